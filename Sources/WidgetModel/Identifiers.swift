@@ -1,0 +1,230 @@
+/// The bytes of an APNs device token or a WidgetKit push token.
+///
+/// Opaque: Apple says not to assume a size. Text form is hex, lower case, compared without case. The description is
+/// shortened, since whoever holds a token can push to it.
+package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
+    package let bytes: [UInt8]
+
+    package init(bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The token that `hex` spells, or nil if it is empty, of odd length or not hex.
+    package init?(hex: String) {
+        var hex = hex
+        guard let bytes = hex.withUTF8Span({ DeviceToken.decode(hex: $0) }) else { return nil }
+        self.bytes = bytes
+    }
+
+    /// The bytes that hex digits spell, or nil if there are none, an odd number of them, or other characters.
+    package static func decode(hex: Span<UInt8>) -> [UInt8]? {
+        guard !hex.isEmpty, hex.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(hex.count / 2)
+        var index = 0
+        while index < hex.count {
+            guard let high = Self.digit(hex[index]), let low = Self.digit(hex[index + 1]) else { return nil }
+            bytes.append(high << 4 | low)
+            index += 2
+        }
+        return bytes
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x61...0x66: byte - 0x61 + 10
+        case 0x41...0x46: byte - 0x41 + 10
+        default: nil
+        }
+    }
+
+    /// The whole token in lower-case hex. For the wire, never for a log.
+    package var hex: String {
+        let digits = Array("0123456789abcdef".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity(self.bytes.count * 2)
+        for byte in self.bytes {
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The first eight hex digits and an ellipsis: enough to find it again, too little to push with.
+    package var description: String { "\(self.hex.prefix(8))…" }
+}
+
+/// The bundle id of an app, as in `com.example.scores`.
+package struct BundleID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: String
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+    package var description: String { self.rawValue }
+    package static func < (left: BundleID, right: BundleID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The ten-character id of a developer team, the `iss` of its provider tokens.
+package struct TeamID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: String
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+    package var description: String { self.rawValue }
+    package static func < (left: TeamID, right: TeamID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The id of a provider key, the `kid` of the tokens it signs.
+package struct KeyID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: String
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+    package var description: String { self.rawValue }
+    package static func < (left: KeyID, right: KeyID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The name of a kind of widget, WidgetKit's `kind`.
+package struct WidgetKind: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: String
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+    package var description: String { self.rawValue }
+    package static func < (left: WidgetKind, right: WidgetKind) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// The stable id of one app install, the key by which it is placed in a partition.
+package struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: String
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+    package var description: String { self.rawValue }
+    package static func < (left: HostID, right: HostID) -> Bool { left.rawValue < right.rawValue }
+
+    /// The host that a token stands for when its registration names none: a digest, so that the token stays secret.
+    package init(derivedFrom token: DeviceToken) {
+        var hash = StableHash()
+        hash.combine(token.bytes.span)
+        let first = hash.value
+        hash.combine(first)
+        self.rawValue =
+            "h-"
+            + [first, hash.value].map { word in
+                let hex = String(word, radix: 16)
+                return String(repeating: "0", count: 16 - hex.count) + hex
+            }.joined()
+    }
+}
+
+/// The id of a widget instance, unique within its host.
+package struct InstanceID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: String
+    package init(_ rawValue: String) { self.rawValue = rawValue }
+    package var description: String { self.rawValue }
+    package static func < (left: InstanceID, right: InstanceID) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// Where an instance is: `<host>:<instance>` in text.
+package struct InstanceAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let host: HostID
+    package let instance: InstanceID
+
+    package init(host: HostID, instance: InstanceID) {
+        self.host = host
+        self.instance = instance
+    }
+
+    /// Splits at the first colon (a host id contains none), or nil if a part is missing.
+    package init?(_ text: String) {
+        guard let colon = text.firstIndex(of: ":") else { return nil }
+        let instance = text[text.index(after: colon)...]
+        guard colon != text.startIndex, !instance.isEmpty else { return nil }
+        self.init(host: HostID(String(text[..<colon])), instance: InstanceID(String(instance)))
+    }
+
+    package var description: String { "\(self.host):\(self.instance)" }
+    package static func < (left: InstanceAddress, right: InstanceAddress) -> Bool {
+        (left.host, left.instance) < (right.host, right.instance)
+    }
+}
+
+/// A canonical UUID: the id of a push (`apns-id`), as 16 bytes.
+package struct PushID: Hashable, Sendable, CustomStringConvertible {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// The id that 36 characters 8-4-4-4-12 spell, in either case, or nil.
+    package init?(_ text: Span<UInt8>) {
+        guard text.count == 36 else { return nil }
+        var words: (UInt64, UInt64) = (0, 0)
+        var digits = 0
+        for index in 0..<36 {
+            let byte = text[index]
+            if index == 8 || index == 13 || index == 18 || index == 23 {
+                guard byte == 0x2D else { return nil }
+                continue
+            }
+            let digit: UInt8
+            switch byte {
+            case 0x30...0x39: digit = byte - 0x30
+            case 0x61...0x66: digit = byte - 0x61 + 10
+            case 0x41...0x46: digit = byte - 0x41 + 10
+            default: return nil
+            }
+            if digits < 16 { words.0 = words.0 << 4 | UInt64(digit) } else { words.1 = words.1 << 4 | UInt64(digit) }
+            digits += 1
+        }
+        self.init(high: words.0, low: words.1)
+    }
+
+    package init?(_ text: String) {
+        var text = text
+        guard let id = text.withUTF8Span({ PushID($0) }) else { return nil }
+        self = id
+    }
+
+    /// Calls `body` with each of the 36 characters of the lower-case text form.
+    package func forEachCharacter(_ body: (UInt8) -> Void) {
+        for position in 0..<32 {
+            if position == 8 || position == 12 || position == 16 || position == 20 { body(0x2D) }
+            let word = position < 16 ? self.high : self.low
+            let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (position % 16))) & 15
+            body(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
+        }
+    }
+
+    package var description: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        self.forEachCharacter { text.append($0) }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// The number of a partition, `0..<partitions`.
+package struct PartitionID: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: UInt16
+    package init(_ rawValue: UInt16) { self.rawValue = rawValue }
+    package var description: String { String(self.rawValue) }
+    package static func < (left: PartitionID, right: PartitionID) -> Bool { left.rawValue < right.rawValue }
+
+    /// The partition that owns a host. Part of the on-disk format.
+    ///
+    /// - Parameters:
+    ///   - host: The host.
+    ///   - partitions: How many partitions the log was created with; at least 1.
+    package init(of host: HostID, among partitions: Int) {
+        self.rawValue = UInt16(StableHash.reduce(StableHash.of(host.rawValue), below: UInt64(partitions)))
+    }
+}
+
+/// A place in one partition's log. Positions of different partitions do not compare.
+package struct LogPosition: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let rawValue: UInt64
+    package init(_ rawValue: UInt64) { self.rawValue = rawValue }
+    package var description: String { String(self.rawValue) }
+    package static func < (left: LogPosition, right: LogPosition) -> Bool { left.rawValue < right.rawValue }
+
+    /// Before the first entry; the first entry has position 1.
+    package static let start = LogPosition(0)
+    /// The position of the entry after this one: positions are contiguous.
+    package var next: LogPosition { LogPosition(self.rawValue + 1) }
+}

@@ -1,0 +1,75 @@
+/// A point in time: milliseconds since 1970-01-01T00:00:00Z, without leap seconds.
+///
+/// The pure targets never read a clock; an instant always arrives as an argument, in the engine as the log's time.
+package struct Instant: Hashable, Comparable, Sendable {
+    /// Milliseconds since the UNIX epoch. Negative before 1970.
+    package let milliseconds: Int64
+
+    package static let epoch = Instant(milliseconds: 0)
+    package static let distantFuture = Instant(milliseconds: .max)
+
+    package init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    /// The instant that many whole seconds after the epoch; saturates beyond the representable range.
+    package init(seconds: Int64) {
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        self.milliseconds = overflow ? (seconds < 0 ? .min : .max) : product
+    }
+
+    /// Whole seconds since the epoch, rounded towards the past.
+    package var seconds: Int64 {
+        let quotient = self.milliseconds / 1000
+        return self.milliseconds % 1000 < 0 ? quotient - 1 : quotient
+    }
+
+    package static func < (left: Instant, right: Instant) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// The sum; saturates instead of overflowing, so that `.distantFuture` stays where it is.
+    package static func + (instant: Instant, interval: Interval) -> Instant {
+        let (sum, overflow) = instant.milliseconds.addingReportingOverflow(interval.milliseconds)
+        return Instant(milliseconds: overflow ? (interval.milliseconds < 0 ? .min : .max) : sum)
+    }
+
+    /// The difference; saturates instead of overflowing.
+    package static func - (instant: Instant, interval: Interval) -> Instant {
+        let (difference, overflow) = instant.milliseconds.subtractingReportingOverflow(interval.milliseconds)
+        return Instant(milliseconds: overflow ? (interval.milliseconds < 0 ? .max : .min) : difference)
+    }
+
+    /// The time from `right` to `left`; saturates instead of overflowing.
+    package static func - (left: Instant, right: Instant) -> Interval {
+        let (difference, overflow) = left.milliseconds.subtractingReportingOverflow(right.milliseconds)
+        return Interval(milliseconds: overflow ? (left < right ? .min : .max) : difference)
+    }
+}
+
+/// A length of time in milliseconds.
+package struct Interval: Hashable, Comparable, Sendable {
+    package let milliseconds: Int64
+
+    package static let zero = Interval(milliseconds: 0)
+    package static let day = Interval(milliseconds: 86_400_000)
+
+    package init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    package static func milliseconds(_ count: Int64) -> Interval { Interval(milliseconds: count) }
+    package static func seconds(_ count: Int64) -> Interval { Interval(milliseconds: count * 1000) }
+    package static func minutes(_ count: Int64) -> Interval { Interval(milliseconds: count * 60_000) }
+    package static func hours(_ count: Int64) -> Interval { Interval(milliseconds: count * 3_600_000) }
+    package static func days(_ count: Int64) -> Interval { Interval(milliseconds: count * 86_400_000) }
+
+    package static func < (left: Interval, right: Interval) -> Bool { left.milliseconds < right.milliseconds }
+    package static func + (left: Interval, right: Interval) -> Interval {
+        Interval(milliseconds: left.milliseconds + right.milliseconds)
+    }
+    package static func - (left: Interval, right: Interval) -> Interval {
+        Interval(milliseconds: left.milliseconds - right.milliseconds)
+    }
+    package static func * (interval: Interval, factor: Int64) -> Interval {
+        Interval(milliseconds: interval.milliseconds * factor)
+    }
+}

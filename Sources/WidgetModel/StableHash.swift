@@ -1,0 +1,57 @@
+/// A 64-bit hash that is part of the on-disk format: unseeded, the same in every process and on every machine.
+///
+/// FNV-1a over the bytes, finished with the SplitMix64 mixer so that low and high bits are equally good. It decides
+/// which partition owns a host, where a host's budget window is anchored and how reloads are spread, so it may never
+/// change. It is not a defence against chosen keys: never index a table that a stranger fills with it alone.
+///
+/// Sources: Fowler, Noll, Vo, "The FNV Non-Cryptographic Hash Algorithm" (draft-eastlake-fnv); Steele, Lea, Flood,
+/// "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014).
+package struct StableHash: Sendable {
+    private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    package init() {}
+
+    package mutating func combine(byte: UInt8) {
+        self.state = (self.state ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
+    }
+
+    package mutating func combine(_ bytes: Span<UInt8>) {
+        for index in bytes.indices { self.combine(byte: bytes[index]) }
+    }
+
+    package mutating func combine(_ value: UInt64) {
+        self.state = Self.mix(self.state ^ value)
+    }
+
+    package mutating func combine(_ string: String) {
+        for byte in string.utf8 { self.combine(byte: byte) }
+        // A terminator that UTF-8 cannot contain keeps ("ab", "c") and ("a", "bc") apart.
+        self.combine(byte: 0xFF)
+    }
+
+    package var value: UInt64 { Self.mix(self.state) }
+
+    /// The hash of one string.
+    package static func of(_ string: String) -> UInt64 {
+        var hash = StableHash()
+        hash.combine(string)
+        return hash.value
+    }
+
+    /// The SplitMix64 finaliser: a bijection whose every output bit depends on every input bit.
+    package static func mix(_ value: UInt64) -> UInt64 {
+        var mixed = value
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A number in `0..<bound` that depends on `hash` alone (multiply-shift, no modulo bias worth speaking of).
+    ///
+    /// - Parameters:
+    ///   - hash: A well-mixed hash.
+    ///   - bound: How many values there are; at least 1.
+    package static func reduce(_ hash: UInt64, below bound: UInt64) -> UInt64 {
+        hash.multipliedFullWidth(by: bound).high
+    }
+}

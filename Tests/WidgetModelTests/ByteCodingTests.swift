@@ -1,0 +1,44 @@
+import Testing
+import WidgetModel
+
+@Suite struct ByteCodingTests {
+    @Test(arguments: [0, 1, 127, 128, 300, UInt64(Int64.max), .max] as [UInt64])
+    func `a varint comes back as it went in`(value: UInt64) throws {
+        var writer = ByteWriter()
+        writer.write(varint: value)
+        var reader = ByteReader(writer.bytes)
+        #expect(try reader.readVarint() == value)
+        #expect(reader.isAtEnd)
+    }
+
+    @Test(arguments: [0, -1, 1, .min, .max] as [Int64])
+    func `a signed number comes back as it went in`(value: Int64) throws {
+        var writer = ByteWriter()
+        writer.write(signed: value)
+        var reader = ByteReader(writer.bytes)
+        #expect(try reader.readSigned() == value)
+    }
+
+    @Test func `every truncation of a configuration is told, none traps`() throws {
+        let configuration = Configuration([
+            .init(name: "team", value: .string("seahawks")),
+            .init(name: "limit", value: .int(-3)),
+            .init(name: "ratio", value: .double(0.5)),
+            .init(name: "tags", value: .array([.string("a"), .string("b")])),
+            .init(name: "since", value: .date(Instant(seconds: 1_700_000_000))),
+        ])
+        var writer = ByteWriter()
+        configuration.encode(into: &writer)
+        var whole = ByteReader(writer.bytes)
+        #expect(try Configuration(from: &whole) == configuration)
+        for length in 0..<writer.bytes.count {
+            var reader = ByteReader(Array(writer.bytes.prefix(length)))
+            #expect(throws: ByteFault.self) { try Configuration(from: &reader) }
+        }
+    }
+
+    @Test func `an overlong varint is refused`() {
+        var reader = ByteReader([UInt8](repeating: 0xFF, count: 10) + [0x01])
+        #expect(throws: ByteFault.self) { try reader.readVarint() }
+    }
+}
