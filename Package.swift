@@ -45,6 +45,7 @@ let package = Package(
     ],
     targets: [
         product("WidgetModel"),
-        suite("WidgetModelTests", ["WidgetModel"]),
+        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
     ]
 )
