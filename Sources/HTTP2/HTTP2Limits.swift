@@ -1,0 +1,69 @@
+/// What one peer may do to one HTTP/2 session.
+///
+/// Every limit has a name and a default; what happens at it stands beside it. "Ends the connection" means GOAWAY with
+/// ENHANCE_YOUR_CALM (RFC 9113, 7) and debug data that names the limit.
+package struct HTTP2Limits: Hashable, Sendable {
+    /// Streams the peer may have open at once. Default 1000, as APNs after the first valid token.
+    ///
+    /// More are refused with REFUSED_STREAM, which a client may retry; the session ends (PROTOCOL_ERROR) if the peer
+    /// has acknowledged the limit and breaks it all the same.
+    package var concurrentStreamsMax: UInt32 = 1000
+
+    /// Bytes of one header list, counted as RFC 9113, 6.5.2 does: name + value + 32 for each field. Default 8192.
+    ///
+    /// A request above it completes with `headersTooLarge`, for a 431.
+    package var headerListBytesMax: Int = 8192
+
+    /// Header fields of one request. Default 100; above it as for ``headerListBytesMax``.
+    package var fieldsMax: Int = 100
+
+    /// Bytes of one header list at which the stream is reset instead of answered. Default 65,536.
+    ///
+    /// An HPACK bomb turns 8 KB of frames into megabytes of fields; nobody who means well gets here.
+    package var headerListBytesReset: Int = 65_536
+
+    /// Header lists above ``headerListBytesReset`` before the connection ends. Default 4.
+    package var oversizedHeaderListsMax: Int = 4
+
+    /// Bytes of one request's body. Default 65,536. A request above it completes early, with `bodyTooLarge`, for a 413.
+    package var bodyBytesMax: Int = 65_536
+
+    /// Empty DATA frames without END_STREAM on one stream. Default 100; one more ends the connection.
+    package var emptyDataFramesMax: Int = 100
+
+    /// RST_STREAM frames from the peer in a burst. Default 100; above it nghttp2 ends the connection (CVE-2023-44487).
+    package var streamResetBurst: UInt64 = 100
+
+    /// RST_STREAM frames from the peer per second, after the burst. Default 33.
+    package var streamResetsPerSecond: UInt64 = 33
+
+    /// Stream errors that the peer provokes and this side answers with RST_STREAM, in a burst, refilled at
+    /// ``streamResetsPerSecond``. Default 100; above it the connection ends (CVE-2025-8671).
+    package var streamErrorBurst: Int = 100
+
+    /// PING and SETTINGS frames in a burst. Default 100; above it the connection ends.
+    package var controlFrameBurst: Int = 100
+
+    /// PING and SETTINGS frames per second, after the burst. Default 10: real clients send a PING every 15 to 60 s.
+    package var controlFramesPerSecond: Int = 10
+
+    /// Entries of one SETTINGS frame. Default 16; above it nghttp2 ends the connection.
+    package var settingsEntriesMax: Int = 16
+
+    /// Acknowledgements waiting to be sent. Default 100; above it nghttp2 ends the connection.
+    package var outboundAcknowledgementsMax: Int = 100
+
+    /// CONTINUATION frames after one HEADERS frame. Default 8; above it the connection ends (CVE-2024-28182).
+    package var continuationsMax: Int = 8
+
+    /// Bytes the peer may send on one stream before it gets more credit. Default 65,535, the protocol's own.
+    package var streamWindowBytes: Int32 = 65_535
+
+    /// Bytes the peer may send on all streams before it gets more credit. Default 1 MiB.
+    package var connectionWindowBytes: Int32 = 1_048_576
+
+    /// Bytes of a streamed response that wait in the session before the writer is asked to wait. Default 65,536.
+    package var streamOutputBytesMax: Int = 65_536
+
+    package init() {}
+}

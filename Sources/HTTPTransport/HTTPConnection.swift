@@ -1,0 +1,137 @@
+package import HTTP2
+package import NIOCore
+package import TLS
+
+/// One connection of a peer to a listener, over HTTP/2 or HTTP/1.1.
+///
+/// It belongs to its event loop: every member is used from there only, and calls from elsewhere trap. It stays usable
+/// after the peer has gone, when every call does nothing and says so.
+package final class HTTPConnection {
+    /// Distinct within the process, never reused.
+    package let id: UInt64
+    /// Address and port of the peer, for logs.
+    package let remoteAddress: String
+    package let eventLoop: any EventLoop
+
+    /// The peer's verified certificate, if the listener asked for one and it was given.
+    package internal(set) var peerCertificate: TLSPeerCertificate?
+    package internal(set) var version: HTTPVersion
+    /// The owner's own state of this connection.
+    package var context: AnyObject?
+    /// Answers that found their stream or connection gone.
+    package private(set) var droppedAnswers = 0
+
+    /// Nil once the connection has gone.
+    var backend: (any HTTPConnectionBackend)?
+
+    init(id: UInt64, remoteAddress: String, eventLoop: any EventLoop, version: HTTPVersion) {
+        self.id = id
+        self.remoteAddress = remoteAddress
+        self.eventLoop = eventLoop
+        self.version = version
+    }
+
+    package var isOpen: Bool { self.backend != nil }
+
+    /// Answers a request with a status, fields and no body.
+    ///
+    /// - Returns: false if the stream has gone; the answer is dropped and counted.
+    @discardableResult
+    package func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool {
+        self.respond(streamID, status: status, fields: fields, body: Span())
+    }
+
+    /// Answers a request; the body goes out in one DATA frame where it fits one. An empty body is no body.
+    ///
+    /// Nothing is sent before ``flush()``.
+    @discardableResult
+    package func respond(
+        _ streamID: Int32,
+        status: Int,
+        fields: borrowing ResponseFields,
+        body: Span<UInt8>
+    ) -> Bool {
+        self.eventLoop.assertInEventLoop()
+        guard let backend, backend.respond(streamID, status: status, fields: fields, body: body) else {
+            self.droppedAnswers += 1
+            return false
+        }
+        return true
+    }
+
+    /// Begins an answer whose body comes in pieces: ``write(_:_:)``, then ``finish(_:)``.
+    @discardableResult
+    package func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool {
+        self.eventLoop.assertInEventLoop()
+        guard let backend, backend.beginStreaming(streamID, status: status, fields: fields) else {
+            self.droppedAnswers += 1
+            return false
+        }
+        return true
+    }
+
+    /// Adds a piece to a streamed answer; the bytes are copied.
+    ///
+    /// The piece is taken in every case but `.closed`; `.full` asks to wait for `streamWritable` before the next one.
+    package func write(_ streamID: Int32, _ bytes: Span<UInt8>) -> StreamWrite {
+        self.eventLoop.assertInEventLoop()
+        return self.backend?.write(streamID, bytes) ?? .closed
+    }
+
+    /// Ends a streamed answer.
+    package func finish(_ streamID: Int32) {
+        self.eventLoop.assertInEventLoop()
+        self.backend?.finish(streamID)
+    }
+
+    /// Breaks an answer off: RST_STREAM on HTTP/2, end of the connection on HTTP/1.1.
+    package func reset(_ streamID: Int32, _ code: HTTP2ErrorCode = .internalError) {
+        self.eventLoop.assertInEventLoop()
+        self.backend?.reset(streamID, code)
+    }
+
+    /// Sends what the calls before it have queued. Within `receive` it waits for the end of the wakeup by itself.
+    package func flush() {
+        self.eventLoop.assertInEventLoop()
+        self.backend?.flush()
+    }
+
+    /// Takes no more requests; answers to those that are here still go out, then the connection closes.
+    ///
+    /// - Parameter debug: what the peer can read: APNs sends JSON, `{"reason":"…"}`. HTTP/1.1 has no place for it.
+    package func goAway(_ code: HTTP2ErrorCode = .noError, debug: String = "") {
+        self.eventLoop.assertInEventLoop()
+        self.backend?.goAway(code, debug: debug)
+    }
+
+    /// Announces another limit for the streams that the peer may have open; nothing on HTTP/1.1.
+    package func setMaxConcurrentStreams(_ limit: UInt32) {
+        self.eventLoop.assertInEventLoop()
+        self.backend?.setMaxConcurrentStreams(limit)
+    }
+
+    /// Closes at once; what was not flushed is lost.
+    package func close() {
+        self.eventLoop.assertInEventLoop()
+        self.backend?.close()
+    }
+}
+
+/// The protocol that a connection speaks.
+package enum HTTPVersion: Hashable, Sendable {
+    case http1
+    case http2
+}
+
+/// What a connection does for its owner; one class for HTTP/2 and one for HTTP/1.1.
+protocol HTTPConnectionBackend: AnyObject {
+    func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool
+    func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool
+    func write(_ streamID: Int32, _ bytes: Span<UInt8>) -> StreamWrite
+    func finish(_ streamID: Int32)
+    func reset(_ streamID: Int32, _ code: HTTP2ErrorCode)
+    func flush()
+    func goAway(_ code: HTTP2ErrorCode, debug: String)
+    func setMaxConcurrentStreams(_ limit: UInt32)
+    func close()
+}

@@ -1,0 +1,54 @@
+package import HTTP2
+package import NIOCore
+package import TLS
+
+/// How one listener takes connections.
+package struct HTTPListenerConfiguration: Sendable {
+    /// What a listener speaks.
+    package enum Protocols: Hashable, Sendable {
+        /// HTTP/2 only. A client that speaks HTTP/1.1 is told so in a GOAWAY with PROTOCOL_ERROR, as APNs does.
+        case http2
+        /// HTTP/2 or HTTP/1.1, whichever ALPN chooses; HTTP/1.1 without ALPN.
+        case http2AndHTTP1
+    }
+
+    /// How long a peer may take. Checked once a second, so each is kept to within a second.
+    package struct Deadlines: Hashable, Sendable {
+        /// For the TLS handshake. Default 10 s.
+        package var handshake: TimeAmount = .seconds(10)
+        /// From the handshake to the first request (HTTP/2: to the client's preface and SETTINGS). Default 10 s.
+        package var firstRequest: TimeAmount = .seconds(10)
+        /// For one request to arrive whole, from its first byte. Default 30 s; then it is answered 408.
+        package var request: TimeAmount = .seconds(30)
+        /// Without a byte from the peer and without a request in work. Default 1 h; then GOAWAY.
+        package var idle: TimeAmount = .hours(1)
+        /// For a peer to take output that waits for it. Default 30 s; then the stream, or the connection, is closed.
+        package var writeStall: TimeAmount = .seconds(30)
+
+        package init() {}
+    }
+
+    /// What the listener is called in logs.
+    package var name: String
+    /// A numeric address. Default 127.0.0.1.
+    package var address: String
+    /// 0 lets the system choose; ``HTTPServer/port`` says which it was.
+    package var port: Int
+    /// Nil for a plain-text listener, which speaks HTTP/1.1 only: for health probes.
+    package var tls: TLSContext?
+    package var protocols: Protocols = .http2
+    /// Also holds the limits of bodies and header lists on HTTP/1.1.
+    package var limits = HTTP2Limits()
+    package var deadlines = Deadlines()
+    /// Connections at once. Default 10,000; more are closed as they are accepted.
+    package var connectionsMax = 10_000
+    /// Connections that the kernel holds before they are accepted. Default 1024.
+    package var backlog: Int32 = 1024
+
+    package init(name: String, address: String = "127.0.0.1", port: Int, tls: TLSContext?) {
+        self.name = name
+        self.address = address
+        self.port = port
+        self.tls = tls
+    }
+}

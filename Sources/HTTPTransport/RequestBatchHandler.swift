@@ -1,0 +1,28 @@
+package import HTTP2
+
+/// The owner of a listener's requests: one per event loop, confined to it.
+///
+/// `receive` is called once per wakeup of a connection that completed requests, with all of them. The batch is borrowed:
+/// a handler that answers later copies the bytes it needs. Answers may come at once or later from the same event loop,
+/// in any order, each by `connection.respond`, and a `connection.flush()` after the last one of a round.
+///
+/// Every request of a batch wants exactly one answer. A request whose stream or connection has gone may still be
+/// answered; the answer is dropped and counted.
+package protocol RequestBatchHandler: AnyObject {
+    func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection)
+
+    /// The connection has gone, and every stream on it. Called once, also for connections that never sent a request.
+    func connectionClosed(_ connection: HTTPConnection)
+
+    /// An unfinished stream was reset by the peer or by a limit. Not called for streams that ended well, nor for those
+    /// that go with their connection.
+    func streamClosed(_ streamID: Int32, on connection: HTTPConnection)
+
+    /// A streamed response whose `write` said `.full` can take more.
+    func streamWritable(_ streamID: Int32, on connection: HTTPConnection)
+}
+
+extension RequestBatchHandler {
+    package func streamClosed(_ streamID: Int32, on connection: HTTPConnection) {}
+    package func streamWritable(_ streamID: Int32, on connection: HTTPConnection) {}
+}
