@@ -1,0 +1,101 @@
+package import IntentMatching
+package import Timelines
+package import WidgetModel
+
+/// The effective configuration that decisions depend on: logged, so that a replay decides under the same one.
+package struct EngineSettings: Hashable, Sendable {
+    /// The decision rules' version; an engine refuses settings newer than ``Engine/version``.
+    package var engineVersion: Int
+    /// The apps that this gateway serves, each bundle id once.
+    package var apps: [AppSettings]
+    package var limits: EngineLimits
+
+    package init(engineVersion: Int = Engine.version, apps: [AppSettings], limits: EngineLimits = EngineLimits()) {
+        self.engineVersion = engineVersion
+        self.apps = apps
+        self.limits = limits
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(count: self.engineVersion)
+        writer.write(each: self.apps) { $1.encode(into: &$0) }
+        self.limits.encode(into: &writer)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.engineVersion = Int(truncatingIfNeeded: try reader.readVarint())
+        self.apps = try reader.readEach { (reader) throws(ByteFault) in try AppSettings(from: &reader) }
+        self.limits = try EngineLimits(from: &reader)
+    }
+}
+
+/// What an engine must know of one app.
+package struct AppSettings: Hashable, Sendable {
+    package var app: BundleID
+    /// The team that owns the app.
+    package var team: TeamID
+    /// How long a push without `apns-expiration` may wait. Default 4 h.
+    package var defaultExpiration: Interval
+    /// The priority of a push without `apns-priority`. Default 5, since Apple's own widget sample sends none.
+    package var defaultPriority: Priority
+    /// Whether reloads of this app are not charged, as in WidgetKit's developer mode.
+    package var developerMode: Bool
+    package var kinds: [KindSettings]
+
+    package init(
+        app: BundleID,
+        team: TeamID,
+        defaultExpiration: Interval = .hours(4),
+        defaultPriority: Priority = .normal,
+        developerMode: Bool = false,
+        kinds: [KindSettings]
+    ) {
+        self.app = app
+        self.team = team
+        self.defaultExpiration = defaultExpiration
+        self.defaultPriority = defaultPriority
+        self.developerMode = developerMode
+        self.kinds = kinds
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(self.app.rawValue)
+        writer.write(self.team.rawValue)
+        writer.write(self.defaultExpiration)
+        writer.write(byte: self.defaultPriority.rawValue)
+        writer.write(self.developerMode)
+        writer.write(each: self.kinds) { $1.encode(into: &$0) }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.app = BundleID(try reader.readString())
+        self.team = TeamID(try reader.readString())
+        self.defaultExpiration = try reader.readInterval()
+        let start = reader.offset
+        guard let priority = Priority(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
+        self.defaultPriority = priority
+        self.developerMode = try reader.readBool()
+        self.kinds = try reader.readEach { (reader) throws(ByteFault) in try KindSettings(from: &reader) }
+    }
+}
+
+/// One kind of widget of an app: the parameters of its configuration, and the budget of its instances.
+package struct KindSettings: Hashable, Sendable {
+    package var schema: KindSchema
+    package var budget: BudgetPolicy
+
+    package init(schema: KindSchema, budget: BudgetPolicy = .widgetkit) {
+        self.schema = schema
+        self.budget = budget
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+        self.schema.encode(into: &writer)
+        self.budget.encode(into: &writer)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.schema = try KindSchema(from: &reader)
+        self.budget = try BudgetPolicy(from: &reader)
+    }
+}

@@ -1,0 +1,141 @@
+package import WidgetModel
+
+/// How the reloads of a host reach it. Raw values are part of the on-disk format.
+package enum HostDelivery: UInt8, Hashable, Sendable, CaseIterable {
+    /// The host holds an event stream open. The only one that this version delivers.
+    case stream = 0
+    case apns = 1
+    case webhook = 2
+}
+
+/// What a host shows of one app, replacing in one step what it showed before: `PUT /v1/hosts/<token>/widgets`.
+package struct HostRegistration: Hashable, Sendable {
+    package var host: HostID
+    package var token: DeviceToken
+    /// The token that ``token`` takes the place of; it is removed.
+    package var replacedToken: DeviceToken?
+    package var app: BundleID
+    /// Counts the registrations of a host; an older one than the last applied is answered `staleRevision`.
+    package var revision: UInt64
+    package var delivery: HostDelivery
+    package var context: HostContext
+    /// How long the registration holds without being renewed; nil: until it is removed.
+    package var lease: Interval?
+    /// Each instance id once.
+    package var instances: [InstanceRegistration]
+
+    package init(
+        host: HostID,
+        token: DeviceToken,
+        replacedToken: DeviceToken? = nil,
+        app: BundleID,
+        revision: UInt64,
+        delivery: HostDelivery = .stream,
+        context: HostContext = HostContext(),
+        lease: Interval? = nil,
+        instances: [InstanceRegistration]
+    ) {
+        self.host = host
+        self.token = token
+        self.replacedToken = replacedToken
+        self.app = app
+        self.revision = revision
+        self.delivery = delivery
+        self.context = context
+        self.lease = lease
+        self.instances = instances
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(self.host.rawValue)
+        writer.write(self.token.bytes)
+        writer.write(self.replacedToken) { $0.write($1.bytes) }
+        writer.write(self.app.rawValue)
+        writer.write(varint: self.revision)
+        writer.write(byte: self.delivery.rawValue)
+        self.context.encode(into: &writer)
+        writer.write(self.lease) { $0.write($1) }
+        writer.write(each: self.instances) { $1.encode(into: &$0) }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.host = HostID(try reader.readString())
+        self.token = DeviceToken(bytes: try reader.readBytes())
+        self.replacedToken = try reader.readOptional { (reader) throws(ByteFault) in
+            DeviceToken(bytes: try reader.readBytes())
+        }
+        self.app = BundleID(try reader.readString())
+        self.revision = try reader.readVarint()
+        let start = reader.offset
+        guard let delivery = HostDelivery(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
+        self.delivery = delivery
+        self.context = try HostContext(from: &reader)
+        self.lease = try reader.readOptional { (reader) throws(ByteFault) in try reader.readInterval() }
+        self.instances = try reader.readEach { (reader) throws(ByteFault) in try InstanceRegistration(from: &reader) }
+    }
+}
+
+/// What a host says about itself, WidgetKit's `TimelineProviderContext`: kept and shown, decided upon later.
+package struct HostContext: Hashable, Sendable {
+    package struct Variant: Hashable, Sendable {
+        package var name: String
+        package var values: [String]
+
+        package init(name: String, values: [String]) {
+            self.name = name
+            self.values = values
+        }
+    }
+
+    /// Width and height in points.
+    package var displaySize: (width: Double, height: Double)? {
+        self.width.flatMap { width in self.height.map { (width, $0) } }
+    }
+    package var width: Double?
+    package var height: Double?
+    /// Environment variants in the host's order, such as `colorScheme: [light, dark]`.
+    package var environmentVariants: [Variant]
+    /// A BCP 47 tag, as in `en-US`.
+    package var locale: String?
+    /// A name of the time-zone database, as in `America/Los_Angeles`.
+    package var timeZone: String?
+
+    package init(
+        width: Double? = nil,
+        height: Double? = nil,
+        environmentVariants: [Variant] = [],
+        locale: String? = nil,
+        timeZone: String? = nil
+    ) {
+        self.width = width
+        self.height = height
+        self.environmentVariants = environmentVariants
+        self.locale = locale
+        self.timeZone = timeZone
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(self.width) { $0.write($1) }
+        writer.write(self.height) { $0.write($1) }
+        writer.write(each: self.environmentVariants) { writer, variant in
+            writer.write(variant.name)
+            writer.write(each: variant.values) { $0.write($1) }
+        }
+        writer.write(self.locale) { $0.write($1) }
+        writer.write(self.timeZone) { $0.write($1) }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.width = try reader.readOptional { (reader) throws(ByteFault) in try reader.readDouble() }
+        self.height = try reader.readOptional { (reader) throws(ByteFault) in try reader.readDouble() }
+        self.environmentVariants = try reader.readEach { (reader) throws(ByteFault) in
+            let name = try reader.readString()
+            return Variant(
+                name: name,
+                values: try reader.readEach { (reader) throws(ByteFault) in try reader.readString() }
+            )
+        }
+        self.locale = try reader.readOptional { (reader) throws(ByteFault) in try reader.readString() }
+        self.timeZone = try reader.readOptional { (reader) throws(ByteFault) in try reader.readString() }
+    }
+}

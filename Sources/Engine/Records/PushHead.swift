@@ -1,0 +1,77 @@
+import WidgetModel
+
+/// A push record as places in the log's bytes: what applying a push needs, without a String or an array of its own.
+///
+/// Reads everything but the pattern, which follows at the reader's offset if ``Flags/pattern`` is set.
+struct PushHead {
+    struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let priority = Flags(rawValue: 1)
+        static let expiration = Flags(rawValue: 2)
+        static let collapseID = Flags(rawValue: 4)
+        static let notBefore = Flags(rawValue: 8)
+        static let digest = Flags(rawValue: 16)
+        static let kind = Flags(rawValue: 32)
+        static let pattern = Flags(rawValue: 64)
+    }
+
+    enum Target: UInt8 {
+        case host = 0
+        case instance = 1
+        case app = 2
+    }
+
+    let flags: Flags
+    let target: Target
+    let id: PushID
+    let contentHash: UInt64
+    let team: Range<Int>
+    /// The host's id or the app's bundle id.
+    let targetName: Range<Int>
+    private(set) var instance = 0..<0
+    private(set) var priority: Priority?
+    private(set) var expiration: Int64 = 0
+    private(set) var collapseID = 0..<0
+    private(set) var notBefore = Instant.epoch
+    private(set) var digest = 0..<0
+    private(set) var kind = 0..<0
+
+    init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        self.flags = Flags(rawValue: try reader.readByte())
+        guard let target = Target(rawValue: try reader.readByte()) else { throw .invalid(offset: start + 1) }
+        self.target = target
+        let high = try reader.readFixed64()
+        self.id = PushID(high: high, low: try reader.readFixed64())
+        self.contentHash = try reader.readFixed64()
+        self.team = try reader.readByteRange()
+        self.targetName = try reader.readByteRange()
+        if target == .instance { self.instance = try reader.readByteRange() }
+        // A plain push has none of the rest.
+        if self.flags.rawValue == 0 { return }
+        if self.flags.contains(.priority) {
+            let offset = reader.offset
+            guard let priority = Priority(rawValue: try reader.readByte()) else { throw .invalid(offset: offset) }
+            self.priority = priority
+        }
+        if self.flags.contains(.expiration) { self.expiration = try reader.readSigned() }
+        if self.flags.contains(.collapseID) {
+            let offset = reader.offset
+            self.collapseID = try reader.readByteRange()
+            guard self.collapseID.count <= CollapseID.bytesMax else { throw .invalid(offset: offset) }
+        }
+        if self.flags.contains(.notBefore) { self.notBefore = try reader.readInstant() }
+        if self.flags.contains(.digest) { self.digest = try reader.readByteRange() }
+        if self.flags.contains(.kind) { self.kind = try reader.readByteRange() }
+    }
+}
+
+extension ByteReader {
+    /// The text at a place that ``readByteRange()`` gave.
+    func string(in range: Range<Int>) throws(ByteFault) -> String {
+        guard let string = String(validating: self.bytes[range], as: UTF8.self) else {
+            throw .invalid(offset: range.lowerBound)
+        }
+        return string
+    }
+}

@@ -1,0 +1,73 @@
+package import Timelines
+package import WidgetModel
+
+/// A host reports the timeline that it made for an instance: `PUT /v1/hosts/<token>/widgets/<id>/timeline`.
+package struct TimelineReport: Hashable, Sendable {
+    package var host: HostID
+    package var instance: InstanceID
+    /// The reload that the timeline came from; reporting acknowledges it.
+    package var reload: ReloadID?
+    package var timeline: Timeline
+
+    package init(host: HostID, instance: InstanceID, reload: ReloadID? = nil, timeline: Timeline) {
+        self.host = host
+        self.instance = instance
+        self.reload = reload
+        self.timeline = timeline
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(self.host.rawValue)
+        writer.write(self.instance.rawValue)
+        writer.write(self.reload) { $1.encode(into: &$0) }
+        self.timeline.encode(into: &writer)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.host = HostID(try reader.readString())
+        self.instance = InstanceID(try reader.readString())
+        self.reload = try reader.readOptional { (reader) throws(ByteFault) in try ReloadID(from: &reader) }
+        self.timeline = try Timeline(from: &reader)
+    }
+}
+
+/// What became of a reload that was sent out.
+package struct DeliveryReport: Hashable, Sendable {
+    package enum Result: Hashable, Sendable {
+        /// The host has reloaded: the only evidence that counts.
+        case acknowledged
+        /// The host says that it did not and will not reload, and why.
+        case refused(reason: String)
+    }
+
+    package var reload: ReloadID
+    package var result: Result
+
+    package init(reload: ReloadID, result: Result) {
+        self.reload = reload
+        self.result = result
+    }
+
+    /// The host that reports.
+    package var host: HostID { self.reload.instance.host }
+
+    package func encode(into writer: inout ByteWriter) {
+        self.reload.encode(into: &writer)
+        switch self.result {
+        case .acknowledged: writer.write(byte: 0)
+        case .refused(let reason):
+            writer.write(byte: 1)
+            writer.write(reason)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.reload = try ReloadID(from: &reader)
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self.result = .acknowledged
+        case 1: self.result = .refused(reason: try reader.readString())
+        default: throw .invalid(offset: start)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+/// Why a decision came out as it did. Raw values are part of the on-disk format.
+package enum DecisionReason: UInt8, Hashable, Sendable, CaseIterable {
+    /// The budget allows it.
+    case conforms = 0
+    /// Not charged; the decision's exemption says why.
+    case exempt = 1
+    /// The pace of the budget: not so soon after the reloads before.
+    case pace = 2
+    /// Less than the minimum interval after another reload.
+    case minimumInterval = 3
+    /// The window's allowance, or the share of it that pushes may use, is used up.
+    case allowance = 4
+    /// `not-before` is still to come.
+    case notBefore = 5
+    /// A policy reload is due within minutes, and this joins it.
+    case joinsPolicy = 6
+    /// Priority 1: waits for any other reload.
+    case waitsForAnother = 7
+    /// Less than 15 s after another exempt reload.
+    case exemptInterval = 8
+    /// Joined another reload.
+    case joined = 9
+    /// A later push with the same collapse id took its place.
+    case collapseID = 10
+    /// The instance shows this digest already.
+    case sameDigest = 11
+    /// The expiration came first.
+    case expiration = 12
+    /// The instance is gone, or has another kind or family.
+    case instanceRemoved = 13
+    /// The host is gone, or its lease ran out.
+    case hostRemoved = 14
+    /// The host, or a timeline that names the reload, says so.
+    case acknowledged = 15
+    /// Nobody acknowledged the reload in time.
+    case unacknowledged = 16
+    /// The host refused the reload.
+    case refused = 17
+    /// Too many pushes wait for this instance already.
+    case pendingLimit = 18
+
+    package var name: String { String(describing: self) }
+}
+
+/// Why a push failed for an instance. Raw values are part of the on-disk format.
+package enum FailureReason: UInt8, Hashable, Sendable, CaseIterable {
+    case unacknowledged = 0
+    case refused = 1
+    case pendingLimit = 2
+
+    package var name: String { String(describing: self) }
+}

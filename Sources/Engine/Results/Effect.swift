@@ -1,0 +1,114 @@
+package import WidgetModel
+
+/// What an engine wants done outside: goes to the output log first, then to a deliverer. First byte: the tag.
+package enum Effect: Hashable, Sendable {
+    case reload(ReloadEffect)
+
+    package func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .reload(let reload):
+            writer.write(byte: 0)
+            reload.encode(into: &writer)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .reload(try ReloadEffect(from: &reader))
+        default: throw .invalid(offset: start)
+        }
+    }
+}
+
+/// One instance is to reload its timeline.
+package struct ReloadEffect: Hashable, Sendable {
+    package let id: ReloadID
+    package let app: BundleID
+    package let kind: WidgetKind
+    package let family: WidgetFamily
+    package let delivery: HostDelivery
+    package let causes: ReloadCauses
+    /// Why the reload is not charged, nil if it is.
+    package let exemption: Exemption?
+    package let issuedAt: Instant
+    /// Unacknowledged until then, the reload is given up.
+    package let expiresAt: Instant
+    /// How many pushes this reload serves.
+    package let pushCount: Int
+    /// The push that made the reload happen, or the oldest one it serves; nil if it serves none.
+    package let push: PushID?
+
+    package var host: HostID { self.id.instance.host }
+    package var instance: InstanceID { self.id.instance.instance }
+    package var isCharged: Bool { self.exemption == nil }
+
+    package init(
+        id: ReloadID,
+        app: BundleID,
+        kind: WidgetKind,
+        family: WidgetFamily,
+        delivery: HostDelivery,
+        causes: ReloadCauses,
+        exemption: Exemption?,
+        issuedAt: Instant,
+        expiresAt: Instant,
+        pushCount: Int,
+        push: PushID?
+    ) {
+        self.id = id
+        self.app = app
+        self.kind = kind
+        self.family = family
+        self.delivery = delivery
+        self.causes = causes
+        self.exemption = exemption
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.pushCount = pushCount
+        self.push = push
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+        self.id.encode(into: &writer)
+        writer.write(self.app.rawValue)
+        writer.write(self.kind.rawValue)
+        writer.write(byte: self.family.rawValue)
+        writer.write(byte: self.delivery.rawValue)
+        writer.write(varint: UInt64(self.causes.rawValue))
+        writer.write(self.exemption) { $0.write(byte: $1.rawValue) }
+        writer.write(self.issuedAt)
+        writer.write(self.expiresAt)
+        writer.write(count: self.pushCount)
+        writer.write(self.push) { writer, push in
+            writer.write(fixed64: push.high)
+            writer.write(fixed64: push.low)
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.id = try ReloadID(from: &reader)
+        self.app = BundleID(try reader.readString())
+        self.kind = WidgetKind(try reader.readString())
+        let start = reader.offset
+        guard let family = WidgetFamily(rawValue: try reader.readByte()),
+            let delivery = HostDelivery(rawValue: try reader.readByte())
+        else { throw .invalid(offset: start) }
+        self.family = family
+        self.delivery = delivery
+        self.causes = ReloadCauses(rawValue: UInt16(truncatingIfNeeded: try reader.readVarint()))
+        self.exemption = try reader.readOptional { (reader) throws(ByteFault) in
+            guard let exemption = Exemption(rawValue: try reader.readByte()) else {
+                throw ByteFault.invalid(offset: start)
+            }
+            return exemption
+        }
+        self.issuedAt = try reader.readInstant()
+        self.expiresAt = try reader.readInstant()
+        self.pushCount = Int(truncatingIfNeeded: try reader.readVarint())
+        self.push = try reader.readOptional { (reader) throws(ByteFault) in
+            let high = try reader.readFixed64()
+            return PushID(high: high, low: try reader.readFixed64())
+        }
+    }
+}

@@ -1,0 +1,16 @@
+package import WidgetModel
+
+/// Why an engine cannot apply a record. The state is unchanged; the partition must stop, since its log is not readable.
+package enum EngineFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The bytes are no record of a kind that this engine knows.
+    case damaged(LogPosition, ByteFault)
+    /// A position before one already applied.
+    case outOfOrder(LogPosition, applied: LogPosition)
+
+    package var description: String {
+        switch self {
+        case .damaged(let position, let fault): "record at position \(position) cannot be read: \(fault)"
+        case .outOfOrder(let position, let applied): "position \(position) comes after position \(applied) was applied"
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package import Timelines
+package import WidgetModel
+
+/// What applying records gave. The caller empties it between batches and keeps its capacity.
+package struct EngineOutput: Hashable, Sendable {
+    /// Durable: written to the output log before anything is delivered.
+    package var effects: [Effect] = []
+    /// What became of tokens, in order; local to the process, given again by a replay.
+    package var directory: [DirectoryChange] = []
+    /// What became of the records, one answer each, in order.
+    package var answers: [RecordAnswer] = []
+
+    package init() {}
+
+    /// Empties everything, keeping the memory.
+    package mutating func removeAll() {
+        self.effects.removeAll(keepingCapacity: true)
+        self.directory.removeAll(keepingCapacity: true)
+        self.answers.removeAll(keepingCapacity: true)
+    }
+}
+
+/// A push token came, went or was forgotten.
+package enum DirectoryChange: Hashable, Sendable {
+    /// The token now stands for this host, or for this control instance of it.
+    case bound(DeviceToken, host: HostID, app: BundleID, instance: InstanceID?)
+    /// The token stands for nothing any more; pushes to it are answered 410 with this instant.
+    case removed(DeviceToken, app: BundleID, at: Instant)
+    /// The token's removal need not be remembered any longer.
+    case forgotten(DeviceToken)
+}
+
+/// What became of one record of an entry.
+package struct RecordAnswer: Hashable, Sendable {
+    /// The record's index in its entry, as the caller gave it.
+    package let recordIndex: Int
+    package let result: Result
+
+    package init(recordIndex: Int, result: Result) {
+        self.recordIndex = recordIndex
+        self.result = result
+    }
+
+    package enum Result: Hashable, Sendable {
+        /// The settings are in force; so many instances do not fit their kind's schema any more.
+        case settings(orphaned: Int)
+        /// The settings are of a newer engine and were ignored.
+        case settingsTooNew(engineVersion: Int)
+        /// The push matched so many instances here; a repeat changed nothing and gives the first one's number.
+        case push(matched: Int, isRepeat: Bool)
+        case registered(RegistrationCounts)
+        /// The registration is older than what is applied; nothing changed.
+        case staleRevision(current: UInt64)
+        /// The registration does not fit the engine's state; nothing changed.
+        case refused(RegistrationRefusal)
+        case unregistered
+        /// The signal is noted.
+        case signalled
+        /// The timeline is the instance's now; what was peculiar about it.
+        case timeline(findings: [TimelineFinding])
+        /// The timeline was made for a configuration that the instance does not have any more; discarded.
+        case staleGeneration
+        /// The report ended the reload, or (false) the reload was not outstanding and nothing changed.
+        case delivery(known: Bool)
+        /// So many instances will reload at the app's wish.
+        case appReload(matched: Int)
+        case unknownHost
+        case unknownInstance
+        case ticked
+    }
+}
+
+/// What a registration changed.
+package struct RegistrationCounts: Hashable, Sendable {
+    package var added = 0
+    /// The configuration, family or kind is another one, or only tags or push-enablement are.
+    package var changed = 0
+    package var unchanged = 0
+    package var removed = 0
+
+    package init(added: Int = 0, changed: Int = 0, unchanged: Int = 0, removed: Int = 0) {
+        self.added = added
+        self.changed = changed
+        self.unchanged = unchanged
+        self.removed = removed
+    }
+}
+
+/// Why a registration does not fit the engine's state.
+package enum RegistrationRefusal: Error, Hashable, Sendable {
+    case unknownApp(BundleID)
+    case unknownKind(WidgetKind)
+    /// The configuration does not fit the kind's schema.
+    case configuration(InstanceID)
+    case duplicateInstance(InstanceID)
+    /// The host id belongs to another app.
+    case hostOfAnotherApp
+    /// The token belongs to another app.
+    case tokenOfAnotherApp
+    case tooManyInstances(max: Int)
+    case tooManyTags(InstanceID, max: Int)
+}

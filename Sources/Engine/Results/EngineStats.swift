@@ -1,0 +1,43 @@
+package import WidgetModel
+
+/// An engine's totals. Counters count from the first record of the log, so a replay gives the same.
+package struct EngineStats: Hashable, Sendable {
+    package var position = LogPosition.start
+    package var time = Instant.epoch
+    package var hosts = 0
+    package var instances = 0
+    package var pushEnabledInstances = 0
+    /// Instances whose configuration no longer fits their kind's schema.
+    package var orphanedInstances = 0
+    /// Removed instances whose budget is still remembered.
+    package var tombstones = 0
+    package var tokens = 0
+    package var removedTokens = 0
+    package var pushesAccepted = 0
+    package var pushesRepeated = 0
+    package var pushesRetained = 0
+    package var pushesIncomplete = 0
+    /// Matched instances of all pushes; the total of ``outcomes``.
+    package var matched = 0
+    package var outcomes = OutcomeCounts()
+    package var reloadsIssued = 0
+    package var reloadsCharged = 0
+    /// Reloads by exemption, in the order of raw values.
+    package var reloadsExempt = Array(repeating: 0, count: Exemption.allCases.count)
+    /// Reloads by cause, in the order of raw values; a reload with several causes counts for each.
+    package var reloadsByCause = Array(repeating: 0, count: ReloadCause.allCases.count)
+    package var reloadsOutstanding = 0
+    package var reloadsAcknowledged = 0
+    package var reloadsRefused = 0
+    package var reloadsUnacknowledged = 0
+    package var timelinesAccepted = 0
+    package var timelinesDiscarded = 0
+    package var timelineFindings = 0
+    package var signals = 0
+    /// The oldest push that a repeat of it would still be recognised of, nil if there was none.
+    package var repeatWindowStart: Instant?
+    package var decisions: UInt64 = 0
+    package var timersArmed = 0
+
+    package init() {}
+}

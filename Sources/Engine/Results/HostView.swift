@@ -1,0 +1,38 @@
+package import WidgetModel
+
+/// One host and what it shows.
+package struct HostView: Hashable, Sendable {
+    package let host: HostID
+    package let app: BundleID
+    package let tokens: [DeviceToken]
+    package let revision: UInt64
+    package let delivery: HostDelivery
+    package let context: HostContext
+    package let registeredAt: Instant
+    package let firstRegisteredAt: Instant
+    package let leaseEnds: Instant?
+    /// Why reloads are not charged at this moment, in the order of raw values.
+    package let exemptions: [Exemption]
+    /// Sorted by id.
+    package let instances: [InstanceRegistration]
+    package let outstandingReloads: Int
+}
+
+/// One page of the widgets of an app, hosts and instances in the order of their ids.
+package struct WidgetsPage: Hashable, Sendable {
+    package struct Widget: Hashable, Sendable {
+        package let host: HostID
+        package let registration: InstanceRegistration
+    }
+
+    package let widgets: [Widget]
+    /// Where the next page starts; nil after the last one.
+    package let next: InstanceAddress?
+}
+
+/// One page of the hosts of an app, in the order of their ids.
+package struct HostsPage: Hashable, Sendable {
+    package let hosts: [HostID]
+    /// Where the next page starts; nil after the last one.
+    package let next: HostID?
+}

@@ -1,0 +1,83 @@
+package import Timelines
+package import WidgetModel
+
+/// Everything about one widget instance: `GET /v1/instances/<id>`.
+package struct InstanceView: Hashable, Sendable {
+    package let address: InstanceAddress
+    package let app: BundleID
+    package let kind: WidgetKind
+    package let family: WidgetFamily
+    package let configuration: Configuration
+    package let pushEnabled: Bool
+    package let tags: [String]
+    /// Counts the instance's configurations; a timeline of an older one is discarded.
+    package let generation: Int
+    /// Its configuration no longer fits the kind's schema, or the kind is no longer configured.
+    package let isOrphaned: Bool
+    package let budget: BudgetView
+    package let timeline: TimelineView?
+    /// Causes that wait, in the order in which they came; pushes last.
+    package let pending: [PendingView]
+    /// When the waiting causes will be decided: the first instant at which one of them conforms.
+    package let decidesAt: Instant?
+    package let outstanding: [ReloadEffect]
+    /// The newest first, as far as they are retained.
+    package let decisions: [DecisionView]
+}
+
+/// The budget of one instance, now.
+package struct BudgetView: Hashable, Sendable {
+    package let policy: String
+    package let windowStart: Instant
+    package let windowEnd: Instant
+    package let allowance: Int
+    /// How much of the allowance pushes may use.
+    package let pushAllowance: Int
+    package let charged: Int
+    package let pushesCharged: Int
+    package let exemptReloads: Int
+    package let lastReload: Instant?
+    /// The first instant at which a push with priority 10 would conform.
+    package let nextHigh: Instant
+    /// The first instant at which a push with priority 5 would conform.
+    package let nextNormal: Instant
+    /// The first instant at which a reload of the timeline's policy would conform.
+    package let nextPolicy: Instant
+    /// Why reloads are not charged at this moment, if so.
+    package let exemption: Exemption?
+}
+
+/// The timeline that an instance shows.
+package struct TimelineView: Hashable, Sendable {
+    package let entries: Int
+    package let firstDate: Instant?
+    package let lastDate: Instant?
+    package let policy: ReloadPolicy
+    package let digest: [UInt8]?
+    package let receivedAt: Instant
+    /// When its policy asks for the next one, smoothing included; nil if never, or if that has been asked already.
+    package let nextRequest: Instant?
+    package let findings: [TimelineFinding]
+}
+
+/// A cause that waits.
+package struct PendingView: Hashable, Sendable {
+    package let cause: ReloadCause
+    package let push: PushID?
+    package let priority: Priority?
+    package let notBefore: Instant?
+    package let expiresAt: Instant?
+}
+
+/// One decision about an instance, with its reason.
+package struct DecisionView: Hashable, Sendable {
+    package let at: Instant
+    package let position: LogPosition
+    package let cause: ReloadCause
+    package let push: PushID?
+    package let outcome: PushOutcome
+    package let reason: DecisionReason
+    package let exemption: Exemption?
+    /// Deferred until then.
+    package let until: Instant?
+}

@@ -1,0 +1,80 @@
+package import WidgetModel
+
+/// What became of one push in one partition: `GET /v1/pushes/<apns-id>`.
+package struct PushView: Hashable, Sendable {
+    package let id: PushID
+    package let team: TeamID
+    package let position: LogPosition
+    package let acceptedAt: Instant
+    package let priority: Priority
+    /// When it ends `expired` where it still waits; equal to ``acceptedAt`` for one that is now or never.
+    package let expiresAt: Instant
+    package let notBefore: Instant?
+    /// How many instances matched: always ``OutcomeCounts/total``.
+    package let matched: Int
+    package let counts: OutcomeCounts
+    /// How many repeats of it were answered.
+    package let repeats: Int
+
+    package var isComplete: Bool { self.counts[.deferred] == 0 && self.counts[.issued] == 0 }
+}
+
+/// How many instances of a push are in each outcome, and why failures failed.
+package struct OutcomeCounts: Hashable, Sendable {
+    /// By the outcomes' raw values.
+    private var counts: [Int]
+    /// By the reasons' raw values; they add up to `failed`.
+    private var failures: [Int]
+
+    package init() {
+        self.counts = Array(repeating: 0, count: PushOutcome.allCases.count)
+        self.failures = Array(repeating: 0, count: FailureReason.allCases.count)
+    }
+
+    package subscript(outcome: PushOutcome) -> Int {
+        get { self.counts[Int(outcome.rawValue)] }
+        set { self.counts[Int(outcome.rawValue)] = newValue }
+    }
+
+    package subscript(reason: FailureReason) -> Int {
+        get { self.failures[Int(reason.rawValue)] }
+        set { self.failures[Int(reason.rawValue)] = newValue }
+    }
+
+    package var total: Int { self.counts.reduce(0, +) }
+
+    /// Adds another partition's counts of the same push.
+    package static func += (left: inout OutcomeCounts, right: OutcomeCounts) {
+        for index in left.counts.indices { left.counts[index] += right.counts[index] }
+        for index in left.failures.indices { left.failures[index] += right.failures[index] }
+    }
+}
+
+/// Who a push would reach and what each decision would be, had it been accepted now.
+package struct DryRunView: Hashable, Sendable {
+    package enum Decision: UInt8, Hashable, Sendable, CaseIterable {
+        /// Reloads at once, charged.
+        case reload = 0
+        /// Reloads at once, not charged.
+        case exempt = 1
+        case deferred = 2
+        case unchanged = 3
+        case expired = 4
+        /// Fails, since too much waits already.
+        case failed = 5
+
+        package var name: String { String(describing: self) }
+    }
+
+    package struct Row: Hashable, Sendable {
+        package let kind: WidgetKind
+        package let decision: Decision
+        package var count: Int
+    }
+
+    package let matched: Int
+    /// Whether the push would be answered as a repeat, without any decision.
+    package let isRepeat: Bool
+    /// Sorted by kind, then decision; no row with a count of 0.
+    package let rows: [Row]
+}
