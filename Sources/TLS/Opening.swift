@@ -1,0 +1,27 @@
+/// The first bytes of a connection, kept to tell a peer that speaks something else than TLS what it said.
+struct Opening: Hashable {
+    private var bytes: UInt64 = 0
+    private var count = 0
+
+    /// Keeps the first eight bytes of all that is received.
+    mutating func note(_ received: UnsafeRawBufferPointer) {
+        for unsafebyte in unsafe received.prefix(8 - self.count) {
+            self.bytes = self.bytes << 8 | UInt64(byte)
+            self.count += 1
+        }
+    }
+
+    /// What the peer seems to speak instead of TLS; nil if it may be TLS.
+    var foreignProtocol: String? {
+        let text = String(
+            decoding: (0..<self.count).map { UInt8(truncatingIfNeeded: self.bytes >> (8 * (self.count - 1 - $0))) },
+            as: UTF8.self
+        )
+        if text.hasPrefix("PRI * HT") { return "plain HTTP/2" }
+        let methods = ["GET ", "POST ", "HEAD ", "PUT ", "DELETE ", "OPTIONS ", "PATCH ", "CONNECT ", "HTTP/1."]
+        if methods.contains(where: { text.hasPrefix($0.prefix(8)) }) { return "plain HTTP" }
+        // A TLS record that opens a connection is a handshake (22) or an alert (21), version 3.x.
+        let first = self.count > 0 ? UInt8(truncatingIfNeeded: self.bytes >> (8 * (self.count - 1))) : 22
+        return first == 22 || first == 21 ? nil : "something else"
+    }
+}

@@ -1,0 +1,178 @@
+import COpenSSL
+
+/// Everything that the sessions of one listener, or of one kind of outgoing connection, have in common.
+///
+/// Making one reads the files and checks that they fit together; afterwards nothing changes. To use new
+/// certificates, make another context: sessions keep the one they began with.
+///
+/// Sendable because OpenSSL lets any number of threads make sessions from a context that is no longer configured
+/// (its reference count and the ticket keys are locked or atomic inside).
+@safe package final class TLSContext: Sendable {
+    package enum Role: Hashable, Sendable {
+        case server
+        case client
+    }
+
+    package let role: Role
+    /// Owned; configured in `init` and only read afterwards.
+    nonisolated(unsafe) let pointer: OpaquePointer
+    /// Borrowed by `pointer`'s callbacks.
+    private let alpn: ALPNPolicy
+
+    /// TLS 1.2 suites that HTTP/2 allows (RFC 9113 section 9.2.2): forward secrecy and AEAD, and of those the cheap
+    /// ones first.
+    private static let suites12 = [
+        "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256",
+        "ECDHE-ECDSA-CHACHA20-POLY1305", "ECDHE-RSA-CHACHA20-POLY1305",
+        "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384",
+    ].joined(separator: ":")
+
+    private static let suites13 = [
+        "TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_256_GCM_SHA384",
+    ].joined(separator: ":")
+
+    package static func server(_ configuration: TLSServerConfiguration) throws(TLSError) -> TLSContext {
+        let alpn = try ALPNPolicy(configuration.alpn, requiresOffer: configuration.missingALPN == .refuse)
+        let context = try TLSContext(.server, alpn, versions: configuration.versions)
+        unsafe alpn.install(onServer: context.pointer)
+        try context.use(configuration.identity)
+        try context.ask(for: configuration.clientCertificate)
+        return context
+    }
+
+    package static func client(_ configuration: TLSClientConfiguration) throws(TLSError) -> TLSContext {
+        let alpn = try ALPNPolicy(configuration.alpn, requiresOffer: false)
+        let verifies = configuration.trust != .insecure
+        let context = try TLSContext(.client, alpn, versions: configuration.versions)
+        unsafe try alpn.install(onClient: context.pointer)
+        if let identity = configuration.identity { try context.use(identity) }
+        switch configuration.trust {
+        case .system:
+            guard unsafe SSL_CTX_set_default_verify_paths(context.pointer) == 1 else {
+                throw .taking(.configuration, "cannot use the system's trust roots")
+            }
+        case .roots(let source): try context.trust(source)
+        case .insecure: break
+        }
+        unsafe SSL_CTX_set_verify(context.pointer, verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
+        return context
+    }
+
+    private init(
+        _ role: Role,
+        _ alpn: ALPNPolicy,
+        versions: ClosedRange<TLSVersion>
+    ) throws(TLSError) {
+        OpenSSLFault.clearQueue()
+        guard let pointer = unsafe SSL_CTX_new(role == .server ? TLS_server_method() : TLS_client_method()) else {
+            throw .taking(.internalFailure, "cannot make a TLS context")
+        }
+        self.role = role
+        self.alpn = alpn
+        unsafe self.pointer = pointer
+        try self.setProtocol(versions)
+        self.setBehaviour()
+    }
+
+    deinit {
+        unsafe SSL_CTX_free(self.pointer)
+    }
+
+    private func setProtocol(_ versions: ClosedRange<TLSVersion>) throws(TLSError) {
+        guard unsafe freshet_SSL_CTX_set_min_proto_version(self.pointer, versions.lowerBound.wireVersion) == 1,
+            unsafe freshet_SSL_CTX_set_max_proto_version(self.pointer, versions.upperBound.wireVersion) == 1,
+            unsafe SSL_CTX_set_cipher_list(self.pointer, Self.suites12) == 1,
+            unsafe SSL_CTX_set_ciphersuites(self.pointer, Self.suites13) == 1
+        else { throw .taking(.configuration, "cannot set TLS versions and cipher suites") }
+    }
+
+    private func setBehaviour() {
+        // Compression leaks secrets by length (CRIME), renegotiation is forbidden in HTTP/2 (RFC 9113 section 9.2.1).
+        // Early data stays off, which is OpenSSL's default: a push must not be replayable.
+        unsafe SSL_CTX_set_options(
+            self.pointer,
+            freshet_SSL_OP_NO_COMPRESSION | freshet_SSL_OP_NO_RENEGOTIATION | freshet_SSL_OP_CIPHER_SERVER_PREFERENCE
+        )
+        // Partial writes and moving buffers: the caller's bytes need not wait at the same address. Released buffers:
+        // an idle session keeps no 16 KiB record buffers.
+        _ = unsafe freshet_SSL_CTX_set_mode(
+            self.pointer,
+            Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS)
+        )
+        // Senders come back with stateless tickets; a cache of sessions in memory would only cost. One ticket per
+        // handshake is enough, since connections live for hours.
+        _ = unsafe freshet_SSL_CTX_set_session_cache_mode(self.pointer, Int(SSL_SESS_CACHE_OFF))
+        _ = unsafe SSL_CTX_set_num_tickets(self.pointer, 1)
+    }
+
+    /// Takes the certificate chain and the key, and checks that they belong together.
+    private func use(_ identity: TLSIdentity) throws(TLSError) {
+        let chain = try identity.certificateChain.certificates("certificate chain")
+        let key = try identity.privateKey.privateKey("private key")
+        // Sound in all of the following: OpenSSL counts its own references to certificates and key.
+        guard unsafe SSL_CTX_use_certificate(self.pointer, chain[0].pointer) == 1 else {
+            throw .taking(.configuration, "certificate chain \(identity.certificateChain.name)")
+        }
+        guard unsafe X509_check_private_key(chain[0].pointer, key.pointer) == 1 else {
+            let faults = OpenSSLFault.takeQueue()
+            throw TLSError(
+                .configuration,
+                "private key \(identity.privateKey.name): key does not match certificate "
+                    + identity.certificateChain.name,
+                faults: faults
+            )
+        }
+        guard unsafe SSL_CTX_use_PrivateKey(self.pointer, key.pointer) == 1 else {
+            throw .taking(.configuration, "private key \(identity.privateKey.name)")
+        }
+        for issuer in chain.dropFirst() {
+            guard unsafe freshet_SSL_CTX_add1_chain_cert(self.pointer, issuer.pointer) == 1 else {
+                throw .taking(.configuration, "certificate chain \(identity.certificateChain.name)")
+            }
+        }
+    }
+
+    /// Believes whoever the certificates of `source` vouch for.
+    private func trust(_ source: PEMSource) throws(TLSError) {
+        let roots = try source.certificates("trust roots")
+        // Sound: the store belongs to the context and counts its own references.
+        let store = unsafe SSL_CTX_get_cert_store(self.pointer)
+        for root in roots {
+            guard unsafe X509_STORE_add_cert(store, root.pointer) == 1 else {
+                throw .taking(.configuration, "trust roots \(source.name)")
+            }
+            // A server tells clients these names, so that they know which of their certificates to show.
+            if self.role == .server, unsafe SSL_CTX_add_client_CA(self.pointer, root.pointer) != 1 {
+                throw .taking(.configuration, "trust roots \(source.name)")
+            }
+        }
+    }
+
+    private func ask(for clientCertificate: TLSServerConfiguration.ClientCertificate) throws(TLSError) {
+        switch clientCertificate {
+        case .none:
+            unsafe SSL_CTX_set_verify(self.pointer, SSL_VERIFY_NONE, nil)
+        case .optional(let roots):
+            try self.trust(roots)
+            unsafe SSL_CTX_set_verify(self.pointer, SSL_VERIFY_PEER, nil)
+        case .required(let roots):
+            try self.trust(roots)
+            unsafe SSL_CTX_set_verify(self.pointer, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+        }
+        // OpenSSL resumes no session with a client certificate unless the context has a name. Tickets are bound to
+        // the context's own random keys anyway, so one name does for all.
+        let name = Array("freshet".utf8)
+        guard unsafe SSL_CTX_set_session_id_context(self.pointer, name, UInt32(name.count)) == 1 else {
+            throw .taking(.internalFailure, "cannot name the TLS context")
+        }
+    }
+}
+
+extension TLSVersion {
+    fileprivate var wireVersion: Int32 {
+        switch self {
+        case .v1_2: return TLS1_2_VERSION
+        case .v1_3: return TLS1_3_VERSION
+        }
+    }
+}
