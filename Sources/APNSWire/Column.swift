@@ -1,0 +1,64 @@
+/// Comparisons and loads of many bytes at once: the one place in this target that leaves safe element access.
+///
+/// A header value is looked at two or three times per push; byte by byte that costs more than everything else.
+extension Span where Element == UInt8 {
+    /// Eight bytes from `offset` as a little-endian number. Precondition: they lie within the span.
+    @inline(__always)
+    func word(at offset: Int) -> UInt64 {
+        // Sound: RawSpan checks the bounds, and every bit pattern is a UInt64.
+        unsafe UInt64(littleEndian: self.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+    }
+
+    /// The last `count % 8` bytes as a little-endian number, padded with zeroes.
+    @inline(__always)
+    var lastPartialWord: UInt64 {
+        let rest = self.count & 7
+        guard rest > 0 else { return 0 }
+        if self.count >= 8 { return self.word(at: self.count - 8) >> UInt64(8 * (8 - rest)) }
+        var word: UInt64 = 0
+        for index in 0..<rest { word |= UInt64(self[index]) << UInt64(8 * index) }
+        return word
+    }
+
+    /// Whether both spans hold the same bytes. Takes as long as the common part: never compare a secret with it
+    /// that the other side could guess byte by byte.
+    @inline(__always)
+    func equals(_ other: Span<UInt8>) -> Bool {
+        guard self.count == other.count else { return false }
+        var offset = 0
+        while offset + 8 <= self.count {
+            guard self.word(at: offset) == other.word(at: offset) else { return false }
+            offset += 8
+        }
+        return self.lastPartialWord == other.lastPartialWord
+    }
+
+    /// Whether the span holds just the bytes of a literal.
+    @inline(__always)
+    func spells(_ text: StaticString) -> Bool {
+        self.count == text.utf8CodeUnitCount && self.holds(text, at: 0)
+    }
+
+    /// Whether the bytes of a literal stand at `start`. False if they would not fit.
+    @inline(__always)
+    func holds(_ text: StaticString, at start: Int) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard start >= 0, length <= self.count - start else { return false }
+        // Sound: a static string lives for ever and is `length` bytes long; loads stay below that.
+        let characters = unsafe UnsafeRawPointer(text.utf8Start)
+        var offset = 0
+        while offset + 8 <= length {
+            let expected = unsafe UInt64(
+                littleEndian: characters.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            )
+            guard self.word(at: start + offset) == expected else { return false }
+            offset += 8
+        }
+        while offset < length {
+            let expected = unsafe characters.load(fromByteOffset: offset, as: UInt8.self)
+            guard self[start + offset] == expected else { return false }
+            offset += 1
+        }
+        return true
+    }
+}

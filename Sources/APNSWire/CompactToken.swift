@@ -1,0 +1,126 @@
+package import WidgetModel
+
+/// A JSON Web Token in compact form with an ES256 signature that nobody has verified yet (RFC 7515, RFC 7518).
+///
+/// Reads all that real senders write: both base64 alphabets, padding, white space inside the JSON, and the signature
+/// as raw R || S or as ASN.1 DER. Refused: another or no `alg`, a missing `kid`, `crit`, a member that occurs twice.
+package struct CompactToken: Hashable, Sendable {
+    /// The longest token in bytes. Those of real senders have 180 to 300.
+    package static let bytesMax = 4096
+    /// The longest key or team id in bytes. Apple's have ten characters.
+    package static let idBytesMax = 64
+
+    package let keyID: KeyID
+    package let claims: JSONValue
+    /// R || S, 32 bytes each.
+    package let signature: [UInt8]
+    /// What the signature is over: the first two parts as they were sent, with the full stop between them.
+    package let signingInput: [UInt8]
+
+    /// Reads a token. O(bytes).
+    package static func parse(_ text: Span<UInt8>, reader: JSONReader) throws(TokenFault) -> CompactToken {
+        guard text.count <= Self.bytesMax else {
+            throw TokenFault("the token has \(text.count) bytes, more than \(Self.bytesMax)")
+        }
+        guard let first = Self.fullStop(in: text, from: 0), let second = Self.fullStop(in: text, from: first + 1),
+            Self.fullStop(in: text, from: second + 1) == nil
+        else { throw TokenFault("the token has not three parts") }
+        let header = try Self.json(text.extracting(0..<first), "header", reader)
+        guard case .string("ES256") = header["alg"] else { throw TokenFault("the header's alg is not ES256") }
+        guard header["crit"] == nil else { throw TokenFault("the header has crit, which is not supported") }
+        let keyID = try Self.id("kid", of: header)
+        let claims = try Self.json(text.extracting((first + 1)..<second), "claims", reader)
+        guard let bytes = Base64.decode(text.extracting((second + 1)..<text.count)) else {
+            throw TokenFault("the signature is not base64")
+        }
+        guard let signature = EllipticSignature.raw(bytes) else {
+            throw TokenFault("the signature is neither 64 bytes nor DER")
+        }
+        var signingInput: [UInt8] = []
+        signingInput.reserveCapacity(second)
+        for index in 0..<second { signingInput.append(text[index]) }
+        return CompactToken(keyID: KeyID(keyID), claims: claims, signature: signature, signingInput: signingInput)
+    }
+
+    private static func fullStop(in text: Span<UInt8>, from start: Int) -> Int? {
+        var index = start
+        while index < text.count {
+            if text[index] == UInt8(ascii: ".") { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    private static func json(
+        _ part: Span<UInt8>,
+        _ name: String,
+        _ reader: JSONReader
+    ) throws(TokenFault) -> JSONValue {
+        guard let text = Base64.decode(part) else { throw TokenFault("the \(name) part is not base64") }
+        let value: JSONValue
+        do throws(JSONFault) {
+            value = try reader.parse(text, limits: JSONLimits(bytesMax: Self.bytesMax, depthMax: 8))
+        } catch {
+            throw TokenFault("the \(name) part is not JSON: \(error)")
+        }
+        guard case .object = value else { throw TokenFault("the \(name) part is \(value.typeName), not an object") }
+        return value
+    }
+
+    /// A member that must be a short, non-empty string.
+    static func id(_ name: String, of object: JSONValue) throws(TokenFault) -> String {
+        guard case .string(let id) = object[name] else { throw TokenFault("\(name) is missing or no string") }
+        guard !id.isEmpty, id.utf8.count <= Self.idBytesMax else {
+            throw TokenFault("\(name) has \(id.utf8.count) bytes, not 1 to \(Self.idBytesMax)")
+        }
+        return id
+    }
+
+    /// A member that must be a time: seconds since 1970 as a whole number, or, since APNSwift writes it so, as its
+    /// digits in a string. At most the end of the year 9999, so that milliseconds are refused.
+    static func seconds(_ name: String, of object: JSONValue) throws(TokenFault) -> Int64 {
+        let seconds: Int64?
+        switch object[name] {
+        case .int(let int): seconds = int
+        case .double(let double): seconds = Int64(exactly: double)
+        case .string(var text): seconds = text.withUTF8Span { Decimal.parse($0) }
+        case nil: throw TokenFault("\(name) is missing")
+        default: seconds = nil
+        }
+        guard let seconds, (0...253_402_300_799).contains(seconds) else {
+            throw TokenFault("\(name) is not a time in whole UNIX seconds")
+        }
+        return seconds
+    }
+
+    /// The first two parts of a token, which is what its signer signs.
+    static func signingInput(keyID: KeyID, claims: [JSONValue.Member]) -> [UInt8] {
+        let header = JSONValue.object([
+            JSONValue.Member(name: "alg", value: .string("ES256")),
+            JSONValue.Member(name: "kid", value: .string(keyID.rawValue)),
+            JSONValue.Member(name: "typ", value: .string("JWT")),
+        ])
+        var text: [UInt8] = []
+        Base64.encode(header.jsonText.span, into: &text)
+        text.append(UInt8(ascii: "."))
+        Base64.encode(JSONValue.object(claims).jsonText.span, into: &text)
+        return text
+    }
+
+    /// The finished token.
+    ///
+    /// - Parameter signature: R || S, 64 bytes.
+    package static func compact(signingInput: [UInt8], signature: [UInt8]) -> [UInt8] {
+        var text = signingInput
+        text.append(UInt8(ascii: "."))
+        Base64.encode(signature.span, into: &text)
+        return text
+    }
+}
+
+/// What is wrong with a token, for the log; never quotes the token.
+package struct TokenFault: Error, Hashable, Sendable, CustomStringConvertible {
+    package let sentence: String
+    package init(_ sentence: String) { self.sentence = sentence }
+    package var description: String { self.sentence }
+}

@@ -1,0 +1,114 @@
+package import WidgetModel
+
+/// The credential by which a host says that it holds a push token: a JWT that the app's back end minted with its
+/// provider key. Not verified yet.
+package struct HostCredential: Hashable, Sendable {
+    /// What `aud` says, alone or in a list: keeps these apart from provider tokens of the same key.
+    package static let audience = "freshet-host"
+    /// The longest push token in hex digits.
+    package static let tokenDigitsMax = 400
+
+    package let keyID: KeyID
+    package let claims: HostCredentialClaims
+    /// R || S, 64 bytes.
+    package let signature: [UInt8]
+    /// What the signature is over.
+    package let signingInput: [UInt8]
+
+    /// Reads the value of an `authorization` header: `bearer` in any case and the token.
+    package static func parse(authorization: Span<UInt8>, reader: JSONReader) throws(TokenFault) -> HostCredential {
+        let range: Range<Int>
+        do throws(ProviderTokenFault) {
+            range = try ProviderToken.tokenRange(in: authorization)
+        } catch {
+            throw TokenFault(error.sentence)
+        }
+        return try Self.parse(token: authorization.extracting(range), reader: reader)
+    }
+
+    /// Reads a bare token.
+    package static func parse(token: Span<UInt8>, reader: JSONReader) throws(TokenFault) -> HostCredential {
+        let token = try CompactToken.parse(token, reader: reader)
+        guard Self.isAudience(token.claims["aud"]) else { throw TokenFault("aud is not \(Self.audience)") }
+        guard case .string(let app) = token.claims["app"], !app.isEmpty, app.utf8.count <= PushRoute.bundleBytesMax
+        else { throw TokenFault("app is no bundle id") }
+        guard case .string(let hex) = token.claims["sub"], hex.utf8.count <= Self.tokenDigitsMax,
+            let pushToken = DeviceToken(hex: hex)
+        else { throw TokenFault("sub is no push token in hex") }
+        return HostCredential(
+            keyID: token.keyID,
+            claims: HostCredentialClaims(
+                team: TeamID(try CompactToken.id("iss", of: token.claims)),
+                app: BundleID(app),
+                pushToken: pushToken,
+                issuedAt: Instant(seconds: try CompactToken.seconds("iat", of: token.claims)),
+                expiresAt: Instant(seconds: try CompactToken.seconds("exp", of: token.claims))
+            ),
+            signature: token.signature,
+            signingInput: token.signingInput
+        )
+    }
+
+    private static func isAudience(_ value: JSONValue?) -> Bool {
+        switch value {
+        case .string(let audience): audience == Self.audience
+        case .array(let audiences): audiences.contains(.string(Self.audience))
+        default: false
+        }
+    }
+}
+
+/// What a host credential says.
+package struct HostCredentialClaims: Hashable, Sendable {
+    package let team: TeamID
+    package let app: BundleID
+    package let pushToken: DeviceToken
+    package let issuedAt: Instant
+    package let expiresAt: Instant
+
+    package init(team: TeamID, app: BundleID, pushToken: DeviceToken, issuedAt: Instant, expiresAt: Instant) {
+        self.team = team
+        self.app = app
+        self.pushToken = pushToken
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+
+    /// What a key signs; ``CompactToken/compact(signingInput:signature:)`` makes the credential of it.
+    package func signingInput(keyID: KeyID) -> [UInt8] {
+        CompactToken.signingInput(
+            keyID: keyID,
+            claims: [
+                JSONValue.Member(name: "iss", value: .string(self.team.rawValue)),
+                JSONValue.Member(name: "aud", value: .string(HostCredential.audience)),
+                JSONValue.Member(name: "app", value: .string(self.app.rawValue)),
+                JSONValue.Member(name: "sub", value: .string(self.pushToken.hex)),
+                JSONValue.Member(name: "iat", value: .int(self.issuedAt.seconds)),
+                JSONValue.Member(name: "exp", value: .int(self.expiresAt.seconds)),
+            ]
+        )
+    }
+}
+
+/// When a host credential holds.
+package struct HostCredentialRules: Hashable, Sendable {
+    /// How far apart the clocks of minter and gateway may be. Default 5 min.
+    package var skewMax: Interval
+    /// The longest time from `iat` to `exp`. Default 90 days: a credential that never ends cannot be outgrown.
+    package var lifetimeMax: Interval
+
+    package init(skewMax: Interval = .minutes(5), lifetimeMax: Interval = .days(90)) {
+        self.skewMax = skewMax
+        self.lifetimeMax = lifetimeMax
+    }
+
+    /// Refuses claims that have run out, begin later or last too long. Ask on every use.
+    package func check(_ claims: HostCredentialClaims, now: Instant) throws(TokenFault) {
+        guard claims.issuedAt < claims.expiresAt else { throw TokenFault("exp is not after iat") }
+        guard claims.expiresAt - claims.issuedAt <= self.lifetimeMax else {
+            throw TokenFault("the credential lasts longer than allowed")
+        }
+        guard claims.issuedAt - now <= self.skewMax else { throw TokenFault("iat is in the future") }
+        guard now - claims.expiresAt < self.skewMax else { throw TokenFault("the credential has expired") }
+    }
+}

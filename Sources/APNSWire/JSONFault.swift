@@ -1,0 +1,48 @@
+/// Why a text was refused as JSON.
+package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: Hashable, Sendable, CaseIterable {
+        /// Nothing but white space.
+        case empty
+        /// Longer than the limit.
+        case tooLarge
+        /// Nested deeper than the limit.
+        case tooDeep
+        case syntax
+        case invalidUTF8
+        case numberOutOfRange
+        case duplicateMember
+        /// Something follows the value.
+        case trailingText
+        case outOfMemory
+    }
+
+    package let code: Code
+    /// What is wrong, in words for whoever wrote the text; quotes at most a member name.
+    package let sentence: String
+    /// The byte at which it shows, where that is known.
+    package let offset: Int?
+
+    package init(_ code: Code, _ sentence: String, at offset: Int? = nil) {
+        self.code = code
+        self.sentence = sentence
+        self.offset = offset
+    }
+
+    package var description: String {
+        guard let offset else { return self.sentence }
+        return "\(self.sentence) at byte \(offset)"
+    }
+}
+
+/// What a JSON text may ask of the reader.
+package struct JSONLimits: Hashable, Sendable {
+    /// The longest text in bytes. Default 1,048,576.
+    package var bytesMax: Int
+    /// The most arrays and objects inside one another. Default 32; at most ``JSONReader/depthCeiling``.
+    package var depthMax: Int
+
+    package init(bytesMax: Int = 1_048_576, depthMax: Int = 32) {
+        self.bytesMax = bytesMax
+        self.depthMax = depthMax
+    }
+}

@@ -1,0 +1,102 @@
+import WidgetModel
+
+extension PushPayload {
+    /// Reads a body.
+    ///
+    /// The plain body, with any white space, is recognised without building values. Members of the body beside `aps`
+    /// and `freshet` and members of `aps` beside `content-changed` are the app's own and ignored; a member of
+    /// `freshet` that is not known is refused, since a misspelt `match` would reach everybody.
+    package static func parse(_ body: Span<UInt8>, reader: JSONReader) throws(PayloadFault) -> PushPayload {
+        if Self.isPlain(body) { return .plain }
+        let value: JSONValue
+        do throws(JSONFault) {
+            value = try reader.parse(body, limits: JSONLimits(depthMax: Self.depthMax))
+        } catch {
+            throw PayloadFault("", error.sentence, offset: error.offset)
+        }
+        guard case .object = value else { throw PayloadFault("", "the payload is \(value.typeName), not an object") }
+        guard let aps = value["aps"] else { throw PayloadFault("aps", "is missing") }
+        guard case .object = aps else { throw PayloadFault("aps", "is \(aps.typeName), not an object") }
+        switch aps["content-changed"] {
+        case .bool(true), .int(1): break
+        case nil: throw PayloadFault("aps.content-changed", "is missing; a widget push says true")
+        default: throw PayloadFault("aps.content-changed", "is not true")
+        }
+        return try value["freshet"].map { (own) throws(PayloadFault) in try PushPayload(own) } ?? .plain
+    }
+
+    private init(_ value: JSONValue) throws(PayloadFault) {
+        guard case .object(let members) = value else {
+            throw PayloadFault("freshet", "is \(value.typeName), not an object")
+        }
+        self.init()
+        for member in members {
+            switch member.name {
+            case "kind":
+                self.kind = WidgetKind(try Self.text(member, bytesMax: Self.kindBytesMax))
+            case "match":
+                guard case .object = member.value else {
+                    throw PayloadFault("freshet.match", "is \(member.value.typeName), not an object")
+                }
+                self.match = member.value
+            case "digest":
+                self.digest = try Self.text(member, bytesMax: Self.digestBytesMax)
+            case "not-before":
+                guard case .int(let seconds) = member.value, seconds >= 0 else {
+                    throw PayloadFault("freshet.not-before", "is not a time in whole UNIX seconds")
+                }
+                self.notBefore = Instant(seconds: seconds)
+            case "maxMatched":
+                guard case .int(let count) = member.value, count >= 1 else {
+                    throw PayloadFault("freshet.maxMatched", "is not a whole number of at least 1")
+                }
+                self.maxMatched = Int(count)
+            case "attributes":
+                throw PayloadFault("freshet.attributes", "is not supported: no instance can carry a condition yet")
+            default:
+                throw PayloadFault("freshet.\(member.name.prefix(64))", "is not a member that is known")
+            }
+        }
+    }
+
+    private static func text(_ member: JSONValue.Member, bytesMax: Int) throws(PayloadFault) -> String {
+        guard case .string(let text) = member.value else {
+            throw PayloadFault("freshet.\(member.name)", "is \(member.value.typeName), not a string")
+        }
+        guard !text.isEmpty, text.utf8.count <= bytesMax else {
+            throw PayloadFault("freshet.\(member.name)", "has \(text.utf8.count) bytes, not 1 to \(bytesMax)")
+        }
+        return text
+    }
+
+    /// Whether a body is the plain one, but for white space.
+    static func isPlain(_ body: Span<UInt8>) -> Bool {
+        if body.spells(#"{"aps":{"content-changed":true}}"#) { return true }
+        var position = 0
+        guard Self.skip("{", body, &position), Self.skip(#""aps""#, body, &position), Self.skip(":", body, &position),
+            Self.skip("{", body, &position), Self.skip(#""content-changed""#, body, &position),
+            Self.skip(":", body, &position), Self.skip("true", body, &position), Self.skip("}", body, &position),
+            Self.skip("}", body, &position)
+        else { return false }
+        Self.skipSpace(body, &position)
+        return position == body.count
+    }
+
+    @inline(__always)
+    private static func skip(_ token: StaticString, _ body: Span<UInt8>, _ position: inout Int) -> Bool {
+        Self.skipSpace(body, &position)
+        guard body.holds(token, at: position) else { return false }
+        position += token.utf8CodeUnitCount
+        return true
+    }
+
+    @inline(__always)
+    private static func skipSpace(_ body: Span<UInt8>, _ position: inout Int) {
+        while position < body.count {
+            switch body[position] {
+            case 0x20, 0x0A, 0x0D, 0x09: position += 1
+            default: return
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+/// The head of a push request, noted header by header as they arrive, without a String.
+///
+/// Values stay in a byte buffer that the transport owns; the head is a small fixed-size value that says where they
+/// are. Header names must be lower case, as HTTP/2 wants them. Unknown headers are ignored; `apns-…` headers and
+/// `authorization` may come once (``isRepeating``).
+package struct PushRequestHead: Hashable, Sendable {
+    package enum Method: UInt8, Hashable, Sendable, CaseIterable {
+        case post = 0
+        case get = 1
+        case put = 2
+        case delete = 3
+        case other = 4
+    }
+
+    /// The headers that a push request is judged by. The raw value is the bit in ``present``.
+    package enum Field: UInt16, Hashable, Sendable, CaseIterable {
+        case method = 0
+        case path = 1
+        case authority = 2
+        case authorization = 3
+        case id = 4
+        case topic = 5
+        case pushType = 6
+        case priority = 7
+        case expiration = 8
+        case collapseID = 9
+        case channelID = 10
+        case contentLength = 11
+    }
+
+    /// nil until the `:method` has come.
+    package private(set) var method: Method?
+    /// Whether an `apns-…` header or `authorization` came twice.
+    package private(set) var isRepeating = false
+    private var present: UInt16 = 0
+    private var pathRange = ByteRange.empty
+    private var authorityRange = ByteRange.empty
+    private var authorizationRange = ByteRange.empty
+    private var idRange = ByteRange.empty
+    private var topicRange = ByteRange.empty
+    private var pushTypeRange = ByteRange.empty
+    private var priorityRange = ByteRange.empty
+    private var expirationRange = ByteRange.empty
+    private var collapseIDRange = ByteRange.empty
+    private var contentLengthRange = ByteRange.empty
+
+    package init() {}
+
+    /// Notes one header. O(length of the name).
+    ///
+    /// - Parameters:
+    ///   - name: The lower-case name, pseudo-headers included.
+    ///   - value: Where the value is in `bytes`, now and until the request is answered.
+    ///   - bytes: The transport's buffer.
+    package mutating func receive(name: Span<UInt8>, value: ByteRange, in bytes: Span<UInt8>) {
+        guard let field = Self.field(named: name) else { return }
+        let bit = UInt16(1) << field.rawValue
+        guard self.present & bit == 0 else {
+            // A second `:path` or `content-length` is the HTTP layer's to refuse; the first one counts here.
+            switch field {
+            case .method, .path, .authority, .contentLength: return
+            default:
+                self.isRepeating = true
+                return
+            }
+        }
+        self.present |= bit
+        switch field {
+        case .method: self.method = Self.method(bytes.extracting(value.bounds))
+        case .path: self.pathRange = value
+        case .authority: self.authorityRange = value
+        case .authorization: self.authorizationRange = value
+        case .id: self.idRange = value
+        case .topic: self.topicRange = value
+        case .pushType: self.pushTypeRange = value
+        case .priority: self.priorityRange = value
+        case .expiration: self.expirationRange = value
+        case .collapseID: self.collapseIDRange = value
+        case .channelID: break
+        case .contentLength: self.contentLengthRange = value
+        }
+    }
+
+    private func range(_ field: Field, _ range: ByteRange) -> ByteRange? {
+        self.present & (UInt16(1) << field.rawValue) == 0 ? nil : range
+    }
+
+    package var path: ByteRange? { self.range(.path, self.pathRange) }
+    /// `:authority`, or `host` from clients that send only that.
+    package var authority: ByteRange? { self.range(.authority, self.authorityRange) }
+    package var authorization: ByteRange? { self.range(.authorization, self.authorizationRange) }
+    package var id: ByteRange? { self.range(.id, self.idRange) }
+    package var topic: ByteRange? { self.range(.topic, self.topicRange) }
+    package var pushType: ByteRange? { self.range(.pushType, self.pushTypeRange) }
+    package var priority: ByteRange? { self.range(.priority, self.priorityRange) }
+    package var expiration: ByteRange? { self.range(.expiration, self.expirationRange) }
+    package var collapseID: ByteRange? { self.range(.collapseID, self.collapseIDRange) }
+    package var contentLength: ByteRange? { self.range(.contentLength, self.contentLengthRange) }
+
+    /// The length that `content-length` promises, for refusing a body before it comes; nil if absent or no number.
+    package func promisedBodyBytes(in bytes: Span<UInt8>) -> Int? {
+        guard let range = self.contentLength else { return nil }
+        return Decimal.parse(bytes.extracting(range.bounds)).map(Int.init)
+    }
+
+    /// The field that a header name stands for, decided by length first.
+    package static func field(named name: Span<UInt8>) -> Field? {
+        switch name.count {
+        case 4: name.spells("host") ? .authority : nil
+        case 5: name.spells(":path") ? .path : nil
+        case 7: name.spells(":method") ? .method : name.spells("apns-id") ? .id : nil
+        case 10: name.spells("apns-topic") ? .topic : name.spells(":authority") ? .authority : nil
+        case 13: name.spells("authorization") ? .authorization : name.spells("apns-priority") ? .priority : nil
+        case 14: name.spells("apns-push-type") ? .pushType : name.spells("content-length") ? .contentLength : nil
+        case 15: name.spells("apns-expiration") ? .expiration : name.spells("apns-channel-id") ? .channelID : nil
+        case 16: name.spells("apns-collapse-id") ? .collapseID : nil
+        default: nil
+        }
+    }
+
+    private static func method(_ text: Span<UInt8>) -> Method {
+        switch text.count {
+        case 3: text.spells("GET") ? .get : text.spells("PUT") ? .put : .other
+        case 4: text.spells("POST") ? .post : .other
+        case 6: text.spells("DELETE") ? .delete : .other
+        default: .other
+        }
+    }
+}

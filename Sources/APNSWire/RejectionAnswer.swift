@@ -1,0 +1,39 @@
+package import WidgetModel
+
+/// What goes back for a refused push: the reason and what some reasons carry beside it.
+package struct RejectionAnswer: Hashable, Sendable {
+    /// The most bytes of a body. APNSwift reads no more than this of an error.
+    package static let bodyBytesMax = 1024
+
+    package let rejection: Rejection
+    /// Since when the token is known not to be valid. On the wire only with status 410.
+    package let timestamp: Instant?
+    /// What exactly is wrong, for a person; clients of APNs ignore it.
+    package let detail: String?
+
+    package init(_ rejection: Rejection, timestamp: Instant? = nil, detail: String? = nil) {
+        self.rejection = rejection
+        self.timestamp = timestamp
+        self.detail = detail
+    }
+
+    package var status: Int { self.rejection.status }
+
+    /// The JSON body, at most ``bodyBytesMax`` bytes (a detail that would not fit is left out).
+    ///
+    /// Send it in one DATA frame with END_STREAM: pushy and aioapns do not put split bodies together.
+    package var body: [UInt8] {
+        guard let detail = self.detail else { return self.body(detail: nil) }
+        let body = self.body(detail: detail)
+        return body.count <= Self.bodyBytesMax ? body : self.body(detail: nil)
+    }
+
+    private func body(detail: String?) -> [UInt8] {
+        var members = [JSONValue.Member(name: "reason", value: .string(self.rejection.rawValue))]
+        if self.status == 410, let timestamp = self.timestamp {
+            members.append(JSONValue.Member(name: "timestamp", value: .int(timestamp.milliseconds)))
+        }
+        if let detail { members.append(JSONValue.Member(name: "detail", value: .string(detail))) }
+        return JSONValue.object(members).jsonText
+    }
+}
