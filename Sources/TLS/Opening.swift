@@ -5,8 +5,9 @@ struct Opening: Hashable {
 
     /// Keeps the first eight bytes of all that is received.
     mutating func note(_ received: UnsafeRawBufferPointer) {
-        for unsafebyte in unsafe received.prefix(8 - self.count) {
-            self.bytes = self.bytes << 8 | UInt64(byte)
+        for index in 0..<min(received.count, 8 - self.count) {
+            // Sound: the index is below the buffer's count.
+            self.bytes = unsafe self.bytes << 8 | UInt64(received[index])
             self.count += 1
         }
     }
