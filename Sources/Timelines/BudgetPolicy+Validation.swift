@@ -1,0 +1,141 @@
+package import WidgetModel
+
+extension BudgetPolicy {
+    /// The largest allowance per window, so that counts fit 16 bits with room for learning and grants.
+    package static let allowanceMax = 10_000
+
+    /// Throws the first of ``faults()``.
+    package func validate() throws(BudgetPolicyFault) {
+        if let fault = self.faults().first { throw fault }
+    }
+
+    /// Everything that is wrong with the policy, in the order of the fields.
+    package func faults() -> [BudgetPolicyFault] {
+        var faults: [BudgetPolicyFault] = []
+        func check(_ holds: Bool, _ field: String, _ message: String) {
+            if !holds { faults.append(BudgetPolicyFault(field: field, message: message)) }
+        }
+        check(!self.name.isEmpty, "name", "is empty")
+        if case .fixed(let length, _) = self.window {
+            check(
+                length.milliseconds % 60_000 == 0 && length >= .minutes(1) && length <= .days(7),
+                "window",
+                "has to be whole minutes, 1 minute to 7 days"
+            )
+        }
+        if self.window != .none {
+            check(
+                (1...Self.allowanceMax).contains(self.rare),
+                "rare",
+                "has to be 1 to \(Self.allowanceMax)"
+            )
+            check(
+                self.rare <= self.typical && self.typical <= self.frequent,
+                "typical",
+                "has to lie between rare and frequent"
+            )
+            check(
+                self.frequent <= Self.allowanceMax,
+                "frequent",
+                "has to be at most \(Self.allowanceMax)"
+            )
+        }
+        check(
+            (2...Self.allowanceMax).contains(self.burstDivisor),
+            "burstDivisor",
+            "has to be 2 to \(Self.allowanceMax)"
+        )
+        check(
+            self.minimumInterval >= .zero && self.minimumInterval <= .day,
+            "minimumInterval",
+            "has to be 0 to 24 hours"
+        )
+        check(
+            self.exemptInterval >= .zero && self.exemptInterval <= .day,
+            "exemptInterval",
+            "has to be 0 to 24 hours"
+        )
+        check(
+            self.pushShare.denominator >= 1 && self.pushShare.denominator <= 1_000_000
+                && (1...max(1, self.pushShare.denominator)).contains(self.pushShare.numerator),
+            "pushShare",
+            "has to be a fraction above 0, at most 1"
+        )
+        check(
+            (1...1_000).contains(self.learning.factor.denominator)
+                && self.learning.factor.numerator >= self.learning.factor.denominator
+                && self.learning.factor.numerator <= self.learning.factor.denominator * 10,
+            "learning.factor",
+            "has to be a fraction from 1 to 10"
+        )
+        check((0...365).contains(self.learning.days), "learning.days", "has to be 0 to 365")
+        return faults
+    }
+
+    /// The allowance of a window that opens in a host's first days: floor(factor * A).
+    package func learningAllowance(of allowance: Int) -> Int {
+        min(Self.allowanceMax, self.learning.factor.roundedDown(of: allowance))
+    }
+}
+
+extension BudgetPolicy {
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(self.name)
+        writer.write(self.source)
+        writer.write(self.date)
+        switch self.window {
+        case .fixed(let length, let anchor):
+            writer.write(byte: 0)
+            writer.write(length)
+            writer.write(byte: anchor.rawValue)
+        case .tuned: writer.write(byte: 1)
+        case .none: writer.write(byte: 2)
+        }
+        for number in [self.rare, self.typical, self.frequent, self.burstDivisor] {
+            writer.write(signed: Int64(number))
+        }
+        writer.write(self.minimumInterval)
+        writer.write(self.exemptInterval)
+        for share in [self.pushShare, self.learning.factor] {
+            writer.write(signed: Int64(share.numerator))
+            writer.write(signed: Int64(share.denominator))
+        }
+        writer.write(signed: Int64(self.learning.days))
+        writer.write(byte: self.scope.rawValue)
+    }
+
+    /// Reads a policy back; one that ``validate()`` would refuse counts as damaged.
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        self.name = try reader.readString()
+        self.source = try reader.readString()
+        self.date = try reader.readString()
+        switch try reader.readByte() {
+        case 0:
+            let length = try reader.readInterval()
+            guard let anchor = Anchor(rawValue: try reader.readByte()) else {
+                throw .invalid(offset: reader.offset - 1)
+            }
+            self.window = .fixed(length: length, anchor: anchor)
+        case 1: self.window = .tuned
+        case 2: self.window = .none
+        default: throw .invalid(offset: reader.offset - 1)
+        }
+        self.rare = Int(try reader.readSigned())
+        self.typical = Int(try reader.readSigned())
+        self.frequent = Int(try reader.readSigned())
+        self.burstDivisor = Int(try reader.readSigned())
+        self.minimumInterval = try reader.readInterval()
+        self.exemptInterval = try reader.readInterval()
+        self.pushShare = Share(Int(try reader.readSigned()), of: Int(try reader.readSigned()))
+        self.learning = Learning(
+            factor: Share(Int(try reader.readSigned()), of: Int(try reader.readSigned()))
+        )
+        self.learning.days = Int(try reader.readSigned())
+        guard let scope = Scope(rawValue: try reader.readByte()) else {
+            throw .invalid(offset: reader.offset - 1)
+        }
+        self.scope = scope
+        guard self.faults().isEmpty else { throw .invalid(offset: start) }
+    }
+}

@@ -1,0 +1,117 @@
+package import WidgetModel
+
+/// How often an instance may reload: a platform's rules as data, with the place they were read and the day.
+///
+/// A preset is a starting point; an app or a kind may have its own. Check one with ``validate()`` before use.
+package struct BudgetPolicy: Hashable, Sendable {
+    /// What the allowance is counted over.
+    package enum Window: Hashable, Sendable {
+        /// Windows of one length, a whole number of minutes, one after the other.
+        case fixed(length: Interval, anchor: Anchor)
+        /// Windows of about a day that open at the quietest hour of the host, learned from when it is looked at.
+        /// A host about which nothing is learned has ``fixed(length:anchor:)`` days anchored by its hash.
+        case tuned
+        /// No budget at all.
+        case none
+    }
+
+    /// Where a row of fixed windows starts.
+    package enum Anchor: UInt8, Hashable, Sendable {
+        /// At a minute that a hash of the host picks.
+        case hostHash = 0
+        /// At the epoch: days start at midnight UTC.
+        case utc = 1
+    }
+
+    /// Who has a budget. Raw values are part of the on-disk format.
+    package enum Scope: UInt8, Hashable, Sendable {
+        case instance = 0
+        /// One budget that all instances of a host share.
+        case host = 1
+    }
+
+    /// A fraction between 0 and 1, exact.
+    package struct Share: Hashable, Sendable {
+        package var numerator: Int
+        package var denominator: Int
+
+        package init(_ numerator: Int, of denominator: Int) {
+            self.numerator = numerator
+            self.denominator = denominator
+        }
+
+        /// `count * numerator / denominator`, rounded up.
+        package func roundedUp(of count: Int) -> Int {
+            (count * self.numerator + self.denominator - 1) / self.denominator
+        }
+
+        /// `count * numerator / denominator`, rounded down.
+        package func roundedDown(of count: Int) -> Int {
+            count * self.numerator / self.denominator
+        }
+    }
+
+    /// The more generous first days of a host.
+    package struct Learning: Hashable, Sendable {
+        /// What the allowance is multiplied by, rounded down. May be above one.
+        package var factor = Share(3, of: 2)
+        /// For windows that open within so many days of the host's first registration.
+        package var days = 3
+
+        package init(factor: Share = Share(3, of: 2), days: Int = 3) {
+            self.factor = factor
+            self.days = days
+        }
+    }
+
+    /// The preset's or the operator's name for it.
+    package var name: String
+    /// Where the numbers come from.
+    package var source: String
+    /// The day on which they were read there, `YYYY-MM-DD`.
+    package var date: String
+    package var window = Window.fixed(length: .day, anchor: .hostHash)
+    /// The allowance per window of a widget that is never looked at.
+    package var rare: Int
+    /// The allowance per window of a widget that is looked at four times a day, or that never told.
+    package var typical: Int
+    /// The allowance per window of a widget that is looked at twenty times a day.
+    package var frequent: Int
+    /// The burst is the allowance divided by this, at least 2.
+    package var burstDivisor = 5
+    /// Two charged reloads of one instance are at least this far apart.
+    package var minimumInterval = Interval.minutes(5)
+    /// Two reloads of which the later is exempt are at least this far apart.
+    package var exemptInterval = Interval.seconds(15)
+    /// Pushes use at most this share of the allowance, rounded up; the rest is the timeline's.
+    package var pushShare = Share(3, of: 4)
+    package var learning = Learning()
+    package var scope = Scope.instance
+
+    package init(name: String, source: String, date: String, rare: Int, typical: Int, frequent: Int) {
+        self.name = name
+        self.source = source
+        self.date = date
+        self.rare = rare
+        self.typical = typical
+        self.frequent = frequent
+    }
+
+    package var isUnlimited: Bool { self.window == .none }
+
+    /// The length of the windows; a day where there is no budget, for counting alone.
+    package var windowLength: Interval {
+        if case .fixed(let length, _) = self.window { length } else { .day }
+    }
+
+    /// The minute at which a host's row of windows starts, the `anchor` of ``window(containing:anchoredAt:)``. One hash.
+    package func anchor(of host: HostID) -> Int {
+        if case .fixed(_, .utc) = self.window { return 0 }
+        return BudgetWindow.anchor(of: host, length: self.windowLength)
+    }
+
+    /// A host's window around an instant.
+    package func window(containing now: Instant, anchoredAt anchor: Int) -> BudgetWindow {
+        BudgetWindow.containing(now, anchoredAt: anchor, length: self.windowLength)
+    }
+}

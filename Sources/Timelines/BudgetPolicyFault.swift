@@ -1,0 +1,13 @@
+/// What is wrong with a budget policy: the field and a sentence.
+package struct BudgetPolicyFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The path of the field below the policy, as in `pushShare`.
+    package let field: String
+    package let message: String
+
+    package init(field: String, message: String) {
+        self.field = field
+        self.message = message
+    }
+
+    package var description: String { "\(self.field): \(self.message)" }
+}

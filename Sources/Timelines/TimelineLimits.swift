@@ -1,0 +1,36 @@
+/// How much of a timeline is held, and from where on it is worth a finding.
+///
+/// Apple documents no numbers. An engineer names 10 MB per timeline and "unlimited entries"
+/// (developer.apple.com/forums/thread/779546), developers report trouble from 400 and from 2,000 entries on and none
+/// at about 200 (threads 733081 and 768486), as of November 2026.
+package struct TimelineLimits: Hashable, Sendable {
+    /// More entries than this are refused. Default 2,000.
+    package var entriesMax = 2_000
+    /// More entries than this are a finding. Default 400.
+    package var entriesAdvised = 400
+    /// A longer digest is refused. Default 64: a SHA-512.
+    package var digestBytesMax = 64
+    /// More bytes of content than this are a finding. Default 10 MB.
+    package var contentBytesAdvised = 10_000_000
+
+    package init() {}
+}
+
+/// Why a timeline is refused.
+package enum TimelineFault: Error, Hashable, Sendable, CustomStringConvertible {
+    case tooManyEntries(count: Int, max: Int)
+    case digestLength(bytes: Int, max: Int)
+    /// NaN and infinities cannot be ordered.
+    case scoreNotFinite(index: Int)
+    case negativeDuration(index: Int)
+
+    package var description: String {
+        switch self {
+        case .tooManyEntries(let count, let max):
+            "a timeline of \(count) entries is over the limit of \(max)"
+        case .digestLength(let bytes, let max): "a digest has 1 to \(max) bytes, not \(bytes)"
+        case .scoreNotFinite(let index): "entries[\(index)]: the relevance score is not a finite number"
+        case .negativeDuration(let index): "entries[\(index)]: the relevance duration is negative"
+        }
+    }
+}
