@@ -18,14 +18,20 @@ package struct ES256PublicKey: Sendable, Equatable {
             return
         }
         let faults = OpenSSLFault.takeQueue()
-        guard faults.first?.reasonCode == PEM_R_NO_START_LINE else {
+        if let damage = faults.first(where: { !$0.meansNothingFound }) {
+            throw TLSError(.configuration, "\(what) \(source.name): \(damage)", faults: faults)
+        }
+        let privateKey: ES256PrivateKey
+        do {
+            privateKey = try ES256PrivateKey(pem: source, what: what)
+        } catch let error where error.faults.allSatisfy(\.meansNothingFound) && error.code == .configuration {
             throw TLSError(
                 .configuration,
-                "\(what) \(source.name): \(faults.first?.description ?? "damaged")",
-                faults: faults
+                "\(what) \(source.name): no key in it that can be read",
+                faults: error.faults
             )
         }
-        self = try ES256PrivateKey(pem: source, what: what).publicKey
+        self = privateKey.publicKey
     }
 
     init(handle: KeyHandle) {

@@ -18,6 +18,11 @@ package struct OpenSSLFault: Hashable, Sendable, CustomStringConvertible {
         self.detail.isEmpty ? self.reason : "\(self.reason) (\(self.detail))"
     }
 
+    /// True if OpenSSL looked for something to read and found nothing of that kind.
+    var meansNothingFound: Bool {
+        self.library == "DECODER routines" || (self.library == "PEM routines" && self.reasonCode == PEM_R_NO_START_LINE)
+    }
+
     /// Removes whatever an earlier call left in this thread's queue.
     ///
     /// `SSL_get_error` looks at the queue, so an old entry would be taken for the failure of the call that follows.

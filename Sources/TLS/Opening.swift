@@ -18,9 +18,11 @@ struct Opening: Hashable {
             decoding: (0..<self.count).map { UInt8(truncatingIfNeeded: self.bytes >> (8 * (self.count - 1 - $0))) },
             as: UTF8.self
         )
-        if text.hasPrefix("PRI * HT") { return "plain HTTP/2" }
-        let methods = ["GET ", "POST ", "HEAD ", "PUT ", "DELETE ", "OPTIONS ", "PATCH ", "CONNECT ", "HTTP/1."]
-        if methods.contains(where: { text.hasPrefix($0.prefix(8)) }) { return "plain HTTP" }
+        // OpenSSL gives up after five bytes, which may be all that has come.
+        let begins = { (words: String) in text.utf8.count >= 5 && (text.hasPrefix(words) || words.hasPrefix(text)) }
+        if begins("PRI * HT") { return "plain HTTP/2" }
+        let methods = ["GET ", "POST ", "HEAD ", "PUT ", "DELETE /", "OPTIONS ", "PATCH /", "CONNECT ", "HTTP/1."]
+        if methods.contains(where: begins) { return "plain HTTP" }
         // A TLS record that opens a connection is a handshake (22) or an alert (21), version 3.x.
         let first = self.count > 0 ? UInt8(truncatingIfNeeded: self.bytes >> (8 * (self.count - 1))) : 22
         return first == 22 || first == 21 ? nil : "something else"

@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// Where a PEM text comes from.
-package enum PEMSource: Hashable, Sendable {
+package enum PEMSource: Hashable, Sendable, CustomStringConvertible {
     /// A file, read when the configuration is put to use.
     case file(String)
     case bytes([UInt8])
@@ -18,6 +18,8 @@ package enum PEMSource: Hashable, Sendable {
         case .bytes(let bytes): return "(\(bytes.count) bytes in memory)"
         }
     }
+
+    package var description: String { self.name }
 
     /// The text, open for OpenSSL. `what` names it in errors, such as "certificate chain".
     func open(_ what: String) throws(TLSError) -> BIOHandle {
@@ -51,7 +53,7 @@ package enum PEMSource: Hashable, Sendable {
         }
         let faults = OpenSSLFault.takeQueue()
         // The end of the text is told as "no start line"; anything else is damage behind the last good one.
-        let atEnd = faults.last?.reasonCode == PEM_R_NO_START_LINE
+        let atEnd = faults.last?.meansNothingFound == true
         if found.isEmpty || !atEnd {
             let reason = atEnd ? "no BEGIN CERTIFICATE line" : faults.first?.description ?? "damaged"
             throw TLSError(.configuration, "\(what) \(self.name): \(reason)", faults: faults)
@@ -95,10 +97,10 @@ extension TLSError {
         let reason: String
         if codes.contains(PEM_R_BAD_PASSWORD_READ) || codes.contains(PEM_R_PROBLEMS_GETTING_PASSWORD) {
             reason = "the key is encrypted with a passphrase"
-        } else if codes.contains(PEM_R_NO_START_LINE) {
-            reason = "no BEGIN PRIVATE KEY line"
+        } else if faults.allSatisfy(\.meansNothingFound) {
+            reason = "no private key in it that can be read"
         } else {
-            reason = faults.first?.description ?? "no private key in it"
+            reason = faults.first { !$0.meansNothingFound }?.description ?? ""
         }
         return TLSError(.configuration, "\(what) \(source.name): \(reason)", faults: faults)
     }
