@@ -59,8 +59,9 @@ package struct TimerCalendar: Sendable {
     /// The second at which a timer for an instant fires: rounded up, so that it is never early.
     private static func second(notBefore instant: Instant) -> Int {
         let seconds = instant.seconds
+        guard seconds >= 0 else { return 0 }
         guard seconds < Self.lastSecond else { return Self.lastSecond }
-        return max(0, Int(seconds) + (instant.milliseconds == seconds * 1000 ? 0 : 1))
+        return Int(seconds) + (instant.milliseconds == seconds * 1000 ? 0 : 1)
     }
 
     /// Arms the timer of an id, or moves it. An instant in the past fires at the next ``fire(upTo:_:)``.

@@ -1,0 +1,81 @@
+import Testing
+import Timelines
+import WidgetModel
+
+@Suite struct BudgetPolicyTests {
+    @Test(arguments: BudgetPolicy.presets)
+    func `a preset is valid, has a source and a date, and is found by its name`(preset: BudgetPolicy) throws {
+        try preset.validate()
+        #expect(!preset.source.isEmpty)
+        #expect(preset.date.count == 10)
+        #expect(BudgetPolicy.preset(named: preset.name) == preset)
+    }
+
+    @Test(arguments: BudgetPolicy.presets)
+    func `a policy comes back as it was written, and no truncation does`(preset: BudgetPolicy) throws {
+        let whole = bytes { preset.encode(into: &$0) }
+        var reader = ByteReader(whole)
+        #expect(try BudgetPolicy(from: &reader) == preset)
+        #expect(reader.isAtEnd)
+        for length in whole.indices {
+            var reader = ByteReader(Array(whole.prefix(length)))
+            #expect(throws: ByteFault.self) { try BudgetPolicy(from: &reader) }
+        }
+    }
+
+    @Test func `a tuned window is written and read, and is a fixed one until something is learned`() throws {
+        var policy = BudgetPolicy.widgetkit
+        policy.window = .tuned
+        let whole = bytes { policy.encode(into: &$0) }
+        var reader = ByteReader(whole)
+        #expect(try BudgetPolicy(from: &reader) == policy)
+        let host = HostID("host")
+        let anchor = BudgetPolicy.widgetkit.anchor(of: host)
+        #expect(policy.anchor(of: host) == anchor)
+        #expect(
+            policy.window(containing: noon, anchoredAt: anchor)
+                == BudgetPolicy.widgetkit.window(containing: noon, anchoredAt: anchor)
+        )
+    }
+
+    @Test func `every fault is reported, with its field`() {
+        var policy = BudgetPolicy(name: "", source: "", date: "", rare: 0, typical: 3, frequent: 20_000)
+        policy.window = .fixed(length: .seconds(90), anchor: .utc)
+        policy.burstDivisor = 1
+        policy.minimumInterval = .milliseconds(-1)
+        policy.exemptInterval = .days(2)
+        policy.pushShare = .init(5, of: 4)
+        policy.learning = .init(factor: .init(1, of: 2), days: -1)
+        #expect(
+            policy.faults().map(\.field) == [
+                "name", "window", "rare", "frequent", "burstDivisor", "minimumInterval", "exemptInterval", "pushShare",
+                "learning.factor", "learning.days",
+            ]
+        )
+        #expect(throws: BudgetPolicyFault(field: "name", message: "is empty")) { try policy.validate() }
+        let whole = bytes { policy.encode(into: &$0) }
+        var reader = ByteReader(whole)
+        #expect(throws: ByteFault.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
+    }
+
+    @Test(arguments: [(0, 0), (0, 1), (1, 0), (-1, -1), (1, Int.max), (Int.max, Int.max)])
+    func `a share that is no fraction above 0 and up to 1 is a fault`(numerator: Int, denominator: Int) {
+        var policy = BudgetPolicy.widgetkit
+        policy.pushShare = .init(numerator, of: denominator)
+        #expect(policy.faults().map(\.field) == ["pushShare"])
+    }
+
+    @Test func `allowances that do not rise are a fault`() {
+        #expect(BudgetPolicy.widgetkit(allowing: 10_000).faults() == [])
+        #expect(BudgetPolicy.widgetkit(allowing: 10_001).faults().map(\.field) == ["rare", "frequent"])
+        var policy = BudgetPolicy.widgetkit
+        policy.typical = 9
+        #expect(policy.faults().map(\.field) == ["typical"])
+    }
+
+    @Test func `the first days give half as much again, rounded down`() {
+        #expect(BudgetPolicy.widgetkit.learningAllowance(of: 40) == 60)
+        #expect(BudgetPolicy.widgetkit.learningAllowance(of: 11) == 16)
+        #expect(BudgetPolicy.huaweiForm.learningAllowance(of: 2) == 2)
+    }
+}
