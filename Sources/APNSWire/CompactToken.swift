@@ -82,7 +82,7 @@ package struct CompactToken: Hashable, Sendable {
         let seconds: Int64?
         switch object[name] {
         case .int(let int): seconds = int
-        case .double(let double): seconds = Int64(exactly: double)
+        case .double(let double): seconds = Self.integer(double)
         case .string(var text): seconds = text.withUTF8Span { Decimal.parse($0) }
         case nil: throw TokenFault("\(name) is missing")
         default: seconds = nil
@@ -91,6 +91,13 @@ package struct CompactToken: Hashable, Sendable {
             throw TokenFault("\(name) is not a time in whole UNIX seconds")
         }
         return seconds
+    }
+
+    /// The number as an integer if it is one, far inside the exact range; without libm, which `Int64(exactly:)` needs.
+    private static func integer(_ double: Double) -> Int64? {
+        guard double >= 0, double < 0x1p52 else { return nil }
+        let integer = Int64(double)
+        return Double(integer) == double ? integer : nil
     }
 
     /// The first two parts of a token, which is what its signer signs.

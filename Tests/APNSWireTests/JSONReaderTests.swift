@@ -1,0 +1,140 @@
+@testable import APNSWire
+import TestSupport
+import Testing
+import WidgetModel
+
+@Suite struct JSONReaderTests {
+    private let reader = JSONReader()
+
+    private func fault(_ text: [UInt8], _ limits: JSONLimits = JSONLimits()) -> JSONFault? {
+        do throws(JSONFault) {
+            _ = try self.reader.parse(text, limits: limits)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("null", JSONValue.null), (" true ", .bool(true)), ("false", .bool(false)), ("0", .int(0)), ("-0", .int(0)),
+            ("9223372036854775807", .int(.max)), ("-9223372036854775808", .int(.min)),
+            ("9223372036854775808", .unsigned(9_223_372_036_854_775_808)), ("18446744073709551615", .unsigned(.max)),
+            ("9007199254740993", .int(9_007_199_254_740_993)), ("1.0", .double(1)), ("1e3", .double(1000)),
+            ("2.5e-300", .double(2.5e-300)), ("\"\"", .string("")),
+            (#""a\u0000\u00e9\ud83d\ude00\/""#, .string("a\0é😀/")),
+            ("[]", .array([])), ("[1,[2]]", .array([.int(1), .array([.int(2)])])), ("{}", .object([])),
+            (
+                #"{"b":1,"a":{"b":2}}"#,
+                .object([
+                    JSONValue.Member(name: "b", value: .int(1)),
+                    JSONValue.Member(name: "a", value: .object([JSONValue.Member(name: "b", value: .int(2))])),
+                ])
+            ),
+        ]
+    )
+    func `a text is read exactly`(text: String, value: JSONValue) throws {
+        #expect(try self.reader.parse(Array(text.utf8)) == value)
+        #expect(try self.reader.parse(value.jsonText) == value)
+    }
+
+    @Test(
+        arguments: [
+            ("", JSONFault.Code.empty, 0), (" \n", .empty, 2), ("{\"a\":1,}", .syntax, 6), ("[1 , ]", .syntax, 3),
+            ("[1 2]", .syntax, 3), ("{\"a\" 1}", .syntax, 5), ("{a:1}", .syntax, 1), ("{'a':1}", .syntax, 1),
+            ("{\"a\":}", .syntax, 5), ("[,1]", .syntax, 1), ("nul", .syntax, 0), ("nulls", .syntax, 4),
+            ("tru", .syntax, 0), ("01", .syntax, 0), ("-", .syntax, 1), ("1.", .syntax, 2), ("1e", .syntax, 2),
+            ("+1", .syntax, 0), (".5", .syntax, 0), ("1x", .syntax, 1), ("NaN", .syntax, 0), ("\"a", .syntax, 2),
+            ("\"\u{1}\"", .syntax, 1), ("\"\\x\"", .syntax, 1), ("\"\\u12g4\"", .syntax, 1), ("[1", .syntax, 2),
+            ("{\"a\":1", .syntax, 6), ("{", .syntax, 1), ("\u{FEFF}{}", .syntax, 0), ("{} {}", .trailingText, 3),
+            ("1 2", .trailingText, 2), ("\"\\ud800\"", .invalidUTF8, 1), ("\"\\ud800\\u0041\"", .invalidUTF8, 1),
+            ("18446744073709551616", .numberOutOfRange, 0), ("[-9223372036854775809]", .numberOutOfRange, 1),
+            ("1e400", .numberOutOfRange, 0),
+        ]
+    )
+    func `a text that is wrong is refused with the place`(text: String, code: JSONFault.Code, offset: Int) {
+        let fault = self.fault(Array(text.utf8))
+        #expect(fault?.code == code, "\(String(describing: fault))")
+        #expect(fault?.offset == offset, "\(String(describing: fault))")
+    }
+
+    @Test func `half of a surrogate pair is refused either way round`() {
+        #expect(self.fault(Array(#""\udc00""#.utf8))?.code == .invalidUTF8)
+        #expect(self.fault(Array(#"{"\udc00":1}"#.utf8))?.code == .invalidUTF8)
+    }
+
+    @Test(
+        arguments: [
+            [0x80], [0xC0, 0x80], [0xC1, 0xBF], [0xE0, 0x80, 0x80], [0xED, 0xA0, 0x80], [0xF0, 0x80, 0x80, 0x80],
+            [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80, 0x80, 0x80], [0xE2, 0x82], [0xFF],
+        ] as [[UInt8]]
+    )
+    func `bytes that are not UTF-8 are refused`(bytes: [UInt8]) {
+        let fault = self.fault([0x22] + bytes + [0x22])
+        #expect(fault?.code == .invalidUTF8)
+        #expect(fault?.offset == 1)
+    }
+
+    @Test func `a name may occur once per object`() {
+        #expect(self.fault(Array(#"{"a":1,"b":2,"a":3}"#.utf8))?.code == .duplicateMember)
+        #expect(self.fault(Array(#"{"a":1,"\u0061":3}"#.utf8))?.code == .duplicateMember)
+        #expect(self.fault(Array(#"[{"a":1},{"a":{"a":1}}]"#.utf8)) == nil)
+    }
+
+    @Test func `names are compared as bytes, not as characters`() {
+        #expect(self.fault(Array("{\"\u{E9}\":1,\"e\u{301}\":2}".utf8)) == nil)
+    }
+
+    @Test(arguments: [1, 15, 16, 17, 18, 100])
+    func `a repeated name is found among any number of members`(count: Int) {
+        let members = (0..<count).map { "\"m\($0)\":\($0)" }
+        #expect(self.fault(Array("{\(members.joined(separator: ","))}".utf8)) == nil)
+        for index in [0, count / 2, count - 1] {
+            let text = "{\((members + ["\"m\(index)\":0"]).joined(separator: ","))}"
+            #expect(self.fault(Array(text.utf8))?.code == .duplicateMember)
+        }
+    }
+
+    @Test(arguments: [1, 2, 32, JSONReader.depthCeiling])
+    func `nesting goes as deep as the limit and no deeper`(depth: Int) {
+        func nested(_ depth: Int, _ open: String, _ close: String) -> [UInt8] {
+            Array((String(repeating: open, count: depth) + "1" + String(repeating: close, count: depth)).utf8)
+        }
+        let limits = JSONLimits(depthMax: depth)
+        #expect(self.fault(nested(depth, "[", "]"), limits) == nil)
+        #expect(self.fault(nested(depth + 1, "[", "]"), limits)?.code == .tooDeep)
+        #expect(self.fault(nested(depth, "{\"a\":", "}"), limits) == nil)
+        #expect(self.fault(nested(depth + 1, "{\"a\":", "}"), limits)?.code == .tooDeep)
+        #expect(self.fault(nested(100_000, "[", "]"), limits)?.code == .tooDeep)
+    }
+
+    @Test func `a text is as long as the limit and no longer`() {
+        #expect(self.fault(Array("[1]".utf8), JSONLimits(bytesMax: 3)) == nil)
+        #expect(self.fault(Array("[1 ]".utf8), JSONLimits(bytesMax: 3))?.code == .tooLarge)
+    }
+
+    @Test func `a reader grows and is good for another text after a fault`() throws {
+        #expect(self.fault([0x7B]) != nil)
+        let long = JSONValue.array(Array(repeating: .string("0123456789"), count: 20_000))
+        #expect(try self.reader.parse(long.jsonText) == long)
+        #expect(self.fault([0x7B]) != nil)
+        #expect(try self.reader.parse([0x31]) == .int(1))
+    }
+
+    /// The second look must agree with simdjson on what is valid.
+    @Test(arguments: UInt64(0)..<8)
+    func `the diagnosis refuses what simdjson refuses`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        let texts = JSONFuzz.texts
+        for _ in 0..<4000 {
+            let text = JSONFuzz.mutate(texts[Int(random.next() % UInt64(texts.count))], &random)
+            let diagnosis = JSONDiagnosis.fault(of: text.span, depthMax: 32)
+            let fault = self.fault(text)
+            if let fault, fault.code != .duplicateMember {
+                #expect(diagnosis != nil, "seed \(seed): \(text): \(fault)")
+            } else {
+                #expect(diagnosis == nil, "seed \(seed): \(text)")
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import APNSWire
+import Testing
+import WidgetModel
+
+@Suite struct ProviderTokenTests {
+    private let reader = JSONReader()
+
+    private func parse(_ authorization: [UInt8]) -> Result<ProviderToken, ProviderTokenFault> {
+        do throws(ProviderTokenFault) {
+            return .success(try ProviderToken.parse(authorization: authorization.span, reader: self.reader))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func parse(_ change: (inout TokenFixture) -> Void) -> Result<ProviderToken, ProviderTokenFault> {
+        var fixture = TokenFixture()
+        change(&fixture)
+        return self.parse(fixture.authorization)
+    }
+
+    private func rejection(_ change: (inout TokenFixture) -> Void) -> Rejection? {
+        guard case .failure(let fault) = self.parse(change) else { return nil }
+        return fault.rejection
+    }
+
+    @Test func `a token comes apart`() throws {
+        let fixture = TokenFixture()
+        let token = try self.parse { _ in }.get()
+        #expect(token.keyID == KeyID("ABC123DEFG"))
+        #expect(token.team == TeamID("TEAM123456"))
+        #expect(token.issuedAt == Instant(seconds: 1_700_000_000))
+        #expect(token.signature == TokenFixture.raw)
+        let text = fixture.authorization.dropFirst("bearer ".utf8.count)
+        #expect(token.signingInput == Array(text.prefix(upTo: text.lastIndex(of: 0x2E) ?? text.startIndex)))
+    }
+
+    @Test(arguments: ["bearer ", "Bearer ", "BEARER ", "bEaReR   ", " \tbearer\t "])
+    func `the scheme is bearer in any case and spacing`(scheme: String) {
+        #expect(self.rejection { $0.scheme = scheme } == nil)
+    }
+
+    @Test(arguments: ["", " ", "\t ", "bearer", "Bearer   "])
+    func `nothing is a missing token`(value: String) {
+        guard case .failure(let fault) = self.parse(Array(value.utf8)) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(fault.rejection == .missingProviderToken)
+    }
+
+    @Test(arguments: ["basic ", "bearers ", "beare ", "", "bearer: ", "beirer "])
+    func `another scheme is an invalid token`(scheme: String) {
+        #expect(self.rejection { $0.scheme = scheme } == .invalidProviderToken)
+    }
+
+    @Test(arguments: [false, true], [0, 1, 2])
+    func `both alphabets are read, with the padding that is due`(isStandard: Bool, spaces: Int) {
+        // Shifts the lengths, so that every padding occurs.
+        let space = String(repeating: " ", count: spaces)
+        let rejection = self.rejection {
+            $0.isStandardBase64 = isStandard
+            $0.header = #"{"alg":"ES256",\#(space)"kid":"?>?>?>~~~~"}"#
+            $0.claims = #"{"iss":"TEAM123456",\#(space)"iat":1700000000}"#
+        }
+        #expect(rejection == nil)
+    }
+
+    @Test(
+        arguments: [
+            #"{"iss":"TEAM123456","iat":1700000000}"#, #"{"iss":"TEAM123456","iat":"1700000000"}"#,
+            #"{"iss":"TEAM123456","iat":1700000000.0}"#, #"{"iss":"TEAM123456","iat":17e8}"#,
+            "{\n  \"iat\" : \"1700000000\",\n  \"iss\" : \"TEAM123456\",\n  \"kid\" : \"ABC123DEFG\"\n}",
+            #"{"exp":1,"nested":{"a":[1]},"iss":"TEAM123456","iat":1700000000}"#,
+        ]
+    )
+    func `claims of real senders are read`(claims: String) throws {
+        let token = try self.parse { $0.claims = claims }.get()
+        #expect(token.issuedAt == Instant(seconds: 1_700_000_000))
+        #expect(token.team == TeamID("TEAM123456"))
+    }
+
+    @Test(
+        arguments: [
+            #"{"iss":"TEAM123456"}"#, #"{"iss":"TEAM123456","iat":null}"#, #"{"iss":"TEAM123456","iat":-1}"#,
+            #"{"iss":"TEAM123456","iat":-1.0}"#, #"{"iss":"TEAM123456","iat":1.5}"#,
+            #"{"iss":"TEAM123456","iat":1e300}"#, #"{"iss":"TEAM123456","iat":"NaN"}"#,
+            #"{"iss":"TEAM123456","iat":NaN}"#, #"{"iss":"TEAM123456","iat":""}"#,
+            #"{"iss":"TEAM123456","iat":" 1700000000"}"#, #"{"iss":"TEAM123456","iat":"1700000000.0"}"#,
+            #"{"iss":"TEAM123456","iat":253402300800}"#, #"{"iss":"TEAM123456","iat":"1459143580650"}"#,
+            #"{"iss":"TEAM123456","iat":18446744073709551615}"#, #"{"iss":"TEAM123456","iat":true}"#,
+            #"{"iat":1700000000}"#, #"{"iss":"","iat":1700000000}"#, #"{"iss":1,"iat":1700000000}"#,
+            #"{"iss":"TEAM123456","iat":1700000000,"iat":1700000000}"#,
+            #"{"iss":"TEAM123456","iss":"TEAM123456","iat":1700000000}"#,
+            #"{"iss":"TEAM123456","iat":1700000000,}"#, "[]", "", "null",
+        ]
+    )
+    func `claims that are wrong make an invalid token`(claims: String) {
+        #expect(self.rejection { $0.claims = claims } == .invalidProviderToken)
+    }
+
+    @Test(arguments: [(0, true), (253_402_300_799, true), (253_402_300_800, false)])
+    func `a time lies between 1970 and the year 9999`(seconds: Int, isAccepted: Bool) {
+        let rejection = self.rejection { $0.claims = #"{"iss":"TEAM123456","iat":\#(seconds)}"# }
+        #expect(rejection == (isAccepted ? nil : .invalidProviderToken))
+    }
+
+    @Test(
+        arguments: [
+            #"{"kid":"ABC123DEFG"}"#, #"{"alg":"none","kid":"ABC123DEFG"}"#, #"{"alg":"ES512","kid":"ABC123DEFG"}"#,
+            #"{"alg":"HS256","kid":"ABC123DEFG"}"#, #"{"alg":"es256","kid":"ABC123DEFG"}"#,
+            #"{"alg":["ES256"],"kid":"ABC123DEFG"}"#, #"{"alg":"ES256"}"#, #"{"alg":"ES256","kid":""}"#,
+            #"{"alg":"ES256","kid":7}"#, #"{"alg":"ES256","kid":"A","crit":["b64"],"b64":false}"#,
+            #"{"alg":"none","alg":"ES256","kid":"ABC123DEFG"}"#, "\"ES256\"",
+        ]
+    )
+    func `a header that is wrong makes an invalid token`(header: String) {
+        #expect(self.rejection { $0.header = header } == .invalidProviderToken)
+    }
+
+    @Test(arguments: [64, 65])
+    func `ids have at most 64 bytes`(bytes: Int) {
+        let id = String(repeating: "i", count: bytes)
+        let expected: Rejection? = bytes == 64 ? nil : .invalidProviderToken
+        #expect(self.rejection { $0.header = #"{"alg":"ES256","kid":"\#(id)"}"# } == expected)
+        #expect(self.rejection { $0.claims = #"{"iss":"\#(id)","iat":1}"# } == expected)
+    }
+
+    @Test func `a token has at most 4096 bytes`() {
+        let bare = TokenFixture()
+        let start = bare.authorization.count - bare.scheme.utf8.count
+        // Four characters of base64 for every three bytes of claims.
+        func token(_ bytes: Int) -> [UInt8] {
+            var fixture = bare
+            fixture.claims =
+                String(fixture.claims.dropLast())
+                + String(repeating: " ", count: (bytes - start) / 4 * 3) + "}"
+            return fixture.authorization
+        }
+        var text = token(CompactToken.bytesMax)
+        while text.count - 7 > CompactToken.bytesMax { text.removeLast() }
+        #expect(token(CompactToken.bytesMax - 4).count - 7 <= CompactToken.bytesMax)
+        guard case .success = self.parse(token(CompactToken.bytesMax - 4)) else {
+            Issue.record("refused below the limit")
+            return
+        }
+        guard case .failure(let fault) = self.parse(token(CompactToken.bytesMax + 4)) else {
+            Issue.record("accepted above the limit")
+            return
+        }
+        #expect(fault.sentence.hasSuffix("more than 4096"))
+    }
+
+    @Test(arguments: [
+        "bearer a.b", "bearer a.b.c.d", "bearer ..", "bearer .", "bearer abc", "bearer a b.c.d", "bearer é.e.e",
+    ])
+    func `a token has three parts of base64`(value: String) {
+        guard case .failure(let fault) = self.parse(Array(value.utf8)) else {
+            Issue.record("accepted")
+            return
+        }
+        #expect(fault.rejection == .invalidProviderToken)
+    }
+
+    @Test(
+        arguments: [
+            (Int64(0), nil), (3599, nil), (3600, nil), (3601, .expiredProviderToken),
+            (1_000_000, .expiredProviderToken),
+            (-1, nil), (-300, nil), (-301, .invalidProviderToken), (-1_000_000, .invalidProviderToken),
+        ] as [(Int64, Rejection?)]
+    )
+    func `a token lives for an hour, and five minutes of skew are forgiven`(age: Int64, reason: Rejection?) {
+        let issuedAt = Instant(seconds: 1_700_000_000)
+        var rejection: Rejection?
+        do throws(Rejection) {
+            try ProviderTokenRules().check(issuedAt: issuedAt, now: issuedAt + .seconds(age))
+        } catch {
+            rejection = error
+        }
+        #expect(rejection == reason)
+    }
+
+    @Test func `what is minted is read back`() throws {
+        let claims = ProviderTokenClaims(
+            keyID: KeyID("KEY\"4567890"),
+            team: TeamID("TEAM123456"),
+            issuedAt: Instant(seconds: 1_700_000_123)
+        )
+        let text = CompactToken.compact(signingInput: claims.signingInput, signature: TokenFixture.raw)
+        let token = try self.parse(Array("bearer ".utf8) + text).get()
+        #expect(token.keyID == claims.keyID && token.team == claims.team && token.issuedAt == claims.issuedAt)
+        #expect(token.signingInput == claims.signingInput)
+        #expect(token.signature == TokenFixture.raw)
+    }
+}
