@@ -54,9 +54,26 @@ import COpenSSL
         return unsafe BIOHandle(owning: bio)
     }
 
+    /// How many bytes wait to be read.
+    var pendingBytes: Int { unsafe BIO_ctrl_pending(self.pointer) }
+
+    /// Gives the memory back that an empty buffer holds, if it is more than `kept` bytes.
+    ///
+    /// A memory BIO never shrinks by itself: a connection would keep the size of its largest burst for life.
+    func releaseMemory(above kept: Int) {
+        var memory: UnsafeMutablePointer<BUF_MEM>?
+        // Sound: the buffer belongs to the BIO, and only its size is read. Afterwards the BIO frees it and owns the
+        // new one, which holds nothing yet. If there is no memory for that, the old one stays.
+        _ = unsafe BIO_ctrl(self.pointer, BIO_C_GET_BUF_MEM_PTR, 0, &memory)
+        guard let memory = unsafe memory, unsafe memory.pointee.length == 0, unsafe memory.pointee.max > kept,
+            let empty = unsafe BUF_MEM_new()
+        else { return }
+        _ = unsafe BIO_ctrl(self.pointer, BIO_C_SET_BUF_MEM, Int(BIO_CLOSE), empty)
+    }
+
     /// Everything written so far.
     var contents: [UInt8] {
-        let pending = unsafe BIO_ctrl_pending(self.pointer)
+        let pending = self.pendingBytes
         return unsafe [UInt8](unsafeUninitializedCapacity: pending) { buffer, count in
             // Sound: OpenSSL copies at most `pending` bytes, which the buffer has room for.
             count = Int(max(0, unsafe BIO_read(self.pointer, buffer.baseAddress, Int32(pending))))

@@ -13,13 +13,16 @@ extension TLSError {
         opening: Opening,
         duringHandshake: Bool
     ) -> TLSError {
-        let cause = faults.first { $0.library == "SSL routines" } ?? faults.first
         let during = duringHandshake ? " during the handshake" : ""
-        guard let cause else {
+        guard let first = faults.first else {
             return TLSError(.truncated, "peer ended the connection without close_notify\(during)")
         }
         if let foreign = opening.foreignProtocol {
             return TLSError(.notTLS, "peer speaks \(foreign) on a TLS port", faults: faults)
+        }
+        // Every library of OpenSSL has its own numbers; only those of the protocol are told apart here.
+        guard let cause = faults.first(where: { $0.library == "SSL routines" }) else {
+            return .unnamed(first, faults, duringHandshake)
         }
         // OpenSSL numbers the alerts that it receives from here on.
         if cause.reasonCode > SSL_AD_REASON_OFFSET, cause.reasonCode <= SSL_AD_REASON_OFFSET + 255 {
@@ -39,13 +42,16 @@ extension TLSError {
             return .certificate(verification, faults)
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW:
             return TLSError(.handshake, "peer offers no TLS version of ours: \(cause)", faults: faults)
-        default:
-            return TLSError(
-                duringHandshake ? .handshake : .protocolViolation,
-                duringHandshake ? "TLS handshake failed: \(cause)" : "damaged TLS record: \(cause)",
-                faults: faults
-            )
+        default: return .unnamed(cause, faults, duringHandshake)
         }
+    }
+
+    private static func unnamed(_ cause: OpenSSLFault, _ faults: [OpenSSLFault], _ duringHandshake: Bool) -> TLSError {
+        TLSError(
+            duringHandshake ? .handshake : .protocolViolation,
+            duringHandshake ? "TLS handshake failed: \(cause)" : "damaged TLS record: \(cause)",
+            faults: faults
+        )
     }
 
     private static func alert(_ number: UInt8, _ during: String, _ faults: [OpenSSLFault]) -> TLSError {

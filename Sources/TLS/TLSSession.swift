@@ -21,10 +21,12 @@ import COpenSSL
 
     /// Owned.
     let pointer: OpaquePointer
-    /// Ciphertext from the peer; belongs to `pointer`.
-    private let inbound: OpaquePointer
-    /// Ciphertext for the peer; belongs to `pointer`.
-    private let outbound: OpaquePointer
+    /// Ciphertext from the peer; shared with `pointer`.
+    private let inbound: BIOHandle
+    /// Ciphertext for the peer; shared with `pointer`.
+    private let outbound: BIOHandle
+    /// What an idle session keeps of each of them: enough for the small messages of a connection with little to do.
+    private static let idleBufferBytes = 4096
     /// What ended the session; every later call that could have moved it throws the same again.
     private var failure: TLSError?
     /// What a peer that does not speak TLS says first.
@@ -58,15 +60,14 @@ import COpenSSL
         guard let pointer = unsafe SSL_new(context.pointer) else {
             throw .taking(.internalFailure, "cannot make a TLS session")
         }
-        // Sound: `SSL_set_bio` takes one reference to each BIO, so one more is made for it before the handles let go
-        // of theirs; the session frees its two with itself.
+        // Sound: the session takes over one reference to each BIO, which is made for it here; the handles keep theirs.
         _ = unsafe BIO_up_ref(inbound.pointer)
         _ = unsafe BIO_up_ref(outbound.pointer)
         unsafe SSL_set_bio(pointer, inbound.pointer, outbound.pointer)
         self.context = context
         unsafe self.pointer = pointer
-        unsafe self.inbound = inbound.pointer
-        unsafe self.outbound = outbound.pointer
+        self.inbound = inbound
+        self.outbound = outbound
     }
 
     deinit {
@@ -99,13 +100,15 @@ import COpenSSL
     /// - Throws: What ended the handshake. An alert for the peer is pending then: drain it before closing the socket.
     package func receive(_ ciphertext: UnsafeRawBufferPointer) throws(TLSError) {
         if let failure = self.failure { throw failure }
+        // What follows a close_notify is to be ignored (RFC 8446 section 6.1), and would only pile up here.
+        if self.peerHasClosed { return }
         if self.state == .handshaking { unsafe self.opening.note(ciphertext) }
         OpenSSLFault.clearQueue()
         var rest = unsafe ciphertext
         while unsafe !rest.isEmpty {
             let count = min(rest.count, Int(Int32.max))
             // Sound: OpenSSL copies the bytes, which the caller keeps for the call.
-            guard unsafe BIO_write(self.inbound, rest.baseAddress, Int32(count)) == Int32(count) else {
+            guard unsafe BIO_write(self.inbound.pointer, rest.baseAddress, Int32(count)) == Int32(count) else {
                 throw self.fail(.taking(.internalFailure, "cannot keep received bytes"))
             }
             unsafe rest = UnsafeRawBufferPointer(rebasing: rest[count...])
@@ -117,7 +120,7 @@ import COpenSSL
     /// `closedCleanly`, or an error with the code `truncated` if the peer did not say close_notify.
     package func receiveEnd() throws(TLSError) {
         if let failure = self.failure { throw failure }
-        _ = unsafe freshet_BIO_set_mem_eof_return(self.inbound, 0)
+        _ = unsafe freshet_BIO_set_mem_eof_return(self.inbound.pointer, 0)
         if self.state == .handshaking { try self.advanceHandshake() }
     }
 
@@ -135,7 +138,9 @@ import COpenSSL
         let result = unsafe SSL_read_ex(self.pointer, buffer.baseAddress, buffer.count, &count)
         if result == 1 { return .bytes(count) }
         switch unsafe SSL_get_error(self.pointer, result) {
-        case SSL_ERROR_WANT_READ: return .needsMoreCiphertext
+        case SSL_ERROR_WANT_READ:
+            self.inbound.releaseMemory(above: Self.idleBufferBytes)
+            return .needsMoreCiphertext
         case SSL_ERROR_ZERO_RETURN:
             self.peerHasClosed = true
             return .closedCleanly
@@ -167,7 +172,10 @@ import COpenSSL
     /// Says close_notify to the peer, once; nothing can be written afterwards. What the peer still sends can be read.
     package func shutdown() {
         guard self.state == .ready else {
-            self.state = .closed
+            // Before the handshake is complete there is nothing to say, and nothing more to expect.
+            if self.state == .handshaking {
+                _ = self.fail(TLSError(.state, "the TLS session was closed during the handshake"))
+            }
             return
         }
         self.state = .closed
@@ -179,13 +187,14 @@ import COpenSSL
 
     /// How many bytes wait to be sent to the peer.
     package var pendingCiphertextBytes: Int {
-        unsafe BIO_ctrl_pending(self.outbound)
+        self.outbound.pendingBytes
     }
 
     /// Moves pending ciphertext to the start of `buffer` and returns how many bytes that were; 0 if none is pending.
     package func drain(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         // Sound: OpenSSL writes at most the buffer's count. An empty memory BIO answers -1.
-        let count = unsafe BIO_read(self.outbound, buffer.baseAddress, Int32(clamping: buffer.count))
+        let count = unsafe BIO_read(self.outbound.pointer, buffer.baseAddress, Int32(clamping: buffer.count))
+        if self.outbound.pendingBytes == 0 { self.outbound.releaseMemory(above: Self.idleBufferBytes) }
         return Int(max(0, count))
     }
 }

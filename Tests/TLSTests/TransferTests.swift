@@ -146,6 +146,40 @@ import Testing
         }
     }
 
+    @Test func `what follows a close_notify is ignored`() throws {
+        var wire = try Wire.ready()
+        wire.client.shutdown()
+        try wire.settle()
+        try wire.server.receive([UInt8](repeating: 0xFF, count: 5000).span)
+        #expect(try readAll(wire.server) == .closedCleanly)
+        try wire.server.write([1].span)
+        #expect(wire.server.state == .ready)
+    }
+
+    @Test func `a shutdown during the handshake ends it`() throws {
+        let fixture = try Fixture.shared.get()
+        let client = try TLSSession.client(fixture.clientContext(), serverName: "localhost")
+        let server = try TLSSession.server(fixture.serverContext())
+        server.shutdown()
+        #expect(server.state == .closed)
+        #expect(throws: TLSError(.state, "the TLS session was closed during the handshake")) {
+            try server.receive(client.drainAll().span)
+        }
+        #expect(server.pendingCiphertextBytes == 0)
+    }
+
+    @Test func `a burst leaves a session working after its memory is given back`() throws {
+        var wire = try Wire.ready()
+        for _ in 0..<3 {
+            let burst = [UInt8](repeating: 5, count: 200_000)
+            try wire.client.write(burst.span)
+            try wire.settle()
+            try wire.client.write([6].span)
+            try wire.settle()
+        }
+        #expect(wire.readByServer.count == 600_003)
+    }
+
     @Test func `nothing can be written before the handshake is complete`() throws {
         let session = try TLSSession.client(Fixture.shared.get().clientContext(), serverName: "localhost")
         #expect(throws: TLSError(.state, "cannot write: the TLS session is handshaking")) {
