@@ -31,9 +31,8 @@ package struct ResponseFields: Sendable {
     ///   again, such as `apns-id`: they would push everything useful out of the peer's table.
     package mutating func append(name: StaticString, value: Span<UInt8>, indexed: Bool = true) {
         let offset = self.append(name)
-        for index in value.indices {
-            self.bytes.append(value[index])
-        }
+        // Sound: the span's bytes are copied during the call.
+        unsafe value.withUnsafeBufferPointer { unsafe self.bytes.append(contentsOf: $0) }
         self.close(offset: offset, nameLength: name.utf8CodeUnitCount, isIndexed: indexed)
     }
 
@@ -80,7 +79,7 @@ package struct ResponseFields: Sendable {
     private mutating func append(_ text: StaticString) -> Int {
         let offset = self.bytes.count
         // Sound: the buffer is the literal itself, which lives as long as the program, and is only read.
-        unsafe text.withUTF8Buffer { unsafe self.bytes.append(contentsOf: $0) }
+        text.withUTF8Buffer { unsafe self.bytes.append(contentsOf: $0) }
         return offset
     }
 

@@ -1,4 +1,4 @@
-package import NIOCore
+import NIOCore
 
 /// Where a streamed response's body is written, piece by piece.
 package struct HTTPBodyWriter: Sendable {

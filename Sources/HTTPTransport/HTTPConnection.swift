@@ -14,7 +14,7 @@ package final class HTTPConnection {
     package let eventLoop: any EventLoop
 
     /// The peer's verified certificate, if the listener asked for one and it was given.
-    package internal(set) var peerCertificate: TLSPeerCertificate?
+    package internal(set) var peerCertificate: PeerCertificate?
     package internal(set) var version: HTTPVersion
     /// The owner's own state of this connection.
     package var context: AnyObject?
@@ -113,7 +113,7 @@ package final class HTTPConnection {
     /// Closes at once; what was not flushed is lost.
     package func close() {
         self.eventLoop.assertInEventLoop()
-        self.backend?.close()
+        self.backend?.closeNow()
     }
 }
 
@@ -133,5 +133,5 @@ protocol HTTPConnectionBackend: AnyObject {
     func flush()
     func goAway(_ code: HTTP2ErrorCode, debug: String)
     func setMaxConcurrentStreams(_ limit: UInt32)
-    func close()
+    func closeNow()
 }

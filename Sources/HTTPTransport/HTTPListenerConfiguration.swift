@@ -22,6 +22,8 @@ package struct HTTPListenerConfiguration: Sendable {
         package var request: TimeAmount = .seconds(30)
         /// Without a byte from the peer and without a request in work. Default 1 h; then GOAWAY.
         package var idle: TimeAmount = .hours(1)
+        /// Between two requests on HTTP/1.1, the second one's head included. Default 75 s; then the connection closes.
+        package var idleHTTP1: TimeAmount = .seconds(75)
         /// For a peer to take output that waits for it. Default 30 s; then the stream, or the connection, is closed.
         package var writeStall: TimeAmount = .seconds(30)
 

@@ -14,7 +14,7 @@ package struct HTTPRequest: Sendable {
     package var body: [UInt8]
     /// The host name, and port if given, that the client asked for.
     package var authority: String
-    package var peerCertificate: TLSPeerCertificate?
+    package var peerCertificate: PeerCertificate?
     package var remoteAddress: String
     package var version: HTTPVersion
 
@@ -24,7 +24,7 @@ package struct HTTPRequest: Sendable {
         headers: HTTPFields = [:],
         body: [UInt8] = [],
         authority: String = "",
-        peerCertificate: TLSPeerCertificate? = nil,
+        peerCertificate: PeerCertificate? = nil,
         remoteAddress: String = "",
         version: HTTPVersion = .http2
     ) {

@@ -10,25 +10,45 @@ package final class HTTPServer: Sendable {
     package let port: Int
     private let channel: any Channel
     private let loops: [NIOLoopBound<ListenerLoop>]
-    private let logger: Logger
 
-    private init(port: Int, channel: any Channel, loops: [NIOLoopBound<ListenerLoop>], logger: Logger) {
+    private init(port: Int, channel: any Channel, loops: [NIOLoopBound<ListenerLoop>]) {
         self.port = port
         self.channel = channel
         self.loops = loops
-        self.logger = logger
     }
 
     /// Binds the address and takes connections until ``drain(within:)``.
     ///
     /// - Parameter makeHandler: called once for every loop of the group, on that loop.
+    /// - Throws: ``HTTPTransportError`` if the address cannot be bound.
     package static func start(
         _ configuration: HTTPListenerConfiguration,
         on group: any EventLoopGroup,
         logger: Logger,
         makeHandler: @escaping @Sendable (any EventLoop) -> any RequestBatchHandler
     ) async throws -> HTTPServer {
-        preconditionFailure("written next")
+        let shared = ListenerShared(configuration: configuration, logger: logger)
+        var loops: [NIOLoopBound<ListenerLoop>] = []
+        for eventLoop in group.makeIterator() {
+            let loop = try await eventLoop.submit {
+                let loop = ListenerLoop(eventLoop: eventLoop, shared: shared, handler: makeHandler(eventLoop))
+                loop.start()
+                return NIOLoopBound(loop, eventLoop: eventLoop)
+            }.get()
+            loops.append(loop)
+        }
+        do {
+            let channel = try await Self.bind(configuration, group, loops)
+            return HTTPServer(port: channel.localAddress?.port ?? configuration.port, channel: channel, loops: loops)
+        } catch {
+            for loop in loops {
+                loop.eventLoop.execute { loop.value.stop() }
+            }
+            throw HTTPTransportError(
+                .listen,
+                "cannot listen on \(configuration.address):\(configuration.port) (\(configuration.name)): \(error)"
+            )
+        }
     }
 
     /// The same for handlers that take one request at a time and may wait.
@@ -45,14 +65,89 @@ package final class HTTPServer: Sendable {
 
     /// Takes no more connections, lets those that are here finish, and returns when all have gone.
     ///
-    /// HTTP/2 connections get two GOAWAYs (RFC 9113, 6.8), so that no request that was on its way is lost. What is not
-    /// finished within the limit is closed.
+    /// HTTP/2 connections get two GOAWAYs (RFC 9113, 6.8), so that no request that was on its way is lost. Streamed
+    /// answers are finished by their owner; what is not finished within the limit is cut off.
     package func drain(within limit: Duration) async {
-        preconditionFailure("written next")
+        // It fails only if the listener has been closed before.
+        try? await self.channel.close()
+        let amount = TimeAmount(limit)
+        let drained = self.loops.map { loop in
+            loop.eventLoop.flatSubmit {
+                let cutOff = loop.eventLoop.scheduleTask(in: amount) { loop.value.abortAll() }
+                return loop.value.drain().map {
+                    cutOff.cancel()
+                    loop.value.stop()
+                }
+            }
+        }
+        for future in drained {
+            // A loop that is shut down has no connections left.
+            try? await future.get()
+        }
     }
 
     /// What the listener has counted, summed over its loops.
     package func counters() async -> HTTPListenerCounters {
-        preconditionFailure("written next")
+        var sum = HTTPListenerCounters()
+        for loop in self.loops {
+            // A loop that is shut down counts nothing any more.
+            guard let counters = try? await loop.eventLoop.submit({ loop.value.currentCounters }).get() else {
+                continue
+            }
+            sum += counters
+        }
+        return sum
+    }
+
+    private static func bind(
+        _ configuration: HTTPListenerConfiguration,
+        _ group: any EventLoopGroup,
+        _ loops: [NIOLoopBound<ListenerLoop>]
+    ) async throws -> any Channel {
+        let tls = configuration.tls
+        return try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: configuration.backlog)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            // Few reads a wakeup keep one connection from starving the others; the allocator starts small because an
+            // idle connection keeps its last buffer.
+            .childChannelOption(.maxMessagesPerRead, value: 4)
+            .childChannelOption(
+                .recvAllocator,
+                value: AdaptiveRecvByteBufferAllocator(minimum: 1024, initial: 2048, maximum: 65_536)
+            )
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard let loop = loops.first(where: { $0.eventLoop === channel.eventLoop })?.value else {
+                        preconditionFailure("a connection came on a loop that is not of the listener's group")
+                    }
+                    try Self.accept(channel, loop, tls)
+                }
+            }
+            .bind(host: configuration.address, port: configuration.port)
+            .get()
+    }
+
+    private static func accept(_ channel: any Channel, _ loop: ListenerLoop, _ tls: TLSContext?) throws {
+        let id = ListenerShared.nextConnectionID()
+        let peer = channel.remoteAddress
+        let remoteAddress = peer.map { "\($0.ipAddress ?? "local"):\($0.port ?? 0)" } ?? "unknown"
+        guard loop.admit() else {
+            throw HTTPTransportError(.connectionClosed, "the listener is full")
+        }
+        if let tls {
+            let session = try TLSSession.server(tls)
+            try channel.pipeline.syncOperations.addHandler(
+                SecureServerHandler(id: id, loop: loop, tls: session, remoteAddress: remoteAddress)
+            )
+        } else {
+            let connection = HTTPConnection(
+                id: id,
+                remoteAddress: remoteAddress,
+                eventLoop: channel.eventLoop,
+                version: .http1
+            )
+            try HTTP1ServerHandler.addHandlers(HTTP1ServerHandler(connection: connection, loop: loop), to: channel)
+        }
     }
 }

@@ -1,0 +1,294 @@
+import CNghttp2
+
+/// The callbacks that every session shares, and what each does to the session's state.
+///
+/// The closures capture nothing and hold no logic: they turn nghttp2's arguments into one call.
+enum Callbacks {
+    /// Written once, read by every session's creation, which copies it.
+    nonisolated(unsafe) static let shared: OpaquePointer = unsafe Callbacks.make()
+
+    private static func make() -> OpaquePointer {
+        var made: OpaquePointer?
+        guard unsafe nghttp2_session_callbacks_new(&made) == 0, let callbacks = unsafe made else {
+            preconditionFailure("no memory for the callback table of nghttp2")
+        }
+        unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { session, frame, state in
+            unsafe State(state).beganHeaders(session!, frame!)
+        }
+        unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks) {
+            _,
+            _,
+            name,
+            nameLength,
+            value,
+            valueLength,
+            _,
+            state in
+            unsafe State(state).pointer.pointee.receiveField(name!, nameLength, value, valueLength)
+        }
+        unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
+            session,
+            flags,
+            streamID,
+            bytes,
+            length,
+            state in
+            unsafe State(state).receivedData(session!, flags, streamID, bytes, length)
+        }
+        unsafe nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks) { session, frame, state in
+            unsafe State(state).receivedFrame(session!, frame!)
+        }
+        unsafe nghttp2_session_callbacks_set_on_frame_send_callback(callbacks) { session, frame, state in
+            unsafe State(state).sentFrame(session!, frame!)
+        }
+        unsafe nghttp2_session_callbacks_set_on_stream_close_callback(callbacks) { session, streamID, code, state in
+            unsafe State(state).closedStream(session!, streamID, code)
+        }
+        return unsafe callbacks
+    }
+
+    /// Where nghttp2 gets the body of a message: the stream's slot.
+    static let readBody: nghttp2_data_source_read_callback = { session, streamID, buffer, length, flags, _, state in
+        unsafe State(state).readBody(session!, streamID, buffer!, length, flags!)
+    }
+}
+
+/// The user data of a session, as a pointer to its state.
+///
+/// Sound: the session hands it to nghttp2 when it is made, and frees it after nghttp2's own session.
+@safe private struct State {
+    let pointer: UnsafeMutablePointer<SessionState>
+
+    @inline(__always)
+    init(_ userData: UnsafeMutableRawPointer?) {
+        unsafe self.pointer = userData!.assumingMemoryBound(to: SessionState.self)
+    }
+
+    /// The slot of a stream, if it has one.
+    @inline(__always)
+    func slot(_ session: OpaquePointer, _ streamID: Int32) -> UnsafeMutablePointer<StreamSlot>? {
+        // Sound: only slots are ever set as user data, and they stay at their address until the stream closes.
+        unsafe nghttp2_session_get_stream_user_data(session, streamID)?.assumingMemoryBound(to: StreamSlot.self)
+    }
+
+    func beganHeaders(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        unsafe self.pointer.pointee.headerSlot = nil
+        guard unsafe freshet_frame_type(frame) == FrameType.headers else { return 0 }
+        let streamID = unsafe freshet_frame_stream_id(frame)
+        if unsafe self.pointer.pointee.isServer {
+            guard unsafe freshet_headers_category(frame) == NGHTTP2_HCAT_REQUEST else { return 0 }
+            let slot = unsafe self.pointer.pointee.slab.take(streamID: streamID, at: self.pointer.pointee.now)
+            unsafe self.pointer.pointee.headerSlot = slot
+            return unsafe nghttp2_session_set_stream_user_data(session, streamID, slot)
+        }
+        // A response; an informational one (1xx) is forgotten when the next block begins.
+        guard let slot = unsafe self.slot(session, streamID), unsafe slot.pointee.status < 200 else { return 0 }
+        unsafe slot.pointee.input.removeAll()
+        unsafe slot.pointee.fieldCount = 0
+        unsafe slot.pointee.headerListBytes = 0
+        unsafe self.pointer.pointee.headerSlot = slot
+        return 0
+    }
+
+    func receivedData(
+        _ session: OpaquePointer,
+        _ flags: UInt8,
+        _ streamID: Int32,
+        _ bytes: UnsafePointer<UInt8>?,
+        _ length: Int
+    ) -> Int32 {
+        guard let slot = unsafe self.slot(session, streamID) else {
+            return unsafe nghttp2_session_consume(session, streamID, length)
+        }
+        let isLast = flags & FrameFlag.endStream != 0
+        guard unsafe self.pointer.pointee.receiveBody(slot, bytes, length, isLast: isLast) else { return 0 }
+        return unsafe nghttp2_session_consume(session, streamID, length)
+    }
+
+    func receivedFrame(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        let flags = unsafe freshet_frame_flags(frame)
+        switch unsafe freshet_frame_type(frame) {
+        case FrameType.headers:
+            return unsafe self.receivedHeaders(session, frame, flags)
+        case FrameType.data:
+            return unsafe self.receivedDataFrame(session, frame, flags)
+        case FrameType.settings where flags & FrameFlag.acknowledgement == 0:
+            unsafe self.pointer.pointee.hasPeerSettings = true
+            let streams = unsafe nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
+            unsafe self.pointer.pointee.events.append(.settings(maxConcurrentStreams: streams))
+            return unsafe self.pointer.pointee.countControlFrame()
+        case FrameType.ping:
+            let payload = unsafe freshet_ping_payload(frame)
+            guard flags & FrameFlag.acknowledgement != 0 else {
+                return unsafe self.pointer.pointee.countControlFrame()
+            }
+            return unsafe self.acknowledgedPing(session, payload)
+        case FrameType.goAway:
+            unsafe self.receivedGoAway(frame)
+            return 0
+        default:
+            return 0
+        }
+    }
+
+    private func receivedHeaders(
+        _ session: OpaquePointer,
+        _ frame: UnsafePointer<nghttp2_frame>,
+        _ flags: UInt8
+    ) -> Int32 {
+        let isLast = flags & FrameFlag.endStream != 0
+        if let slot = unsafe self.pointer.pointee.headerSlot {
+            unsafe self.pointer.pointee.headerSlot = nil
+            // The head of a message that may still follow an informational response (RFC 9110, 15.2) is no head yet.
+            guard unsafe self.pointer.pointee.isServer || slot.pointee.status >= 200 else { return 0 }
+            unsafe slot.pointee.flags.insert(.hasHead)
+            unsafe slot.pointee.bodyOffset = UInt32(truncatingIfNeeded: slot.pointee.input.count)
+            // Nothing that follows an oversized header list is wanted: it is answered before its body.
+            guard unsafe isLast || slot.pointee.requestFlags.contains(.headersTooLarge) else { return 0 }
+            if isLast {
+                unsafe slot.pointee.flags.insert(.peerEnded)
+            }
+            unsafe self.pointer.pointee.dispatch(slot)
+            return 0
+        }
+        // Trailers end the message whose slot is found by its stream.
+        if isLast, let slot = unsafe self.slot(session, freshet_frame_stream_id(frame)) {
+            unsafe self.ended(slot)
+        }
+        return 0
+    }
+
+    private func receivedDataFrame(
+        _ session: OpaquePointer,
+        _ frame: UnsafePointer<nghttp2_frame>,
+        _ flags: UInt8
+    ) -> Int32 {
+        let isLast = flags & FrameFlag.endStream != 0
+        let isEmpty = unsafe freshet_frame_length(frame) == freshet_data_padding(frame)
+        guard isLast || isEmpty, let slot = unsafe self.slot(session, freshet_frame_stream_id(frame)) else { return 0 }
+        guard isLast else { return unsafe self.pointer.pointee.countEmptyData(slot) }
+        unsafe self.ended(slot)
+        return 0
+    }
+
+    private func ended(_ slot: UnsafeMutablePointer<StreamSlot>) {
+        unsafe slot.pointee.flags.insert(.peerEnded)
+        guard unsafe !slot.pointee.flags.contains(.isDispatched) else { return }
+        unsafe self.pointer.pointee.dispatch(slot)
+    }
+
+    private func acknowledgedPing(_ session: OpaquePointer, _ payload: UInt64) -> Int32 {
+        guard unsafe payload == self.pointer.pointee.drainPing else {
+            unsafe self.pointer.pointee.events.append(.pingAcknowledged(payload))
+            return 0
+        }
+        unsafe self.pointer.pointee.drainPing = nil
+        let last = unsafe nghttp2_session_get_last_proc_stream_id(session)
+        return unsafe nghttp2_submit_goaway(
+            session,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            last,
+            HTTP2ErrorCode.noError.rawValue,
+            nil,
+            0
+        )
+    }
+
+    private func receivedGoAway(_ frame: UnsafePointer<nghttp2_frame>) {
+        let length = unsafe min(freshet_goaway_debug_length(frame), 1024)
+        // Sound: nghttp2 keeps the debug data for the call; an absent one has length 0.
+        let debug = unsafe [UInt8](UnsafeBufferPointer(start: freshet_goaway_debug(frame), count: length))
+        unsafe self.pointer.pointee.events.append(
+            .goAway(
+                lastStreamID: freshet_goaway_last_stream(frame),
+                HTTP2ErrorCode(rawValue: freshet_goaway_error(frame)),
+                debug: debug
+            )
+        )
+    }
+
+    func sentFrame(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        switch unsafe freshet_frame_type(frame) {
+        case FrameType.headers, FrameType.data:
+            guard unsafe freshet_frame_flags(frame) & FrameFlag.endStream != 0,
+                unsafe self.pointer.pointee.isServer,
+                let slot = unsafe self.slot(session, freshet_frame_stream_id(frame)),
+                unsafe !slot.pointee.flags.contains(.peerEnded)
+            else { return 0 }
+            // The answer is out before the request's end: ask the client to stop sending (RFC 9113, 8.1).
+            unsafe slot.pointee.flags.insert(.isResetByOwner)
+            return unsafe nghttp2_submit_rst_stream(
+                session,
+                UInt8(NGHTTP2_FLAG_NONE.rawValue),
+                slot.pointee.streamID,
+                HTTP2ErrorCode.noError.rawValue
+            )
+        case FrameType.resetStream:
+            guard unsafe freshet_rst_stream_error(frame) != HTTP2ErrorCode.refusedStream.rawValue else { return 0 }
+            if let slot = unsafe self.slot(session, freshet_frame_stream_id(frame)),
+                unsafe slot.pointee.flags.contains(.isResetByOwner)
+            {
+                return 0
+            }
+            return unsafe self.pointer.pointee.countStreamError()
+        case FrameType.goAway:
+            unsafe self.pointer.pointee.sentGoAway = HTTP2ErrorCode(rawValue: freshet_goaway_error(frame))
+            return 0
+        default:
+            return 0
+        }
+    }
+
+    func closedStream(_ session: OpaquePointer, _ streamID: Int32, _ code: UInt32) -> Int32 {
+        guard let slot = unsafe self.slot(session, streamID) else { return 0 }
+        if unsafe self.pointer.pointee.headerSlot == slot {
+            unsafe self.pointer.pointee.headerSlot = nil
+        }
+        let flags = unsafe slot.pointee.flags
+        // The owner of a server hears of answers that it still owes, the owner of a client of those that do not come.
+        let isLoss =
+            unsafe self.pointer.pointee.isServer
+            ? flags.contains(.isDispatched) && !flags.contains(.ownerEnded) : !flags.contains(.isDispatched)
+        if isLoss {
+            unsafe self.pointer.pointee.events.append(.streamClosed(streamID, HTTP2ErrorCode(rawValue: code)))
+        }
+        let held = unsafe Int(slot.pointee.heldCredit)
+        unsafe nghttp2_session_set_stream_user_data(session, streamID, nil)
+        unsafe self.pointer.pointee.slab.giveBack(slot)
+        return held > 0 ? unsafe nghttp2_session_consume_connection(session, held) : 0
+    }
+
+    func readBody(
+        _ session: OpaquePointer,
+        _ streamID: Int32,
+        _ buffer: UnsafeMutablePointer<UInt8>,
+        _ length: Int,
+        _ flags: UnsafeMutablePointer<UInt32>
+    ) -> Int {
+        guard let slot = unsafe self.slot(session, streamID) else {
+            return Int(NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue)
+        }
+        let pending = unsafe Int(slot.pointee.outputPending)
+        let count = min(length, pending)
+        if count > 0 {
+            // Sound: `count` bytes of output wait, and nghttp2 gives room for `length`.
+            unsafe buffer.update(from: slot.pointee.output.base! + Int(slot.pointee.outputSent), count: count)
+            unsafe slot.pointee.outputSent += Int32(count)
+            unsafe slot.pointee.progressAt = self.pointer.pointee.now
+        }
+        guard count == pending else { return count }
+        unsafe slot.pointee.output.removeAll()
+        unsafe slot.pointee.outputSent = 0
+        if unsafe slot.pointee.flags.contains(.ownerEnded) {
+            unsafe flags.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue)
+            return count
+        }
+        if unsafe slot.pointee.flags.contains(.wantsWritable) {
+            unsafe slot.pointee.flags.remove(.wantsWritable)
+            unsafe self.pointer.pointee.events.append(.streamWritable(streamID))
+        }
+        guard count == 0 else { return count }
+        unsafe slot.pointee.flags.insert(.isDeferred)
+        return LibraryCode.deferred
+    }
+}

@@ -1,0 +1,175 @@
+import CNghttp2
+
+/// The server's side of exchanges.
+extension HTTP2Session {
+    /// Answers a request; an empty body is none, and ends the stream with the HEADERS frame.
+    ///
+    /// Everything is copied. The body leaves in one DATA frame if it fits one (16 KiB and the peer's window).
+    ///
+    /// - Returns: false if the stream has gone or was answered before.
+    package func respond(
+        _ streamID: Int32,
+        status: Int,
+        fields: borrowing ResponseFields,
+        body: Span<UInt8> = Span()
+    ) -> Bool {
+        guard let slot = unsafe self.unanswered(streamID) else { return false }
+        unsafe slot.pointee.flags.formUnion([.hasBegun, .ownerEnded])
+        if !body.isEmpty {
+            // Sound: the span's bytes are copied during the call.
+            unsafe body.withUnsafeBufferPointer { unsafe slot.pointee.output.append($0.baseAddress, $0.count) }
+        }
+        return unsafe self.submit(slot, status: status, fields: fields, hasBody: !body.isEmpty)
+    }
+
+    /// Begins an answer whose body comes in pieces.
+    package func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool {
+        guard let slot = unsafe self.unanswered(streamID) else { return false }
+        unsafe slot.pointee.flags.insert(.hasBegun)
+        return unsafe self.submit(slot, status: status, fields: fields, hasBody: true)
+    }
+
+    /// Adds a piece to a streamed answer; it is copied.
+    package func write(_ streamID: Int32, _ bytes: Span<UInt8>) -> StreamWrite {
+        guard let slot = unsafe self.slot(streamID),
+            unsafe slot.pointee.flags.isSuperset(of: .hasBegun), unsafe !slot.pointee.flags.contains(.ownerEnded)
+        else { return .closed }
+        if unsafe slot.pointee.outputPending == 0 {
+            // A stall is counted from the first byte that waits.
+            unsafe slot.pointee.progressAt = self.state.pointee.now
+        }
+        unsafe slot.pointee.dropSent()
+        // Sound: the span's bytes are copied during the call.
+        unsafe bytes.withUnsafeBufferPointer { unsafe slot.pointee.output.append($0.baseAddress, $0.count) }
+        unsafe self.resume(slot)
+        guard unsafe Int(slot.pointee.outputPending) > self.limits.streamOutputBytesMax else { return .accepted }
+        unsafe slot.pointee.flags.insert(.wantsWritable)
+        return .full
+    }
+
+    /// Ends a streamed answer; what was written before still goes out.
+    package func finish(_ streamID: Int32) {
+        guard let slot = unsafe self.slot(streamID), unsafe slot.pointee.flags.contains(.hasBegun) else { return }
+        unsafe slot.pointee.flags.insert(.ownerEnded)
+        unsafe slot.pointee.flags.remove(.wantsWritable)
+        unsafe self.resume(slot)
+    }
+
+    /// Ends a stream with RST_STREAM.
+    package func reset(_ streamID: Int32, _ code: HTTP2ErrorCode) {
+        guard let slot = unsafe self.slot(streamID) else { return }
+        unsafe slot.pointee.flags.formUnion([.isResetByOwner, .ownerEnded])
+        unsafe self.submitReset(slot, code)
+    }
+
+    /// Looks for streams that take too long.
+    ///
+    /// A request that is not whole after `requestSeconds` joins the batch flagged `timedOut`. A stream whose output has
+    /// not moved for `stallSeconds` is reset (CANCEL), and its owner hears of it if it still has something to say.
+    ///
+    /// - Returns: how many there were.
+    package func expire(
+        at second: UInt32,
+        requestSeconds: UInt32,
+        stallSeconds: UInt32,
+        into batch: inout RequestBatch
+    ) -> Int {
+        unsafe self.state.pointee.now = second
+        var late: [UnsafeMutablePointer<StreamSlot>] = unsafe []
+        var stalled: [UnsafeMutablePointer<StreamSlot>] = unsafe []
+        unsafe self.state.pointee.slab.forEachLive { slot in
+            if unsafe !slot.pointee.flags.contains(.isDispatched) {
+                if unsafe second &- slot.pointee.beganAt >= requestSeconds {
+                    unsafe late.append(slot)
+                }
+            } else if unsafe slot.pointee.outputPending > 0, unsafe second &- slot.pointee.progressAt >= stallSeconds {
+                unsafe stalled.append(slot)
+            }
+        }
+        unsafe swap(&self.state.pointee.batch, &batch)
+        for unsafeslot in unsafe late where unsafe slot != self.state.pointee.headerSlot {
+            unsafe slot.pointee.requestFlags.insert(.timedOut)
+            unsafe self.state.pointee.dispatch(slot)
+        }
+        unsafe swap(&self.state.pointee.batch, &batch)
+        for unsafeslot in unsafe stalled {
+            unsafe slot.pointee.flags.insert(.isResetByOwner)
+            unsafe self.submitReset(slot, .cancel)
+        }
+        return unsafe late.count + stalled.count
+    }
+}
+
+// MARK: - Towards nghttp2
+
+extension HTTP2Session {
+    /// The slot of an open stream.
+    func slot(_ streamID: Int32) -> UnsafeMutablePointer<StreamSlot>? {
+        // Sound: only slots are ever set as user data, and they stay at their address until the stream closes.
+        unsafe nghttp2_session_get_stream_user_data(self.session, streamID)?.assumingMemoryBound(to: StreamSlot.self)
+    }
+
+    private func unanswered(_ streamID: Int32) -> UnsafeMutablePointer<StreamSlot>? {
+        guard let slot = unsafe self.slot(streamID),
+            unsafe slot.pointee.flags.isDisjoint(with: [.hasBegun, .ownerEnded])
+        else { return nil }
+        return unsafe slot
+    }
+
+    private func resume(_ slot: UnsafeMutablePointer<StreamSlot>) {
+        guard unsafe slot.pointee.flags.contains(.isDeferred) else { return }
+        unsafe slot.pointee.flags.remove(.isDeferred)
+        // Fails only for a stream that is about to close; nothing is to be resumed then.
+        _ = unsafe nghttp2_session_resume_data(self.session, slot.pointee.streamID)
+    }
+
+    private func submitReset(_ slot: UnsafeMutablePointer<StreamSlot>, _ code: HTTP2ErrorCode) {
+        // Fails only without memory.
+        _ = unsafe nghttp2_submit_rst_stream(
+            self.session,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            slot.pointee.streamID,
+            code.rawValue
+        )
+    }
+
+    private func submit(
+        _ slot: UnsafeMutablePointer<StreamSlot>,
+        status: Int,
+        fields: borrowing ResponseFields,
+        hasBody: Bool
+    ) -> Bool {
+        precondition((100...999).contains(status), "a status has three digits")
+        let streamID = unsafe slot.pointee.streamID
+        var digits = (
+            UInt8(truncatingIfNeeded: 0x30 + status / 100), UInt8(truncatingIfNeeded: 0x30 + status / 10 % 10),
+            UInt8(truncatingIfNeeded: 0x30 + status % 10)
+        )
+        // Sound in the whole block: nghttp2 copies names and values during the call, while digits and fields are
+        // borrowed; it does not write through the pointers, although their type allows it.
+        return unsafe withUnsafeMutableBytes(of: &digits) { status in
+            unsafe fields.withNameValues(
+                first: Self.statusName,
+                status.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                3
+            ) { values, count in
+                guard hasBody else {
+                    return unsafe nghttp2_submit_response(self.session, streamID, values, count, nil) == 0
+                }
+                var provider = unsafe freshet_data_provider(Callbacks.readBody)
+                return unsafe nghttp2_submit_response(self.session, streamID, values, count, &provider) == 0
+            }
+        }
+    }
+
+    private static var statusName: StaticString { ":status" }
+}
+
+extension StreamSlot {
+    /// Moves what waits to the front when most of the store has been sent.
+    fileprivate mutating func dropSent() {
+        guard self.outputSent > 0, self.outputSent >= self.output.count / 2 else { return }
+        self.output.removeFirst(self.outputSent)
+        self.outputSent = 0
+    }
+}

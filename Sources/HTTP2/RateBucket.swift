@@ -1,0 +1,25 @@
+/// A token bucket with whole seconds: so many at once, so many more with every second.
+struct RateBucket {
+    private let burst: Int
+    private let perSecond: Int
+    private var tokens: Int
+    private var refilledAt: UInt32 = 0
+
+    init(burst: Int, perSecond: Int) {
+        self.burst = burst
+        self.perSecond = perSecond
+        self.tokens = burst
+    }
+
+    /// Takes one token; false if there is none.
+    mutating func take(at second: UInt32) -> Bool {
+        if second > self.refilledAt {
+            let refill = Int(second - self.refilledAt).multipliedReportingOverflow(by: self.perSecond)
+            self.tokens = refill.overflow ? self.burst : min(self.burst, self.tokens + refill.partialValue)
+            self.refilledAt = second
+        }
+        guard self.tokens > 0 else { return false }
+        self.tokens -= 1
+        return true
+    }
+}

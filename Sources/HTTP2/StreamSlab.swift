@@ -1,0 +1,114 @@
+/// The stream slots of one session: chunks of fixed addresses with a free list through the slots themselves.
+///
+/// Taking and giving back are constant time without an allocation in the steady state.
+@safe struct StreamSlab {
+    private static let slotsPerChunk = 32
+    /// Chunks that an idle session keeps: enough for 128 streams at once.
+    private static let chunksKept = 4
+    /// Bytes of a spare store; a larger one goes back to the allocator.
+    private static let spareCapacityMax: Int32 = 4096
+
+    private var chunks: [UnsafeMutablePointer<StreamSlot>] = unsafe []
+    private var firstFree: UnsafeMutablePointer<StreamSlot>?
+    /// One emptied store for the next stream: most requests begin and end within one wakeup, so one is enough.
+    private var spare = ByteStore()
+    private(set) var liveCount = 0
+
+    init() {
+        unsafe self.firstFree = nil
+    }
+
+    /// A fresh slot for a stream.
+    mutating func take(streamID: Int32, at second: UInt32) -> UnsafeMutablePointer<StreamSlot> {
+        if unsafe self.firstFree == nil {
+            self.addChunk()
+        }
+        // Sound: `addChunk` leaves at least one free slot, and every free slot is initialized.
+        let slot = unsafe self.firstFree!
+        unsafe self.firstFree = slot.pointee.nextFree
+        unsafe slot.pointee = StreamSlot()
+        unsafe slot.pointee.streamID = streamID
+        unsafe slot.pointee.flags = .isLive
+        unsafe slot.pointee.beganAt = second
+        unsafe slot.pointee.progressAt = second
+        unsafe slot.pointee.input = self.spare
+        self.spare = ByteStore()
+        self.liveCount += 1
+        return unsafe slot
+    }
+
+    /// Takes a slot back when its stream has closed.
+    mutating func giveBack(_ slot: UnsafeMutablePointer<StreamSlot>) {
+        unsafe self.recycle(&slot.pointee.input)
+        unsafe self.recycle(&slot.pointee.output)
+        unsafe slot.pointee.flags = []
+        unsafe slot.pointee.streamID = 0
+        unsafe slot.pointee.nextFree = self.firstFree
+        unsafe self.firstFree = slot
+        self.liveCount -= 1
+        if unsafe self.liveCount == 0 && self.chunks.count > Self.chunksKept {
+            self.shrink()
+        }
+    }
+
+    /// Empties a store whose bytes were copied or sent, and keeps one for the next stream.
+    mutating func recycle(_ store: inout ByteStore) {
+        guard unsafe store.base != nil else { return }
+        if unsafe self.spare.base == nil && store.capacity <= Self.spareCapacityMax {
+            store.removeAll()
+            self.spare = store
+            store = ByteStore()
+        } else {
+            store.deallocate()
+        }
+    }
+
+    /// Calls `body` with every live slot. Slots must not be taken or given back meanwhile.
+    func forEachLive(_ body: (UnsafeMutablePointer<StreamSlot>) -> Void) {
+        guard self.liveCount > 0 else { return }
+        for unsafechunk in unsafe self.chunks {
+            for index in 0..<Self.slotsPerChunk where unsafe chunk[index].flags.contains(.isLive) {
+                unsafe body(chunk + index)
+            }
+        }
+    }
+
+    /// Frees all memory; the slab is not used afterwards.
+    mutating func deallocate() {
+        for unsafechunk in unsafe self.chunks {
+            for index in 0..<Self.slotsPerChunk {
+                unsafe chunk[index].input.deallocate()
+                unsafe chunk[index].output.deallocate()
+            }
+            unsafe chunk.deallocate()
+        }
+        self.spare.deallocate()
+        unsafe self.chunks = []
+    }
+
+    private mutating func addChunk() {
+        let chunk = UnsafeMutablePointer<StreamSlot>.allocate(capacity: Self.slotsPerChunk)
+        unsafe chunk.initialize(repeating: StreamSlot(), count: Self.slotsPerChunk)
+        unsafe self.chunks.append(chunk)
+        unsafe self.link(chunk)
+    }
+
+    private mutating func link(_ chunk: UnsafeMutablePointer<StreamSlot>) {
+        for index in (0..<Self.slotsPerChunk).reversed() {
+            unsafe chunk[index].nextFree = self.firstFree
+            unsafe self.firstFree = chunk + index
+        }
+    }
+
+    /// Goes back to the chunks that an idle session keeps. Sound only while no slot is live: slots move to nobody.
+    private mutating func shrink() {
+        for unsafechunk in unsafe self.chunks[Self.chunksKept...] {
+            unsafe chunk.deallocate()
+        }
+        unsafe self.chunks.removeSubrange(Self.chunksKept...)
+        unsafe self.firstFree = nil
+        for unsafechunk in unsafe self.chunks {
+            unsafe self.link(chunk)
+        }
+    }
+}

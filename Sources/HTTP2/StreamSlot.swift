@@ -1,0 +1,61 @@
+/// What a session keeps for one stream.
+///
+/// The layout is fixed and the slot stays at its address from the stream's first frame until its close: nghttp2 holds
+/// the address as the stream's user data. `input` holds, one after the other, the pseudo-header values, the fields (two
+/// 4-byte lengths, name, value each) and the body.
+@safe struct StreamSlot {
+    struct Flags: OptionSet {
+        let rawValue: UInt16
+
+        /// The slot belongs to a stream.
+        static let isLive = Flags(rawValue: 1)
+        /// The message from the peer has left in a batch, whole or cut short.
+        static let isDispatched = Flags(rawValue: 2)
+        /// The peer has sent END_STREAM.
+        static let peerEnded = Flags(rawValue: 4)
+        /// This side has begun its message.
+        static let hasBegun = Flags(rawValue: 8)
+        /// This side has given all of its message; it may not be sent yet.
+        static let ownerEnded = Flags(rawValue: 16)
+        /// nghttp2 waits for `resume_data`.
+        static let isDeferred = Flags(rawValue: 32)
+        /// The writer was told `.full` and wants to hear when there is room.
+        static let wantsWritable = Flags(rawValue: 64)
+        /// This side resets the stream by its own will, so that it does not count as the peer's fault.
+        static let isResetByOwner = Flags(rawValue: 128)
+        /// The header block has ended; what follows in `input` is the body.
+        static let hasHead = Flags(rawValue: 256)
+    }
+
+    var streamID: Int32 = 0
+    var flags: Flags = []
+    var requestFlags: RequestBatch.Flags = []
+    /// Of a response, from the peer.
+    var status: UInt16 = 0
+    var emptyDataFrames: UInt16 = 0
+    var fieldCount: UInt32 = 0
+    /// RFC 9113, 6.5.2: name + value + 32 each.
+    var headerListBytes: Int = 0
+    var method = ByteRange.empty
+    var path = ByteRange.empty
+    var authority = ByteRange.empty
+    var fieldsOffset: UInt32 = 0
+    var bodyOffset: UInt32 = 0
+    /// Body bytes whose credit goes back to the peer only with the answer.
+    var heldCredit: UInt32 = 0
+    /// When the stream began, in seconds.
+    var beganAt: UInt32 = 0
+    /// When output last moved, in seconds.
+    var progressAt: UInt32 = 0
+    var input = ByteStore()
+    var output = ByteStore()
+    /// Bytes of `output` that have gone.
+    var outputSent: Int32 = 0
+    var nextFree: UnsafeMutablePointer<StreamSlot>?
+
+    init() {
+        unsafe self.nextFree = nil
+    }
+
+    var outputPending: Int32 { self.output.count - self.outputSent }
+}
