@@ -87,12 +87,15 @@ extension HTTP2Session {
             }
         }
         unsafe swap(&self.state.pointee.batch, &batch)
-        for unsafeslot in unsafe late where unsafe slot != self.state.pointee.headerSlot {
+        for index in unsafe late.indices {
+            let slot = unsafe late[index]
+            guard unsafe slot != self.state.pointee.headerSlot else { continue }
             unsafe slot.pointee.requestFlags.insert(.timedOut)
             unsafe self.state.pointee.dispatch(slot)
         }
         unsafe swap(&self.state.pointee.batch, &batch)
-        for unsafeslot in unsafe stalled {
+        for index in unsafe stalled.indices {
+            let slot = unsafe stalled[index]
             unsafe slot.pointee.flags.insert(.isResetByOwner)
             unsafe self.submitReset(slot, .cancel)
         }

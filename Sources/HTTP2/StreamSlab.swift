@@ -66,7 +66,8 @@
     /// Calls `body` with every live slot. Slots must not be taken or given back meanwhile.
     func forEachLive(_ body: (UnsafeMutablePointer<StreamSlot>) -> Void) {
         guard self.liveCount > 0 else { return }
-        for unsafechunk in unsafe self.chunks {
+        for place in unsafe self.chunks.indices {
+            let chunk = unsafe self.chunks[place]
             for index in 0..<Self.slotsPerChunk where unsafe chunk[index].flags.contains(.isLive) {
                 unsafe body(chunk + index)
             }
@@ -75,7 +76,8 @@
 
     /// Frees all memory; the slab is not used afterwards.
     mutating func deallocate() {
-        for unsafechunk in unsafe self.chunks {
+        for place in unsafe self.chunks.indices {
+            let chunk = unsafe self.chunks[place]
             for index in 0..<Self.slotsPerChunk {
                 unsafe chunk[index].input.deallocate()
                 unsafe chunk[index].output.deallocate()
@@ -102,12 +104,14 @@
 
     /// Goes back to the chunks that an idle session keeps. Sound only while no slot is live: slots move to nobody.
     private mutating func shrink() {
-        for unsafechunk in unsafe self.chunks[Self.chunksKept...] {
+        for place in unsafe self.chunks.indices.dropFirst(Self.chunksKept) {
+            let chunk = unsafe self.chunks[place]
             unsafe chunk.deallocate()
         }
         unsafe self.chunks.removeSubrange(Self.chunksKept...)
         unsafe self.firstFree = nil
-        for unsafechunk in unsafe self.chunks {
+        for place in unsafe self.chunks.indices {
+            let chunk = unsafe self.chunks[place]
             unsafe self.link(chunk)
         }
     }
