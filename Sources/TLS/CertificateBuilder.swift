@@ -21,6 +21,8 @@ package struct CertificateValidity: Hashable, Sendable {
 
 /// Puts one X.509 certificate together and signs it.
 ///
+/// Uses of `unsafe` without a word of their own pass handles that are alive for the call.
+///
 /// The extensions are those that strict verifiers want (RFC 5280 sections 4.2.1.1, 4.2.1.2, 4.2.1.3 and 4.2.1.9).
 struct CertificateBuilder {
     private let certificate: CertificateHandle

@@ -7,6 +7,9 @@ import COpenSSL
 ///
 /// Sendable because OpenSSL lets any number of threads make sessions from a context that is no longer configured
 /// (its reference count and the ticket keys are locked or atomic inside).
+///
+/// Uses of `unsafe` without a word of their own pass `pointer`, which lives until `deinit`, or a Swift string or
+/// array, which lives for the call and is copied by OpenSSL.
 @safe package final class TLSContext: Sendable {
     package enum Role: Hashable, Sendable {
         case server

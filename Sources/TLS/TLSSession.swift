@@ -13,6 +13,9 @@ import COpenSSL
 /// it cannot send, and stops writing while ciphertext is pending.
 ///
 /// Not Sendable: a session belongs to the one thread that calls it.
+///
+/// Uses of `unsafe` without a word of their own pass `pointer`, which lives until `deinit`, or narrow the caller's
+/// buffer to the part that is still to be done.
 @safe package final class TLSSession {
     package let context: TLSContext
     package private(set) var state: TLSState = .handshaking
