@@ -1,0 +1,113 @@
+package import IntentMatching
+package import Timelines
+package import WidgetModel
+
+extension GatewayConfiguration {
+    /// A developer team and the keys that its back ends sign provider tokens with.
+    package struct Team: Hashable, Sendable {
+        /// The `iss` of its provider tokens.
+        package var id: TeamID
+        package var keys: [ProviderKey]
+
+        package init(id: TeamID, keys: [ProviderKey] = []) {
+            self.id = id
+            self.keys = keys
+        }
+    }
+
+    /// One key of a team.
+    package struct ProviderKey: Hashable, Sendable {
+        /// The `kid` of the tokens it signs; unique over all teams.
+        package var id: KeyID
+        /// A PEM file: Apple's .p8, or the public half alone, which is all that a gateway needs.
+        package var file: String
+        /// The only topics that the key is for. Default nil: all topics of the team's apps.
+        package var topics: [String]?
+
+        package init(id: KeyID, file: String, topics: [String]? = nil) {
+            self.id = id
+            self.file = file
+            self.topics = topics
+        }
+    }
+
+    /// An app whose widgets the gateway serves.
+    package struct App: Hashable, Sendable {
+        /// Which of APNs' two environments the app's tokens belong to.
+        package enum Environment: String, Hashable, Sendable, CaseIterable {
+            case production, development
+        }
+
+        /// What a push to a token that no host registered gets.
+        package enum UnknownTokens: String, Hashable, Sendable, CaseIterable {
+            /// 400 `BadDeviceToken`.
+            case reject
+            /// 200, with nothing matched: for a stand-in of APNs in development.
+            case accept
+        }
+
+        package var bundleID: BundleID
+        /// The team that owns it; one of ``GatewayConfiguration/teams``.
+        package var team: TeamID
+        /// Topics beside the two that the bundle id gives, such as a watch app's. Default none.
+        package var extraTopics: [String] = []
+        /// Default production.
+        package var environment = Environment.production
+        /// Default reject.
+        package var unknownTokens = UnknownTokens.reject
+        /// How long a push without `apns-expiration` may wait. Default 4 h, at most 30 days.
+        package var defaultExpiration = Interval.hours(4)
+        /// The priority of a push without `apns-priority`. Default 5: Apple's own widget sample sends none.
+        package var defaultPriority = Priority.normal
+        /// Whether reloads are not charged, as in WidgetKit's developer mode. Default false.
+        package var isDeveloperMode = false
+        /// The most instances that one targeted push may match; more is a 409. Default nil: any number.
+        package var matchedMax: Int?
+        /// The client certificates that may push to it instead of a provider token. Default none.
+        package var clientCertificates: [ClientCertificate] = []
+        /// The budget of kinds that name none. Default `widgetkit`.
+        package var budget = BudgetPolicy.widgetkit
+        /// In the order of the file; each name once.
+        package var kinds: [Kind] = []
+
+        package init(bundleID: BundleID, team: TeamID) {
+            self.bundleID = bundleID
+            self.team = team
+        }
+
+        package var schemas: [KindSchema] { self.kinds.map(\.schema) }
+    }
+
+    /// A kind of widget of an app.
+    package struct Kind: Hashable, Sendable {
+        /// The kind's name and the parameters of its configuration.
+        package var schema: KindSchema
+        /// The budget of each of its instances, the app's if the kind names none.
+        package var budget: BudgetPolicy
+
+        package init(schema: KindSchema, budget: BudgetPolicy = .widgetkit) {
+            self.schema = schema
+            self.budget = budget
+        }
+    }
+
+    /// A sender's client certificate, as verified against ``TLSFiles/clientAuthorities``.
+    package struct ClientCertificate: Hashable, Sendable {
+        /// What the certificate is known by.
+        package enum Name: Hashable, Sendable {
+            /// The SHA-256 of the whole certificate in DER: exactly this one.
+            case fingerprint([UInt8])
+            /// The subject's UID, Apple's place for the bundle id: this one and those that follow it.
+            case userID(String)
+        }
+
+        package var name: Name
+        /// The only topics that it is for. Default nil: all topics of the app.
+        package var topics: [String]?
+
+        package init(name: Name, topics: [String]? = nil) {
+            self.name = name
+            self.topics = topics
+        }
+    }
+}

@@ -1,0 +1,48 @@
+package import Engine
+package import WidgetModel
+
+extension GatewayConfiguration {
+    /// The bounds of what peers can make the gateway hold. Beyond one is refused with the answer that its comment names.
+    package struct Limits: Hashable, Sendable {
+        /// Connections of one listener at once. Default 10,000; more are closed as they are accepted.
+        package var connectionsMax = 10_000
+        /// Requests of one HTTP/2 connection at once. Default 1,000; more are REFUSED_STREAM.
+        package var concurrentStreamsMax = 1000
+        /// Bytes of one request's header list. Default 8,192; above it 431.
+        package var headerBytesMax = 8192
+        /// Bytes of a push to a device token. Default 4,096, as at APNs; above it 413 `PayloadTooLarge`.
+        package var deviceBodyBytesMax = 4096
+        /// Bytes of a targeted push. Default 16,384: patterns take room; above it 413 `PayloadTooLarge`.
+        package var targetedBodyBytesMax = 16_384
+        /// Bytes of one request of a host or operator, imports excepted. Default 1 MiB; above it 413.
+        package var hostBodyBytesMax = 1_048_576
+        /// Bytes of one import. Default 16 MiB; above it 413.
+        package var importBytesMax = 16_777_216
+        /// Lines of one import. Default 10,000; above it 413.
+        package var importLinesMax = 10_000
+        /// Hex digits of a device token. Default 400; above it `BadDeviceToken`.
+        package var tokenDigitsMax = 400
+        /// Verified provider tokens that each event loop remembers. Default 1,024; the oldest makes room.
+        package var verifiedTokensMax = 1024
+        /// Bytes of pushes that wait for the log, over all connections. Default 64 MiB; above it 503.
+        package var inFlightBytesMax = 67_108_864
+        /// What the engine holds; logged with the apps, so that a replay decides under the same limits.
+        package var engine = EngineLimits()
+
+        package init() {}
+    }
+
+    /// The hosts' event streams.
+    package struct Streams: Hashable, Sendable {
+        /// Event streams of one host, or for all hosts of one app. Default 4; above it 429.
+        package var perHostMax = 4
+        /// Event streams in all. Default 50,000; above it 503.
+        package var allMax = 50_000
+        /// Events that wait for one reader before it is cut off. Default 4,096.
+        package var bufferMax = 4096
+        /// A comment is sent so often, to keep middleboxes and readers awake. Default 15 s.
+        package var heartbeat = Interval.seconds(15)
+
+        package init() {}
+    }
+}

@@ -1,0 +1,147 @@
+package import Timelines
+package import WidgetModel
+
+/// Everything that an operator decides about one gateway.
+///
+/// Each part has its defaults, so that an empty file is a configuration. The struct knows no file: ``ConfigurationFile``
+/// reads one, and `deploy/freshet.example.yaml` explains every key.
+package struct GatewayConfiguration: Hashable, Sendable {
+    /// The folder of the durable log. Default `/var/lib/freshet`; relative to the configuration file's folder.
+    package var dataDirectory = "/var/lib/freshet"
+    /// Into how many partitions hosts are divided. Default 1, at most 64. Fixed when the log is created: a host's
+    /// partition is computed from this number.
+    package var partitions = 1
+    package var listeners = Listeners()
+    /// The certificate of every TLS listener that names none of its own.
+    package var tls = TLSFiles()
+    package var operators = Operators()
+    /// Who may push. Default none; each id once.
+    package var teams: [Team] = []
+    /// What may be pushed to. Default none; each bundle id once.
+    package var apps: [App] = []
+    /// Budget policies of the operator's own, by name; apps and kinds refer to them. Default none.
+    package var policies: [BudgetPolicy] = []
+    package var providerTokens = ProviderTokens()
+    package var streams = Streams()
+    package var limits = Limits()
+    package var timeouts = Timeouts()
+    package var log = Log()
+
+    package init() {}
+
+    /// The budget policy that a name stands for: one of ``policies``, or a preset.
+    package func policy(named name: String) -> BudgetPolicy? {
+        self.policies.first { $0.name == name } ?? BudgetPolicy.preset(named: name)
+    }
+}
+
+extension GatewayConfiguration {
+    /// Where the gateway listens.
+    package struct Listeners: Hashable, Sendable {
+        /// Senders: HTTP/2 over TLS. Default 127.0.0.1:2197.
+        package var push = Listener(port: 2197)
+        /// Hosts: HTTP/2 or HTTP/1.1 over TLS. Default 127.0.0.1:8443.
+        package var host = Listener(port: 8443)
+        /// Operators: HTTP/2 or HTTP/1.1 over TLS. Default 127.0.0.1:9443.
+        package var ops = Listener(port: 9443)
+        /// Probes: plain HTTP/1.1, health routes only. Default off, 127.0.0.1:9080.
+        package var health = Listener(port: 9080, isEnabled: false)
+
+        package init() {}
+    }
+
+    /// One place to listen.
+    package struct Listener: Hashable, Sendable {
+        /// Whether it listens at all.
+        package var isEnabled: Bool
+        /// A numeric IPv4 or IPv6 address. Default 127.0.0.1.
+        package var address = "127.0.0.1"
+        /// 0 lets the system choose; at most 65,535.
+        package var port: Int
+        /// A certificate of its own, nil for ``GatewayConfiguration/tls``. The health listener has none.
+        package var tls: TLSFiles?
+
+        package init(port: Int, isEnabled: Bool = true) {
+            self.isEnabled = isEnabled
+            self.port = port
+        }
+
+        /// Whether only this machine can connect.
+        package var isLoopback: Bool {
+            self.address == "::1" || self.address.hasPrefix("127.")
+        }
+    }
+
+    /// The PEM files that TLS takes.
+    package struct TLSFiles: Hashable, Sendable {
+        /// The server's certificate, then its issuers. Default `certs/server.pem`.
+        package var certificate = "certs/server.pem"
+        /// The certificate's private key, without a passphrase. Default `certs/server.key`.
+        package var key = "certs/server.key"
+        /// The authorities whose client certificates are believed. Default none: no client certificate is asked for.
+        package var clientAuthorities: String?
+
+        package init() {}
+    }
+
+    /// Who may use the operators' routes.
+    package struct Operators: Hashable, Sendable {
+        /// A file with one access token a line. Default none, which is allowed on a loopback address only.
+        package var tokensFile: String?
+        /// The tokens themselves, from the file and the environment; never from the configuration file.
+        package var tokens: [Secret] = []
+
+        package init() {}
+    }
+
+    /// How provider tokens (the senders' JWTs) are judged.
+    package struct ProviderTokens: Hashable, Sendable {
+        /// The greatest age of `iat`. Default 1 h, as at APNs.
+        package var ageMax = Interval.hours(1)
+        /// How far a sender's clock may be ahead. Default 5 min.
+        package var futureSkewMax = Interval.minutes(5)
+
+        package init() {}
+    }
+
+    /// How long peers may take. Each is kept to within a second.
+    package struct Timeouts: Hashable, Sendable {
+        /// For the TLS handshake. Default 10 s.
+        package var handshake = Interval.seconds(10)
+        /// From the handshake to the first request. Default 10 s.
+        package var firstRequest = Interval.seconds(10)
+        /// For one request to arrive whole. Default 30 s.
+        package var request = Interval.seconds(30)
+        /// Without a byte from the peer and without a request in work; then GOAWAY. Default 1 h.
+        package var idle = Interval.hours(1)
+        /// Between two requests on HTTP/1.1. Default 75 s.
+        package var idleHTTP1 = Interval.seconds(75)
+        /// For a peer to take output that waits for it. Default 30 s.
+        package var writeStall = Interval.seconds(30)
+        /// From SIGTERM to the end of the process, whatever is still open. Default 20 s.
+        package var drain = Interval.seconds(20)
+
+        package init() {}
+    }
+
+    /// What is written to standard error.
+    package struct Log: Hashable, Sendable {
+        package enum Level: String, Hashable, Sendable, CaseIterable {
+            case trace, debug, info, notice, warning, error, critical
+        }
+
+        package enum Format: String, Hashable, Sendable, CaseIterable {
+            /// One JSON object a line.
+            case json
+            /// For a person at a terminal.
+            case human
+        }
+
+        /// Less important lines are left out. Default info.
+        package var level = Level.info
+        /// Default json.
+        package var format = Format.json
+
+        package init() {}
+    }
+}
