@@ -1,0 +1,44 @@
+/// Why the log could not do what was asked.
+package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Code: String, Hashable, Sendable, CaseIterable {
+        /// The store did not take it this time: its queue is full, or it reported an I/O error.
+        case unavailable
+        /// No space is left.
+        case full
+        /// The store cannot be written.
+        case readOnly
+        /// What was stored is damaged or missing. Restore a backup.
+        case corrupt
+        /// Another owner has written an output since. Stop.
+        case fenced
+        /// It may or may not be in the log; only reading can tell, and perhaps only after a restart.
+        case unknownOutcome
+        /// The journal is closed.
+        case closed
+        /// The log was written by another version, or for another number of partitions.
+        case formatMismatch
+        /// Another process, or another journal of this one, has the log open.
+        case locked
+        /// The call breaks a rule or a limit; it can never succeed.
+        case invalid
+    }
+
+    package let code: Code
+    /// What was being done to what, and what the layer below said. Starts in lower case, without a full stop.
+    package let message: String
+
+    package init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// Whether nothing was written and the same call may succeed later.
+    package var isRetriable: Bool {
+        switch self.code {
+        case .unavailable, .full, .readOnly: true
+        case .corrupt, .fenced, .unknownOutcome, .closed, .formatMismatch, .locked, .invalid: false
+        }
+    }
+
+    package var description: String { "journal \(self.code.rawValue): \(self.message)" }
+}

@@ -1,0 +1,93 @@
+package import WidgetModel
+
+/// Records of one partition, framed one behind the other: each is a varint length and that many bytes.
+///
+/// Only well-formed frames get in, so that whoever holds one can walk it without checking.
+package struct PackedRecords: Hashable, Sendable {
+    package private(set) var bytes: [UInt8]
+    /// How many records there are.
+    package private(set) var count: Int
+
+    /// No records.
+    package init() {
+        self.bytes = []
+        self.count = 0
+    }
+
+    /// The records that stored bytes hold. O(records).
+    ///
+    /// - Parameter bytes: Bytes of another value of this type, perhaps damaged since.
+    /// - Throws: ``ByteFault`` if they are not frames from end to end.
+    package init(validating bytes: [UInt8]) throws(ByteFault) {
+        var reader = ByteReader(bytes)
+        var count = 0
+        while !reader.isAtEnd {
+            _ = try reader.readByteRange()
+            count += 1
+        }
+        self.bytes = bytes
+        self.count = count
+    }
+
+    /// Appends one record. An empty record is a record too.
+    package mutating func append(_ record: [UInt8]) {
+        var writer = ByteWriter()
+        swap(&writer.bytes, &self.bytes)
+        writer.write(record)
+        swap(&writer.bytes, &self.bytes)
+        self.count += 1
+    }
+
+    /// Appends all of another's records.
+    package mutating func append(contentsOf other: PackedRecords) {
+        self.bytes.append(contentsOf: other.bytes)
+        self.count += other.count
+    }
+
+    /// Where each record is in ``bytes``, in order.
+    package var ranges: Ranges { Ranges(bytes: self.bytes) }
+
+    package struct Ranges: Sequence, Sendable {
+        fileprivate let bytes: [UInt8]
+
+        package func makeIterator() -> Iterator { Iterator(reader: ByteReader(self.bytes)) }
+
+        package struct Iterator: IteratorProtocol, Sendable {
+            fileprivate var reader: ByteReader
+
+            package mutating func next() -> Range<Int>? {
+                guard !self.reader.isAtEnd else { return nil }
+                guard let range = try? self.reader.readByteRange() else {
+                    preconditionFailure("packed records are checked when they are made")
+                }
+                return range
+            }
+        }
+    }
+}
+
+/// Packs records one after the other and hands them over as a whole.
+package struct RecordPacker: Sendable {
+    private var packed = PackedRecords()
+    /// Keeps its storage from record to record: the length stands before the bytes, so they are written here first.
+    private var scratch = ByteWriter()
+
+    package init() {}
+
+    package var recordCount: Int { self.packed.count }
+    package var byteCount: Int { self.packed.bytes.count }
+
+    /// Appends the record that `body` writes.
+    package mutating func append(_ body: (inout ByteWriter) -> Void) {
+        self.scratch.bytes.removeAll(keepingCapacity: true)
+        body(&self.scratch)
+        self.packed.append(self.scratch.bytes)
+    }
+
+    /// The records since the last call; the packer is empty afterwards.
+    package mutating func take() -> PackedRecords {
+        let packed = self.packed
+        self.packed = PackedRecords()
+        return packed
+    }
+}
