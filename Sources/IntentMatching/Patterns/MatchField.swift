@@ -1,0 +1,44 @@
+import WidgetModel
+
+/// What a condition looks at: a parameter of the configuration, or what the registration says beside it.
+package enum MatchField: Hashable, Sendable, CustomStringConvertible {
+    /// A parameter by its dotted name.
+    case parameter(UTF8Text)
+    /// The name of the instance's family.
+    case family
+    case host
+    /// The instance's tags, an array of strings.
+    case tags
+
+    /// The name in a pattern.
+    package var description: String {
+        switch self {
+        case .parameter(let name): name.description
+        case .family: "$family"
+        case .host: "$host"
+        case .tags: "$tags"
+        }
+    }
+
+    func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .parameter(let name):
+            writer.write(byte: 0)
+            writer.write(name.bytes)
+        case .family: writer.write(byte: 1)
+        case .host: writer.write(byte: 2)
+        case .tags: writer.write(byte: 3)
+        }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: self = .parameter(UTF8Text(bytes: try reader.readBytes()))
+        case 1: self = .family
+        case 2: self = .host
+        case 3: self = .tags
+        default: throw .invalid(offset: start)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package import WidgetModel
+
+/// A condition on widget instances: which of them a push, a reload request or a listing means.
+///
+/// In JSON an object in the style of EventBridge and SNS filter policies. Every member must hold; a list holds if any of
+/// its elements does, and so does a parameter with an array as its value.
+///
+/// ```json
+/// {"team": ["seahawks", {"prefix": "sea"}], "health": {"numeric": [">=", 25, "<", 60]},
+///  "$or": [{"premium": true}, {"$tags": "beta"}]}
+/// ```
+///
+/// An absent parameter satisfies only `{"exists": false}`; the rest of the meaning is with the cases of ``MatchAtom``.
+/// `matches(_:)` is the definition that ``IntentIndex`` is tested against.
+package indirect enum MatchPattern: Hashable, Sendable {
+    /// Every part holds; without parts, always.
+    case all([MatchPattern])
+    /// Some part holds.
+    case any([MatchPattern])
+    /// The field's value, or an element of it, satisfies one of the conditions.
+    case field(MatchField, [MatchAtom])
+
+    /// Matches every instance.
+    package static let everything = MatchPattern.all([])
+
+    /// Whether the instance matches.
+    package func matches(_ subject: MatchSubject) -> Bool {
+        switch self {
+        case .all(let parts): return parts.allSatisfy { $0.matches(subject) }
+        case .any(let parts): return parts.contains { $0.matches(subject) }
+        case .field(let field, let atoms):
+            switch subject.value(of: field) {
+            case .undeclared: return false
+            case .absent: return atoms.contains(.exists(false))
+            case .present(.array(let elements)):
+                return atoms.contains { atom in
+                    if case .exists(let exists) = atom { return exists }
+                    return elements.contains { atom.matches($0) }
+                }
+            case .present(let value): return atoms.contains { $0.matches(value) }
+            }
+        }
+    }
+}
+
+// MARK: - Bytes
+
+extension MatchPattern {
+    /// How deep ``init(from:)`` follows nested parts. Twice what ``parse(_:limits:)`` makes of the deepest JSON text.
+    static let depthCeiling = 64
+
+    package func encode(into writer: inout ByteWriter) {
+        switch self {
+        case .all(let parts):
+            writer.write(byte: 0)
+            writer.write(each: parts) { $1.encode(into: &$0) }
+        case .any(let parts):
+            writer.write(byte: 1)
+            writer.write(each: parts) { $1.encode(into: &$0) }
+        case .field(let field, let atoms):
+            writer.write(byte: 2)
+            field.encode(into: &writer)
+            writer.write(each: atoms) { $1.encode(into: &$0) }
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        try self.init(from: &reader, depth: 0)
+    }
+
+    private init(from reader: inout ByteReader, depth: Int) throws(ByteFault) {
+        let start = reader.offset
+        guard depth < Self.depthCeiling else { throw .invalid(offset: start) }
+        switch try reader.readByte() {
+        case 0:
+            self = .all(
+                try reader.readEach { (reader) throws(ByteFault) in try MatchPattern(from: &reader, depth: depth + 1) }
+            )
+        case 1:
+            self = .any(
+                try reader.readEach { (reader) throws(ByteFault) in try MatchPattern(from: &reader, depth: depth + 1) }
+            )
+        case 2:
+            let field = try MatchField(from: &reader)
+            self = .field(field, try reader.readEach { (reader) throws(ByteFault) in try MatchAtom(from: &reader) })
+        default: throw .invalid(offset: start)
+        }
+    }
+}

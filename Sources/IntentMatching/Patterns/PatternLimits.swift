@@ -1,0 +1,27 @@
+/// What one match pattern may ask of the gateway. What exceeds a limit is refused with the place in the pattern.
+package struct PatternLimits: Hashable, Sendable {
+    /// The most objects inside one another, those of operators not counted. Default 8; more than 24 counts as 24.
+    package var depthMax: Int
+    /// The most conditions in all; each literal of an `anything-but` is one. Default 1,024.
+    package var atomsMax: Int
+    /// The most elements of one list, `$or` included. Default 512.
+    package var listMax: Int
+    /// The longest string in bytes of UTF-8. Default 1,024.
+    package var stringBytesMax: Int
+    /// The most stars of one wildcard. Default 8.
+    package var starsMax: Int
+
+    package init(
+        depthMax: Int = 8,
+        atomsMax: Int = 1024,
+        listMax: Int = 512,
+        stringBytesMax: Int = 1024,
+        starsMax: Int = 8
+    ) {
+        self.depthMax = depthMax
+        self.atomsMax = atomsMax
+        self.listMax = listMax
+        self.stringBytesMax = stringBytesMax
+        self.starsMax = starsMax
+    }
+}

@@ -1,0 +1,68 @@
+/// A text with stars, each of which stands for any bytes, none included.
+package struct Wildcard: Hashable, Sendable {
+    /// What stands between the stars, one more than there are stars.
+    package let segments: [UTF8Text]
+
+    /// Precondition: at least one segment.
+    package init(segments: [UTF8Text]) {
+        precondition(!segments.isEmpty)
+        self.segments = segments
+    }
+
+    /// Splits at stars; `\*` is a star and `\\` a backslash. Nil if a backslash stands before anything else.
+    package init?(_ text: String) {
+        var segments: [UTF8Text] = []
+        var segment: [UInt8] = []
+        var isEscaped = false
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\\") where !isEscaped: isEscaped = true
+            case UInt8(ascii: "*") where !isEscaped:
+                segments.append(UTF8Text(bytes: segment))
+                segment = []
+            case UInt8(ascii: "\\"), UInt8(ascii: "*"):
+                segment.append(byte)
+                isEscaped = false
+            default:
+                guard !isEscaped else { return nil }
+                segment.append(byte)
+            }
+        }
+        guard !isEscaped else { return nil }
+        segments.append(UTF8Text(bytes: segment))
+        self.segments = segments
+    }
+
+    package var starCount: Int { self.segments.count - 1 }
+
+    /// Whether the whole of `text` matches. O(text × longest segment): the earliest place of each is always right.
+    func matches(_ text: Span<UInt8>) -> Bool {
+        let first = self.segments[0].bytes
+        guard self.segments.count > 1 else { return text.count == first.count && text.starts(with: first, at: 0) }
+        let last = self.segments[self.segments.count - 1].bytes
+        guard text.count >= first.count + last.count, text.starts(with: first, at: 0) else { return false }
+        let end = text.count - last.count
+        guard text.starts(with: last, at: end) else { return false }
+        var place = first.count
+        for segment in self.segments.dropFirst().dropLast() {
+            let bytes = segment.bytes
+            while place + bytes.count <= end, !text.starts(with: bytes, at: place) { place += 1 }
+            guard place + bytes.count <= end else { return false }
+            place += bytes.count
+        }
+        return true
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether `bytes` stand at `place`. Precondition: they would fit.
+    func starts(with bytes: [UInt8], at place: Int) -> Bool {
+        for index in bytes.indices where self[place + index] != bytes[index] { return false }
+        return true
+    }
+
+    /// Whether the span holds just `bytes`.
+    func equals(_ bytes: [UInt8]) -> Bool {
+        self.count == bytes.count && self.starts(with: bytes, at: 0)
+    }
+}

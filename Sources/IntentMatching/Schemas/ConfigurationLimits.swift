@@ -1,0 +1,23 @@
+/// What one configuration may ask of the gateway's memory. What exceeds a limit is refused with the parameter's path.
+package struct ConfigurationLimits: Hashable, Sendable {
+    /// The most parameters given in one configuration. Default 64.
+    package var parametersMax: Int
+    /// The longest string in bytes of UTF-8. Default 1,024.
+    package var stringBytesMax: Int
+    /// The most elements of one array. Default 64.
+    package var arrayElementsMax: Int
+    /// The most bytes of all strings of one configuration together, defaults not counted. Default 8,192.
+    package var totalBytesMax: Int
+
+    package init(
+        parametersMax: Int = 64,
+        stringBytesMax: Int = 1024,
+        arrayElementsMax: Int = 64,
+        totalBytesMax: Int = 8192
+    ) {
+        self.parametersMax = parametersMax
+        self.stringBytesMax = stringBytesMax
+        self.arrayElementsMax = arrayElementsMax
+        self.totalBytesMax = totalBytesMax
+    }
+}

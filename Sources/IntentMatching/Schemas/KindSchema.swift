@@ -1,0 +1,132 @@
+package import WidgetModel
+
+/// The parameters that a kind of widget can be configured with.
+///
+/// Valid by construction: names are unique and addressable by a match pattern, and every default fits its type.
+package struct KindSchema: Hashable, Sendable {
+    /// The most parameters of one kind.
+    package static let parametersMax = 256
+    /// The longest name of a parameter in bytes, dots included.
+    package static let nameBytesMax = 128
+    /// The most cases of one enumeration.
+    package static let casesMax = 1024
+
+    package let kind: WidgetKind
+    /// Sorted by name.
+    package let parameters: [ParameterSchema]
+
+    /// Checks the parameters and sorts them; throws the first fault.
+    package init(kind: WidgetKind, parameters: [ParameterSchema] = []) throws(SchemaFault) {
+        guard parameters.count <= Self.parametersMax else {
+            throw SchemaFault(
+                kind,
+                nil,
+                "has \(parameters.count) parameters, at most \(Self.parametersMax) are allowed"
+            )
+        }
+        let sorted = parameters.sorted { $0.name < $1.name }
+        for parameter in sorted {
+            if let sentence = Self.nameFault(parameter.name) ?? Self.typeFault(parameter) {
+                throw SchemaFault(kind, parameter.name, sentence)
+            }
+        }
+        // Two names that differ in normalisation only would be one key to a dictionary of strings: refused with `==`.
+        for index in sorted.indices.dropFirst() where sorted[index - 1].name == sorted[index].name {
+            throw SchemaFault(kind, sorted[index].name, "is declared twice")
+        }
+        for parameter in sorted {
+            if let parent = sorted.first(where: { parameter.name.hasPrefix($0.name + ".") }) {
+                throw SchemaFault(kind, parameter.name, "lies inside \(parent.name), which is a parameter itself")
+            }
+        }
+        self.kind = kind
+        self.parameters = sorted
+    }
+
+    /// The parameter of that name, byte for byte, or nil. O(parameters).
+    package subscript(name: String) -> ParameterSchema? {
+        self.parameters.first { $0.name.hasSameBytes(as: name) }
+    }
+
+    /// Whether a stored configuration still fits: every parameter declared and of its type, none required missing.
+    ///
+    /// A parameter with a default may be absent: it may be younger than the configuration.
+    package func accepts(_ configuration: Configuration) -> Bool {
+        for parameter in configuration.parameters {
+            guard let schema = self[parameter.name], schema.accepts(parameter.value) else { return false }
+        }
+        return self.parameters.allSatisfy { schema in
+            !schema.isRequired || schema.defaultValue != nil || configuration[schema.name] != nil
+        }
+    }
+
+    /// What is wrong with a name, or nil.
+    private static func nameFault(_ name: String) -> String? {
+        guard name.utf8.count <= Self.nameBytesMax else { return "has a name of more than \(Self.nameBytesMax) bytes" }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        for (index, part) in parts.enumerated() {
+            if part.isEmpty { return "has a name with an empty part" }
+            if part.utf8.first == UInt8(ascii: "$") { return "has a name with a part that starts with $" }
+            // {"venue": {"prefix": …}} could mean either.
+            if index > 0, MatchOperator(rawValue: String(part)) != nil {
+                return "has a name with the part \(part), which is an operator of match patterns"
+            }
+        }
+        return nil
+    }
+
+    /// What is wrong with a parameter's cases or default, or nil.
+    private static func typeFault(_ parameter: ParameterSchema) -> String? {
+        if parameter.type == .enumeration {
+            guard !parameter.cases.isEmpty else { return "is an enumeration without cases" }
+            guard parameter.cases.count <= Self.casesMax else { return "has more than \(Self.casesMax) cases" }
+            guard Set(parameter.cases.map { UTF8Text($0) }).count == parameter.cases.count else {
+                return "lists a case twice"
+            }
+        } else if !parameter.cases.isEmpty {
+            return "lists cases but is no enumeration"
+        }
+        guard let value = parameter.defaultValue else { return nil }
+        guard parameter.accepts(value) else {
+            let expected = parameter.isArray ? "an array of \(parameter.type.name)" : parameter.type.phrase
+            return "has a default that is not \(expected)"
+        }
+        return nil
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(self.kind.rawValue)
+        writer.write(each: self.parameters) { $1.encode(into: &$0) }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        let kind = WidgetKind(try reader.readString())
+        let parameters = try reader.readEach { (reader) throws(ByteFault) in try ParameterSchema(from: &reader) }
+        do throws(SchemaFault) {
+            try self.init(kind: kind, parameters: parameters)
+        } catch {
+            throw .invalid(offset: start)
+        }
+    }
+}
+
+/// Why a kind cannot be declared so.
+package struct SchemaFault: Error, Hashable, Sendable, CustomStringConvertible {
+    package let kind: WidgetKind
+    /// The parameter at fault, or nil if it is the kind as a whole.
+    package let parameter: String?
+    /// What is wrong; continues a sentence that starts with the parameter's name.
+    package let sentence: String
+
+    init(_ kind: WidgetKind, _ parameter: String?, _ sentence: String) {
+        self.kind = kind
+        self.parameter = parameter
+        self.sentence = sentence
+    }
+
+    package var description: String {
+        guard let parameter else { return "kind \(self.kind) \(self.sentence)" }
+        return "parameter \(parameter) of kind \(self.kind) \(self.sentence)"
+    }
+}

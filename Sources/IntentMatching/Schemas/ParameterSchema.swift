@@ -1,0 +1,84 @@
+package import WidgetModel
+
+/// One parameter of a kind's configuration: what an `@Parameter` of the configuration intent is on the device.
+package struct ParameterSchema: Hashable, Sendable {
+    /// The name; a nested parameter's is dotted (`venue.city`).
+    package let name: String
+    package let type: ParameterType
+    /// Whether the value is an array of ``type``.
+    package let isArray: Bool
+    /// Whether a configuration without the parameter is refused; moot where there is a default.
+    package let isRequired: Bool
+    /// Taken where a configuration does not give the parameter.
+    package let defaultValue: ParameterValue?
+    /// The names of the cases; empty unless the type is ``ParameterType/enumeration``.
+    package let cases: [String]
+
+    package init(
+        _ name: String,
+        _ type: ParameterType,
+        isArray: Bool = false,
+        isRequired: Bool = false,
+        defaultValue: ParameterValue? = nil,
+        cases: [String] = []
+    ) {
+        self.name = name
+        self.type = type
+        self.isArray = isArray
+        self.isRequired = isRequired
+        self.defaultValue = defaultValue
+        self.cases = cases
+    }
+
+    /// Whether `value` could be this parameter's, cases and array included.
+    package func accepts(_ value: ParameterValue) -> Bool {
+        guard case .array(let elements) = value else { return !self.isArray && self.acceptsElement(value) }
+        return self.isArray && elements.allSatisfy { self.acceptsElement($0) }
+    }
+
+    private func acceptsElement(_ value: ParameterValue) -> Bool {
+        guard self.type.holds(value) else { return false }
+        guard self.type == .enumeration, case .string(let name) = value else { return true }
+        return self.cases.contains { $0.hasSameBytes(as: name) }
+    }
+
+    /// Up to eight cases in words, for messages.
+    var casesPhrase: String { self.cases.phrase(limit: 8) }
+
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(self.name)
+        writer.write(byte: self.type.rawValue)
+        writer.write(self.isArray)
+        writer.write(self.isRequired)
+        writer.write(self.defaultValue) { $1.encode(into: &$0) }
+        writer.write(each: self.cases) { $0.write($1) }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.name = try reader.readString()
+        let start = reader.offset
+        guard let type = ParameterType(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
+        self.type = type
+        self.isArray = try reader.readBool()
+        self.isRequired = try reader.readBool()
+        self.defaultValue = try reader.readOptional { (reader) throws(ByteFault) in
+            try ParameterValue(from: &reader)
+        }
+        self.cases = try reader.readEach { (reader) throws(ByteFault) in try reader.readString() }
+    }
+}
+
+extension String {
+    /// Whether both are the same bytes: `==` would call composed and decomposed characters equal.
+    func hasSameBytes(as other: String) -> Bool {
+        self == other && self.utf8.elementsEqual(other.utf8)
+    }
+}
+
+extension [String] {
+    /// The first `limit` names with commas, and how many more there are.
+    func phrase(limit: Int) -> String {
+        let shown = self.prefix(limit).joined(separator: ", ")
+        return self.count > limit ? "\(shown) and \(self.count - limit) more" : shown
+    }
+}
