@@ -2,12 +2,20 @@ package import IntentMatching
 package import WidgetModel
 
 extension Engine {
-    /// The hosts of an app after `cursor`, at most `limit`.
+    /// The hosts of an app after `cursor`, at most `limit`, in the order of their ids. O(hosts log hosts).
     package func hosts(app: BundleID, from cursor: HostID?, limit: Int) -> HostsPage {
-        HostsPage(hosts: [], next: nil)
+        var found: [HostID] = []
+        for slot in self.hostSlots(of: app) {
+            let id = self.hosts[slot].id
+            if let cursor, id < cursor { continue }
+            if found.count == limit { return HostsPage(hosts: found, next: id) }
+            found.append(id)
+        }
+        return HostsPage(hosts: found, next: nil)
     }
 
-    /// The widgets of an app that match, from `cursor`, at most `limit`.
+    /// The widgets of an app that match, from `cursor` on, at most `limit`: `getCurrentConfigurations` of a whole app.
+    /// Unlike a push it also finds instances that are not push-enabled. O(hosts log hosts + instances).
     package func widgets(
         app: BundleID,
         kind: WidgetKind?,
@@ -15,6 +23,24 @@ extension Engine {
         from cursor: InstanceAddress?,
         limit: Int
     ) -> WidgetsPage {
-        WidgetsPage(widgets: [], next: nil)
+        var found: [WidgetsPage.Widget] = []
+        for slot in self.hostSlots(of: app) {
+            let host = self.hosts[slot].id
+            if let cursor, host < cursor.host { continue }
+            for instance in self.instances(of: slot) where self.instances[instance].isLive {
+                let address = InstanceAddress(host: host, instance: self.instances[details: instance].id)
+                if let cursor, address < cursor { continue }
+                if let kind, self.apps.kinds[Int(self.instances[instance].kind)].name != kind { continue }
+                if let pattern, !self.matches(instance, pattern) { continue }
+                if found.count == limit { return WidgetsPage(widgets: found, next: address) }
+                found.append(WidgetsPage.Widget(host: host, registration: self.registration(of: instance)))
+            }
+        }
+        return WidgetsPage(widgets: found, next: nil)
+    }
+
+    private func hostSlots(of app: BundleID) -> [UInt32] {
+        guard let number = self.apps.names.find(app.rawValue) else { return [] }
+        return self.hosts.sortedSlots().filter { self.hosts[$0].isRegistered && self.hosts[$0].app == number }
     }
 }

@@ -1,16 +1,71 @@
+import IntentMatching
+import Timelines
 package import WidgetModel
 
-/// The deterministic heart of one partition.
+/// The deterministic heart of one partition: (state, record, time) -> (state, effects).
+///
+/// Holds the registry of hosts and widget instances, their budgets and timelines, the pushes that wait or are in
+/// flight, and what became of every push. No clock, no dice, no I/O: time is the log's, and applying the same records
+/// at the same positions and times gives the same state and the same effects, to the bit. Timers fire inside
+/// ``apply(_:in:recordIndex:at:logTime:into:)``, before the record, in the order of their due seconds.
+///
+/// One owner at a time. Queries are read-only and give values.
 package struct Engine: Sendable {
     /// The version of the decision rules.
     package static let version = 1
+    /// The furthest `apns-expiration` that counts: 30 days, as APNs stores a notification at most.
+    static let expirationMax = Interval.days(30)
+    /// The least time that a reload has to be acknowledged, also for a push that is now or never.
+    static let acknowledgementMin = Interval.seconds(30)
+    /// How shortly before a policy reload a push waits for it.
+    static let policyJoin = Interval.minutes(5)
+    /// When a timeline that could not be fetched is asked for again.
+    static let retryInterval = Interval.minutes(15)
 
-    /// Over all records and effects so far: equal for equal logs.
-    package private(set) var runningHash: UInt64 = 0
-    /// When the owner must append a `tick`, if nothing else is appended before; nil if nothing is due ever.
-    package var nextTimer: Instant? { nil }
+    package let partition: PartitionID
+    /// How many partitions the log has.
+    package let partitions: Int
+    /// The position of the last applied record.
+    package internal(set) var position = LogPosition.start
+    /// The log's time: the greatest log time applied.
+    package internal(set) var time = Instant.epoch
+    /// A hash over all records, their positions and times, and the effects: equal for equal histories.
+    package internal(set) var runningHash: UInt64 = 0
 
-    package init(partition: PartitionID, partitions: Int) {}
+    var limits = EngineLimits()
+    var teams: NameTable
+    var apps: AppTable
+    var hosts: HostTable
+    var instances = InstanceTable()
+    var causes = PendingCauses()
+    var reloads = ReloadTable()
+    var ledger: PushLedger
+    var repeats: RepeatWindow
+    var log: DecisionLog
+    var tokens = TokenTable()
+    var calendar = TimerCalendar()
+    var index = IntentIndex()
+    /// Counters alone; the rest of it is filled in when asked.
+    var counters = EngineStats()
+    /// The output that is being filled: the caller's, while a record is applied.
+    var output = EngineOutput()
+
+    /// An empty engine.
+    ///
+    /// - Parameters:
+    ///   - partition: The partition whose log it applies.
+    ///   - partitions: How many partitions the log has.
+    package init(partition: PartitionID, partitions: Int) {
+        let seed = ByteHash.processSeed()
+        self.partition = partition
+        self.partitions = partitions
+        self.teams = NameTable(seed: seed)
+        self.apps = AppTable(seed: seed)
+        self.hosts = HostTable(seed: seed)
+        self.ledger = PushLedger(seed: seed)
+        self.repeats = RepeatWindow(capacity: EngineLimits().repeatEntriesMax, seed: seed)
+        self.log = DecisionLog(capacity: EngineLimits().decisionsRetainedMax)
+    }
 
     /// Applies one record, having fired every timer due by then.
     ///
@@ -21,6 +76,7 @@ package struct Engine: Sendable {
     ///   - position: The entry's position, not before any applied one.
     ///   - logTime: The entry's time; an earlier one than before counts as the one before.
     ///   - output: Effects, directory changes and the answer are appended to it.
+    /// - Throws: If the record cannot be applied; the state is unchanged then.
     package mutating func apply(
         _ bytes: [UInt8],
         in range: Range<Int>,
@@ -28,14 +84,73 @@ package struct Engine: Sendable {
         at position: LogPosition,
         logTime: Instant,
         into output: inout EngineOutput
-    ) throws(EngineFault) {}
+    ) throws(EngineFault) {
+        guard position >= self.position else { throw .outOfOrder(position, applied: self.position) }
+        swap(&self.output, &output)
+        defer { swap(&self.output, &output) }
+        do throws(ByteFault) {
+            var reader = ByteReader(bytes, in: range)
+            if range.first.map({ bytes[$0] }) == Record.Tag.push.rawValue {
+                _ = try reader.readByte()
+                let head = try PushHead(from: &reader)
+                let pattern = head.flags.contains(.pattern) ? try MatchPattern(from: &reader) : nil
+                guard reader.isAtEnd else { throw ByteFault.invalid(offset: reader.offset) }
+                let team = try self.internTeam(bytes, in: head.team)
+                self.begin(bytes, in: range, at: position, logTime: logTime)
+                self.answer(recordIndex, self.accept(head, pattern, team: team, bytes))
+            } else {
+                let record = try Record(from: &reader)
+                self.begin(bytes, in: range, at: position, logTime: logTime)
+                self.answer(recordIndex, self.perform(record))
+            }
+        } catch {
+            throw .damaged(position, error)
+        }
+    }
 
-    package func push(_ id: PushID, team: TeamID) -> [PushView] { [] }
-    package func instance(_ address: InstanceAddress) -> InstanceView? { nil }
-    package func host(_ id: HostID) -> HostView? { nil }
-    package func stats() -> EngineStats { EngineStats() }
-    package func outstandingReloads(host: HostID) -> [ReloadEffect] { [] }
-    package func dryRun(_ push: PushRecord) -> DryRunView { DryRunView(matched: 0, isRepeat: false, rows: []) }
-    package func stateDigest() -> UInt64 { 0 }
-    package func checkInvariants() -> [String] { [] }
+    /// Moves time on, hashes the record and fires what is due.
+    private mutating func begin(_ bytes: [UInt8], in range: Range<Int>, at position: LogPosition, logTime: Instant) {
+        self.position = position
+        self.time = max(self.time, logTime)
+        self.combine(position.rawValue)
+        self.combine(UInt64(bitPattern: self.time.milliseconds))
+        self.combine(ByteHash.of(bytes, in: range, seed: 0))
+        self.fireTimers()
+    }
+
+    private mutating func perform(_ record: Record) -> RecordAnswer.Result {
+        switch record {
+        case .settings(let settings): self.configure(settings)
+        case .push: preconditionFailure("pushes are applied without being decoded")
+        case .register(let registration): self.register(registration)
+        case .unregister(let removal): self.unregister(removal)
+        case .signal(let signal): self.signal(signal)
+        case .timeline(let report): self.accept(report)
+        case .delivery(let report): self.accept(report)
+        case .appReload(let request): self.accept(request)
+        case .tick: .ticked
+        }
+    }
+
+    private mutating func internTeam(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> UInt32 {
+        if let team = self.teams.find(bytes, in: range) { return team }
+        guard let name = String(validating: bytes[range], as: UTF8.self) else {
+            throw .invalid(offset: range.lowerBound)
+        }
+        return self.teams.intern(name)
+    }
+
+    private mutating func answer(_ recordIndex: Int, _ result: RecordAnswer.Result) {
+        self.output.answers.append(RecordAnswer(recordIndex: recordIndex, result: result))
+    }
+
+    /// Takes a word into the running hash.
+    @inline(__always)
+    mutating func combine(_ word: UInt64) {
+        self.runningHash = ByteHash.mix(self.runningHash ^ word)
+    }
+
+    /// The log's time in milliseconds.
+    @inline(__always)
+    var now: Int64 { self.time.milliseconds }
 }

@@ -58,6 +58,8 @@ package struct RecordAnswer: Hashable, Sendable {
         case signalled
         /// The timeline is the instance's now; what was peculiar about it.
         case timeline(findings: [TimelineFinding])
+        /// The engine does not hold such a timeline; nothing changed.
+        case timelineRefused(TimelineFault)
         /// The timeline was made for a configuration that the instance does not have any more; discarded.
         case staleGeneration
         /// The report ended the reload, or (false) the reload was not outstanding and nothing changed.
@@ -93,6 +95,8 @@ package enum RegistrationRefusal: Error, Hashable, Sendable {
     /// The configuration does not fit the kind's schema.
     case configuration(InstanceID)
     case duplicateInstance(InstanceID)
+    /// A control's token is the host's or another control's, too.
+    case duplicateToken(InstanceID)
     /// The host id belongs to another app.
     case hostOfAnotherApp
     /// The token belongs to another app.

@@ -1,0 +1,225 @@
+import Timelines
+import WidgetModel
+
+/// What wants an instance to reload, as far as it may be decided now.
+struct Demand {
+    /// Pushes of priority 10 and 5 whose not-before, if any, has come.
+    var high: Bool
+    var normal: Bool
+    /// The causes beside pushes.
+    var waiting: ReloadCauses
+    /// The earliest end of a push, in milliseconds.
+    var minExpiry: Int64
+    /// The earliest not-before that is still to come, in milliseconds.
+    var nextNotBefore = Int64.max
+}
+
+/// What is to be done about an instance's demand.
+enum Plan {
+    /// Reload now: not charged for a reason, or charged, to the pushes' share or not.
+    case issue(Exemption?, isPush: Bool)
+    /// Wait until then, in milliseconds, unless something else happens.
+    case wait(until: Int64, DecisionReason)
+}
+
+extension Engine {
+    /// Decides an instance anew: ends what has expired, reloads if that conforms now, else waits for when it does.
+    ///
+    /// Called on every event of the instance and by its timer. The reload takes everything along that waits.
+    ///
+    /// - Parameters:
+    ///   - instance: A live instance.
+    ///   - isOnce: Whether a push that is now or never was just found to conform and waits for this decision; nothing
+    ///     is ended as expired then.
+    mutating func decide(_ instance: UInt32, isOnce: Bool = false) {
+        if !isOnce, self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
+        if self.instances[instance].timelineDue <= self.now {
+            self.instances[instance].timelineDue = .max
+            self.instances[instance].waiting.insert(ReloadCauses(.policy))
+        }
+        if self.instances[instance].pending.count > 0 || !self.instances[instance].waiting.isEmpty {
+            var plan = self.plan(instance, self.demand(of: instance))
+            if case .issue(let exemption, let isPush) = plan {
+                self.issue(instance, exemption, isPush: isPush)
+                plan = self.plan(instance, self.demand(of: instance))
+            }
+            guard case .wait(let until, let reason) = plan else {
+                preconditionFailure("an instance reloads twice at one instant")
+            }
+            self.instances[instance].decidesAt = until
+            self.instances[instance].reason = reason
+        } else {
+            self.instances[instance].decidesAt = .max
+            self.instances[instance].hasPendingDigest = false
+        }
+        self.arm(instance)
+    }
+
+    /// What waits for an instance. O(1), or O(waiting) if some of it has a not-before.
+    func demand(of instance: UInt32) -> Demand {
+        let row = self.instances[instance]
+        var demand = Demand(
+            high: row.high > 0,
+            normal: row.normal > 0,
+            waiting: row.waiting,
+            minExpiry: row.minExpiry
+        )
+        guard row.hasScheduled else { return demand }
+        demand.high = false
+        demand.normal = false
+        var slot = row.pending.head
+        while slot != PendingCauses.none {
+            let node = self.causes[slot]
+            let notBefore = node.isScheduled ? self.ledger[node.push].notBefore.milliseconds : .min
+            if notBefore > self.now {
+                demand.nextNotBefore = min(demand.nextNotBefore, notBefore)
+            } else {
+                if node.priority == .high { demand.high = true }
+                if node.priority == .normal { demand.normal = true }
+            }
+            slot = node.next
+        }
+        return demand
+    }
+
+    /// The terms of an instance's budget now.
+    func terms(of instance: UInt32) -> BudgetTerms {
+        let row = self.instances[instance]
+        let terms = self.apps.terms(
+            kind: row.kind,
+            anchor: row.anchor,
+            host: self.hosts[row.host].id,
+            at: self.time
+        )
+        guard terms.window.start.milliseconds == row.firstWindow else { return terms }
+        return terms.limited(to: min(terms.limit, Int(row.firstLimit)))
+    }
+
+    /// Why a reload of an instance is not charged now, or nil.
+    func exemption(of instance: UInt32, waiting: ReloadCauses) -> Exemption? {
+        let row = self.instances[instance]
+        if self.hosts[row.host].exemptUntil > self.now {
+            if self.hosts[row.host].foregroundUntil > self.now { return .appForeground }
+            for session in HostSession.allCases
+            where self.hosts[row.host].sessionsUntil[Int(session.rawValue)] > self.now {
+                return session.exemption
+            }
+        }
+        if self.apps.apps[Int(self.apps.kinds[Int(row.kind)].app)].developerMode { return .developerMode }
+        guard !waiting.isDisjoint(with: [ReloadCauses(.added), ReloadCauses(.configured)]) else { return nil }
+        let interval = self.apps.kinds[Int(row.kind)].budget.minimumInterval.milliseconds
+        guard row.freeSetupAt == .min || row.freeSetupAt + interval <= self.now else { return nil }
+        return waiting.contains(.added) ? .added : .configured
+    }
+
+    /// What is to be done about a demand: pure, also asked by dry runs.
+    func plan(_ instance: UInt32, _ demand: Demand) -> Plan {
+        guard demand.high || demand.normal || !demand.waiting.isEmpty else {
+            let reason = demand.nextNotBefore == .max ? DecisionReason.waitsForAnother : .notBefore
+            return .wait(until: demand.nextNotBefore, reason)
+        }
+        let row = self.instances[instance]
+        // An instance reloads once at an instant, so that its reloads' ids are unique.
+        let again = row.budget.lastReload.map { $0.milliseconds + 1 } ?? .min
+        if let exemption = self.exemption(of: instance, waiting: demand.waiting) {
+            let policy = self.apps.kinds[Int(row.kind)].budget
+            let at = max(again, row.budget.exemptEarliest(now: self.time, policy: policy).milliseconds)
+            if at <= self.now { return .issue(exemption, isPush: false) }
+            // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
+            // what would expire.
+            if demand.minExpiry > at { return .wait(until: min(at, demand.nextNotBefore), .exemptInterval) }
+            if case .issue(let exemption, let isPush) = self.chargedPlan(instance, demand, again: again) {
+                return .issue(exemption, isPush: isPush)
+            }
+            return .wait(until: min(at, demand.nextNotBefore), .exemptInterval)
+        }
+        return self.chargedPlan(instance, demand, again: again)
+    }
+
+    /// What is to be done if the reload is charged.
+    private func chargedPlan(_ instance: UInt32, _ demand: Demand, again: Int64) -> Plan {
+        let terms = self.terms(of: instance)
+        var at = Int64.max
+        var isPush = false
+        if !demand.waiting.isEmpty { at = self.earliest(instance, .urgent, isPush: false, terms) }
+        if demand.high {
+            let high = self.earliest(instance, .urgent, isPush: true, terms)
+            if high < at { (at, isPush) = (high, true) }
+        }
+        if demand.normal, !demand.high {
+            let normal = self.earliest(instance, .paced, isPush: true, terms)
+            if normal < at { (at, isPush) = (normal, true) }
+        }
+        at = max(at, again)
+        guard at <= self.now else {
+            return .wait(until: min(at, demand.nextNotBefore), self.reason(instance, until: at, terms))
+        }
+        if demand.waiting.isEmpty, !demand.high, let until = self.policyReload(instance, demand, terms) {
+            return .wait(until: min(until, demand.nextNotBefore), .joinsPolicy)
+        }
+        return .issue(nil, isPush: isPush)
+    }
+
+    @inline(__always)
+    private func earliest(
+        _ instance: UInt32,
+        _ reloadClass: ReloadClass,
+        isPush: Bool,
+        _ terms: BudgetTerms
+    ) -> Int64 {
+        self.instances[instance].budget.earliest(
+            reloadClass,
+            isPush: isPush,
+            now: self.time,
+            terms: terms,
+            spreadHash: self.instances[instance].addressHash
+        )?.milliseconds ?? .max
+    }
+
+    /// When the policy reload runs that a push of priority 5 had better wait for, or nil.
+    private func policyReload(_ instance: UInt32, _ demand: Demand, _ terms: BudgetTerms) -> Int64? {
+        let due = self.instances[instance].timelineDue
+        guard due - Self.policyJoin.milliseconds <= self.now else { return nil }
+        let until = max(due, self.earliest(instance, .urgent, isPush: false, terms))
+        guard until - Self.policyJoin.milliseconds <= self.now, demand.minExpiry > until else { return nil }
+        return until
+    }
+
+    /// Why a charged reload waits until then.
+    private func reason(_ instance: UInt32, until: Int64, _ terms: BudgetTerms) -> DecisionReason {
+        if until >= terms.window.end.milliseconds { return .allowance }
+        if let last = self.instances[instance].budget.lastCharge,
+            until <= (last + terms.minimumInterval).milliseconds
+        {
+            return .minimumInterval
+        }
+        return .pace
+    }
+
+    /// Notes a decision about an instance.
+    mutating func note(
+        _ instance: UInt32,
+        _ outcome: PushOutcome,
+        _ reason: DecisionReason,
+        cause: ReloadCause = .push,
+        push: PushID? = nil,
+        exemption: Exemption? = nil,
+        until: Int64 = .max
+    ) {
+        self.instances[instance].lastDecision = self.log.append(
+            DecisionLog.Entry(
+                at: self.time,
+                position: self.position,
+                push: push ?? PushID(high: 0, low: 0),
+                previous: self.instances[instance].lastDecision,
+                until: until,
+                instance: instance,
+                cause: cause,
+                outcome: outcome,
+                reason: reason,
+                exemption: exemption,
+                hasPush: push != nil
+            )
+        )
+    }
+}

@@ -1,0 +1,150 @@
+import IntentMatching
+import Timelines
+import WidgetModel
+
+extension Engine {
+    /// A hash of the whole state in a canonical order: hosts and instances by id, pushes by position. Two engines that
+    /// applied the same records have the same, in whatever process. O(state log state).
+    package func stateDigest() -> UInt64 {
+        var writer = ByteWriter()
+        writer.write(varint: self.position.rawValue)
+        writer.write(self.time)
+        writer.write(fixed64: self.runningHash)
+        var hash = StableHash()
+        hash.combine(writer.bytes.span)
+        for app in self.apps.apps { self.digest(app, &hash) }
+        for host in self.hosts.sortedSlots() { self.digest(host: host, &hash) }
+        for push in self.sortedPushes() { self.digest(push: push, &hash) }
+        self.repeats.forEach { entry in
+            hash.combine(entry.id.high)
+            hash.combine(entry.id.low)
+            hash.combine(entry.key)
+            hash.combine(UInt64(entry.matched))
+        }
+        for removal in self.tokens.removalsInOrder {
+            hash.combine(removal.token.bytes.span)
+            hash.combine(UInt64(bitPattern: removal.at.milliseconds))
+        }
+        hash.combine(self.log.count)
+        return hash.value
+    }
+
+    private func sortedPushes() -> [UInt32] {
+        self.ledger.usedSlots().sorted { left, right in
+            let (left, right) = (self.ledger[left], self.ledger[right])
+            return (left.position, left.id.high, left.id.low, left.contentHash)
+                < (right.position, right.id.high, right.id.low, right.contentHash)
+        }
+    }
+
+    private func digest(_ app: AppTable.App, _ hash: inout StableHash) {
+        var writer = ByteWriter()
+        writer.write(app.id.rawValue)
+        writer.write(self.teams.names[Int(app.team)])
+        writer.write(app.defaultExpiration)
+        writer.write(byte: app.defaultPriority.rawValue)
+        writer.write(app.developerMode)
+        writer.write(app.isConfigured)
+        for kind in app.kinds {
+            self.apps.kinds[Int(kind)].schema.encode(into: &writer)
+            self.apps.kinds[Int(kind)].budget.encode(into: &writer)
+            writer.write(self.apps.kinds[Int(kind)].isConfigured)
+            for replaced in self.apps.kinds[Int(kind)].replaced {
+                replaced.budget.encode(into: &writer)
+                writer.write(replaced.at)
+            }
+        }
+        hash.combine(writer.bytes.span)
+    }
+
+    private func digest(host: UInt32, _ hash: inout StableHash) {
+        let row = self.hosts[host]
+        var writer = ByteWriter()
+        writer.write(row.id.rawValue)
+        writer.write(self.apps.apps[Int(row.app)].id.rawValue)
+        writer.write(row.isRegistered)
+        writer.write(byte: row.delivery.rawValue)
+        writer.write(varint: row.revision)
+        writer.write(row.registeredAt)
+        writer.write(row.firstRegisteredAt)
+        writer.write(row.leaseEnds) { $0.write($1) }
+        writer.write(signed: row.foregroundUntil)
+        for session in HostSession.allCases { writer.write(signed: row.sessionsUntil[Int(session.rawValue)]) }
+        row.context.encode(into: &writer)
+        writer.write(each: row.tokens) { writer, token in
+            writer.write(token.token.bytes)
+            writer.write(token.boundAt)
+        }
+        for instance in self.instances(of: host) { self.digest(instance, &writer) }
+        hash.combine(writer.bytes.span)
+    }
+
+    private func digest(_ instance: UInt32, _ writer: inout ByteWriter) {
+        let row = self.instances[instance]
+        let details = self.instances[details: instance]
+        self.registration(of: instance).encode(into: &writer)
+        writer.write(row.isLive)
+        writer.write(row.isOrphaned)
+        row.budget.encode(into: &writer)
+        writer.write(varint: UInt64(row.waiting.rawValue))
+        writer.write(byte: row.reason.rawValue)
+        for date in [
+            row.decidesAt, row.timelineDue, row.minExpiry, row.reloadsExpire, row.freeSetupAt, row.firstWindow,
+        ] {
+            writer.write(signed: date)
+        }
+        writer.write(varint: UInt64(row.firstLimit))
+        writer.write(varint: UInt64(row.generation))
+        writer.write(varint: row.configuredAt.rawValue)
+        writer.write(varint: UInt64(row.exemptReloads))
+        writer.write(details.timeline) { writer, shown in
+            shown.timeline.encode(into: &writer)
+            writer.write(shown.receivedAt)
+            writer.write(count: shown.equalDigests)
+        }
+        writer.write(details.confirmedDigest) { self.write($1, &$0) }
+        writer.write(row.hasPendingDigest ? details.pendingDigest : nil) { self.write($1, &$0) }
+        self.digest(row.pending, &writer)
+        var reload = row.firstReload
+        while reload != ReloadTable.none {
+            Effect.reload(self.effect(of: self.reloads[reload])).encode(into: &writer)
+            writer.write(varint: UInt64(self.reloads[reload].generation))
+            writer.write(self.reloads[reload].isPush)
+            writer.write(self.reloads[reload].digest) { self.write($1, &$0) }
+            self.digest(self.reloads[reload].pushes, &writer)
+            reload = self.reloads[reload].next
+        }
+    }
+
+    private func write(_ digest: ContentDigest, _ writer: inout ByteWriter) {
+        writer.write(self.teams.names[Int(digest.team)])
+        writer.write(digest.bytes)
+    }
+
+    private func digest(_ list: CauseList, _ writer: inout ByteWriter) {
+        writer.write(count: Int(list.count))
+        var slot = list.head
+        while slot != PendingCauses.none {
+            let node = self.causes[slot]
+            let push = self.ledger[node.push]
+            writer.write(fixed64: push.id.high)
+            writer.write(fixed64: push.id.low)
+            writer.write(signed: node.expiresAt)
+            writer.write(byte: node.priority.rawValue)
+            slot = node.next
+        }
+    }
+
+    private func digest(push: UInt32, _ hash: inout StableHash) {
+        let row = self.ledger[push]
+        hash.combine(row.id.high)
+        hash.combine(row.id.low)
+        hash.combine(self.teams.names[Int(row.team)])
+        hash.combine(row.contentHash)
+        hash.combine(UInt64(bitPattern: row.expiresAt.milliseconds))
+        hash.combine(UInt64(bitPattern: row.completedAt.milliseconds))
+        hash.combine(UInt64(row.matched))
+        hash.combine(UInt64(row.repeats))
+        for outcome in PushOutcome.allCases { hash.combine(UInt64(row.counts[Int(outcome.rawValue)])) }
+    }
+}

@@ -1,0 +1,50 @@
+import WidgetModel
+
+extension Engine {
+    /// Who a push would reach and what each decision would be, had it been accepted at the log's time. Changes nothing.
+    ///
+    /// A collapse id is not looked at: a push that would take another's place counts as deferred.
+    package func dryRun(_ push: PushRecord) -> DryRunView {
+        var writer = ByteWriter()
+        push.encode(into: &writer)
+        let bytes = writer.bytes
+        var reader = ByteReader(bytes)
+        guard let head = try? PushHead(from: &reader) else { return DryRunView(matched: 0, isRepeat: false, rows: []) }
+        // A team that was never seen has sent nothing that this could repeat.
+        let team = self.teams.find(push.team.rawValue)
+        let isRepeat =
+            team.map { self.repeats.find(head.id, key: self.repeatKey(head, team: $0, bytes)) != nil } ?? false
+        let audience = self.audience(head, push.pattern, bytes)
+        let incoming = self.resolve(head, team: team ?? .max, app: audience.app, bytes)
+        let hit: [UInt32] =
+            switch audience.reach {
+            case .nobody: []
+            case .host(let host): self.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
+            case .app(let app): self.matching(app: app, kind: audience.kind, push.pattern)
+            }
+        var rows: [DryRunView.Row] = []
+        for instance in hit {
+            let kind = self.apps.kinds[Int(self.instances[instance].kind)].name
+            let decision = self.decision(of: incoming, instance)
+            if let index = rows.firstIndex(where: { $0.kind == kind && $0.decision == decision }) {
+                rows[index].count += 1
+            } else {
+                rows.append(DryRunView.Row(kind: kind, decision: decision, count: 1))
+            }
+        }
+        rows.sort { ($0.kind, $0.decision.rawValue) < ($1.kind, $1.decision.rawValue) }
+        return DryRunView(matched: hit.count, isRepeat: isRepeat, rows: rows)
+    }
+
+    private func decision(of push: IncomingPush, _ instance: UInt32) -> DryRunView.Decision {
+        if let digest = push.digest, self.shows(instance, digest) { return .unchanged }
+        if !push.isOnce, Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax {
+            return .failed
+        }
+        guard push.notBefore <= self.now else { return push.isOnce ? .expired : .deferred }
+        switch self.plan(instance, with: push) {
+        case .issue(let exemption, _): return exemption == nil ? .reload : .exempt
+        case .wait: return push.isOnce ? .expired : .deferred
+        }
+    }
+}

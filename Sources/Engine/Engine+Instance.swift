@@ -1,0 +1,122 @@
+import Timelines
+package import WidgetModel
+
+extension Engine {
+    /// Everything about a widget instance, or nil if no host shows it here.
+    package func instance(_ address: InstanceAddress) -> InstanceView? {
+        guard let slot = self.liveInstance(address) else { return nil }
+        let row = self.instances[slot]
+        let details = self.instances[details: slot]
+        let kind = self.apps.kinds[Int(row.kind)]
+        var outstanding: [ReloadEffect] = []
+        var reload = row.firstReload
+        while reload != ReloadTable.none {
+            outstanding.append(self.effect(of: self.reloads[reload]))
+            reload = self.reloads[reload].next
+        }
+        return InstanceView(
+            address: address,
+            app: self.apps.apps[Int(kind.app)].id,
+            kind: kind.name,
+            family: details.family,
+            configuration: details.configuration,
+            pushEnabled: row.pushEnabled,
+            tags: details.tags,
+            generation: Int(row.generation),
+            isOrphaned: row.isOrphaned,
+            budget: self.budget(of: slot),
+            timeline: self.timeline(of: slot),
+            pending: self.pending(of: slot),
+            decidesAt: row.decidesAt == .max ? nil : Instant(milliseconds: row.decidesAt),
+            outstanding: outstanding,
+            decisions: self.decisions(of: slot)
+        )
+    }
+
+    private func budget(of instance: UInt32) -> BudgetView {
+        let row = self.instances[instance]
+        let terms = self.terms(of: instance)
+        let budget = row.budget
+        func next(_ reloadClass: ReloadClass, isPush: Bool) -> Instant {
+            budget.earliest(reloadClass, isPush: isPush, now: self.time, terms: terms, spreadHash: row.addressHash)
+                ?? self.time
+        }
+        return BudgetView(
+            policy: self.apps.kinds[Int(row.kind)].budget.name,
+            windowStart: terms.window.start,
+            windowEnd: terms.window.end,
+            allowance: terms.limit,
+            pushAllowance: terms.pushLimit,
+            charged: budget.charged(in: terms.window),
+            pushesCharged: budget.pushesCharged(in: terms.window),
+            exemptReloads: Int(row.exemptReloads),
+            lastReload: budget.lastReload,
+            nextHigh: next(.urgent, isPush: true),
+            nextNormal: next(.paced, isPush: true),
+            nextPolicy: next(.urgent, isPush: false),
+            exemption: self.exemption(of: instance, waiting: row.waiting)
+        )
+    }
+
+    private func timeline(of instance: UInt32) -> TimelineView? {
+        guard let shown = self.instances[details: instance].timeline else { return nil }
+        let due = self.instances[instance].timelineDue
+        return TimelineView(
+            entries: shown.timeline.entries.count,
+            firstDate: shown.timeline.entries.map(\.date).min(),
+            lastDate: shown.timeline.end,
+            policy: shown.timeline.policy,
+            digest: shown.timeline.digest,
+            receivedAt: shown.receivedAt,
+            nextRequest: due == .max ? nil : Instant(milliseconds: due),
+            findings: shown.findings
+        )
+    }
+
+    private func pending(of instance: UInt32) -> [PendingView] {
+        let row = self.instances[instance]
+        var views = row.waiting.list.map {
+            PendingView(cause: $0, push: nil, priority: nil, notBefore: nil, expiresAt: nil)
+        }
+        var slot = row.pending.head
+        while slot != PendingCauses.none {
+            let node = self.causes[slot]
+            let push = self.ledger[node.push]
+            views.append(
+                PendingView(
+                    cause: .push,
+                    push: push.id,
+                    priority: node.priority,
+                    notBefore: push.notBefore == .epoch ? nil : push.notBefore,
+                    expiresAt: Instant(milliseconds: node.expiresAt)
+                )
+            )
+            slot = node.next
+        }
+        return views
+    }
+
+    /// How many of an instance's last decisions a view shows.
+    static let decisionsShown = 100
+
+    private func decisions(of instance: UInt32) -> [DecisionView] {
+        var views: [DecisionView] = []
+        var number = self.instances[instance].lastDecision
+        while views.count < Self.decisionsShown, let entry = self.log[number], entry.instance == instance {
+            views.append(
+                DecisionView(
+                    at: entry.at,
+                    position: entry.position,
+                    cause: entry.cause,
+                    push: entry.hasPush ? entry.push : nil,
+                    outcome: entry.outcome,
+                    reason: entry.reason,
+                    exemption: entry.exemption,
+                    until: entry.until == .max ? nil : Instant(milliseconds: entry.until)
+                )
+            )
+            number = entry.previous
+        }
+        return views
+    }
+}

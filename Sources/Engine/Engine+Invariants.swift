@@ -1,0 +1,167 @@
+import Timelines
+import WidgetModel
+
+extension Engine {
+    /// What does not hold of what must always hold: empty unless there is a bug. O(state).
+    ///
+    /// Above all conservation: for every push, matched = deferred + issued + final outcomes, where the deferred ones
+    /// are exactly those that wait for an instance and the issued ones exactly those that a reload serves.
+    package func checkInvariants() -> [String] {
+        var faults: [String] = []
+        let slots = self.ledger.usedSlots()
+        var held = Held(rows: Int(slots.last ?? 0) + 1)
+        for host in self.hosts.sortedSlots() { self.check(host: host, &held, &faults) }
+        for push in slots { self.check(push: push, held, &faults) }
+        if held.nodes != self.causes.count {
+            faults.append("\(self.causes.count) nodes, \(held.nodes) of them in lists")
+        }
+        if held.reloads != self.reloads.count {
+            faults.append("\(self.reloads.count) reloads, \(held.reloads) of them in lists")
+        }
+        if held.instances != self.instances.count {
+            faults.append("\(self.instances.count) instances, \(held.instances) of them in lists")
+        }
+        if held.tokens != self.tokens.boundCount {
+            faults.append("\(self.tokens.boundCount) tokens bound, \(held.tokens) of them at hosts")
+        }
+        let total = PushOutcome.allCases.reduce(0) { $0 + self.ledger.totals[Int($1.rawValue)] }
+        if total != self.ledger.matched { faults.append("\(self.ledger.matched) matched, \(total) outcomes") }
+        let complete = slots.count { self.ledger[$0].isComplete }
+        if complete != self.ledger.completeCount {
+            faults.append("\(complete) pushes complete, \(self.ledger.completeCount) of them listed")
+        }
+        faults += self.calendar.checkInvariants()
+        return faults
+    }
+
+    /// What was found while walking hosts and instances.
+    private struct Held {
+        var deferred: [UInt32]
+        var issued: [UInt32]
+        var nodes = 0
+        var reloads = 0
+        var instances = 0
+        var tokens = 0
+
+        init(rows: Int) {
+            self.deferred = Array(repeating: 0, count: rows)
+            self.issued = Array(repeating: 0, count: rows)
+        }
+    }
+
+    private func check(host: UInt32, _ held: inout Held, _ faults: inout [String]) {
+        let row = self.hosts[host]
+        let instances = self.instances(of: host)
+        let ids = instances.map { self.instances[details: $0].id }
+        if zip(ids, ids.dropFirst()).contains(where: { $0 >= $1 }) {
+            faults.append("\(row.id): instances out of order")
+        }
+        let live = instances.count { self.instances[$0].isLive }
+        if live != Int(row.liveInstances) {
+            faults.append("\(row.id): \(live) live instances, not \(row.liveInstances)")
+        }
+        if !row.isRegistered, live > 0 || !row.tokens.isEmpty { faults.append("\(row.id): removed, but not empty") }
+        if !row.isRegistered, instances.isEmpty { faults.append("\(row.id): nothing remembered, but not forgotten") }
+        for token in row.tokens where self.tokens.binding(of: token.token)?.host != host {
+            faults.append("\(row.id): \(token.token) stands for something else")
+        }
+        held.tokens += row.tokens.count
+        for instance in instances {
+            if self.instances[instance].host != host { faults.append("\(row.id): holds another host's instance") }
+            self.check(instance: instance, &held, &faults)
+        }
+    }
+
+    private func check(instance: UInt32, _ held: inout Held, _ faults: inout [String]) {
+        let row = self.instances[instance]
+        let name = "\(self.hosts[row.host].id):\(self.instances[details: instance].id)"
+        held.instances += 1
+        if self.instances[details: instance].controlToken != nil { held.tokens += 1 }
+        var (count, high, normal, minExpiry, slot) = (UInt32(0), UInt32(0), UInt32(0), Int64.max, row.pending.head)
+        var previous = PendingCauses.none
+        while slot != PendingCauses.none {
+            let node = self.causes[slot]
+            if node.previous != previous { faults.append("\(name): pending list is broken") }
+            held.deferred[Int(node.push)] += 1
+            count += 1
+            if node.priority == .high { high += 1 }
+            if node.priority == .normal { normal += 1 }
+            minExpiry = min(minExpiry, node.expiresAt)
+            if node.isScheduled, !row.hasScheduled { faults.append("\(name): has a scheduled push unawares") }
+            (previous, slot) = (slot, node.next)
+        }
+        held.nodes += Int(count)
+        if row.pending.tail != previous || row.pending.count != count || row.high != high || row.normal != normal {
+            faults.append("\(name): pending counts are wrong")
+        }
+        if row.minExpiry != minExpiry {
+            faults.append("\(name): earliest expiry is \(minExpiry), not \(row.minExpiry)")
+        }
+        if !row.isLive, count > 0 || !row.waiting.isEmpty || row.firstReload != ReloadTable.none {
+            faults.append("\(name): removed, but something waits")
+        }
+        self.check(reloadsOf: instance, name, &held, &faults)
+        self.check(budgetOf: instance, name, &faults)
+        self.check(timerOf: instance, name, &faults)
+    }
+
+    private func check(reloadsOf instance: UInt32, _ name: String, _ held: inout Held, _ faults: inout [String]) {
+        var (earliest, reload, last) = (Int64.max, self.instances[instance].firstReload, ReloadTable.none)
+        while reload != ReloadTable.none {
+            let row = self.reloads[reload]
+            held.reloads += 1
+            earliest = min(earliest, row.expiresAt.milliseconds)
+            if row.instance != instance { faults.append("\(name): holds another instance's reload") }
+            if last != ReloadTable.none, self.reloads[last].position >= row.position {
+                faults.append("\(name): two reloads at position \(row.position)")
+            }
+            var slot = row.pushes.head
+            while slot != PendingCauses.none {
+                held.issued[Int(self.causes[slot].push)] += 1
+                held.nodes += 1
+                slot = self.causes[slot].next
+            }
+            (last, reload) = (reload, row.next)
+        }
+        if self.instances[instance].reloadsExpire != earliest || self.instances[instance].lastReload != last {
+            faults.append("\(name): list of reloads is broken")
+        }
+    }
+
+    private func check(budgetOf instance: UInt32, _ name: String, _ faults: inout [String]) {
+        let terms = self.terms(of: instance)
+        let budget = self.instances[instance].budget
+        // A policy that became stricter in the window keeps what was charged before.
+        let isSettled = self.apps.kinds[Int(self.instances[instance].kind)].replaced.isEmpty
+        if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > terms.allowance {
+            faults.append("\(name): \(budget.charged(in: terms.window)) charged of \(terms.allowance)")
+        }
+    }
+
+    private func check(timerOf instance: UInt32, _ name: String, _ faults: inout [String]) {
+        let row = self.instances[instance]
+        guard row.isLive else { return }
+        let at = min(min(row.decidesAt, row.minExpiry), min(row.timelineDue, row.reloadsExpire))
+        let armed = self.calendar.armed(Self.timer(ofInstance: instance))
+        if (at == .max) != (armed == nil) { faults.append("\(name): due \(at), armed \(String(describing: armed))") }
+        if let armed, armed.milliseconds < at || armed.milliseconds - at >= 1000 {
+            faults.append("\(name): due \(at), armed for \(armed.milliseconds)")
+        }
+    }
+
+    private func check(push: UInt32, _ held: Held, _ faults: inout [String]) {
+        let row = self.ledger[push]
+        let sum = PushOutcome.allCases.reduce(UInt32(0)) { $0 + row.counts[Int($1.rawValue)] }
+        if sum != row.matched { faults.append("push \(row.id): matched \(row.matched), outcomes \(sum)") }
+        if row.isOpen { faults.append("push \(row.id): still open") }
+        let (deferred, issued) = (row.counts[0], row.counts[1])
+        if deferred != held.deferred[Int(push)] || issued != held.issued[Int(push)] {
+            faults.append(
+                "push \(row.id): \(deferred) deferred, \(held.deferred[Int(push)]) wait;"
+                    + " \(issued) issued, \(held.issued[Int(push)]) served"
+            )
+        }
+        let failures = FailureReason.allCases.reduce(UInt32(0)) { $0 + row.failures[Int($1.rawValue)] }
+        if failures != row.counts[Int(PushOutcome.failed.rawValue)] { faults.append("push \(row.id): failures differ") }
+    }
+}

@@ -1,0 +1,377 @@
+import IntentMatching
+import WidgetModel
+
+/// An accepted push, ready to be decided for each instance that it matches.
+struct IncomingPush {
+    /// Its row in the ledger.
+    var row: UInt32
+    let id: PushID
+    let priority: Priority
+    /// Milliseconds.
+    let expiresAt: Int64
+    /// Reloads at its log instant or ends `expired`.
+    let isOnce: Bool
+    /// Milliseconds; `.min` if there is none or it has come already.
+    let notBefore: Int64
+    /// 0 if it has no collapse id.
+    let collapseTag: UInt32
+    let digest: ContentDigest?
+}
+
+/// Whom a push is for.
+struct PushAudience {
+    enum Reach {
+        case nobody
+        case host(UInt32)
+        case app(UInt32)
+    }
+
+    /// The app that the target belongs to, if it is known.
+    var app: UInt32?
+    var reach: Reach
+    var kind: UInt32?
+    let pattern: MatchPattern?
+}
+
+extension Engine {
+    /// Applies a push: recognises a repeat, opens its row in the ledger, and decides it for every instance it matches.
+    mutating func accept(
+        _ head: PushHead,
+        _ pattern: MatchPattern?,
+        team: UInt32,
+        _ bytes: [UInt8]
+    ) -> RecordAnswer.Result {
+        let key = self.repeatKey(head, team: team, bytes)
+        if let known = self.repeats.find(head.id, key: key) {
+            self.counters.pushesRepeated += 1
+            self.ledger.noteRepeat(head.id, team: team, contentHash: head.contentHash)
+            return .push(matched: self.repeats.matched(known), isRepeat: true)
+        }
+        self.counters.pushesAccepted += 1
+        let audience = self.audience(head, pattern, bytes)
+        let push = self.open(head, team: team, app: audience.app, bytes)
+        let repeatSlot = self.repeats.insert(head.id, key: key, at: self.time)
+        switch audience.reach {
+        case .nobody: break
+        case .host(let host): self.accept(push, on: host, head, audience, bytes)
+        case .app(let app):
+            for instance in self.matching(app: app, kind: audience.kind, pattern) { self.accept(push, for: instance) }
+        }
+        self.ledger.close(push.row, at: self.time)
+        let matched = Int(self.ledger[push.row].matched)
+        self.repeats.setMatched(repeatSlot, matched)
+        return .push(matched: matched, isRepeat: false)
+    }
+
+    /// What makes a push the same as an earlier one, beside its id. Part of the decision rules: the seed is fixed.
+    func repeatKey(_ head: PushHead, team: UInt32, _ bytes: [UInt8]) -> UInt64 {
+        var key = ByteHash.mix(head.contentHash ^ UInt64(head.target.rawValue) << 32 ^ UInt64(team))
+        key = ByteHash.mix(key ^ ByteHash.of(bytes, in: head.targetName, seed: 1))
+        return head.instance.isEmpty ? key : ByteHash.mix(key ^ ByteHash.of(bytes, in: head.instance, seed: 2))
+    }
+
+    /// Whom a push is for, in the engine's numbers.
+    func audience(_ head: PushHead, _ pattern: MatchPattern?, _ bytes: [UInt8]) -> PushAudience {
+        var audience = PushAudience(app: nil, reach: .nobody, kind: nil, pattern: pattern)
+        if head.target == .app {
+            guard let app = self.apps.names.find(bytes, in: head.targetName), self.apps.apps[Int(app)].isConfigured
+            else { return audience }
+            audience.app = app
+            audience.reach = .app(app)
+        } else {
+            guard let host = self.hosts.find(bytes, in: head.targetName), self.hosts[host].isRegistered
+            else { return audience }
+            audience.app = self.hosts[host].app
+            audience.reach = .host(host)
+        }
+        guard head.flags.contains(.kind), let app = audience.app else { return audience }
+        audience.kind = self.apps.apps[Int(app)].kinds.first {
+            self.apps.kinds[Int($0)].name.rawValue.equals(bytes, in: head.kind)
+        }
+        if audience.kind == nil { audience.reach = .nobody }
+        return audience
+    }
+
+    /// Resolves what the headers mean at the log's time, and opens the push's row.
+    private mutating func open(_ head: PushHead, team: UInt32, app: UInt32?, _ bytes: [UInt8]) -> IncomingPush {
+        var push = self.resolve(head, team: team, app: app, bytes)
+        push.row = self.ledger.open(
+            PushLedger.Row(
+                id: head.id,
+                team: team,
+                priority: push.priority,
+                contentHash: head.contentHash,
+                position: self.position,
+                acceptedAt: self.time,
+                expiresAt: Instant(milliseconds: push.expiresAt),
+                notBefore: push.notBefore == .min ? .epoch : Instant(milliseconds: push.notBefore),
+                collapseID: head.collapseID.isEmpty ? [] : Array(bytes[head.collapseID])
+            )
+        )
+        return push
+    }
+
+    /// What a push's headers mean at the log's time.
+    func resolve(_ head: PushHead, team: UInt32, app: UInt32?, _ bytes: [UInt8]) -> IncomingPush {
+        let notBefore = head.flags.contains(.notBefore) && head.notBefore > self.time ? head.notBefore : nil
+        let expiresAt: Instant
+        if head.flags.contains(.expiration) {
+            let date = min(Instant(seconds: head.expiration), self.time + Self.expirationMax)
+            expiresAt = max(self.time, date)
+        } else {
+            let waits = app.map { self.apps.apps[Int($0)].defaultExpiration } ?? .hours(4)
+            expiresAt = (notBefore ?? self.time) + waits
+        }
+        let tag =
+            head.collapseID.isEmpty
+            ? 0 : UInt32(truncatingIfNeeded: ByteHash.of(bytes, in: head.collapseID, seed: 3)) | 1
+        return IncomingPush(
+            row: PushLedger.none,
+            id: head.id,
+            priority: head.priority ?? app.map { self.apps.apps[Int($0)].defaultPriority } ?? .normal,
+            expiresAt: expiresAt.milliseconds,
+            isOnce: expiresAt <= self.time,
+            notBefore: notBefore?.milliseconds ?? .min,
+            collapseTag: tag,
+            digest: head.flags.contains(.digest) ? ContentDigest(team: team, bytes: Array(bytes[head.digest])) : nil
+        )
+    }
+
+    /// Decides a push for the instances of its host that it matches.
+    private mutating func accept(
+        _ push: IncomingPush,
+        on host: UInt32,
+        _ head: PushHead,
+        _ audience: PushAudience,
+        _ bytes: [UInt8]
+    ) {
+        var instance = self.hosts[host].firstInstance
+        while instance != InstanceTable.none {
+            let next = self.instances[instance].nextOfHost
+            if self.isMatched(instance, head, audience, bytes) { self.accept(push, for: instance) }
+            instance = next
+        }
+    }
+
+    /// Whether a push to a host is for this instance of it.
+    @inline(__always)
+    func isMatched(_ instance: UInt32, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> Bool {
+        guard self.instances[instance].isLive, self.instances[instance].pushEnabled else { return false }
+        guard audience.kind == nil || audience.kind == self.instances[instance].kind else { return false }
+        guard self.isAddressed(instance, head, bytes) else { return false }
+        return audience.pattern.map { self.matches(instance, $0) } ?? true
+    }
+
+    /// A control has a token of its own; a host's token stands for all the others.
+    private func isAddressed(_ instance: UInt32, _ head: PushHead, _ bytes: [UInt8]) -> Bool {
+        guard head.target == .instance else { return !self.instances[instance].isControl }
+        return self.instances[details: instance].id.rawValue.equals(bytes, in: head.instance)
+    }
+
+    func matches(_ instance: UInt32, _ pattern: MatchPattern) -> Bool {
+        let details = self.instances[details: instance]
+        return pattern.matches(
+            MatchSubject(
+                configuration: details.configuration,
+                family: details.family,
+                host: self.hosts[self.instances[instance].host].id,
+                tags: details.tags,
+                schema: self.apps.kinds[Int(self.instances[instance].kind)].schema
+            )
+        )
+    }
+
+    /// The push-enabled instances of an app that match, in the order of the index.
+    func matching(app: UInt32, kind: UInt32?, _ pattern: MatchPattern?) -> [UInt32] {
+        var found: [UInt32] = []
+        self.index.matches(
+            app: self.apps.apps[Int(app)].id,
+            kind: kind.map { self.apps.kinds[Int($0)].name },
+            pattern: pattern,
+            batchLimit: 4096
+        ) { batch in
+            for index in batch.indices { found.append(batch[index]) }
+        }
+        return found
+    }
+
+    /// Decides a push for one instance that it matches.
+    mutating func accept(_ push: IncomingPush, for instance: UInt32) {
+        if self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
+        if let digest = push.digest, self.shows(instance, digest) {
+            self.ledger.match(push.row, as: .unchanged)
+            return self.note(instance, .unchanged, .sameDigest, push: push.id)
+        }
+        if push.isOnce, !self.conforms(push, instance) {
+            self.ledger.match(push.row, as: .expired)
+            return self.note(instance, .expired, .expiration, push: push.id)
+        }
+        let joined = self.joinsWaiting(push, instance)
+        let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
+        if replaced == nil, !push.isOnce,
+            Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax
+        {
+            self.ledger.match(push.row, as: .failed)
+            self.ledger.noteFailure(push.row, .pendingLimit)
+            return self.note(instance, .failed, .pendingLimit, push: push.id)
+        }
+        self.ledger.match(push.row, as: .deferred)
+        self.enqueue(push, instance, replacing: replaced)
+        if joined, replaced == nil {
+            // What waited already is decided first, and this with it: nothing else changes.
+            return self.note(
+                instance,
+                .deferred,
+                push.priority == .low ? .waitsForAnother : self.instances[instance].reason,
+                push: push.id,
+                until: self.instances[instance].decidesAt
+            )
+        }
+        let reloads = self.instances[instance].lastReload
+        self.decide(instance, isOnce: push.isOnce)
+        if push.notBefore > self.now {
+            self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
+        } else if self.instances[instance].lastReload == reloads {
+            self.note(
+                instance,
+                .deferred,
+                push.priority == .low ? .waitsForAnother : self.instances[instance].reason,
+                push: push.id,
+                until: self.instances[instance].decidesAt
+            )
+        }
+    }
+
+    /// Whether the instance is known to show this state of content: confirmed, and nothing else on its way.
+    func shows(_ instance: UInt32, _ digest: ContentDigest) -> Bool {
+        let row = self.instances[instance]
+        return row.pending.count == 0 && row.waiting.isEmpty && row.firstReload == ReloadTable.none
+            && row.timelineDue > self.now && self.instances[details: instance].confirmedDigest == digest
+    }
+
+    /// Whether a push could be issued at this instant.
+    private func conforms(_ push: IncomingPush, _ instance: UInt32) -> Bool {
+        guard push.notBefore <= self.now else { return false }
+        if case .issue = self.plan(instance, with: push) { return true }
+        return false
+    }
+
+    /// What would be done about an instance if this push waited for it, too.
+    func plan(_ instance: UInt32, with push: IncomingPush) -> Plan {
+        var demand = self.demand(of: instance)
+        if push.notBefore > self.now {
+            demand.nextNotBefore = min(demand.nextNotBefore, push.notBefore)
+        } else {
+            if push.priority == .high { demand.high = true }
+            if push.priority == .normal { demand.normal = true }
+        }
+        if self.instances[instance].timelineDue <= self.now { demand.waiting.insert(ReloadCauses(.policy)) }
+        demand.minExpiry = min(demand.minExpiry, push.expiresAt)
+        return self.plan(instance, demand)
+    }
+
+    /// Whether a push changes nothing about when the instance is decided: something at least as urgent waits already,
+    /// or the push never reloads by itself, and it does not expire before. O(1).
+    private func joinsWaiting(_ push: IncomingPush, _ instance: UInt32) -> Bool {
+        let row = self.instances[instance]
+        guard !push.isOnce, push.notBefore == .min, !row.hasScheduled else { return false }
+        guard row.timelineDue > self.now, row.decidesAt > self.now else { return false }
+        guard push.expiresAt > row.decidesAt || (row.decidesAt == .max && row.minExpiry <= push.expiresAt) else {
+            return false
+        }
+        return push.priority == .low
+            ? row.pending.count > 0 || !row.waiting.isEmpty
+            : !row.waiting.isEmpty
+                || row.high > 0 || (row.normal > 0 && push.priority == .normal)
+    }
+
+    /// The node of a waiting push with the same collapse id of the same team.
+    private func waiting(with push: IncomingPush, _ instance: UInt32) -> UInt32? {
+        var slot = self.instances[instance].pending.head
+        while slot != PendingCauses.none {
+            if self.causes[slot].collapseTag == push.collapseTag {
+                let other = self.causes[slot].push
+                if self.ledger[other].team == self.ledger[push.row].team,
+                    self.ledger[other].collapseID == self.ledger[push.row].collapseID
+                {
+                    return slot
+                }
+            }
+            slot = self.causes[slot].next
+        }
+        return nil
+    }
+
+    /// Puts a push among those that wait: at the end, or in the place of one that it supersedes.
+    private mutating func enqueue(_ push: IncomingPush, _ instance: UInt32, replacing replaced: UInt32?) {
+        let node = PendingCauses.Node(
+            push: push.row,
+            collapseTag: push.collapseTag,
+            expiresAt: push.expiresAt,
+            priority: push.priority,
+            isScheduled: push.notBefore > self.now
+        )
+        if let replaced {
+            let old = self.causes[replaced]
+            self.count(old.priority, -1, instance)
+            self.causes.replace(replaced, with: node)
+            self.ledger.move(old.push, from: .deferred, to: .superseded, at: self.time)
+            self.note(instance, .superseded, .collapseID, push: self.ledger[old.push].id)
+            if old.expiresAt <= self.instances[instance].minExpiry { self.refreshExpiry(of: instance) }
+        } else {
+            self.causes.append(node, to: &self.instances[instance].pending)
+        }
+        self.count(push.priority, 1, instance)
+        if push.expiresAt < self.instances[instance].minExpiry { self.instances[instance].minExpiry = push.expiresAt }
+        if node.isScheduled {
+            self.instances[instance].hasScheduled = true
+        } else if let digest = push.digest {
+            self.instances[details: instance].pendingDigest = digest
+            self.instances[instance].hasPendingDigest = true
+        } else {
+            self.instances[instance].hasPendingDigest = false
+        }
+    }
+
+    /// Counts a push in or out of its class.
+    @inline(__always)
+    mutating func count(_ priority: Priority, _ change: Int32, _ instance: UInt32) {
+        switch priority {
+        case .high: self.instances[instance].high = UInt32(Int32(self.instances[instance].high) + change)
+        case .normal: self.instances[instance].normal = UInt32(Int32(self.instances[instance].normal) + change)
+        case .low: break
+        }
+    }
+
+    /// Finds the earliest end of a waiting push again. O(waiting).
+    mutating func refreshExpiry(of instance: UInt32) {
+        var earliest = Int64.max
+        var slot = self.instances[instance].pending.head
+        while slot != PendingCauses.none {
+            earliest = min(earliest, self.causes[slot].expiresAt)
+            slot = self.causes[slot].next
+        }
+        self.instances[instance].minExpiry = earliest
+    }
+
+    /// Ends the waiting pushes whose time is over. O(waiting).
+    mutating func expirePending(of instance: UInt32) {
+        var earliest = Int64.max
+        var slot = self.instances[instance].pending.head
+        while slot != PendingCauses.none {
+            let node = self.causes[slot]
+            if node.expiresAt <= self.now {
+                self.causes.remove(slot, from: &self.instances[instance].pending)
+                self.count(node.priority, -1, instance)
+                let id = self.ledger[node.push].id
+                self.ledger.move(node.push, from: .deferred, to: .expired, at: self.time)
+                self.note(instance, .expired, .expiration, push: id)
+            } else {
+                earliest = min(earliest, node.expiresAt)
+            }
+            slot = node.next
+        }
+        self.instances[instance].minExpiry = earliest
+        if self.instances[instance].pending.count == 0 { self.instances[instance].hasScheduled = false }
+    }
+}

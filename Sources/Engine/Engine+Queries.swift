@@ -1,0 +1,84 @@
+import Timelines
+package import WidgetModel
+
+extension Engine {
+    /// What became here of the pushes with this id of this team: several if content or target differed.
+    package func push(_ id: PushID, team: TeamID) -> [PushView] {
+        guard let team = self.teams.find(team.rawValue) else { return [] }
+        return self.ledger.find(id, team: team).map { self.view(ofPush: $0) }
+    }
+
+    private func view(ofPush slot: UInt32) -> PushView {
+        let row = self.ledger[slot]
+        var counts = OutcomeCounts()
+        for outcome in PushOutcome.allCases { counts[outcome] = Int(row.counts[Int(outcome.rawValue)]) }
+        for reason in FailureReason.allCases { counts[reason] = Int(row.failures[Int(reason.rawValue)]) }
+        return PushView(
+            id: row.id,
+            team: TeamID(self.teams.names[Int(row.team)]),
+            position: row.position,
+            acceptedAt: row.acceptedAt,
+            priority: row.priority,
+            expiresAt: row.expiresAt,
+            notBefore: row.notBefore == .epoch ? nil : row.notBefore,
+            matched: Int(row.matched),
+            counts: counts,
+            repeats: Int(row.repeats)
+        )
+    }
+
+    /// A host and what it shows, or nil if it is not registered here.
+    package func host(_ id: HostID) -> HostView? {
+        guard let slot = self.hosts.find(id), self.hosts[slot].isRegistered else { return nil }
+        let row = self.hosts[slot]
+        var exemptions: [Exemption] = []
+        if row.foregroundUntil > self.now { exemptions.append(.appForeground) }
+        for session in HostSession.allCases where row.sessionsUntil[Int(session.rawValue)] > self.now {
+            exemptions.append(session.exemption)
+        }
+        return HostView(
+            host: id,
+            app: self.apps.apps[Int(row.app)].id,
+            tokens: row.tokens.map(\.token),
+            revision: row.revision,
+            delivery: row.delivery,
+            context: row.context,
+            registeredAt: row.registeredAt,
+            firstRegisteredAt: row.firstRegisteredAt,
+            leaseEnds: row.leaseEnds,
+            exemptions: exemptions,
+            instances: self.instances(of: slot).filter { self.instances[$0].isLive }.map { self.registration(of: $0) },
+            outstandingReloads: self.outstandingReloads(host: id).count
+        )
+    }
+
+    /// The totals of this partition. O(instances).
+    package func stats() -> EngineStats {
+        var stats = self.counters
+        stats.position = self.position
+        stats.time = self.time
+        for slot in self.hosts.sortedSlots() where self.hosts[slot].isRegistered { stats.hosts += 1 }
+        for instance in self.instances.usedSlots() {
+            let row = self.instances[instance]
+            if row.isLive { stats.instances += 1 } else { stats.tombstones += 1 }
+            if row.isLive, row.pushEnabled { stats.pushEnabledInstances += 1 }
+            if row.isOrphaned { stats.orphanedInstances += 1 }
+        }
+        stats.tokens = self.tokens.boundCount
+        stats.removedTokens = self.tokens.removedCount
+        stats.pushesRetained = self.ledger.count
+        stats.pushesIncomplete = self.ledger.incompleteCount
+        stats.matched = self.ledger.matched
+        for outcome in PushOutcome.allCases {
+            stats.outcomes[outcome] = self.ledger.totals[Int(outcome.rawValue)]
+        }
+        for reason in FailureReason.allCases {
+            stats.outcomes[reason] = self.ledger.failures[Int(reason.rawValue)]
+        }
+        stats.reloadsOutstanding = self.reloads.count
+        stats.repeatWindowStart = self.repeats.start
+        stats.decisions = self.log.count
+        stats.timersArmed = self.calendar.count
+        return stats
+    }
+}

@@ -1,0 +1,296 @@
+import IntentMatching
+import Timelines
+import WidgetModel
+
+extension Engine {
+    /// Replaces what a host shows of its app, or changes nothing.
+    mutating func register(_ registration: HostRegistration) -> RecordAnswer.Result {
+        let existing = self.hosts.find(registration.host)
+        if let existing, self.hosts[existing].isRegistered, registration.revision < self.hosts[existing].revision {
+            return .staleRevision(current: self.hosts[existing].revision)
+        }
+        let plan: [PlannedInstance]
+        let app: UInt32
+        do throws(RegistrationRefusal) {
+            (app, plan) = try self.check(registration, existing: existing)
+        } catch {
+            return .refused(error)
+        }
+        let host = existing ?? self.insertHost(registration, app: app)
+        self.update(host, app: app, registration)
+        let (counts, touched) = self.replaceInstances(of: host, with: plan)
+        for instance in touched { self.decide(instance) }
+        return .registered(counts)
+    }
+
+    /// An instance of a registration with its kind's number.
+    struct PlannedInstance {
+        let registration: InstanceRegistration
+        let kind: UInt32
+    }
+
+    /// What a registration must fulfil before anything changes; its instances in the order of their ids.
+    private func check(
+        _ registration: HostRegistration,
+        existing: UInt32?
+    ) throws(RegistrationRefusal) -> (UInt32, [PlannedInstance]) {
+        guard let app = self.apps.find(registration.app) else { throw .unknownApp(registration.app) }
+        if let existing, self.hosts[existing].isRegistered, self.hosts[existing].app != app { throw .hostOfAnotherApp }
+        if registration.instances.count > self.limits.instancesPerHostMax {
+            throw .tooManyInstances(max: self.limits.instancesPerHostMax)
+        }
+        let tokens = [registration.token] + registration.instances.compactMap(\.controlToken)
+        for token in tokens {
+            if let binding = self.tokens.binding(of: token), self.hosts[binding.host].app != app {
+                throw .tokenOfAnotherApp
+            }
+        }
+        for (index, instance) in registration.instances.enumerated() {
+            guard let token = instance.controlToken else { continue }
+            let others = registration.instances[..<index]
+            if token == registration.token || others.contains(where: { $0.controlToken == token }) {
+                throw .duplicateToken(instance.id)
+            }
+        }
+        var planned: [PlannedInstance] = []
+        planned.reserveCapacity(registration.instances.count)
+        for instance in registration.instances {
+            guard let kind = self.apps.find(instance.kind, of: app) else { throw .unknownKind(instance.kind) }
+            guard self.apps.kinds[Int(kind)].schema.accepts(instance.configuration) else {
+                throw .configuration(instance.id)
+            }
+            if instance.tags.count > self.limits.tagsMax {
+                throw .tooManyTags(instance.id, max: self.limits.tagsMax)
+            }
+            planned.append(PlannedInstance(registration: instance, kind: kind))
+        }
+        planned.sort { $0.registration.id < $1.registration.id }
+        for index in planned.indices.dropFirst()
+        where planned[index - 1].registration.id == planned[index].registration.id {
+            throw .duplicateInstance(planned[index].registration.id)
+        }
+        return (app, planned)
+    }
+
+    private mutating func insertHost(_ registration: HostRegistration, app: UInt32) -> UInt32 {
+        self.hosts.insert(
+            HostTable.Row(
+                id: registration.host,
+                app: app,
+                delivery: registration.delivery,
+                registeredAt: self.time,
+                firstRegisteredAt: self.time,
+                context: registration.context
+            )
+        )
+    }
+
+    /// Takes in what the registration says of the host itself.
+    private mutating func update(_ host: UInt32, app: UInt32, _ registration: HostRegistration) {
+        self.hosts[host].app = app
+        self.hosts[host].isRegistered = true
+        self.hosts[host].delivery = registration.delivery
+        self.hosts[host].revision = registration.revision
+        self.hosts[host].registeredAt = self.time
+        self.hosts[host].context = registration.context
+        self.hosts[host].leaseEnds = registration.lease.map { self.time + $0 }
+        if let ends = self.hosts[host].leaseEnds {
+            self.calendar.arm(Self.timer(ofHost: host), at: ends)
+        } else {
+            self.calendar.cancel(Self.timer(ofHost: host))
+        }
+        self.bind(registration.token, to: host)
+        if let replaced = registration.replacedToken, replaced != registration.token {
+            self.unbind(replaced, ofApp: app)
+        }
+    }
+
+    /// Merges the instances of a registration into those of the host, both in the order of ids.
+    ///
+    /// - Returns: What changed, and the live instances that are to be decided anew.
+    private mutating func replaceInstances(
+        of host: UInt32,
+        with planned: [PlannedInstance]
+    ) -> (RegistrationCounts, [UInt32]) {
+        var counts = RegistrationCounts()
+        var touched: [UInt32] = []
+        var order: [UInt32] = []
+        let old = self.instances(of: host)
+        var next = 0
+        for plan in planned {
+            let id = plan.registration.id
+            while next < old.count, self.instances[details: old[next]].id < id {
+                order.append(old[next])
+                self.drop(old[next], &counts)
+                next += 1
+            }
+            let instance: UInt32
+            if next < old.count, self.instances[details: old[next]].id == id {
+                instance = old[next]
+                next += 1
+                self.update(instance, plan, &counts, &touched)
+            } else {
+                instance = self.insertInstance(plan, host: host)
+                counts.added += 1
+                touched.append(instance)
+            }
+            order.append(instance)
+        }
+        for instance in old[next...] {
+            order.append(instance)
+            self.drop(instance, &counts)
+        }
+        self.link(order, to: host)
+        return (counts, touched)
+    }
+
+    /// The instances of a host in the order of ids, removed ones included.
+    func instances(of host: UInt32) -> [UInt32] {
+        var found: [UInt32] = []
+        var instance = self.hosts[host].firstInstance
+        while instance != InstanceTable.none {
+            found.append(instance)
+            instance = self.instances[instance].nextOfHost
+        }
+        return found
+    }
+
+    /// Threads a host's instances in this order.
+    mutating func link(_ order: [UInt32], to host: UInt32) {
+        self.hosts[host].firstInstance = order.first ?? InstanceTable.none
+        var live: UInt32 = 0
+        for (index, instance) in order.enumerated() {
+            self.instances[instance].nextOfHost = index + 1 < order.count ? order[index + 1] : InstanceTable.none
+            if self.instances[instance].isLive { live += 1 }
+        }
+        self.hosts[host].liveInstances = live
+    }
+
+    private mutating func drop(_ instance: UInt32, _ counts: inout RegistrationCounts) {
+        guard self.instances[instance].isLive else { return }
+        counts.removed += 1
+        self.removeInstance(instance, .instanceRemoved)
+    }
+
+    private mutating func insertInstance(_ plan: PlannedInstance, host: UInt32) -> UInt32 {
+        let registration = plan.registration
+        let budget = self.apps.kinds[Int(plan.kind)].budget
+        var hash = StableHash()
+        hash.combine(self.hosts[host].id.rawValue)
+        hash.combine(registration.id.rawValue)
+        let instance = self.instances.insert(
+            InstanceTable.Row(
+                host: host,
+                kind: plan.kind,
+                anchor: UInt32(clamping: budget.anchor(of: self.hosts[host].id)),
+                addressHash: hash.value
+            ),
+            InstanceTable.Details(
+                id: registration.id,
+                family: registration.family,
+                configuration: registration.configuration,
+                tags: registration.tags
+            )
+        )
+        let terms = self.terms(of: instance)
+        self.instances[instance].firstWindow = terms.window.start.milliseconds
+        self.instances[instance].firstLimit = UInt16(clamping: terms.firstWindowLimit(joinedAt: self.time))
+        self.show(instance, plan)
+        return instance
+    }
+
+    /// Gives an instance that is new, or new again, its configuration, and lets it ask for its first timeline.
+    private mutating func show(_ instance: UInt32, _ plan: PlannedInstance) {
+        let registration = plan.registration
+        self.moveBudget(of: instance, to: plan.kind)
+        self.instances[instance].isLive = true
+        self.instances[instance].isOrphaned = false
+        self.instances[instance].pushEnabled = registration.pushEnabled
+        self.instances[instance].generation += 1
+        self.instances[instance].configuredAt = self.position
+        self.instances[instance].waiting = ReloadCauses(.added)
+        self.instances[details: instance].family = registration.family
+        self.instances[details: instance].configuration = registration.configuration
+        self.instances[details: instance].tags = registration.tags
+        self.setControlToken(of: instance, registration.controlToken)
+        self.insertIntoIndex(instance)
+    }
+
+    /// Carries the budget over to another kind's policy.
+    private mutating func moveBudget(of instance: UInt32, to kind: UInt32) {
+        guard self.instances[instance].kind != kind else { return }
+        let old = self.terms(of: instance)
+        self.instances[instance].kind = kind
+        let host = self.hosts[self.instances[instance].host].id
+        self.instances[instance].anchor = UInt32(clamping: self.apps.kinds[Int(kind)].budget.anchor(of: host))
+        self.instances[instance].budget.carryOver(from: old, to: self.terms(of: instance), at: self.time)
+    }
+
+    func registration(of instance: UInt32) -> InstanceRegistration {
+        let details = self.instances[details: instance]
+        return InstanceRegistration(
+            id: details.id,
+            kind: self.apps.kinds[Int(self.instances[instance].kind)].name,
+            family: details.family,
+            configuration: details.configuration,
+            pushEnabled: self.instances[instance].pushEnabled,
+            tags: details.tags,
+            controlToken: details.controlToken
+        )
+    }
+
+    /// Changes an instance that the host showed before, or lets a removed one return with its budget.
+    private mutating func update(
+        _ instance: UInt32,
+        _ plan: PlannedInstance,
+        _ counts: inout RegistrationCounts,
+        _ touched: inout [UInt32]
+    ) {
+        guard self.instances[instance].isLive else {
+            counts.added += 1
+            touched.append(instance)
+            return self.show(instance, plan)
+        }
+        let old = self.registration(of: instance)
+        let new = plan.registration
+        if old == new {
+            counts.unchanged += 1
+            return
+        }
+        counts.changed += 1
+        touched.append(instance)
+        if old.kind != new.kind || old.family != new.family {
+            self.removeInstance(instance, .instanceRemoved)
+            return self.show(instance, plan)
+        }
+        self.index.remove(instance)
+        self.instances[instance].pushEnabled = new.pushEnabled
+        self.instances[details: instance].tags = new.tags
+        self.setControlToken(of: instance, new.controlToken)
+        if old.configuration != new.configuration {
+            self.instances[details: instance].configuration = new.configuration
+            self.instances[details: instance].confirmedDigest = nil
+            self.instances[instance].isOrphaned = false
+            self.instances[instance].generation += 1
+            self.instances[instance].configuredAt = self.position
+            self.instances[instance].waiting.insert(ReloadCauses(.configured))
+        }
+        self.insertIntoIndex(instance)
+    }
+
+    mutating func insertIntoIndex(_ instance: UInt32) {
+        let row = self.instances[instance]
+        let kind = self.apps.kinds[Int(row.kind)]
+        let details = self.instances[details: instance]
+        self.index.insert(
+            instance,
+            app: self.apps.apps[Int(kind.app)].id,
+            kind: kind.name,
+            family: details.family,
+            host: self.hosts[row.host].id,
+            tags: details.tags,
+            configuration: details.configuration,
+            pushEnabled: row.pushEnabled
+        )
+    }
+}

@@ -1,0 +1,315 @@
+import Timelines
+package import WidgetModel
+
+/// How a reload that is out ends.
+enum ReloadEnd {
+    case acknowledged
+    case failed(FailureReason, DecisionReason)
+    case removed(DecisionReason)
+}
+
+extension Engine {
+    /// Issues a reload of an instance with everything that waits, but for pushes whose not-before is still to come.
+    ///
+    /// - Parameters:
+    ///   - instance: A live instance with something to reload for.
+    ///   - exemption: Why the reload is not charged; nil charges it, and then it must conform.
+    ///   - isPush: Whether it is charged to the pushes' share.
+    mutating func issue(_ instance: UInt32, _ exemption: Exemption?, isPush: Bool) {
+        let terms = self.terms(of: instance)
+        if let exemption {
+            self.instances[instance].budget.noteExempt(at: self.time)
+            self.instances[instance].exemptReloads += 1
+            if exemption == .added || exemption == .configured { self.instances[instance].freeSetupAt = self.now }
+            self.counters.reloadsExempt[Int(exemption.rawValue)] += 1
+        } else {
+            self.instances[instance].budget.charge(at: self.time, isPush: isPush, terms: terms)
+            self.counters.reloadsCharged += 1
+        }
+        let taken = self.takePending(of: instance)
+        var causes = self.instances[instance].waiting
+        let isSystem = !causes.isEmpty
+        if taken.count > 0 { causes.insert(ReloadCauses(.push)) }
+        self.instances[instance].waiting = []
+        let (primary, latest) = self.markIssued(taken)
+        let expiresAt = isSystem ? Instant.distantFuture : max(latest, self.time + Self.acknowledgementMin)
+        let push = primary == PendingCauses.none ? nil : self.ledger[self.causes[primary].push].id
+        let details = self.instances[instance].hasPendingDigest ? self.instances[details: instance].pendingDigest : nil
+        self.instances[instance].hasPendingDigest = false
+        let row = ReloadTable.Row(
+            instance: instance,
+            position: self.position,
+            issuedAt: self.time,
+            expiresAt: min(expiresAt, self.time + min(self.limits.acknowledgementMax, .hours(24))),
+            causes: causes,
+            exemption: exemption,
+            generation: self.instances[instance].generation,
+            window: terms.window,
+            isPush: isPush,
+            pushes: taken,
+            primary: isSystem ? PendingCauses.none : primary,
+            push: push,
+            digest: details
+        )
+        self.note(
+            instance,
+            .issued,
+            exemption == nil ? .conforms : .exempt,
+            cause: causes.list.first ?? .push,
+            push: push,
+            exemption: exemption
+        )
+        self.emit(row)
+        self.append(row, to: instance)
+        self.counters.reloadsIssued += 1
+        for cause in causes.list { self.counters.reloadsByCause[Int(cause.rawValue)] += 1 }
+    }
+
+    /// Takes what a reload may serve out of the waiting pushes.
+    private mutating func takePending(of instance: UInt32) -> CauseList {
+        var taken = CauseList()
+        guard self.instances[instance].hasScheduled else {
+            swap(&taken, &self.instances[instance].pending)
+            self.instances[instance].high = 0
+            self.instances[instance].normal = 0
+            self.instances[instance].minExpiry = .max
+            return taken
+        }
+        var remaining = false
+        var slot = self.instances[instance].pending.head
+        while slot != PendingCauses.none {
+            let node = self.causes[slot]
+            if node.isScheduled, self.ledger[node.push].notBefore > self.time {
+                remaining = true
+            } else {
+                self.causes.move(slot, from: &self.instances[instance].pending, to: &taken)
+                self.count(node.priority, -1, instance)
+                // What the scheduled push said of its content may be older than what others said since.
+                if node.isScheduled { self.instances[instance].hasPendingDigest = false }
+            }
+            slot = node.next
+        }
+        self.instances[instance].hasScheduled = remaining
+        self.refreshExpiry(of: instance)
+        return taken
+    }
+
+    /// Counts pushes as issued; gives the node of the most urgent, oldest one, and when the last of them expires.
+    private mutating func markIssued(_ taken: CauseList) -> (primary: UInt32, latest: Instant) {
+        var primary = PendingCauses.none
+        var urgency = UInt8(0)
+        var latest = Int64.min
+        var slot = taken.head
+        while slot != PendingCauses.none {
+            let node = self.causes[slot]
+            self.ledger.move(node.push, from: .deferred, to: .issued, at: self.time)
+            latest = max(latest, node.expiresAt)
+            if node.priority.rawValue > urgency { (primary, urgency) = (slot, node.priority.rawValue) }
+            slot = node.next
+        }
+        return (primary, Instant(milliseconds: latest))
+    }
+
+    /// Gives the effect out and takes it into the running hash.
+    private mutating func emit(_ row: ReloadTable.Row) {
+        self.combine(self.instances[row.instance].addressHash)
+        self.combine(UInt64(row.causes.rawValue) | UInt64(row.exemption.map { $0.rawValue + 1 } ?? 0) << 16)
+        self.combine(UInt64(bitPattern: row.expiresAt.milliseconds))
+        self.combine(UInt64(row.pushes.count))
+        if let push = row.push { self.combine(push.low ^ ByteHash.mix(push.high)) }
+        self.output.effects.append(.reload(self.effect(of: row)))
+    }
+
+    private mutating func append(_ row: ReloadTable.Row, to instance: UInt32) {
+        let slot = self.reloads.insert(row)
+        let last = self.instances[instance].lastReload
+        if last == ReloadTable.none {
+            self.instances[instance].firstReload = slot
+        } else {
+            self.reloads[last].next = slot
+        }
+        self.instances[instance].lastReload = slot
+        let expires = row.expiresAt.milliseconds
+        if expires < self.instances[instance].reloadsExpire { self.instances[instance].reloadsExpire = expires }
+    }
+
+    /// The effect that a reload was given out as.
+    func effect(of row: ReloadTable.Row) -> ReloadEffect {
+        let instance = self.instances[row.instance]
+        let kind = instance.kind
+        return ReloadEffect(
+            id: ReloadID(
+                partition: self.partition,
+                position: row.position,
+                instance: InstanceAddress(
+                    host: self.hosts[instance.host].id,
+                    instance: self.instances[details: row.instance].id
+                )
+            ),
+            app: self.apps.apps[Int(self.apps.kinds[Int(kind)].app)].id,
+            kind: self.apps.kinds[Int(kind)].name,
+            family: self.instances[details: row.instance].family,
+            delivery: self.hosts[instance.host].delivery,
+            causes: row.causes,
+            exemption: row.exemption,
+            issuedAt: row.issuedAt,
+            expiresAt: row.expiresAt,
+            pushCount: Int(row.pushes.count),
+            push: row.push
+        )
+    }
+
+    /// The reloads of a host that are out and not acknowledged, in the order in which they were issued: what a host is
+    /// offered again when it comes back.
+    package func outstandingReloads(host: HostID) -> [ReloadEffect] {
+        guard let slot = self.hosts.find(host) else { return [] }
+        var found: [ReloadTable.Row] = []
+        var instance = self.hosts[slot].firstInstance
+        while instance != InstanceTable.none {
+            var reload = self.instances[instance].firstReload
+            while reload != ReloadTable.none {
+                found.append(self.reloads[reload])
+                reload = self.reloads[reload].next
+            }
+            instance = self.instances[instance].nextOfHost
+        }
+        // Instances come in the order of their ids, and the sort is stable.
+        return found.sorted { $0.position < $1.position }.map { self.effect(of: $0) }
+    }
+}
+
+extension Engine {
+    /// A host says what became of a reload.
+    mutating func accept(_ report: DeliveryReport) -> RecordAnswer.Result {
+        guard report.reload.partition == self.partition,
+            let instance = self.liveInstance(report.reload.instance),
+            let reload = self.reload(report.reload.position, of: instance)
+        else { return .delivery(known: false) }
+        switch report.result {
+        case .acknowledged:
+            self.counters.reloadsAcknowledged += 1
+            self.end(reload, .acknowledged)
+        case .refused:
+            self.counters.reloadsRefused += 1
+            if self.reloads[reload].exemption == nil {
+                let (window, isPush) = (self.reloads[reload].window, self.reloads[reload].isPush)
+                self.instances[instance].budget.refund(in: window, isPush: isPush)
+            }
+            self.end(reload, .failed(.refused, .refused))
+        }
+        self.decide(instance)
+        return .delivery(known: true)
+    }
+
+    /// The reload of an instance that was issued at a position, if it is still out.
+    func reload(_ position: LogPosition, of instance: UInt32) -> UInt32? {
+        var slot = self.instances[instance].firstReload
+        while slot != ReloadTable.none, self.reloads[slot].position != position { slot = self.reloads[slot].next }
+        return slot == ReloadTable.none ? nil : slot
+    }
+
+    /// Gives up the reloads that nobody acknowledged in time. Their charge is kept.
+    mutating func expireReloads(of instance: UInt32) {
+        var slot = self.instances[instance].firstReload
+        while slot != ReloadTable.none {
+            let next = self.reloads[slot].next
+            if self.reloads[slot].expiresAt <= self.time {
+                self.counters.reloadsUnacknowledged += 1
+                self.end(slot, .failed(.unacknowledged, .unacknowledged))
+            }
+            slot = next
+        }
+    }
+
+    /// Ends every reload of an instance that is gone.
+    mutating func removeReloads(of instance: UInt32, _ reason: DecisionReason) {
+        while self.instances[instance].firstReload != ReloadTable.none {
+            self.end(self.instances[instance].firstReload, .removed(reason))
+        }
+    }
+
+    /// Ends a reload and the pushes that it served, and forgets it. O(reloads that are out for the instance).
+    mutating func end(_ reload: UInt32, _ end: ReloadEnd) {
+        let row = self.reloads[reload]
+        self.endPushes(of: row, end)
+        self.unlink(reload, from: row.instance)
+        let cause = row.causes.list.first ?? .push
+        switch end {
+        case .acknowledged:
+            if row.generation == self.instances[row.instance].generation,
+                row.position >= self.instances[details: row.instance].confirmedBy
+            {
+                self.instances[details: row.instance].confirmedDigest = row.digest
+                self.instances[details: row.instance].confirmedBy = row.position
+            }
+            let outcome = row.exemption == nil ? PushOutcome.reloaded : .exempt
+            self.note(row.instance, outcome, .acknowledged, cause: cause, push: row.push, exemption: row.exemption)
+        case .failed(_, let reason):
+            self.note(row.instance, .failed, reason, cause: cause, push: row.push, exemption: row.exemption)
+            // The timeline's own wish is not lost with the reload; a sender's push and the app's request are answered.
+            let lasting: ReloadCauses = [ReloadCauses(.policy), ReloadCauses(.added), ReloadCauses(.configured)]
+            if !row.causes.isDisjoint(with: lasting) {
+                let retry = self.now + Self.retryInterval.milliseconds
+                self.instances[row.instance].timelineDue = min(self.instances[row.instance].timelineDue, retry)
+            }
+        case .removed(let reason):
+            self.note(row.instance, .removed, reason, cause: cause, push: row.push, exemption: row.exemption)
+        }
+    }
+
+    private mutating func endPushes(of row: ReloadTable.Row, _ end: ReloadEnd) {
+        var slot = row.pushes.head
+        while slot != PendingCauses.none {
+            let node = self.causes[slot]
+            switch end {
+            case .acknowledged:
+                let outcome: PushOutcome =
+                    slot != row.primary ? .coalesced : row.exemption == nil ? .reloaded : .exempt
+                self.ledger.move(node.push, from: .issued, to: outcome, at: self.time)
+            case .failed(let failure, _):
+                self.ledger.noteFailure(node.push, failure)
+                self.ledger.move(node.push, from: .issued, to: .failed, at: self.time)
+            case .removed:
+                self.ledger.move(node.push, from: .issued, to: .removed, at: self.time)
+            }
+            slot = node.next
+        }
+        self.causes.release(row.pushes)
+    }
+
+    private mutating func unlink(_ reload: UInt32, from instance: UInt32) {
+        var previous = ReloadTable.none
+        var slot = self.instances[instance].firstReload
+        var earliest = Int64.max
+        while slot != ReloadTable.none {
+            let next = self.reloads[slot].next
+            if slot == reload {
+                if previous == ReloadTable.none {
+                    self.instances[instance].firstReload = next
+                } else {
+                    self.reloads[previous].next = next
+                }
+                if next == ReloadTable.none { self.instances[instance].lastReload = previous }
+            } else {
+                earliest = min(earliest, self.reloads[slot].expiresAt.milliseconds)
+                previous = slot
+            }
+            slot = next
+        }
+        self.instances[instance].reloadsExpire = earliest
+        self.reloads.release(reload)
+    }
+
+    /// The number of a live instance by its address.
+    func liveInstance(_ address: InstanceAddress) -> UInt32? {
+        guard let host = self.hosts.find(address.host), self.hosts[host].isRegistered else { return nil }
+        var instance = self.hosts[host].firstInstance
+        while instance != InstanceTable.none {
+            if self.instances[details: instance].id == address.instance {
+                return self.instances[instance].isLive ? instance : nil
+            }
+            instance = self.instances[instance].nextOfHost
+        }
+        return nil
+    }
+}

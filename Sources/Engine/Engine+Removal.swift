@@ -1,0 +1,163 @@
+import IntentMatching
+import Timelines
+import WidgetModel
+
+extension Engine {
+    /// Removes a host, or one token of it.
+    mutating func unregister(_ removal: HostRemoval) -> RecordAnswer.Result {
+        guard let host = self.hosts.find(removal.host), self.hosts[host].isRegistered else { return .unknownHost }
+        if let token = removal.token {
+            guard let known = self.hosts[host].tokens.first(where: { $0.token == token }) else { return .unknownHost }
+            if let since = removal.notRegisteredSince, known.boundAt > since { return .unregistered }
+            self.unbind(token, ofApp: self.hosts[host].app)
+            return .unregistered
+        }
+        if let since = removal.notRegisteredSince, self.hosts[host].registeredAt > since { return .unregistered }
+        self.removeHost(host)
+        return .unregistered
+    }
+
+    /// Removes a host with all its tokens and instances. Budgets are remembered until they no longer hold anything back.
+    mutating func removeHost(_ host: UInt32) {
+        self.calendar.cancel(Self.timer(ofHost: host))
+        for token in self.hosts[host].tokens { self.forget(token.token, ofApp: self.hosts[host].app) }
+        self.hosts[host].tokens = []
+        self.hosts[host].isRegistered = false
+        self.hosts[host].revision = 0
+        self.hosts[host].leaseEnds = nil
+        self.hosts[host].exemptUntil = .min
+        self.hosts[host].foregroundUntil = .min
+        self.hosts[host].sessionsUntil = InlineArray(repeating: .min)
+        for instance in self.instances(of: host) where self.instances[instance].isLive {
+            self.removeInstance(instance, .hostRemoved)
+        }
+        if self.hosts[host].firstInstance == InstanceTable.none { self.hosts.release(host) }
+    }
+
+    /// Takes an instance away: all that waits or is out for it ends `removed`; its budget stays as a tombstone.
+    mutating func removeInstance(_ instance: UInt32, _ reason: DecisionReason) {
+        var slot = self.instances[instance].pending.head
+        while slot != PendingCauses.none {
+            let push = self.causes[slot].push
+            self.note(instance, .removed, reason, push: self.ledger[push].id)
+            self.ledger.move(push, from: .deferred, to: .removed, at: self.time)
+            slot = self.causes[slot].next
+        }
+        self.causes.release(self.instances[instance].pending)
+        self.removeReloads(of: instance, reason)
+        self.index.remove(instance)
+        self.setControlToken(of: instance, nil)
+        self.hosts[self.instances[instance].host].liveInstances -= 1
+        self.instances[instance].isLive = false
+        self.instances[instance].isOrphaned = false
+        self.instances[instance].pending = CauseList()
+        self.instances[instance].high = 0
+        self.instances[instance].normal = 0
+        self.instances[instance].waiting = []
+        self.instances[instance].hasScheduled = false
+        self.instances[instance].hasPendingDigest = false
+        self.instances[instance].minExpiry = .max
+        self.instances[instance].decidesAt = .max
+        self.instances[instance].timelineDue = .max
+        let id = self.instances[details: instance].id
+        self.instances[details: instance] = InstanceTable.Details(
+            id: id,
+            family: self.instances[details: instance].family,
+            configuration: .empty,
+            tags: []
+        )
+        self.calendar.arm(Self.timer(ofInstance: instance), at: self.tombstoneEnd(of: instance))
+    }
+
+    /// Until when a removed instance's budget must be remembered, so that nobody gains by adding it again: the end of
+    /// its window, and until pace and distances no longer hold anything back.
+    private func tombstoneEnd(of instance: UInt32) -> Instant {
+        let terms = self.terms(of: instance)
+        let row = self.instances[instance]
+        var end = terms.window.end
+        if let arrival = row.budget.theoreticalArrival { end = max(end, arrival) }
+        if let last = row.budget.lastReload { end = max(end, last + max(terms.minimumInterval, terms.exemptInterval)) }
+        if row.freeSetupAt != .min { end = max(end, Instant(milliseconds: row.freeSetupAt) + terms.minimumInterval) }
+        return end
+    }
+
+    /// Forgets a removed instance's budget, and its host with the last one.
+    mutating func releaseTombstone(_ instance: UInt32) {
+        // A change of settings may have moved the pace on since.
+        if let arrival = self.instances[instance].budget.theoreticalArrival, arrival > self.time {
+            return self.calendar.arm(Self.timer(ofInstance: instance), at: arrival)
+        }
+        let host = self.instances[instance].host
+        self.link(self.instances(of: host).filter { $0 != instance }, to: host)
+        self.instances.release(instance)
+        if !self.hosts[host].isRegistered, self.hosts[host].firstInstance == InstanceTable.none {
+            self.hosts.release(host)
+        }
+    }
+}
+
+extension Engine {
+    /// Lets a token stand for a host, taking it from whatever it stood for.
+    mutating func bind(_ token: DeviceToken, to host: UInt32) {
+        if let binding = self.tokens.binding(of: token) {
+            if binding == TokenTable.Binding(host: host, instance: InstanceTable.none) {
+                if let index = self.hosts[host].tokens.firstIndex(where: { $0.token == token }) {
+                    self.hosts[host].tokens[index].boundAt = self.time
+                }
+                return
+            }
+            self.release(token, from: binding)
+        }
+        self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: InstanceTable.none))
+        self.hosts[host].tokens.append(HostTable.Row.Token(token: token, boundAt: self.time))
+        self.announce(token, host: host, instance: nil)
+        if self.hosts[host].tokens.count > self.limits.tokensPerHostMax {
+            let oldest = self.hosts[host].tokens.removeFirst()
+            self.forget(oldest.token, ofApp: self.hosts[host].app)
+        }
+    }
+
+    private mutating func announce(_ token: DeviceToken, host: UInt32, instance: InstanceID?) {
+        let app = self.apps.apps[Int(self.hosts[host].app)].id
+        self.output.directory.append(.bound(token, host: self.hosts[host].id, app: app, instance: instance))
+    }
+
+    /// Takes a token from a host or a control, without it being removed: it stands for something else now. A host
+    /// that loses its last token can never be reached again, and goes.
+    private mutating func release(_ token: DeviceToken, from binding: TokenTable.Binding) {
+        if binding.instance != InstanceTable.none {
+            self.instances[details: binding.instance].controlToken = nil
+            self.instances[binding.instance].isControl = false
+            return
+        }
+        self.hosts[binding.host].tokens.removeAll { $0.token == token }
+        if self.hosts[binding.host].tokens.isEmpty { self.removeHost(binding.host) }
+    }
+
+    /// Removes a token of an app's host; the host goes with its last one.
+    mutating func unbind(_ token: DeviceToken, ofApp app: UInt32) {
+        guard let binding = self.tokens.binding(of: token), self.hosts[binding.host].app == app else { return }
+        self.forget(token, ofApp: app)
+        self.release(token, from: binding)
+    }
+
+    /// From now on the token is answered as removed.
+    private mutating func forget(_ token: DeviceToken, ofApp app: UInt32) {
+        self.tokens.remove(token, at: self.time)
+        self.output.directory.append(.removed(token, app: self.apps.apps[Int(app)].id, at: self.time))
+    }
+
+    /// Gives a control its own token, or takes it away.
+    mutating func setControlToken(of instance: UInt32, _ token: DeviceToken?) {
+        let old = self.instances[details: instance].controlToken
+        guard old != token else { return }
+        let host = self.instances[instance].host
+        if let old { self.forget(old, ofApp: self.hosts[host].app) }
+        self.instances[details: instance].controlToken = token
+        self.instances[instance].isControl = token != nil
+        guard let token else { return }
+        if let binding = self.tokens.binding(of: token) { self.release(token, from: binding) }
+        self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
+        self.announce(token, host: host, instance: self.instances[details: instance].id)
+    }
+}

@@ -1,0 +1,61 @@
+import IntentMatching
+import Timelines
+import WidgetModel
+
+extension Engine {
+    /// Puts settings in force. Kinds and apps that are no longer named keep their instances, which count as orphaned.
+    mutating func configure(_ settings: EngineSettings) -> RecordAnswer.Result {
+        guard settings.engineVersion <= Self.version else {
+            return .settingsTooNew(engineVersion: settings.engineVersion)
+        }
+        let before = self.apps
+        self.limits = settings.limits
+        self.log.resize(to: settings.limits.decisionsRetainedMax)
+        self.repeats.resize(to: settings.limits.repeatEntriesMax)
+        for app in self.apps.apps.indices { self.apps.apps[app].isConfigured = false }
+        for kind in self.apps.kinds.indices { self.apps.kinds[kind].isConfigured = false }
+        for app in settings.apps {
+            let slot = self.apps.configure(app, team: self.teams.intern(app.team.rawValue))
+            for kind in app.kinds { self.configure(kind, of: slot) }
+        }
+        var orphaned = 0
+        for instance in self.instances.usedSlots() {
+            self.adopt(instance, before)
+            if self.instances[instance].isOrphaned { orphaned += 1 }
+        }
+        return .settings(orphaned: orphaned)
+    }
+
+    private mutating func configure(_ settings: KindSettings, of app: UInt32) {
+        guard let kind = self.apps.findAny(settings.schema.kind, of: app) else {
+            _ = self.apps.addKind(settings, of: app)
+            return
+        }
+        let old = self.apps.kinds[Int(kind)].budget
+        self.apps.kinds[Int(kind)].isConfigured = true
+        self.apps.kinds[Int(kind)].schema = settings.schema
+        self.apps.kinds[Int(kind)].budget = settings.budget
+        // A replaced policy binds the window that it opened, so it is needed for as long as that lasts.
+        self.apps.kinds[Int(kind)].replaced.removeAll { $0.at + $0.budget.windowLength <= self.time }
+        if old != settings.budget {
+            self.apps.kinds[Int(kind)].replaced.append(AppTable.Replaced(budget: old, at: self.time))
+        }
+    }
+
+    /// Fits an instance into changed settings: its budget, and whether its configuration is still what the kind has.
+    private mutating func adopt(_ instance: UInt32, _ before: AppTable) {
+        let row = self.instances[instance]
+        let (old, new) = (before.kinds[Int(row.kind)], self.apps.kinds[Int(row.kind)])
+        if old.budget != new.budget {
+            let host = self.hosts[row.host].id
+            let terms = before.terms(kind: row.kind, anchor: row.anchor, host: host, at: self.time)
+            self.instances[instance].anchor = UInt32(clamping: new.budget.anchor(of: host))
+            self.instances[instance].budget.carryOver(from: terms, to: self.terms(of: instance), at: self.time)
+        }
+        guard row.isLive else { return }
+        let configuration = self.instances[details: instance].configuration
+        self.instances[instance].isOrphaned =
+            !new.isConfigured || !self.apps.apps[Int(new.app)].isConfigured || !new.schema.accepts(configuration)
+        self.decide(instance)
+    }
+}

@@ -1,0 +1,55 @@
+import Timelines
+package import WidgetModel
+
+extension Engine {
+    /// When the owner must append a `tick`, if nothing else is appended before; nil if nothing is ever due.
+    package var nextTimer: Instant? {
+        let forgotten = self.tokens.nextForgotten(after: self.limits.removedTokenRetention)
+        guard let due = self.calendar.nextDue else { return forgotten }
+        return forgotten.map { min($0, due) } ?? due
+    }
+
+    /// Instances and hosts share one calendar: even ids and odd ones.
+    static func timer(ofInstance instance: UInt32) -> UInt32 { instance << 1 }
+    static func timer(ofHost host: UInt32) -> UInt32 { host << 1 | 1 }
+
+    /// Fires what is due by the log's time, in the order of due seconds and then ids.
+    mutating func fireTimers() {
+        if let due = self.calendar.nextDue, due <= self.time {
+            for id in self.calendar.takeDue(upTo: self.time) {
+                if id & 1 == 0 { self.fireInstance(id >> 1) } else { self.fireHost(id >> 1) }
+            }
+        }
+        if let due = self.tokens.nextForgotten(after: self.limits.removedTokenRetention), due <= self.time {
+            var forgotten: [DeviceToken] = []
+            self.tokens.forget(at: self.time, after: self.limits.removedTokenRetention) { forgotten.append($0) }
+            for token in forgotten { self.output.directory.append(.forgotten(token)) }
+        }
+        self.ledger.evict(
+            above: self.limits.pushesRetainedMax,
+            completedBefore: self.time - self.limits.pushRetention
+        )
+    }
+
+    private mutating func fireInstance(_ instance: UInt32) {
+        guard self.instances[instance].isLive else { return self.releaseTombstone(instance) }
+        if self.instances[instance].reloadsExpire <= self.now { self.expireReloads(of: instance) }
+        self.decide(instance)
+    }
+
+    private mutating func fireHost(_ host: UInt32) {
+        guard self.hosts[host].isRegistered, let ends = self.hosts[host].leaseEnds, ends <= self.time else { return }
+        self.removeHost(host)
+    }
+
+    /// Arms the instance's timer for the first of its dates.
+    mutating func arm(_ instance: UInt32) {
+        let row = self.instances[instance]
+        let at = min(min(row.decidesAt, row.minExpiry), min(row.timelineDue, row.reloadsExpire))
+        if at == .max {
+            self.calendar.cancel(Self.timer(ofInstance: instance))
+        } else {
+            self.calendar.arm(Self.timer(ofInstance: instance), at: Instant(milliseconds: at))
+        }
+    }
+}

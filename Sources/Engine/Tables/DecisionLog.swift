@@ -1,0 +1,78 @@
+import WidgetModel
+
+/// The last decisions of all instances: one ring, in which each decision names its instance's previous one.
+struct DecisionLog: Sendable {
+    static let none = UInt64.max
+
+    struct Entry: Sendable {
+        let at: Instant
+        let position: LogPosition
+        /// Only looked at where ``hasPush``.
+        let push: PushID
+        /// The number of the instance's previous decision.
+        let previous: UInt64
+        /// Milliseconds, for `deferred`.
+        let until: Int64
+        let instance: UInt32
+        let cause: ReloadCause
+        let outcome: PushOutcome
+        let reason: DecisionReason
+        let exemption: Exemption?
+        let hasPush: Bool
+    }
+
+    private var entries: [Entry] = []
+    private(set) var capacity: Int
+    /// How many decisions were ever noted; the next one's number.
+    private(set) var count: UInt64 = 0
+
+    init(capacity: Int) {
+        self.capacity = max(1, capacity)
+    }
+
+    /// Notes a decision and returns its number.
+    mutating func append(_ entry: Entry) -> UInt64 {
+        defer { self.count += 1 }
+        if self.entries.count < self.capacity {
+            self.entries.append(entry)
+        } else {
+            self.entries[Int(self.count % UInt64(self.capacity))] = entry
+        }
+        return self.count
+    }
+
+    /// A decision by its number, if it is still kept.
+    subscript(number: UInt64) -> Entry? {
+        guard number < self.count, self.count - number <= UInt64(self.entries.count) else { return nil }
+        return self.entries[Int(number % UInt64(self.capacity))]
+    }
+
+    /// Keeps as many of the newest as fit another capacity. O(kept).
+    mutating func resize(to capacity: Int) {
+        let capacity = max(1, capacity)
+        guard capacity != self.capacity else { return }
+        var kept: [Entry] = []
+        let first = self.count - UInt64(min(self.entries.count, capacity))
+        for number in first..<self.count { if let entry = self[number] { kept.append(entry) } }
+        // A ring's numbers start at a multiple of its capacity.
+        var ring = kept
+        if !kept.isEmpty, kept.count == capacity {
+            for (offset, entry) in kept.enumerated() {
+                ring[Int((first + UInt64(offset)) % UInt64(capacity))] = entry
+            }
+        } else if first > 0 {
+            // Not full and not from the start: numbers would not fall into place, so the log starts anew.
+            ring = []
+            self.count = self.count.roundedUp(toMultipleOf: UInt64(capacity))
+        }
+        self.entries = ring
+        self.capacity = capacity
+    }
+}
+
+extension UInt64 {
+    /// The least multiple of `step` that is not less.
+    func roundedUp(toMultipleOf step: UInt64) -> UInt64 {
+        (self + step - 1) / step * step
+    }
+}

@@ -1,0 +1,123 @@
+import Timelines
+import WidgetModel
+
+/// The widget instances of a partition by number: what decisions touch in one table, what they seldom need in another.
+struct InstanceTable: Sendable {
+    static let none = Slab<Row>.none
+
+    /// What decisions read and write: no pointer in it, so that copying costs nothing.
+    struct Row: Sendable {
+        /// The pushes that wait.
+        var pending = CauseList()
+        let host: UInt32
+        /// The next instance of the host in the order of ids.
+        var nextOfHost = InstanceTable.none
+        var kind: UInt32
+        /// How many of the waiting pushes have priority 10 and 5.
+        var high: UInt32 = 0
+        var normal: UInt32 = 0
+        /// The causes beside pushes that wait.
+        var waiting: ReloadCauses = []
+        var isLive = true
+        var pushEnabled = true
+        /// Whether a waiting push may have its not-before still to come.
+        var hasScheduled = false
+        /// Whether ``Details/pendingDigest`` is the state that the next reload brings.
+        var hasPendingDigest = false
+        var isOrphaned = false
+        /// Whether it is a control, addressed by a token of its own.
+        var isControl = false
+        /// Why the waiting causes wait.
+        var reason = DecisionReason.waitsForAnother
+        /// The earliest end of a waiting push, in milliseconds.
+        var minExpiry = Int64.max
+        /// When the waiting causes are decided next, in milliseconds.
+        var decidesAt = Int64.max
+        /// When the timeline's policy asks for the next timeline, smoothed, in milliseconds.
+        var timelineDue = Int64.max
+        var budget = ReloadBudget()
+        /// The minute at which the host's windows start under the kind's policy.
+        var anchor: UInt32
+        /// The limit of the instance's first window.
+        var firstLimit: UInt16 = .max
+        /// Milliseconds; the window in which the instance was first added.
+        var firstWindow = Int64.min
+        /// A stable hash of the address.
+        let addressHash: UInt64
+        /// The reloads that are out, oldest first.
+        var firstReload = ReloadTable.none
+        var lastReload = ReloadTable.none
+        /// The earliest end of a reload that is out, in milliseconds.
+        var reloadsExpire = Int64.max
+        /// When an `added` or `configured` reload was last not charged, in milliseconds.
+        var freeSetupAt = Int64.min
+        /// The number of the last decision.
+        var lastDecision = DecisionLog.none
+        /// Counts the configurations.
+        var generation: UInt32 = 0
+        /// Where the present configuration came in.
+        var configuredAt = LogPosition.start
+        var exemptReloads: UInt32 = 0
+    }
+
+    struct Details: Sendable {
+        var id: InstanceID
+        var family: WidgetFamily
+        var configuration: Configuration
+        var tags: [String]
+        var controlToken: DeviceToken?
+        var timeline: Shown?
+        /// The state of content that the instance shows, as far as that is confirmed, and the reload that confirmed it.
+        var confirmedDigest: ContentDigest?
+        var confirmedBy = LogPosition.start
+        var pendingDigest: ContentDigest?
+    }
+
+    /// The timeline that the instance shows.
+    struct Shown: Sendable {
+        let timeline: Timeline
+        let receivedAt: Instant
+        let findings: [TimelineFinding]
+        /// How many timelines in a row had its digest, itself included.
+        let equalDigests: Int
+    }
+
+    private var rows = Slab<Row>()
+    private(set) var details: [Details] = []
+
+    /// Rows in use, those of removed instances included.
+    var count: Int { self.rows.count }
+
+    @inline(__always)
+    subscript(slot: UInt32) -> Row {
+        _read { yield self.rows[slot] }
+        _modify { yield &self.rows[slot] }
+    }
+
+    @inline(__always)
+    subscript(details slot: UInt32) -> Details {
+        _read { yield self.details[Int(slot)] }
+        _modify { yield &self.details[Int(slot)] }
+    }
+
+    mutating func insert(_ row: Row, _ details: Details) -> UInt32 {
+        let slot = self.rows.insert(row)
+        if Int(slot) == self.details.count {
+            self.details.append(details)
+        } else {
+            self.details[Int(slot)] = details
+        }
+        return slot
+    }
+
+    mutating func release(_ slot: UInt32) {
+        self.rows.release(slot)
+    }
+
+    /// Every row in use, in the order of its number. O(rows).
+    func usedSlots() -> [UInt32] {
+        var isFree = Array(repeating: false, count: self.rows.rows.count)
+        for slot in self.rows.free { isFree[Int(slot)] = true }
+        return isFree.indices.filter { !isFree[$0] }.map { UInt32($0) }
+    }
+}

@@ -1,0 +1,31 @@
+import WidgetModel
+
+/// Names by number and numbers by name, for few names that never go: teams and apps.
+struct NameTable: Sendable {
+    private(set) var names: [String] = []
+    private var index = SlotIndex()
+    private let seed: UInt64
+
+    init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    func find(_ name: String) -> UInt32? {
+        self.index.find(ByteHash.of(name, seed: self.seed)) { self.names[Int($0)] == name }
+    }
+
+    func find(_ bytes: [UInt8], in range: Range<Int>) -> UInt32? {
+        self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { slot in
+            self.names[Int(slot)].equals(bytes, in: range)
+        }
+    }
+
+    /// The name's number, a new one if it has none yet.
+    mutating func intern(_ name: String) -> UInt32 {
+        if let slot = self.find(name) { return slot }
+        self.names.append(name)
+        let slot = UInt32(self.names.count - 1)
+        self.index.insert(ByteHash.of(name, seed: self.seed), slot)
+        return slot
+    }
+}

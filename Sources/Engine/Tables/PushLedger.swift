@@ -1,0 +1,151 @@
+import WidgetModel
+
+/// What became of every push: a row with a count for each outcome.
+///
+/// Rows of complete pushes are kept for questions, in the order in which they completed, within the limits.
+struct PushLedger: Sendable {
+    static let none = Slab<Row>.none
+
+    struct Row: Sendable {
+        let id: PushID
+        let team: UInt32
+        let priority: Priority
+        /// Whether matching goes on; an open push is never complete.
+        var isOpen = true
+        let contentHash: UInt64
+        let position: LogPosition
+        let acceptedAt: Instant
+        let expiresAt: Instant
+        /// `Instant.epoch` if there is none.
+        let notBefore: Instant
+        let collapseID: [UInt8]
+        var completedAt = Instant.epoch
+        var matched: UInt32 = 0
+        var repeats: UInt32 = 0
+        var counts = InlineArray<11, UInt32>(repeating: 0)
+        var failures = InlineArray<3, UInt32>(repeating: 0)
+        /// The neighbours among the complete ones.
+        var next = PushLedger.none
+        var previous = PushLedger.none
+
+        var isComplete: Bool { !self.isOpen && self.counts[0] == 0 && self.counts[1] == 0 }
+    }
+
+    private var rows = Slab<Row>()
+    private var index = SlotIndex()
+    private var complete = (first: PushLedger.none, last: PushLedger.none)
+    private(set) var completeCount = 0
+    /// Totals over all pushes ever, evicted ones included.
+    private(set) var matched = 0
+    private(set) var totals = InlineArray<11, Int>(repeating: 0)
+    private(set) var failures = InlineArray<3, Int>(repeating: 0)
+    private let seed: UInt64
+
+    init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    var count: Int { self.rows.count }
+    var incompleteCount: Int { self.count - self.completeCount }
+
+    @inline(__always)
+    subscript(push: UInt32) -> Row {
+        _read { yield self.rows[push] }
+    }
+
+    private func hash(_ id: PushID) -> UInt64 {
+        ByteHash.mix(ByteHash.mix(self.seed ^ id.high) ^ id.low)
+    }
+
+    /// Opens a row for a push that was just accepted; ``close(_:at:)`` it when matching is over.
+    mutating func open(_ row: consuming Row) -> UInt32 {
+        let hash = self.hash(row.id)
+        let slot = self.rows.insert(row)
+        self.index.insert(hash, slot)
+        return slot
+    }
+
+    mutating func close(_ push: UInt32, at now: Instant) {
+        self.rows[push].isOpen = false
+        if self.rows[push].isComplete { self.appendComplete(push, at: now) }
+    }
+
+    /// One more instance matched, and this is what its push starts as.
+    @inline(__always)
+    mutating func match(_ push: UInt32, as outcome: PushOutcome) {
+        let outcome = Int(outcome.rawValue)
+        self.rows[push].matched += 1
+        self.rows[push].counts[outcome] += 1
+        self.matched += 1
+        self.totals[outcome] += 1
+    }
+
+    /// An instance's push goes from one outcome to the next.
+    @inline(__always)
+    mutating func move(_ push: UInt32, from old: PushOutcome, to new: PushOutcome, at now: Instant) {
+        let (old, newIndex) = (Int(old.rawValue), Int(new.rawValue))
+        precondition(self.rows[push].counts[old] > 0, "an outcome is taken back that was not counted")
+        self.rows[push].counts[old] -= 1
+        self.rows[push].counts[newIndex] += 1
+        self.totals[old] -= 1
+        self.totals[newIndex] += 1
+        if new.isFinal, self.rows[push].isComplete { self.appendComplete(push, at: now) }
+    }
+
+    mutating func noteFailure(_ push: UInt32, _ reason: FailureReason) {
+        self.rows[push].failures[Int(reason.rawValue)] += 1
+        self.failures[Int(reason.rawValue)] += 1
+    }
+
+    /// Counts a repeat of a push, if the push is still here.
+    mutating func noteRepeat(_ id: PushID, team: UInt32, contentHash: UInt64) {
+        let found = self.index.find(self.hash(id)) { slot in
+            let row = self.rows[slot]
+            return row.id == id && row.team == team && row.contentHash == contentHash
+        }
+        if let found { self.rows[found].repeats += 1 }
+    }
+
+    private mutating func appendComplete(_ push: UInt32, at now: Instant) {
+        self.rows[push].completedAt = now
+        self.rows[push].previous = self.complete.last
+        if self.complete.last == Self.none {
+            self.complete.first = push
+        } else {
+            self.rows[self.complete.last].next = push
+        }
+        self.complete.last = push
+        self.completeCount += 1
+    }
+
+    /// Forgets the pushes that completed first: those above `max`, and those that completed before `instant`.
+    mutating func evict(above max: Int, completedBefore instant: Instant) {
+        while self.complete.first != Self.none {
+            let slot = self.complete.first
+            guard self.completeCount > max || self.rows[slot].completedAt < instant else { return }
+            let next = self.rows[slot].next
+            self.complete.first = next
+            if next == Self.none { self.complete.last = Self.none } else { self.rows[next].previous = Self.none }
+            self.completeCount -= 1
+            self.index.remove(self.hash(self.rows[slot].id), slot)
+            self.rows.release(slot)
+        }
+    }
+
+    /// The rows of a push's id, sorted by position: several if its content or target differed.
+    func find(_ id: PushID, team: UInt32) -> [UInt32] {
+        var found: [UInt32] = []
+        _ = self.index.find(self.hash(id)) { slot in
+            if self.rows[slot].id == id, self.rows[slot].team == team { found.append(slot) }
+            return false
+        }
+        return found.sorted { (self.rows[$0].position, $0) < (self.rows[$1].position, $1) }
+    }
+
+    /// Every row in use, in the order of its number. O(rows).
+    func usedSlots() -> [UInt32] {
+        var isFree = Array(repeating: false, count: self.rows.rows.count)
+        for slot in self.rows.free { isFree[Int(slot)] = true }
+        return isFree.indices.filter { !isFree[$0] }.map { UInt32($0) }
+    }
+}

@@ -1,0 +1,79 @@
+import WidgetModel
+
+/// The last pushes, by which a repeat is recognised: a ring of a bounded number of ids.
+struct RepeatWindow: Sendable {
+    struct Entry: Sendable {
+        let id: PushID
+        /// A fixed-seed hash of team, target, headers and body.
+        let key: UInt64
+        let acceptedAt: Instant
+        var matched: UInt32
+    }
+
+    private var entries: [Entry] = []
+    private var index = SlotIndex()
+    /// Where the next entry goes once the ring is full: the oldest one's place.
+    private var oldest = 0
+    private var capacity: Int
+    private let seed: UInt64
+
+    init(capacity: Int, seed: UInt64) {
+        self.capacity = max(1, capacity)
+        self.seed = seed
+    }
+
+    /// When the oldest push that is still recognised was accepted.
+    var start: Instant? {
+        self.entries.isEmpty ? nil : self.entries[self.entries.count < self.capacity ? 0 : self.oldest].acceptedAt
+    }
+
+    private func hash(_ id: PushID) -> UInt64 {
+        ByteHash.mix(ByteHash.mix(self.seed ^ id.high) ^ id.low)
+    }
+
+    func find(_ id: PushID, key: UInt64) -> UInt32? {
+        self.index.find(self.hash(id)) { slot in
+            self.entries[Int(slot)].id == id && self.entries[Int(slot)].key == key
+        }
+    }
+
+    func matched(_ slot: UInt32) -> Int { Int(self.entries[Int(slot)].matched) }
+
+    mutating func setMatched(_ slot: UInt32, _ count: Int) {
+        self.entries[Int(slot)].matched = UInt32(clamping: count)
+    }
+
+    /// Remembers a push, forgetting the oldest one if the ring is full, and returns its slot.
+    mutating func insert(_ id: PushID, key: UInt64, at now: Instant) -> UInt32 {
+        let entry = Entry(id: id, key: key, acceptedAt: now, matched: 0)
+        let slot: Int
+        if self.entries.count < self.capacity {
+            slot = self.entries.count
+            self.entries.append(entry)
+        } else {
+            slot = self.oldest
+            self.index.remove(self.hash(self.entries[slot].id), UInt32(slot))
+            self.entries[slot] = entry
+            self.oldest = slot + 1 == self.capacity ? 0 : slot + 1
+        }
+        self.index.insert(self.hash(id), UInt32(slot))
+        return UInt32(slot)
+    }
+
+    /// Keeps as many of the newest as fit another capacity. O(kept).
+    mutating func resize(to capacity: Int) {
+        let capacity = max(1, capacity)
+        guard capacity != self.capacity else { return }
+        let inOrder = Array(self.entries[self.oldest...] + self.entries[..<self.oldest])
+        self = RepeatWindow(capacity: capacity, seed: self.seed)
+        for entry in inOrder.suffix(capacity) {
+            self.setMatched(self.insert(entry.id, key: entry.key, at: entry.acceptedAt), Int(entry.matched))
+        }
+    }
+
+    /// The entries from the oldest to the newest, for digests.
+    func forEach(_ body: (Entry) -> Void) {
+        for entry in self.entries[self.oldest...] { body(entry) }
+        for entry in self.entries[..<self.oldest] { body(entry) }
+    }
+}

@@ -1,0 +1,32 @@
+/// Rows that keep their number until they are released; numbers are used again, the last released first.
+///
+/// `none` is the number that no row has. The free list is part of the state: a replay numbers rows alike.
+struct Slab<Row: Sendable>: Sendable {
+    static var none: UInt32 { .max }
+
+    private(set) var rows: [Row] = []
+    private(set) var free: [UInt32] = []
+
+    /// How many rows are in use.
+    var count: Int { self.rows.count - self.free.count }
+
+    @inline(__always)
+    subscript(slot: UInt32) -> Row {
+        _read { yield self.rows[Int(slot)] }
+        _modify { yield &self.rows[Int(slot)] }
+    }
+
+    mutating func insert(_ row: consuming Row) -> UInt32 {
+        guard let slot = self.free.popLast() else {
+            self.rows.append(row)
+            return UInt32(self.rows.count - 1)
+        }
+        self.rows[Int(slot)] = row
+        return slot
+    }
+
+    /// Gives a number back. The row keeps its last value until the number is used again.
+    mutating func release(_ slot: UInt32) {
+        self.free.append(slot)
+    }
+}

@@ -1,0 +1,69 @@
+import WidgetModel
+
+/// A hash table from keys to row numbers that leaves the keys in the rows: eight bytes a cell, open addressing.
+///
+/// Never iterated. The caller hashes, and compares through a closure.
+struct SlotIndex: Sendable {
+    /// 0 if empty, else the upper half of the hash above the slot plus one.
+    private var cells: [UInt64] = Array(repeating: 0, count: 16)
+    private(set) var count = 0
+
+    private var mask: Int { self.cells.count - 1 }
+
+    /// The slot with this hash for which `matches` holds.
+    @inline(__always)
+    func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
+        let tag = hash >> 32
+        var index = Int(truncatingIfNeeded: tag) & self.mask
+        while true {
+            let cell = self.cells[index]
+            if cell == 0 { return nil }
+            if cell >> 32 == tag {
+                let slot = UInt32(truncatingIfNeeded: cell) &- 1
+                if matches(slot) { return slot }
+            }
+            index = (index + 1) & self.mask
+        }
+    }
+
+    mutating func insert(_ hash: UInt64, _ slot: UInt32) {
+        if (self.count + 1) * 2 > self.cells.count { self.grow() }
+        self.place((hash & 0xFFFF_FFFF_0000_0000) | (UInt64(slot) + 1))
+        self.count += 1
+    }
+
+    private mutating func place(_ cell: UInt64) {
+        var index = Int(truncatingIfNeeded: cell >> 32) & self.mask
+        while self.cells[index] != 0 { index = (index + 1) & self.mask }
+        self.cells[index] = cell
+    }
+
+    private mutating func grow() {
+        let old = self.cells
+        self.cells = Array(repeating: 0, count: old.count * 2)
+        for cell in old where cell != 0 { self.place(cell) }
+    }
+
+    /// Removes what was inserted with this hash and slot. Precondition: it is there.
+    mutating func remove(_ hash: UInt64, _ slot: UInt32) {
+        let wanted = (hash & 0xFFFF_FFFF_0000_0000) | (UInt64(slot) + 1)
+        var index = Int(truncatingIfNeeded: wanted >> 32) & self.mask
+        while self.cells[index] != wanted {
+            precondition(self.cells[index] != 0, "a slot is removed that was not inserted")
+            index = (index + 1) & self.mask
+        }
+        // Pull later cells of the run back, so that no tombstones are needed.
+        var hole = index
+        var next = (hole + 1) & self.mask
+        while self.cells[next] != 0 {
+            let home = Int(truncatingIfNeeded: self.cells[next] >> 32) & self.mask
+            if ((next &- home) & self.mask) >= ((next &- hole) & self.mask) {
+                self.cells[hole] = self.cells[next]
+                hole = next
+            }
+            next = (next + 1) & self.mask
+        }
+        self.cells[hole] = 0
+        self.count -= 1
+    }
+}

@@ -1,0 +1,63 @@
+import WidgetModel
+
+/// Which host each push token stands for, and which tokens were removed lately.
+struct TokenTable: Sendable {
+    struct Binding: Hashable, Sendable {
+        let host: UInt32
+        /// The control instance whose own token it is, or `InstanceTable.none`.
+        let instance: UInt32
+    }
+
+    private enum Entry: Sendable {
+        case bound(Binding)
+        case removed(at: Instant)
+    }
+
+    private var entries: [DeviceToken: Entry] = [:]
+    /// Removed tokens in the order of their removal; a token that was bound again since is skipped when its turn comes.
+    private var removals: [(token: DeviceToken, at: Instant)] = []
+    private var firstRemoval = 0
+    private(set) var boundCount = 0
+
+    var removedCount: Int { self.entries.count - self.boundCount }
+
+    func binding(of token: DeviceToken) -> Binding? {
+        if case .bound(let binding) = self.entries[token] { binding } else { nil }
+    }
+
+    mutating func bind(_ token: DeviceToken, to binding: Binding) {
+        if self.binding(of: token) == nil { self.boundCount += 1 }
+        self.entries[token] = .bound(binding)
+    }
+
+    mutating func remove(_ token: DeviceToken, at now: Instant) {
+        if self.binding(of: token) != nil { self.boundCount -= 1 }
+        self.entries[token] = .removed(at: now)
+        self.removals.append((token, now))
+    }
+
+    /// When the oldest removal may be forgotten, if there is one.
+    func nextForgotten(after retention: Interval) -> Instant? {
+        self.firstRemoval < self.removals.count ? self.removals[self.firstRemoval].at + retention : nil
+    }
+
+    /// Forgets the tokens that were removed that long ago, and gives them to `body` in the order of their removal.
+    mutating func forget(at now: Instant, after retention: Interval, _ body: (DeviceToken) -> Void) {
+        while self.firstRemoval < self.removals.count, self.removals[self.firstRemoval].at + retention <= now {
+            let (token, at) = self.removals[self.firstRemoval]
+            self.firstRemoval += 1
+            if case .removed(let last) = self.entries[token], last == at {
+                self.entries[token] = nil
+                body(token)
+            }
+        }
+        // Amortised O(1): half of the array is dropped at most once for each time it was filled.
+        if self.firstRemoval > 1024, self.firstRemoval * 2 > self.removals.count {
+            self.removals.removeFirst(self.firstRemoval)
+            self.firstRemoval = 0
+        }
+    }
+
+    /// The removals that are still remembered, in their order; with duplicates of tokens that came and went.
+    var removalsInOrder: ArraySlice<(token: DeviceToken, at: Instant)> { self.removals[self.firstRemoval...] }
+}

@@ -1,0 +1,221 @@
+import Engine
+import IntentMatching
+import Testing
+import Timelines
+import WidgetModel
+
+/// The life of reloads: timelines, exemptions, acknowledgements.
+@Suite struct ReloadTests {
+    static func timeline(_ scene: Scene, in interval: Interval, digest: String? = nil) -> Timeline {
+        Timeline(
+            entries: [TimelineEntry(date: scene.now), TimelineEntry(date: scene.now + interval)],
+            policy: .atEnd,
+            digest: digest.map { Array($0.utf8) }
+        )
+    }
+
+    static func report(_ scene: Scene, _ timeline: Timeline, reload: ReloadID? = nil) -> Record {
+        .timeline(
+            TimelineReport(host: HostID("phone"), instance: InstanceID("w1"), reload: reload, timeline: timeline)
+        )
+    }
+
+    static func phone() -> Scene {
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        return scene
+    }
+
+    @Test func `a widget that is added asks for its first timeline, and that is not charged`() {
+        var scene = Scene()
+        scene.register("phone", [Scene.scores("w1", team: "seahawks")])
+        #expect(scene.issued.map(\.causes) == [ReloadCauses(.added)])
+        #expect(scene.issued.map(\.exemption) == [.added])
+        #expect(scene.instance("phone", "w1")?.budget.charged == 0)
+    }
+
+    @Test func `at the end of its timeline a widget asks for the next one, within the slot`() {
+        var scene = Self.phone()
+        scene.apply(Self.report(scene, Self.timeline(scene, in: .hours(2))))
+        let end = scene.now + .hours(2)
+        scene.pass(.hours(2) - .seconds(1))
+        #expect(scene.reloads.last?.causes == ReloadCauses(.added))
+        scene.pass(.minutes(6))
+        let reload = scene.reloads.last
+        #expect(reload?.causes == ReloadCauses(.policy))
+        #expect(reload?.isCharged == true)
+        #expect(reload.map { $0.issuedAt >= end && $0.issuedAt <= end + .minutes(5) + .seconds(1) } == true)
+    }
+
+    @Test func `a push never moves the timeline's schedule`() {
+        var scene = Self.phone()
+        scene.apply(Self.report(scene, Self.timeline(scene, in: .hours(2))))
+        let due = scene.instance("phone", "w1")?.timeline?.nextRequest
+        scene.push(to: "phone")
+        scene.acknowledgeAll("phone")
+        #expect(due != nil && scene.instance("phone", "w1")?.timeline?.nextRequest == due)
+    }
+
+    @Test func `a push shortly before a policy reload waits and joins it`() {
+        var scene = Self.phone()
+        scene.apply(Self.report(scene, Self.timeline(scene, in: .hours(2))))
+        guard let due = scene.instance("phone", "w1")?.timeline?.nextRequest else {
+            Issue.record("no schedule")
+            return
+        }
+        scene.pass(due - scene.now - .minutes(4))
+        let goal = scene.push(to: "phone", .normal)
+        #expect(scene.issued == [])
+        #expect(scene.lastDecision("phone", "w1")?.reason == .joinsPolicy)
+        scene.pass(.minutes(4) + .seconds(1))
+        #expect(scene.reloads.last?.causes == [ReloadCauses(.policy), ReloadCauses(.push)])
+        scene.acknowledgeAll("phone")
+        #expect(scene.outcomes(goal) == [.coalesced: 1])
+    }
+
+    @Test(arguments: [Priority.high, .normal])
+    func `an urgent or short-lived push goes before the policy reload`(priority: Priority) {
+        var scene = Self.phone()
+        scene.apply(Self.report(scene, Self.timeline(scene, in: .hours(2))))
+        guard let due = scene.instance("phone", "w1")?.timeline?.nextRequest else {
+            Issue.record("no schedule")
+            return
+        }
+        scene.pass(due - scene.now - .minutes(4))
+        scene.push(to: "phone", priority, expiration: priority == .high ? nil : scene.now.seconds + 120)
+        #expect(scene.issued.map(\.causes) == [ReloadCauses(.push)])
+        #expect(scene.instance("phone", "w1")?.timeline?.nextRequest == due)
+    }
+
+    @Test func `while the app is in the foreground reloads are not charged, fifteen seconds apart`() {
+        var scene = Self.phone()
+        scene.push(to: "phone")
+        scene.acknowledgeAll("phone")
+        let waiting = scene.push(to: "phone")
+        #expect(scene.outcomes(waiting) == [.deferred: 1])
+        scene.pass(.minutes(1))
+        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .appForeground)))
+        #expect(scene.issued.map(\.exemption) == [.appForeground], "an exemption's start decides anew")
+        let second = scene.push(to: "phone")
+        #expect(scene.lastDecision("phone", "w1")?.reason == .exemptInterval)
+        scene.pass(.seconds(15))
+        scene.acknowledgeAll("phone")
+        #expect(scene.outcomes(waiting) == [.exempt: 1])
+        #expect(scene.outcomes(second) == [.exempt: 1])
+        #expect(scene.instance("phone", "w1")?.budget.charged == 1)
+    }
+
+    @Test func `a session lapses after an hour unless it is renewed`() {
+        var scene = Self.phone()
+        scene.push(to: "phone")
+        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .sessionStarted(.media))))
+        scene.pass(.minutes(50))
+        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .sessionStarted(.media))))
+        scene.pass(.minutes(50))
+        scene.push(to: "phone")
+        #expect(scene.issued.map(\.exemption) == [.mediaSession])
+        scene.pass(.minutes(20))
+        scene.push(to: "phone")
+        #expect(scene.issued.map(\.exemption) == [nil])
+        #expect(scene.engine.host(HostID("phone"))?.exemptions == [])
+    }
+
+    @Test func `in developer mode nothing is charged`() {
+        var scene = Scene(settings: Scene.settings(developerMode: true))
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        for _ in 0..<60 {
+            scene.push(to: "phone")
+            scene.pass(.seconds(20))
+        }
+        #expect(scene.instance("phone", "w1")?.budget.charged == 0)
+        #expect(scene.engine.stats().reloadsExempt[Int(Exemption.developerMode.rawValue)] == 61)
+    }
+
+    @Test func `what nobody acknowledges in time has failed, and its charge is kept`() {
+        var scene = Self.phone()
+        let push = scene.push(to: "phone", expiration: scene.now.seconds + 600)
+        scene.pass(.minutes(10))
+        #expect(scene.outcomes(push) == [.failed: 1])
+        #expect(scene.engine.push(push, team: Scene.team).first?.counts[.unacknowledged] == 1)
+        #expect(scene.instance("phone", "w1")?.budget.charged == 1)
+        #expect(
+            scene.apply(.delivery(DeliveryReport(reload: scene.reloads[1].id, result: .acknowledged)))
+                == .delivery(known: false)
+        )
+    }
+
+    @Test func `a reload that is refused gives its count back`() {
+        var scene = Self.phone()
+        let push = scene.push(to: "phone")
+        let refusal = DeliveryReport(reload: scene.issued[0].id, result: .refused(reason: "out of memory"))
+        #expect(scene.apply(.delivery(refusal)) == .delivery(known: true))
+        #expect(scene.outcomes(push) == [.failed: 1])
+        #expect(scene.engine.push(push, team: Scene.team).first?.counts[.refused] == 1)
+        #expect(scene.instance("phone", "w1")?.budget.charged == 0)
+        #expect(scene.apply(.delivery(refusal)) == .delivery(known: false))
+    }
+
+    @Test func `reloads that are out are offered again in their order`() {
+        var scene = Self.phone()
+        scene.push(to: "phone")
+        scene.pass(.minutes(6))
+        scene.push(to: "phone")
+        let out = scene.engine.outstandingReloads(host: HostID("phone"))
+        #expect(out == Array(scene.reloads.suffix(2)))
+        scene.acknowledge(out[1])
+        #expect(scene.engine.outstandingReloads(host: HostID("phone")) == [out[0]])
+    }
+
+    @Test func `a timeline that names its reload acknowledges it`() {
+        var scene = Self.phone()
+        let push = scene.push(to: "phone")
+        let id = scene.issued[0].id
+        scene.apply(Self.report(scene, Self.timeline(scene, in: .hours(2), digest: "7:0"), reload: id))
+        #expect(scene.outcomes(push) == [.reloaded: 1])
+        let again = scene.push(to: "phone", digest: "7:0")
+        #expect(scene.outcomes(again) == [.unchanged: 1])
+    }
+
+    @Test func `a timeline for a configuration of yesterday is discarded`() {
+        var scene = Self.phone()
+        scene.push(to: "phone")
+        let id = scene.issued[0].id
+        scene.pass(.minutes(1))
+        scene.register("phone", revision: 2, [Scene.scores("w1", team: "mariners")])
+        #expect(scene.issued.map(\.causes) == [ReloadCauses(.configured)])
+        let answer = scene.apply(Self.report(scene, Self.timeline(scene, in: .hours(2)), reload: id))
+        #expect(answer == .staleGeneration)
+        #expect(scene.instance("phone", "w1")?.timeline == nil)
+    }
+
+    @Test func `the app's own wish reaches silent widgets and is urgent`() {
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks", pushEnabled: false)])
+        let request = AppReloadRequest(
+            app: Scene.sports,
+            kind: WidgetKind("scores"),
+            pattern: Scene.pattern(team: "seahawks")
+        )
+        #expect(scene.apply(.appReload(request)) == .appReload(matched: 1))
+        #expect(scene.issued.map(\.causes) == [ReloadCauses(.appRequest)])
+        #expect(scene.issued.map(\.isCharged) == [true])
+    }
+
+    @Test func `a push accepted after a reload was issued is never taken into it`() {
+        var scene = Self.phone()
+        let answers = scene.apply([.push(scene.makePush(to: "phone")), .push(scene.makePush(to: "phone"))])
+        #expect(answers == [.push(matched: 1, isRepeat: false), .push(matched: 1, isRepeat: false)])
+        #expect(scene.issued.map(\.pushCount) == [1])
+        #expect(scene.outcomes(scene.lastID) == [.deferred: 1])
+    }
+
+    @Test func `the ids of reloads can be read back`() {
+        let id = ReloadID(
+            partition: PartitionID(3),
+            position: LogPosition(4711),
+            instance: InstanceAddress(host: HostID("a-phone"), instance: InstanceID("w:1"))
+        )
+        #expect(ReloadID(id.description) == id)
+        #expect(ReloadID("3-x-a:b") == nil)
+    }
+}

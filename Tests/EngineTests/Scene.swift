@@ -1,0 +1,271 @@
+import Engine
+import IntentMatching
+import Testing
+import Timelines
+import WidgetModel
+
+/// An engine with its log: the sports and the game app of Apple's articles, a clock that moves when told, and the
+/// invariants checked after every record.
+struct Scene {
+    static let sports = BundleID("com.example.scores")
+    static let game = BundleID("com.example.emoji-rangers")
+    static let team = TeamID("ABCDE12345")
+    /// 2026-11-02T17:00:00Z.
+    static let start = Instant(seconds: 1_793_638_800)
+
+    private(set) var engine: Engine
+    private(set) var position = LogPosition.start
+    private(set) var now = Scene.start
+    private(set) var log: [(record: Record, at: LogPosition, time: Instant)] = []
+    private(set) var output = EngineOutput()
+    /// Everything issued so far, in order.
+    private(set) var reloads: [ReloadEffect] = []
+    private var pushes: UInt64 = 0
+    /// Whether every record is followed by a check of the invariants.
+    var checks = true
+
+    init(settings: EngineSettings = Scene.settings(), partition: UInt16 = 0) {
+        self.engine = Engine(partition: PartitionID(partition), partitions: 1)
+        self.apply(.settings(settings))
+    }
+
+    static func settings(
+        budget: BudgetPolicy = .widgetkit,
+        developerMode: Bool = false,
+        limits: EngineLimits = EngineLimits()
+    ) -> EngineSettings {
+        EngineSettings(
+            apps: [
+                AppSettings(
+                    app: Scene.sports,
+                    team: Scene.team,
+                    developerMode: developerMode,
+                    kinds: [KindSettings(schema: Scene.schema("scores", ["team", "league"]), budget: budget)]
+                ),
+                AppSettings(
+                    app: Scene.game,
+                    team: Scene.team,
+                    developerMode: developerMode,
+                    kinds: [KindSettings(schema: Scene.schema("character", ["character"]), budget: budget)]
+                ),
+            ],
+            limits: limits
+        )
+    }
+
+    static func schema(_ kind: String, _ parameters: [String]) -> KindSchema {
+        do {
+            return try KindSchema(
+                kind: WidgetKind(kind),
+                parameters: parameters.map { ParameterSchema($0, .string) }
+            )
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    // MARK: Time
+
+    /// Lets time pass second by second where timers are due, as an owner with a clock would.
+    mutating func pass(_ interval: Interval) {
+        let end = self.now + interval
+        while let due = self.engine.nextTimer, due <= end {
+            self.now = max(self.now, due)
+            self.apply(.tick)
+        }
+        self.now = end
+    }
+
+    // MARK: Records
+
+    @discardableResult
+    mutating func apply(_ record: Record) -> RecordAnswer.Result {
+        self.apply([record])[0]
+    }
+
+    /// Applies the records of one entry.
+    @discardableResult
+    mutating func apply(_ records: [Record]) -> [RecordAnswer.Result] {
+        self.position = self.position.next
+        self.output.removeAll()
+        for (index, record) in records.enumerated() {
+            let bytes = record.bytes
+            self.log.append((record, self.position, self.now))
+            do throws(EngineFault) {
+                try self.engine.apply(
+                    bytes,
+                    in: 0..<bytes.count,
+                    recordIndex: index,
+                    at: self.position,
+                    logTime: self.now,
+                    into: &self.output
+                )
+            } catch {
+                Issue.record("\(error)")
+            }
+        }
+        for effect in self.output.effects { if case .reload(let reload) = effect { self.reloads.append(reload) } }
+        if self.checks {
+            let faults = self.engine.checkInvariants()
+            #expect(faults == [], "at position \(self.position)")
+        }
+        #expect(self.output.answers.map(\.recordIndex) == Array(records.indices))
+        return self.output.answers.map(\.result)
+    }
+
+    /// The reloads that the last entry issued.
+    var issued: [ReloadEffect] {
+        self.output.effects.map { effect in
+            switch effect {
+            case .reload(let reload): reload
+            }
+        }
+    }
+
+    // MARK: Hosts
+
+    static func token(_ name: String) -> DeviceToken { DeviceToken(bytes: Array("token of \(name)".utf8)) }
+
+    static func scores(_ id: String, team: String, pushEnabled: Bool = true) -> InstanceRegistration {
+        InstanceRegistration(
+            id: InstanceID(id),
+            kind: WidgetKind("scores"),
+            family: .systemSmall,
+            configuration: Configuration([Configuration.Parameter(name: "team", value: .string(team))]),
+            pushEnabled: pushEnabled
+        )
+    }
+
+    static func character(_ id: String, _ name: String) -> InstanceRegistration {
+        InstanceRegistration(
+            id: InstanceID(id),
+            kind: WidgetKind("character"),
+            family: .accessoryCircular,
+            configuration: Configuration([Configuration.Parameter(name: "character", value: .string(name))])
+        )
+    }
+
+    @discardableResult
+    mutating func register(
+        _ host: String,
+        app: BundleID = Scene.sports,
+        revision: UInt64 = 1,
+        lease: Interval? = nil,
+        _ instances: [InstanceRegistration]
+    ) -> RecordAnswer.Result {
+        self.apply(
+            .register(
+                HostRegistration(
+                    host: HostID(host),
+                    token: Scene.token(host),
+                    app: app,
+                    revision: revision,
+                    lease: lease,
+                    instances: instances
+                )
+            )
+        )
+    }
+
+    /// Registers a host with its first reloads done, and waits until nothing of that matters any more.
+    mutating func settle(_ host: String, app: BundleID = Scene.sports, _ instances: [InstanceRegistration]) {
+        self.register(host, app: app, instances)
+        self.acknowledgeAll(host)
+        self.pass(.hours(1))
+    }
+
+    /// Acknowledges everything that is out for a host.
+    mutating func acknowledgeAll(_ host: String) {
+        for reload in self.engine.outstandingReloads(host: HostID(host)) { self.acknowledge(reload) }
+    }
+
+    mutating func acknowledge(_ reload: ReloadEffect) {
+        self.apply(.delivery(DeliveryReport(reload: reload.id, result: .acknowledged)))
+    }
+
+    // MARK: Pushes
+
+    /// The id that ``makeID()`` gave last.
+    var lastID: PushID { PushID(high: 7, low: self.pushes) }
+
+    mutating func makeID() -> PushID {
+        self.pushes += 1
+        return PushID(high: 7, low: self.pushes)
+    }
+
+    /// A push of this scene's team to a host or, without one, to the sports app.
+    mutating func makePush(
+        to host: String? = nil,
+        _ priority: Priority? = .high,
+        match: String? = nil,
+        expiration: Int64? = nil,
+        collapseID: String? = nil,
+        notBefore: Instant? = nil,
+        digest: String? = nil
+    ) -> PushRecord {
+        PushRecord(
+            id: self.makeID(),
+            team: Scene.team,
+            contentHash: self.pushes,
+            priority: priority,
+            expiration: expiration,
+            collapseID: collapseID.flatMap { CollapseID(bytes: Array($0.utf8)) },
+            notBefore: notBefore,
+            digest: digest.map { Array($0.utf8) },
+            target: host.map { .host(HostID($0), nil) } ?? .app(Scene.sports),
+            pattern: match.map { Scene.pattern(team: $0) }
+        )
+    }
+
+    static func pattern(team: String) -> MatchPattern {
+        do {
+            return try MatchPattern.parse(
+                .object([JSONValue.Member(name: "team", value: .array([.string(team)]))])
+            )
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    @discardableResult
+    mutating func push(
+        to host: String? = nil,
+        _ priority: Priority? = .high,
+        match: String? = nil,
+        expiration: Int64? = nil,
+        collapseID: String? = nil,
+        notBefore: Instant? = nil,
+        digest: String? = nil
+    ) -> PushID {
+        let push = self.makePush(
+            to: host,
+            priority,
+            match: match,
+            expiration: expiration,
+            collapseID: collapseID,
+            notBefore: notBefore,
+            digest: digest
+        )
+        self.apply(.push(push))
+        return push.id
+    }
+
+    // MARK: Questions
+
+    /// The outcomes of a push that are not zero.
+    func outcomes(_ id: PushID) -> [PushOutcome: Int] {
+        guard let view = self.engine.push(id, team: Scene.team).first else { return [:] }
+        return Dictionary(
+            uniqueKeysWithValues: PushOutcome.allCases.map { ($0, view.counts[$0]) }.filter { $0.1 > 0 }
+        )
+    }
+
+    func instance(_ host: String, _ id: String) -> InstanceView? {
+        self.engine.instance(InstanceAddress(host: HostID(host), instance: InstanceID(id)))
+    }
+
+    /// The last decision about an instance.
+    func lastDecision(_ host: String, _ id: String) -> DecisionView? {
+        self.instance(host, id)?.decisions.first
+    }
+}
