@@ -12,6 +12,9 @@ enum Callbacks {
         guard unsafe nghttp2_session_callbacks_new(&made) == 0, let callbacks = unsafe made else {
             preconditionFailure("no memory for the callback table of nghttp2")
         }
+        unsafe nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, head, state in
+            unsafe State(state).beganFrame(head!.pointee.type)
+        }
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { session, frame, state in
             unsafe State(state).beganHeaders(session!, frame!)
         }
@@ -69,6 +72,11 @@ enum Callbacks {
     func slot(_ session: OpaquePointer, _ streamID: Int32) -> UnsafeMutablePointer<StreamSlot>? {
         // Sound: only slots are ever set as user data, and they stay at their address until the stream closes.
         unsafe nghttp2_session_get_stream_user_data(session, streamID)?.assumingMemoryBound(to: StreamSlot.self)
+    }
+
+    func beganFrame(_ type: UInt8) -> Int32 {
+        guard type == FrameType.headers || type == FrameType.continuation else { return 0 }
+        return unsafe self.pointer.pointee.countContinuation(isFirst: type == FrameType.headers)
     }
 
     func beganHeaders(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {

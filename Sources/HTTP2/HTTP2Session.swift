@@ -226,7 +226,8 @@ extension HTTP2Session {
         unsafe nghttp2_option_set_stream_reset_rate_limit(option, limits.streamResetBurst, limits.streamResetsPerSecond)
         unsafe nghttp2_option_set_max_settings(option, limits.settingsEntriesMax)
         unsafe nghttp2_option_set_max_outbound_ack(option, limits.outboundAcknowledgementsMax)
-        unsafe nghttp2_option_set_max_continuations(option, limits.continuationsMax)
+        // The library counts every piece in which the 9 bytes of a frame's head arrive; `SessionState` counts frames.
+        unsafe nghttp2_option_set_max_continuations(option, (limits.continuationsMax + 1) * 9)
         // What a client assumes before the server's SETTINGS arrive (RFC 9113, 6.5.2: at least 100).
         unsafe nghttp2_option_set_peer_max_concurrent_streams(option, 100)
         return unsafe option

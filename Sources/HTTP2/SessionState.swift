@@ -26,6 +26,8 @@ import CNghttp2
     private var controlFrames: RateBucket
     private var streamErrors: RateBucket
     private var oversizedHeaderLists = 0
+    /// CONTINUATION frames of the header block that is being read.
+    private var continuations = 0
 
     init(isServer: Bool, limits: HTTP2Limits) {
         self.isServer = isServer
@@ -66,6 +68,13 @@ import CNghttp2
         unsafe slot.pointee.emptyDataFrames += 1
         guard unsafe Int(slot.pointee.emptyDataFrames) > self.limits.emptyDataFramesMax else { return 0 }
         return self.fail("more than \(self.limits.emptyDataFramesMax) empty DATA frames on one stream")
+    }
+
+    /// Counts a header block's frames: HEADERS begins with nothing, each CONTINUATION adds one.
+    mutating func countContinuation(isFirst: Bool) -> Int32 {
+        self.continuations = isFirst ? 0 : self.continuations + 1
+        guard self.continuations > self.limits.continuationsMax else { return 0 }
+        return self.fail("more than \(self.limits.continuationsMax) CONTINUATION frames")
     }
 
     private mutating func countOversizedHeaderList() -> Int32 {

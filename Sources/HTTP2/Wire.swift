@@ -9,6 +9,7 @@ enum FrameType {
     static let resetStream = UInt8(NGHTTP2_RST_STREAM.rawValue)
     static let settings = UInt8(NGHTTP2_SETTINGS.rawValue)
     static let ping = UInt8(NGHTTP2_PING.rawValue)
+    static let continuation = UInt8(NGHTTP2_CONTINUATION.rawValue)
     static let goAway = UInt8(NGHTTP2_GOAWAY.rawValue)
 }
 
