@@ -16,6 +16,7 @@ extension Engine {
         return PushView(
             id: row.id,
             team: TeamID(self.teams.names[Int(row.team)]),
+            contentHash: row.contentHash,
             position: row.position,
             acceptedAt: row.acceptedAt,
             priority: row.priority,

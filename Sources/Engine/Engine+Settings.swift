@@ -9,6 +9,7 @@ extension Engine {
             return .settingsTooNew(engineVersion: settings.engineVersion)
         }
         let before = self.apps
+        self.settings = settings
         self.limits = settings.limits
         self.log.resize(to: settings.limits.decisionsRetainedMax)
         self.repeats.resize(to: settings.limits.repeatEntriesMax)

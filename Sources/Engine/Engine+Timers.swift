@@ -32,6 +32,8 @@ extension Engine {
     }
 
     private mutating func fireInstance(_ instance: UInt32) {
+        // Something that fired before may have moved this timer: a lease that ran out makes a tombstone of a widget.
+        guard self.calendar.armed(Self.timer(ofInstance: instance)) == nil else { return }
         guard self.instances[instance].isLive else { return self.releaseTombstone(instance) }
         if self.instances[instance].reloadsExpire <= self.now { self.expireReloads(of: instance) }
         self.decide(instance)

@@ -32,6 +32,8 @@ package struct Engine: Sendable {
     /// A hash over all records, their positions and times, and the effects: equal for equal histories.
     package internal(set) var runningHash: UInt64 = 0
 
+    /// The settings in force, nil before the first.
+    package internal(set) var settings: EngineSettings?
     var limits = EngineLimits()
     var teams: NameTable
     var apps: AppTable

@@ -4,6 +4,8 @@ package import WidgetModel
 package struct PushView: Hashable, Sendable {
     package let id: PushID
     package let team: TeamID
+    /// Tells pushes apart that share an id: a hash of headers and body.
+    package let contentHash: UInt64
     package let position: LogPosition
     package let acceptedAt: Instant
     package let priority: Priority

@@ -1,0 +1,151 @@
+import Engine
+import Testing
+import Timelines
+import WidgetModel
+
+/// What must hold whatever happens, over virtual days of random traffic. Failures print the seed.
+@Suite struct PropertyTests {
+    /// The charged reloads of each instance, in order.
+    private static func charged(_ reloads: [ReloadEffect]) -> [[ReloadEffect]] {
+        var byInstance: [InstanceAddress: [ReloadEffect]] = [:]
+        for reload in reloads where reload.isCharged { byInstance[reload.id.instance, default: []].append(reload) }
+        return byInstance.keys.sorted().compactMap { byInstance[$0] }
+    }
+
+    @Test(arguments: UInt64(1)...16)
+    func `outcomes add up at every step and every push ends when time runs on`(seed: UInt64) {
+        var schedule = RandomSchedule(seed: seed)
+        // The scene checks conservation after every record.
+        schedule.run(steps: 300)
+        #expect(schedule.wrongRepeats == 0, "seed \(seed)")
+        schedule.scene.checks = false
+        schedule.scene.pass(.days(33))
+        let stats = schedule.scene.engine.stats()
+        #expect(stats.outcomes[.deferred] == 0, "seed \(seed)")
+        #expect(stats.outcomes[.issued] == 0, "seed \(seed)")
+        #expect(stats.outcomes.total == stats.matched, "seed \(seed)")
+        #expect(stats.matched > 100, "seed \(seed)")
+        #expect(schedule.scene.engine.checkInvariants() == [], "seed \(seed)")
+    }
+
+    @Test(arguments: UInt64(101)...116)
+    func `no window, distance or span holds more reloads than the budget`(seed: UInt64) {
+        var schedule = RandomSchedule(seed: seed)
+        schedule.scene.checks = false
+        schedule.run(steps: 1500)
+        let policy = BudgetPolicy.widgetkit
+        for reloads in Self.charged(schedule.scene.reloads) {
+            let anchor = policy.anchor(of: reloads[0].host)
+            var windows: [Instant: (all: Int, pushes: Int)] = [:]
+            for reload in reloads where !schedule.refused.contains(reload.id) {
+                let window = policy.window(containing: reload.issuedAt, anchoredAt: anchor)
+                windows[window.start, default: (0, 0)].all += 1
+                if reload.causes == ReloadCauses(.push) { windows[window.start, default: (0, 0)].pushes += 1 }
+            }
+            #expect(windows.values.allSatisfy { $0.all <= 40 && $0.pushes <= 30 }, "seed \(seed)")
+            for (early, late) in zip(reloads, reloads.dropFirst()) {
+                #expect(late.issuedAt - early.issuedAt >= policy.minimumInterval, "seed \(seed): \(late.id)")
+            }
+            Self.checkSpans(
+                reloads.map(\.issuedAt),
+                BudgetTerms(policy: policy, window: BudgetWindow(start: .epoch, length: .day)),
+                seed
+            )
+        }
+    }
+
+    /// Any span t holds at most B + t / T + 1.
+    private static func checkSpans(_ instants: [Instant], _ terms: BudgetTerms, _ seed: UInt64) {
+        for first in instants.indices {
+            for last in first..<instants.count {
+                let span = (instants[last] - instants[first]).milliseconds
+                let most = Int64(terms.burst) + span / terms.interval.milliseconds + 1
+                #expect(Int64(last - first + 1) <= most, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test(arguments: UInt64(201)...208)
+    func `exempt reloads are apart, and an instance reloads once at a position`(seed: UInt64) {
+        var schedule = RandomSchedule(seed: seed)
+        schedule.scene.checks = false
+        schedule.run(steps: 1000)
+        var last: [InstanceAddress: ReloadEffect] = [:]
+        for reload in schedule.scene.reloads {
+            if let before = last[reload.id.instance] {
+                #expect(before.id.position < reload.id.position, "seed \(seed)")
+                if !reload.isCharged {
+                    #expect(reload.issuedAt - before.issuedAt >= .seconds(15), "seed \(seed): \(reload.id)")
+                }
+            }
+            last[reload.id.instance] = reload
+        }
+        #expect(schedule.scene.reloads.contains { !$0.isCharged }, "seed \(seed)")
+    }
+
+    @Test(arguments: UInt64(301)...304)
+    func `the same log gives the same state, effects and answers`(seed: UInt64) throws {
+        var schedule = RandomSchedule(seed: seed)
+        schedule.scene.checks = false
+        schedule.run(steps: 600)
+        let scene = schedule.scene
+        var replayed = Engine(partition: PartitionID(0), partitions: 1)
+        var output = EngineOutput()
+        for entry in scene.log {
+            var writer = ByteWriter()
+            writer.bytes = [1, 2, 3]
+            entry.record.encode(into: &writer)
+            let range = 3..<writer.bytes.count
+            var reader = ByteReader(writer.bytes, in: range)
+            #expect(try Record(from: &reader) == entry.record)
+            try replayed.apply(
+                writer.bytes,
+                in: range,
+                recordIndex: 0,
+                at: entry.at,
+                logTime: entry.time,
+                into: &output
+            )
+        }
+        #expect(replayed.runningHash == scene.engine.runningHash, "seed \(seed)")
+        #expect(replayed.stateDigest() == scene.engine.stateDigest(), "seed \(seed)")
+        #expect(replayed.stats() == scene.engine.stats(), "seed \(seed)")
+        #expect(output.effects == scene.reloads.map { .reload($0) }, "seed \(seed)")
+        for effect in output.effects {
+            var writer = ByteWriter()
+            effect.encode(into: &writer)
+            var reader = ByteReader(writer.bytes)
+            #expect(try Effect(from: &reader) == effect)
+        }
+    }
+
+    @Test(arguments: UInt64(401)...404)
+    func `damaged records are refused and change nothing`(seed: UInt64) throws {
+        var schedule = RandomSchedule(seed: seed)
+        schedule.scene.checks = false
+        schedule.run(steps: 60)
+        var engine = schedule.scene.engine
+        let before = engine.stateDigest()
+        for entry in schedule.scene.log {
+            let bytes = entry.record.bytes
+            for length in 0..<bytes.count {
+                var output = EngineOutput()
+                #expect(throws: EngineFault.self) {
+                    try engine.apply(
+                        bytes,
+                        in: 0..<length,
+                        recordIndex: 0,
+                        at: engine.position,
+                        logTime: engine.time,
+                        into: &output
+                    )
+                }
+            }
+        }
+        #expect(engine.stateDigest() == before)
+        var output = EngineOutput()
+        #expect(throws: EngineFault.outOfOrder(LogPosition(0), applied: engine.position)) {
+            try engine.apply([8], in: 0..<1, recordIndex: 0, at: .start, logTime: engine.time, into: &output)
+        }
+    }
+}

@@ -1,0 +1,166 @@
+import Engine
+import TestSupport
+import Timelines
+import WidgetModel
+
+/// Days of mixed traffic from a seed: pushes, registrations, signals, reports, in any order and number.
+struct RandomSchedule {
+    var scene: Scene
+    private var random: SplitMix64
+    private var revision: UInt64 = 1
+    private var sent: [PushRecord] = []
+    /// Reloads that a host refused, and so gave back.
+    private(set) var refused: Set<ReloadID> = []
+    /// What was answered as a repeat although it was new, or the other way round.
+    private(set) var wrongRepeats = 0
+
+    static let hosts = ["phone", "tablet", "watch", "desk"]
+    static let teams = ["seahawks", "mariners", "kraken"]
+
+    init(seed: UInt64, settings: EngineSettings = Scene.settings()) {
+        self.scene = Scene(settings: settings)
+        self.random = SplitMix64(seed: seed)
+    }
+
+    mutating func run(steps: Int) {
+        for _ in 0..<steps {
+            self.scene.pass(self.pause())
+            let records = self.random.chance(1, in: 5) ? 3 : 1
+            self.act(records)
+        }
+    }
+
+    private mutating func below(_ bound: UInt64) -> UInt64 { self.random.next() % bound }
+
+    private mutating func pick<Element>(_ elements: [Element]) -> Element {
+        elements[Int(self.below(UInt64(elements.count)))]
+    }
+
+    private mutating func pause() -> Interval {
+        switch self.below(10) {
+        case 0...2: .zero
+        case 3...5: .milliseconds(Int64(self.below(20_000)))
+        case 6...7: .seconds(Int64(self.below(400)))
+        default: .minutes(Int64(self.below(50)))
+        }
+    }
+
+    private mutating func act(_ count: Int) {
+        var records: [Record] = []
+        var repeats: [Bool] = []
+        for _ in 0..<count {
+            let record = self.record()
+            records.append(record)
+            guard case .push(let push) = record else {
+                repeats.append(false)
+                continue
+            }
+            repeats.append(self.sent.contains(push))
+            self.sent.append(push)
+        }
+        for (index, answer) in self.scene.apply(records).enumerated() {
+            if case .push(_, let isRepeat) = answer, isRepeat != repeats[index] { self.wrongRepeats += 1 }
+            if case .delivery(known: true) = answer, case .delivery(let report) = records[index],
+                case .refused = report.result
+            {
+                self.refused.insert(report.reload)
+            }
+        }
+    }
+
+    private mutating func record() -> Record {
+        let host = HostID(self.pick(Self.hosts))
+        switch self.below(20) {
+        case 0...8: return .push(self.push())
+        case 9...10: return self.registration(of: host)
+        case 11:
+            return self.random.chance(1, in: 4)
+                ? .unregister(HostRemoval(host: host)) : .appReload(AppReloadRequest(app: Scene.sports, host: host))
+        case 12...13: return .signal(HostSignal(host: host, event: self.event()))
+        case 14...17: return self.report(of: host) ?? .tick
+        case 18:
+            return .appReload(AppReloadRequest(app: Scene.sports, pattern: Scene.pattern(team: self.pick(Self.teams))))
+        default: return .tick
+        }
+    }
+
+    private mutating func push() -> PushRecord {
+        if !self.sent.isEmpty, self.random.chance(1, in: 12) { return self.pick(self.sent) }
+        var push = self.scene.makePush(
+            to: self.random.chance(1, in: 2) ? self.pick(Self.hosts) : nil,
+            self.pick([.high, .high, .normal, .normal, .normal, .low, nil]),
+            match: self.random.chance(1, in: 3) ? self.pick(Self.teams) : nil
+        )
+        switch self.below(6) {
+        case 0: push.expiration = 0
+        case 1: push.expiration = self.scene.now.seconds + Int64(self.below(7200))
+        case 2: push.expiration = self.scene.now.seconds + Int64(self.below(100 * 86_400))
+        default: break
+        }
+        if self.random.chance(1, in: 4) { push.collapseID = CollapseID(bytes: [UInt8(self.below(3))]) }
+        if self.random.chance(1, in: 4) { push.digest = [UInt8(self.below(3))] }
+        if self.random.chance(1, in: 8) { push.notBefore = self.scene.now + .seconds(Int64(self.below(40_000))) }
+        return push
+    }
+
+    private mutating func registration(of host: HostID) -> Record {
+        var instances: [InstanceRegistration] = []
+        for id in ["w1", "w2", "w3"] where self.random.chance(3, in: 4) {
+            instances.append(
+                Scene.scores(id, team: self.pick(Self.teams), pushEnabled: !self.random.chance(1, in: 8))
+            )
+        }
+        self.revision += 1
+        return .register(
+            HostRegistration(
+                host: host,
+                token: Scene.token(host.rawValue + String(self.below(3))),
+                app: Scene.sports,
+                revision: self.random.chance(1, in: 10) ? 1 : self.revision,
+                lease: self.random.chance(1, in: 4) ? .hours(Int64(self.below(30))) : nil,
+                instances: instances
+            )
+        )
+    }
+
+    private mutating func event() -> HostSignal.Event {
+        switch self.below(6) {
+        case 0: .appForeground
+        case 1...3: .appBackground
+        case 4: .sessionStarted(self.pick(HostSession.allCases))
+        default: .sessionEnded(self.pick(HostSession.allCases))
+        }
+    }
+
+    private mutating func report(of host: HostID) -> Record? {
+        let out = self.scene.engine.outstandingReloads(host: host)
+        guard !out.isEmpty else { return nil }
+        let reload = self.pick(out)
+        switch self.below(8) {
+        case 0: return .delivery(DeliveryReport(reload: reload.id, result: .refused(reason: "busy")))
+        case 1...4: return .delivery(DeliveryReport(reload: reload.id, result: .acknowledged))
+        default:
+            let dates = (0..<self.below(4)).map { _ in
+                TimelineEntry(date: self.scene.now + .seconds(Int64(self.below(20_000))))
+            }
+            let policy: ReloadPolicy =
+                switch self.below(3) {
+                case 0: .never
+                case 1: .after(self.scene.now + .seconds(Int64(self.below(30_000))))
+                default: .atEnd
+                }
+            return .timeline(
+                TimelineReport(
+                    host: host,
+                    instance: reload.instance,
+                    reload: self.random.chance(3, in: 4) ? reload.id : nil,
+                    timeline: Timeline(
+                        entries: dates,
+                        policy: policy,
+                        digest: self.random.chance(1, in: 2) ? [UInt8(self.below(3))] : nil
+                    )
+                )
+            )
+        }
+    }
+}
