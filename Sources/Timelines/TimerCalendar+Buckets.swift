@@ -38,7 +38,7 @@ extension TimerCalendar {
         if live == 0 {
             self.empty(bucket)
         } else if Int(self.buckets[bucket].total) > 2 * live + TimerChunks.entries {
-            let ids = self.liveIDs(of: bucket)
+            let ids = self.collectLive(of: bucket)
             self.chunks.release(&self.buckets[bucket])
             for id in ids { self.chunks.append(id, to: &self.buckets[bucket]) }
         }
@@ -51,16 +51,40 @@ extension TimerCalendar {
         self.setBit(bucket, false)
     }
 
-    /// The ids that are armed for this bucket, each once, sorted.
-    func liveIDs(of bucket: Int) -> [UInt32] {
+    /// The ids that are armed for this bucket, each once and sorted: what is dealt out to the seconds then lies there in
+    /// order, and the due seconds are read one after the other. With ten million timers that is worth the sorting.
+    func sortedLive(of bucket: Int) -> [UInt32] {
         guard self.buckets[bucket].live > 0 else { return [] }
         var ids: [UInt32] = []
         ids.reserveCapacity(Int(self.buckets[bucket].total))
-        self.chunks.forEach(in: self.buckets[bucket]) { id in
+        var walk = TimerChunks.Walk(self.buckets[bucket])
+        while let id = self.chunks.next(&walk) {
             let second = self.due[Int(id)]
             if second != Self.unarmed, self.bucket(of: Int(second)) == bucket { ids.append(id) }
         }
         ids.sortAndUnique()
+        return ids
+    }
+
+    /// The ids that are armed for this bucket, each once, in the order of their entries. O(entries), without sorting:
+    /// while it runs, an id that has been seen counts as disarmed.
+    private mutating func collectLive(of bucket: Int) -> [UInt32] {
+        let live = Int(self.buckets[bucket].live)
+        guard live > 0 else { return [] }
+        var ids: [UInt32] = []
+        var seconds: [UInt32] = []
+        ids.reserveCapacity(live)
+        seconds.reserveCapacity(live)
+        let list = self.buckets[bucket]
+        var walk = TimerChunks.Walk(list)
+        while let id = self.chunks.next(&walk) {
+            let second = self.due[Int(id)]
+            guard second != Self.unarmed, self.bucket(of: Int(second)) == bucket else { continue }
+            ids.append(id)
+            seconds.append(second)
+            self.due[Int(id)] = Self.unarmed
+        }
+        for index in ids.indices { self.due[Int(ids[index])] = seconds[index] }
         return ids
     }
 }
@@ -97,13 +121,13 @@ extension TimerCalendar {
     private mutating func enter(_ block: Int) {
         // Read before time moves, since that decides which entries are stale.
         let place = Self.firstBlock + (block & (Self.blocks - 1))
-        let ids = self.liveIDs(of: place)
+        let ids = self.sortedLive(of: place)
         self.empty(place)
         var distant: [UInt32] = []
         if self.buckets[Self.beyond].live > 0,
             self.firstSecond(of: Self.beyond) >> Self.blockShift - block < Self.blocks
         {
-            distant = self.liveIDs(of: Self.beyond)
+            distant = self.sortedLive(of: Self.beyond)
             self.empty(Self.beyond)
         }
         self.block = block
@@ -153,9 +177,10 @@ extension TimerCalendar {
         if self.buckets[bucket].firstCount == 0 {
             var first = Self.unarmed
             var ids: [UInt32] = []
-            self.chunks.forEach(in: self.buckets[bucket]) { id in
+            var walk = TimerChunks.Walk(self.buckets[bucket])
+            while let id = self.chunks.next(&walk) {
                 let second = self.due[Int(id)]
-                guard second != Self.unarmed, second <= first, self.bucket(of: Int(second)) == bucket else { return }
+                guard second != Self.unarmed, second <= first, self.bucket(of: Int(second)) == bucket else { continue }
                 if second < first { ids.removeAll(keepingCapacity: true) }
                 first = second
                 ids.append(id)

@@ -23,12 +23,12 @@ extension TimerCalendar {
             if Int(bucket.live) != live[index] {
                 faults.append("bucket \(index) counts \(bucket.live) live timers, not \(live[index])")
             }
-            if self.liveIDs(of: index).count != live[index] {
+            if self.sortedLive(of: index).count != live[index] {
                 faults.append(
-                    "bucket \(index) lists \(self.liveIDs(of: index).count) live timers, not \(live[index])"
+                    "bucket \(index) lists \(self.sortedLive(of: index).count) live timers, not \(live[index])"
                 )
             }
-            let dues = self.liveIDs(of: index).map { self.due[Int($0)] }
+            let dues = self.sortedLive(of: index).map { self.due[Int($0)] }
             if bucket.firstCount > 0, index >= Self.firstBlock,
                 dues.min() != bucket.first || dues.count(where: { $0 == bucket.first }) != bucket.firstCount
             {

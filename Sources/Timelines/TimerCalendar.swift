@@ -166,7 +166,8 @@ package struct TimerCalendar: Sendable {
     private mutating func fireLate(upTo limit: Int, _ body: (UInt32) -> Void) {
         guard self.buckets[Self.late].live > 0 else { return }
         var taken: [(second: UInt32, id: UInt32)] = []
-        self.chunks.forEach(in: self.buckets[Self.late]) { id in
+        var walk = TimerChunks.Walk(self.buckets[Self.late])
+        while let id = self.chunks.next(&walk) {
             let second = self.due[Int(id)]
             if second != Self.unarmed, Int(second) < self.cursor, Int(second) <= limit {
                 taken.append((second, id))
@@ -186,13 +187,10 @@ package struct TimerCalendar: Sendable {
     /// Moves the ids of a second out of its bucket into `scratch`, sorted.
     private mutating func collect(_ second: Int) {
         let bucket = second & (Self.blockSeconds - 1)
-        // Taken out while it is filled, so that the chunks can be read at the same time.
-        var ids: [UInt32] = []
-        swap(&ids, &self.scratch)
-        ids.removeAll(keepingCapacity: true)
-        self.chunks.forEach(in: self.buckets[bucket]) { ids.append($0) }
-        ids.sort()
-        swap(&ids, &self.scratch)
+        self.scratch.removeAll(keepingCapacity: true)
+        var walk = TimerChunks.Walk(self.buckets[bucket])
+        while let id = self.chunks.next(&walk) { self.scratch.append(id) }
+        self.scratch.sort()
         self.empty(bucket)
     }
 }

@@ -81,16 +81,28 @@ struct TimerChunks: Sendable {
         bucket.total = 0
     }
 
-    /// Calls the body with each id of a bucket in the order of appending.
-    func forEach(in bucket: TimerBucket, _ body: (UInt32) -> Void) {
-        var chunk = bucket.head
-        var rest = Int(bucket.total)
-        while rest > 0 {
-            let start = Int(chunk) * Self.words
-            for index in 0..<min(rest, Self.entries) { body(self.storage[start + 1 + index]) }
-            rest -= Self.entries
-            chunk = self.storage[start]
+    /// A place on the way through a bucket's list. Valid while the list is neither appended to nor released.
+    struct Walk {
+        fileprivate var chunk: UInt32
+        fileprivate var place = 0
+        fileprivate var rest: Int
+
+        init(_ bucket: TimerBucket) {
+            self.chunk = bucket.head
+            self.rest = Int(bucket.total)
         }
+    }
+
+    /// The next id in the order of appending, or nil after the last.
+    func next(_ walk: inout Walk) -> UInt32? {
+        guard walk.rest > 0 else { return nil }
+        walk.rest -= 1
+        if walk.place == Self.entries {
+            walk.chunk = self.storage[Int(walk.chunk) * Self.words]
+            walk.place = 0
+        }
+        walk.place += 1
+        return self.storage[Int(walk.chunk) * Self.words + walk.place]
     }
 
     /// How many chunks there are, in buckets and unused.
