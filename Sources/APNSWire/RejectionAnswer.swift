@@ -1,7 +1,7 @@
 package import WidgetModel
 
 /// What goes back for a refused push: the reason and what some reasons carry beside it.
-package struct RejectionAnswer: Hashable, Sendable {
+package struct RejectionAnswer: Error, Hashable, Sendable {
     /// The most bytes of a body. APNSwift reads no more than this of an error.
     package static let bodyBytesMax = 1024
 

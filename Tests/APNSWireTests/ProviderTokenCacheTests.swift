@@ -1,4 +1,4 @@
-import APNSWire
+@testable import APNSWire
 import TestSupport
 import Testing
 
@@ -26,6 +26,21 @@ extension ProviderTokenCache {
         cache.removeAll()
         #expect(cache[key] == nil)
         #expect(cache.count == 0)
+    }
+
+    @Test func `keys whose hashes are equal are told apart`() {
+        let hash = ByteHash(seed: 5)
+        // Whoever knows the seed can make one factor zero; then the other half of the block does not count.
+        let block = (0..<8).map { UInt8(truncatingIfNeeded: hash.second >> UInt64(8 * $0)) }
+        let first = block + Array("12345678".utf8)
+        let second = block + Array("abcdefgh".utf8)
+        #expect([first, second].map { hash.hash($0.span) }.allSatisfy { $0 == hash.hash(first.span) })
+        var cache = ProviderTokenCache<Int>(capacity: 4, seed: 5)
+        cache.insert(1, for: first.span)
+        #expect(cache[second] == nil)
+        cache.insert(2, for: second.span)
+        #expect(cache[first] == 1)
+        #expect(cache[second] == 2)
     }
 
     @Test func `the oldest entry makes room`() {

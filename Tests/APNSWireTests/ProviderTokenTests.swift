@@ -126,29 +126,11 @@ import WidgetModel
         #expect(self.rejection { $0.claims = #"{"iss":"\#(id)","iat":1}"# } == expected)
     }
 
-    @Test func `a token has at most 4096 bytes`() {
-        let bare = TokenFixture()
-        let start = bare.authorization.count - bare.scheme.utf8.count
-        // Four characters of base64 for every three bytes of claims.
-        func token(_ bytes: Int) -> [UInt8] {
-            var fixture = bare
-            fixture.claims =
-                String(fixture.claims.dropLast())
-                + String(repeating: " ", count: (bytes - start) / 4 * 3) + "}"
-            return fixture.authorization
-        }
-        var text = token(CompactToken.bytesMax)
-        while text.count - 7 > CompactToken.bytesMax { text.removeLast() }
-        #expect(token(CompactToken.bytesMax - 4).count - 7 <= CompactToken.bytesMax)
-        guard case .success = self.parse(token(CompactToken.bytesMax - 4)) else {
-            Issue.record("refused below the limit")
-            return
-        }
-        guard case .failure(let fault) = self.parse(token(CompactToken.bytesMax + 4)) else {
-            Issue.record("accepted above the limit")
-            return
-        }
-        #expect(fault.sentence.hasSuffix("more than 4096"))
+    @Test(arguments: [(4096, "the token has not three parts"), (4097, "the token has 4097 bytes, more than 4096")])
+    func `a token has at most 4096 bytes`(bytes: Int, sentence: String) {
+        #expect(CompactToken.bytesMax == 4096)
+        let text = Array("bearer ".utf8) + Array(repeating: UInt8(ascii: "A"), count: bytes)
+        #expect(self.parse(text) == .failure(ProviderTokenFault(.invalidProviderToken, sentence)))
     }
 
     @Test(arguments: [
