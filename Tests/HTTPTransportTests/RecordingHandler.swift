@@ -1,0 +1,46 @@
+import HTTP2
+import HTTPTransport
+
+/// An owner that remembers what it is told and answers as it is asked to.
+final class RecordingHandler: RequestBatchHandler {
+    enum Event: Hashable {
+        case batch([String])
+        case connectionClosed
+        case streamClosed(Int32)
+        case streamWritable(Int32)
+    }
+
+    var events: [Event] = []
+    var flags: [RequestBatch.Flags] = []
+    /// The last connection that sent something; kept to answer later.
+    var connection: HTTPConnection?
+    var status: Int? = 200
+
+    func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection) {
+        self.connection = connection
+        var paths: [String] = []
+        for index in batch.requests.indices {
+            let request = batch.requests[index]
+            paths.append(batch.string(request.path))
+            self.flags.append(request.flags)
+            if let status {
+                connection.respond(request.streamID, status: status, fields: ResponseFields())
+            }
+        }
+        self.events.append(.batch(paths))
+        connection.flush()
+    }
+
+    func connectionClosed(_ connection: HTTPConnection) {
+        self.connection = connection
+        self.events.append(.connectionClosed)
+    }
+
+    func streamClosed(_ streamID: Int32, on connection: HTTPConnection) {
+        self.events.append(.streamClosed(streamID))
+    }
+
+    func streamWritable(_ streamID: Int32, on connection: HTTPConnection) {
+        self.events.append(.streamWritable(streamID))
+    }
+}

@@ -1,0 +1,156 @@
+import HTTP2
+import NIOCore
+import NIOEmbedded
+import Testing
+
+@testable import HTTPTransport
+
+@Suite struct ServerConnectionTests {
+    @Test func `requests of one wakeup are one batch, and their answers one write`() throws {
+        let connection = try EmbeddedConnection()
+        try connection.run()
+        connection.writes = 0
+        let paths = (0..<50).map { "/\($0)" }
+        for path in paths {
+            connection.request(path)
+        }
+        try connection.run()
+        #expect(connection.handler.events == [.batch(paths)])
+        #expect(connection.statuses() == Array(repeating: 200, count: 50))
+        #expect(connection.writes == 1)
+        #expect(connection.loop.currentCounters.requests == 50)
+    }
+
+    @Test func `an answer may come in a later turn of the loop`() throws {
+        let connection = try EmbeddedConnection()
+        connection.handler.status = nil
+        connection.request("/a")
+        connection.request("/b")
+        try connection.run()
+        #expect(connection.statuses() == [])
+        let owner = try #require(connection.handler.connection)
+        #expect(owner.respond(3, status: 429, fields: ResponseFields()))
+        #expect(owner.respond(1, status: 200, fields: ResponseFields()))
+        try connection.run()
+        #expect(connection.statuses() == [])
+        owner.flush()
+        try connection.run()
+        #expect(connection.statuses() == [429, 200])
+    }
+
+    @Test func `an answer to a connection that has gone is dropped and counted`() throws {
+        let connection = try EmbeddedConnection()
+        connection.handler.status = nil
+        connection.request("/a")
+        try connection.run()
+        let owner = try #require(connection.handler.connection)
+        try connection.channel.close().wait()
+        #expect(connection.handler.events == [.batch(["/a"]), .connectionClosed])
+        #expect(!owner.isOpen)
+        #expect(!owner.respond(1, status: 200, fields: ResponseFields()))
+        owner.flush()
+        owner.close()
+        #expect(owner.droppedAnswers == 1)
+    }
+
+    @Test func `nothing is read while the socket does not take what was written`() throws {
+        let connection = try EmbeddedConnection()
+        try connection.run()
+        connection.setWritable(false)
+        let before = connection.reads.count
+        connection.channel.read()
+        #expect(connection.reads.count == before)
+        connection.request("/a")
+        try connection.run()
+        #expect(connection.statuses() == [])
+        connection.setWritable(true)
+        #expect(connection.reads.count == before + 1)
+        try connection.run()
+        #expect(connection.statuses() == [200])
+    }
+
+    @Test func `a streamed answer waits for a slow reader`() throws {
+        let connection = try EmbeddedConnection()
+        connection.handler.status = nil
+        connection.request("/events")
+        try connection.run()
+        let owner = try #require(connection.handler.connection)
+        #expect(owner.beginStreaming(1, status: 200, fields: ResponseFields()))
+        connection.setWritable(false)
+        let piece = [UInt8](repeating: 0x61, count: 40_000)
+        #expect(owner.write(1, piece.span) == .accepted)
+        #expect(owner.write(1, piece.span) == .full)
+        owner.flush()
+        #expect(connection.handler.events == [.batch(["/events"])])
+        connection.setWritable(true)
+        try connection.run()
+        #expect(connection.handler.events == [.batch(["/events"]), .streamWritable(1)])
+        owner.finish(1)
+        owner.flush()
+        try connection.run()
+        #expect(connection.statuses() == [200])
+    }
+
+    @Test func `a reset stream is told to its owner`() throws {
+        let connection = try EmbeddedConnection()
+        connection.handler.status = nil
+        connection.request("/a")
+        try connection.run()
+        connection.session.cancel(1)
+        try connection.run()
+        #expect(connection.handler.events == [.batch(["/a"]), .streamClosed(1)])
+    }
+
+    @Test func `a flood ends the connection with a reason, and the socket a moment later`() throws {
+        let connection = try EmbeddedConnection()
+        try connection.run()
+        for _ in 0..<101 {
+            connection.session.ping(1)
+        }
+        try connection.run()
+        #expect(
+            connection.goAways() == ["ENHANCE_YOUR_CALM more than 100 PING or SETTINGS frames at once, or 10 a second"]
+        )
+        #expect(connection.handler.events == [.connectionClosed])
+        #expect(connection.loop.currentCounters.connectionsEndedByFault == 1)
+        connection.advance(seconds: 3)
+        #expect(!connection.channel.isActive)
+        #expect(connection.loop.currentCounters.connections == 0)
+    }
+
+    @Test func `GOAWAY by the owner lets open streams finish, then closes`() throws {
+        let connection = try EmbeddedConnection()
+        connection.handler.status = nil
+        connection.request("/a")
+        try connection.run()
+        let owner = try #require(connection.handler.connection)
+        owner.goAway(debug: "{\"reason\":\"Shutdown\"}")
+        owner.flush()
+        try connection.run()
+        #expect(connection.goAways() == ["NO_ERROR {\"reason\":\"Shutdown\"}"])
+        #expect(owner.isOpen)
+        #expect(owner.respond(1, status: 200, fields: ResponseFields()))
+        owner.flush()
+        try connection.run()
+        #expect(connection.statuses() == [200])
+        #expect(!owner.isOpen)
+    }
+
+    @Test func `a listener that drains waits for the last answer`() throws {
+        let connection = try EmbeddedConnection()
+        connection.handler.status = nil
+        connection.request("/a")
+        try connection.run()
+        let drained = connection.loop.drain()
+        try connection.run()
+        #expect(connection.goAways() == ["NO_ERROR ", "NO_ERROR "])
+        #expect(!connection.loop.admit())
+        let owner = try #require(connection.handler.connection)
+        #expect(owner.respond(1, status: 200, fields: ResponseFields()))
+        owner.flush()
+        try connection.run()
+        #expect(connection.statuses() == [200])
+        connection.advance(seconds: 3)
+        try drained.wait()
+    }
+}

@@ -1,0 +1,96 @@
+import HTTP2
+import HTTPTransport
+import Logging
+import NIOCore
+import NIOPosix
+import TLS
+
+/// A listener on a free port of 127.0.0.1, drained when the test is over.
+struct TestServer {
+    let server: HTTPServer
+    let group: MultiThreadedEventLoopGroup
+
+    var port: Int { self.server.port }
+    var url: String { "https://localhost:\(self.port)" }
+
+    /// What most tests ask for: says what it got.
+    static let echo: @Sendable (HTTPRequest) async -> HTTPResponse = { request in
+        var response = HTTPResponse(
+            status: 200,
+            text: "\(request.version) \(request.method) \(request.path.joined(separator: "|")) \(request.body.count)"
+        )
+        response.headers["x-authority"] = request.authority
+        response.headers["x-certificate"] = request.peerCertificate?.commonName
+        return response
+    }
+
+    static func with<Result>(
+        _ configure: (inout HTTPListenerConfiguration) throws -> Void = { _ in },
+        respond: @escaping @Sendable (HTTPRequest) async -> HTTPResponse = TestServer.echo,
+        _ body: (TestServer) async throws -> Result
+    ) async throws -> Result {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        var configuration = HTTPListenerConfiguration(
+            name: "test",
+            port: 0,
+            tls: try TestCertificates.shared.serverContext(alpn: ["h2", "http/1.1"])
+        )
+        configuration.protocols = .http2AndHTTP1
+        try configure(&configuration)
+        let server = try await HTTPServer.start(
+            configuration,
+            on: group,
+            logger: Logger(label: "test"),
+            respond: respond
+        )
+        let test = TestServer(server: server, group: group)
+        do {
+            let result = try await body(test)
+            await server.drain(within: .seconds(5))
+            try await group.shutdownGracefully()
+            return result
+        } catch {
+            await server.drain(within: .zero)
+            try await group.shutdownGracefully()
+            throw error
+        }
+    }
+
+    func client(_ configuration: HTTP2ClientConfiguration = HTTP2ClientConfiguration()) async throws
+        -> HTTP2ClientConnection
+    {
+        try await HTTP2ClientConnection.connect(
+            host: "127.0.0.1",
+            port: self.port,
+            tls: try TestCertificates.shared.clientContext(),
+            serverName: "localhost",
+            on: self.group,
+            configuration: configuration
+        )
+    }
+
+    func curl(_ arguments: String...) async throws -> Program.Result {
+        try await Program.run(
+            ["curl", "-sS", "--max-time", "30", "--cacert", TestCertificates.shared.authorityFile] + arguments
+        )
+    }
+}
+
+/// A gate that tasks wait at until it is opened; a cancelled task goes on.
+actor Gate {
+    private var isOpen = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func open() {
+        self.isOpen = true
+        for continuation in self.waiting {
+            continuation.resume()
+        }
+        self.waiting = []
+    }
+
+    func wait() async {
+        guard !self.isOpen else { return }
+        await withCheckedContinuation { self.waiting.append($0) }
+    }
+}
