@@ -1,0 +1,105 @@
+import FoundationEssentials
+
+extension ConfigurationFile {
+    /// The longest configuration file.
+    package static let fileBytesMax = 4_194_304
+
+    /// Reads a configuration file and looks at every file it names.
+    ///
+    /// - Parameters:
+    ///   - path: The file, absolute or relative to the working directory.
+    ///   - environment: The process's environment.
+    ///   - options: Values by key path from the command line.
+    /// - Throws: All faults, of the text and of the files that it names.
+    package static func load(
+        path: String,
+        environment: [String: String],
+        options: [(path: String, text: String)] = []
+    ) throws(ConfigurationFaults) -> GatewayConfiguration {
+        let text: String
+        switch self.contents(of: path, bytesMax: Self.fileBytesMax) {
+        case .success(let read): text = read
+        case .failure(let reason):
+            let sentence = "\(reason.sentence); `freshet default-config` prints one to start from"
+            throw ConfigurationFaults([SettingFault(place: .wholeFile(path), path: "", sentence: sentence)])
+        }
+        let process = FileManager.default.currentDirectoryPath
+        let absolute = FileNameResolver.resolve(path, in: process)
+        let folder = absolute.lastIndex(of: "/").map { String(absolute[..<$0]) } ?? process
+        let folders = Folders(file: folder.isEmpty ? "/" : folder, process: process)
+        let parsed = try self.parse(text, name: path, environment: environment, options: options, folders: folders)
+        var configuration = parsed.configuration
+        let faults = parsed.files.compactMap { self.look(at: $0, for: &configuration) }
+        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        return configuration
+    }
+
+    /// What is wrong with a file that a configuration names, or nil. Tokens are taken from it.
+    private static func look(at file: NamedFile, for configuration: inout GatewayConfiguration) -> SettingFault? {
+        guard file.isNeeded else { return nil }
+        func fault(_ sentence: String) -> SettingFault {
+            SettingFault(place: file.place, path: file.key, sentence: "\(file.path) \(sentence)")
+        }
+        if file.purpose == .folder {
+            var isFolder = false
+            let exists = FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder)
+            return exists && !isFolder ? fault("is a file; name a folder") : nil
+        }
+        switch self.contents(of: file.path, bytesMax: 1_048_576) {
+        case .failure(let reason): return fault(reason.sentence)
+        case .success(let text):
+            if file.purpose == .tokens {
+                let tokens = text.split(whereSeparator: \.isNewline).map { $0.filter { $0 != " " && $0 != "\t" } }
+                    .filter { !$0.isEmpty && !$0.hasPrefix("#") }
+                if tokens.isEmpty { return fault("holds no token; write one a line") }
+                if let short = tokens.firstIndex(where: { $0.utf8.count < GatewayConfiguration.Operators.tokenBytesMin }
+                ) {
+                    return fault("holds a token (number \(short + 1)) of fewer than 16 characters; take a longer one")
+                }
+                configuration.operators.tokens += tokens.map { Secret($0) }
+                return nil
+            }
+            return file.purpose.sentence(refusing: text).map { fault($0) }
+        }
+    }
+
+    /// Why a file was not read; continues a sentence that starts with its name.
+    private struct Unreadable: Error {
+        let sentence: String
+    }
+
+    private static func contents(of path: String, bytesMax: Int) -> Result<String, Unreadable> {
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            return .failure(Unreadable(sentence: "is not there"))
+        }
+        if isFolder { return .failure(Unreadable(sentence: "is a folder; name a file")) }
+        guard let data = try? Data(contentsOf: URL(filePath: path)) else {
+            return .failure(Unreadable(sentence: "cannot be read; look at its owner and mode"))
+        }
+        guard data.count <= bytesMax else {
+            return .failure(Unreadable(sentence: "is longer than \(bytesMax.grouped) bytes"))
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            return .failure(Unreadable(sentence: "is not UTF-8 text"))
+        }
+        return .success(text)
+    }
+}
+
+extension FilePurpose {
+    /// What is wrong with a PEM file's text, or nil. Catches files that were swapped; OpenSSL judges the contents.
+    fileprivate func sentence(refusing text: String) -> String? {
+        let expected: (label: [String], what: String)
+        switch self {
+        case .certificates: expected = (["CERTIFICATE-----"], "certificate")
+        case .privateKey: expected = (["PRIVATE KEY-----"], "private key")
+        case .providerKey: expected = (["PRIVATE KEY-----", "PUBLIC KEY-----"], "private or public key")
+        case .tokens, .folder: return nil
+        }
+        let headers = text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("-----BEGIN ") }
+        if headers.contains(where: { header in expected.label.contains { header.hasSuffix($0) } }) { return nil }
+        let found = headers.first.map { "; it begins with \(String($0).quotedForMessage)" } ?? ""
+        return "holds no \(expected.what) in PEM\(found)"
+    }
+}

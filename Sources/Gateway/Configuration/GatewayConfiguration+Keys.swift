@@ -1,0 +1,156 @@
+import Engine
+import WidgetModel
+
+extension GatewayConfiguration {
+    /// Shows a visitor every key of the configuration, in the order of the file.
+    mutating func visit(_ visitor: inout some SettingsVisitor) {
+        visitor.file("dataDirectory", &self.dataDirectory, .folder)
+        visitor.scalar("partitions", &self.partitions, .integer(1...64))
+        visitor.section("tls") { self.tls.visit(&$0, isRequired: false) }
+        visitor.section("listeners") { visitor in
+            visitor.section("push") { self.listeners.push.visit(&$0, hasTLS: true) }
+            visitor.section("host") { self.listeners.host.visit(&$0, hasTLS: true) }
+            visitor.section("ops") { self.listeners.ops.visit(&$0, hasTLS: true) }
+            visitor.section("health") { self.listeners.health.visit(&$0, hasTLS: false) }
+        }
+        visitor.section("ops") { visitor in
+            visitor.optionalFile("tokensFile", &self.operators.tokensFile, .tokens)
+            visitor.secrets("tokens", &self.operators.tokens)
+        }
+        self.visitSenders(&visitor)
+        self.visitPolicies(&visitor)
+        self.visitApps(&visitor)
+        visitor.section("providerTokens") { visitor in
+            visitor.scalar("maxAge", &self.providerTokens.ageMax, .duration(.minutes(1) ... .days(1)))
+            visitor.scalar("maxFutureSkew", &self.providerTokens.futureSkewMax, .duration(.zero ... .hours(1)))
+        }
+        visitor.section("streams") { self.streams.visit(&$0) }
+        visitor.section("limits") { self.limits.visit(&$0) }
+        visitor.section("timeouts") { self.timeouts.visit(&$0) }
+        visitor.section("log") { visitor in
+            visitor.scalar("level", &self.log.level, .choice())
+            visitor.scalar("format", &self.log.format, .choice())
+        }
+    }
+
+    private mutating func visitSenders(_ visitor: inout some SettingsVisitor) {
+        let empty = Team(id: TeamID(""))
+        visitor.records("teams", &self.teams, empty: empty) { team, visitor in
+            visitor.scalar("id", &team.id, .teamID, isRequired: true)
+            let empty = ProviderKey(id: KeyID(""), file: "")
+            visitor.records("keys", &team.keys, empty: empty) { key, visitor in
+                visitor.scalar("id", &key.id, .keyID, isRequired: true)
+                visitor.file("file", &key.file, .providerKey, isRequired: true)
+                visitor.optionalScalars("topics", &key.topics, .topic)
+            }
+        }
+    }
+}
+
+extension SettingType<String> {
+    /// A team's or a key's id: Apple's have ten letters and digits.
+    static let identifier = SettingType.text("an id of 1 to 64 letters, digits, hyphens and underscores") { text in
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { SettingRules.isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x5F }
+    }
+
+    static let topic = SettingType.text("a topic, such as com.example.scores.push-type.widgets") {
+        SettingRules.isBundleID($0)
+    }
+
+    static let address = SettingType.text("a numeric address, such as 127.0.0.1, 0.0.0.0 or ::1") {
+        SettingRules.isIPv4($0) || SettingRules.isIPv6($0)
+    }
+
+    /// A name that is shown to people: no control characters.
+    static let label = SettingType.text("a name of 1 to 256 bytes without control characters") { text in
+        (1...256).contains(text.utf8.count) && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+    }
+}
+
+extension SettingType<TeamID> {
+    static let teamID = SettingType<String>.identifier.map({ TeamID($0) }, \.rawValue)
+}
+
+extension SettingType<KeyID> {
+    static let keyID = SettingType<String>.identifier.map({ KeyID($0) }, \.rawValue)
+}
+
+extension SettingType<BundleID> {
+    static let bundleID = SettingType<String>.text(
+        "a bundle id of letters, digits, hyphens and dots (com.example.scores)",
+        SettingRules.isBundleID
+    ).map({ BundleID($0) }, \.rawValue)
+}
+
+extension GatewayConfiguration.TLSFiles {
+    mutating func visit(_ visitor: inout some SettingsVisitor, isRequired: Bool) {
+        visitor.file("certificate", &self.certificate, .certificates, isRequired: isRequired)
+        visitor.file("key", &self.key, .privateKey, isRequired: isRequired)
+        visitor.optionalFile("clientCA", &self.clientAuthorities, .certificates)
+    }
+}
+
+extension GatewayConfiguration.Listener {
+    mutating func visit(_ visitor: inout some SettingsVisitor, hasTLS: Bool) {
+        visitor.scalar("enabled", &self.isEnabled, .flag)
+        visitor.scalar("address", &self.address, .address)
+        visitor.scalar("port", &self.port, .integer(0...65_535))
+        guard hasTLS else { return }
+        // Its own section replaces the common one whole: half of two identities would be neither.
+        visitor.optionalSection("tls", &self.tls, empty: .init()) { $0.visit(&$1, isRequired: true) }
+    }
+}
+
+extension GatewayConfiguration.Streams {
+    mutating func visit(_ visitor: inout some SettingsVisitor) {
+        visitor.scalar("maxPerHost", &self.perHostMax, .integer(1...1000))
+        visitor.scalar("maxStreams", &self.allMax, .integer(1...10_000_000))
+        visitor.scalar("maxBufferedEvents", &self.bufferMax, .integer(16...1_000_000))
+        visitor.scalar("heartbeat", &self.heartbeat, .duration(.seconds(1) ... .hours(1)))
+    }
+}
+
+extension GatewayConfiguration.Limits {
+    mutating func visit(_ visitor: inout some SettingsVisitor) {
+        let million = 1_000_000
+        visitor.scalar("maxConnections", &self.connectionsMax, .integer(1...million))
+        visitor.scalar("maxConcurrentStreams", &self.concurrentStreamsMax, .integer(1...100_000))
+        visitor.scalar("maxHeaderBytes", &self.headerBytesMax, .bytes(1024...65_536))
+        visitor.scalar("maxDeviceBodyBytes", &self.deviceBodyBytesMax, .bytes(256...65_536))
+        visitor.scalar("maxTargetedBodyBytes", &self.targetedBodyBytesMax, .bytes(256...1_048_576))
+        visitor.scalar("maxHostBodyBytes", &self.hostBodyBytesMax, .bytes(1024...67_108_864))
+        visitor.scalar("maxImportBytes", &self.importBytesMax, .bytes(1024...1_073_741_824))
+        visitor.scalar("maxImportLines", &self.importLinesMax, .integer(1...million))
+        visitor.scalar("maxTokenDigits", &self.tokenDigitsMax, .integer(64...1024))
+        visitor.scalar("maxVerifiedTokens", &self.verifiedTokensMax, .integer(1...million))
+        visitor.scalar("maxInFlightBytes", &self.inFlightBytesMax, .bytes(1_048_576...4_294_967_296))
+        visitor.scalar("maxInstancesPerHost", &self.engine.instancesPerHostMax, .integer(1...10_000))
+        visitor.scalar("maxTokensPerHost", &self.engine.tokensPerHostMax, .integer(1...1000))
+        visitor.scalar("maxTags", &self.engine.tagsMax, .integer(0...1000))
+        visitor.scalar("maxPendingPerInstance", &self.engine.pendingPerInstanceMax, .integer(1...100_000))
+        visitor.scalar("maxPushesRetained", &self.engine.pushesRetainedMax, .integer(1...100 * million))
+        visitor.scalar("pushRetention", &self.engine.pushRetention, .duration(.minutes(1) ... .days(30)))
+        visitor.scalar("maxDecisionsRetained", &self.engine.decisionsRetainedMax, .integer(1...100 * million))
+        visitor.scalar("maxRepeatEntries", &self.engine.repeatEntriesMax, .integer(1...100 * million))
+        visitor.scalar("maxAcknowledgement", &self.engine.acknowledgementMax, .duration(.seconds(1) ... .hours(24)))
+        visitor.scalar(
+            "removedTokenRetention",
+            &self.engine.removedTokenRetention,
+            .duration(.zero ... .days(365))
+        )
+    }
+}
+
+extension GatewayConfiguration.Timeouts {
+    mutating func visit(_ visitor: inout some SettingsVisitor) {
+        let range: ClosedRange<Interval> = .seconds(1) ... .hours(24)
+        visitor.scalar("handshake", &self.handshake, .duration(range))
+        visitor.scalar("firstRequest", &self.firstRequest, .duration(range))
+        visitor.scalar("request", &self.request, .duration(range))
+        visitor.scalar("idle", &self.idle, .duration(range))
+        visitor.scalar("idleHTTP1", &self.idleHTTP1, .duration(range))
+        visitor.scalar("writeStall", &self.writeStall, .duration(range))
+        visitor.scalar("drain", &self.drain, .duration(range))
+    }
+}

@@ -1,0 +1,154 @@
+import IntentMatching
+import Timelines
+import WidgetModel
+
+extension GatewayConfiguration {
+    /// What is wrong with the configuration as a whole: each key path with a sentence.
+    ///
+    /// The types of single values are checked as they are read; here is what one key says about another.
+    package func faults() -> [(path: String, sentence: String)] {
+        self.listenerFaults() + self.senderFaults() + self.appFaults() + self.policyFaults()
+    }
+
+    private func listenerFaults() -> [(path: String, sentence: String)] {
+        var faults: [(path: String, sentence: String)] = []
+        let listeners: [(name: String, listener: Listener)] = [
+            ("push", self.listeners.push), ("host", self.listeners.host), ("ops", self.listeners.ops),
+            ("health", self.listeners.health),
+        ]
+        let enabled = listeners.filter(\.listener.isEnabled)
+        if enabled.isEmpty { faults.append(("listeners", "has no listener that is enabled; enable one")) }
+        for (index, later) in enabled.enumerated() where later.listener.port != 0 {
+            let earlier = enabled[..<index].first { earlier in
+                earlier.listener.port == later.listener.port && earlier.listener.overlaps(later.listener)
+            }
+            guard let earlier else { continue }
+            let sentence = "is also the port of listeners.\(earlier.name); give each listener its own"
+            faults.append(("listeners.\(later.name).port", sentence))
+        }
+        let ops = self.listeners.ops
+        if ops.isEnabled, !ops.isLoopback, self.operators.tokens.isEmpty, self.operators.tokensFile == nil {
+            let sentence =
+                "is not a loopback address, so that operators need access tokens; name a file with them in ops.tokensFile"
+            faults.append(("listeners.ops.address", sentence))
+        }
+        for (index, token) in self.operators.tokens.enumerated() where token.value.utf8.count < Operators.tokenBytesMin
+        {
+            faults.append(
+                ("ops.tokens", "has a token (number \(index + 1)) of fewer than 16 characters; take a longer one")
+            )
+        }
+        return faults
+    }
+
+    private func senderFaults() -> [(path: String, sentence: String)] {
+        var faults: [(path: String, sentence: String)] = []
+        var teams: [TeamID: Int] = [:]
+        var keys: [KeyID: String] = [:]
+        for (index, team) in self.teams.enumerated() where !team.id.rawValue.isEmpty {
+            if let earlier = teams[team.id] {
+                faults.append(
+                    ("teams[\(index)].id", "is the id of teams[\(earlier)] too; list the keys of both under one")
+                )
+            }
+            teams[team.id] = teams[team.id] ?? index
+            for (place, key) in team.keys.enumerated() where !key.id.rawValue.isEmpty {
+                let path = "teams[\(index)].keys[\(place)]"
+                if let earlier = keys[key.id] {
+                    faults.append(("\(path).id", "is the id of \(earlier) too; a key id names one key of one team"))
+                }
+                keys[key.id] = keys[key.id] ?? path
+                faults += self.topicFaults(key.topics ?? [], of: team.id, path: "\(path).topics")
+            }
+        }
+        return faults
+    }
+
+    /// A topic that no app of the team has would be refused at every push, without a word at the start.
+    private func topicFaults(_ topics: [String], of team: TeamID, path: String) -> [(path: String, sentence: String)] {
+        let apps = self.apps.filter { $0.team == team }
+        return topics.enumerated().compactMap { index, topic in
+            if apps.contains(where: { $0.owns(topic: topic) }) { return nil }
+            let sentence = "is no topic of an app of the team \(team); correct it, or add it to the app's extraTopics"
+            return ("\(path)[\(index)]", sentence)
+        }
+    }
+
+    private func appFaults() -> [(path: String, sentence: String)] {
+        var faults: [(path: String, sentence: String)] = []
+        var bundles: [BundleID: Int] = [:]
+        let teams = self.teams.map(\.id.rawValue)
+        for (index, app) in self.apps.enumerated() {
+            let path = "apps[\(index)]"
+            if let earlier = bundles[app.bundleID], !app.bundleID.rawValue.isEmpty {
+                faults.append(("\(path).bundleID", "is the bundle id of apps[\(earlier)] too; declare an app once"))
+            }
+            bundles[app.bundleID] = bundles[app.bundleID] ?? index
+            if !teams.contains(app.team.rawValue), !app.team.rawValue.isEmpty {
+                let hint = teams.closest(to: app.team.rawValue).map { "; did you mean \($0)?" } ?? "; add it to teams"
+                faults.append(("\(path).team", "there is no team \(app.team.rawValue.quotedForMessage)\(hint)"))
+            }
+            if !app.clientCertificates.isEmpty, self.tls(for: self.listeners.push).clientAuthorities == nil {
+                let sentence = "needs tls.clientCA, without which no client is asked for a certificate"
+                faults.append(("\(path).allowedClientCertificates", sentence))
+            }
+            for (place, certificate) in app.clientCertificates.enumerated() {
+                for (number, topic) in (certificate.topics ?? []).enumerated() where !app.owns(topic: topic) {
+                    faults.append(
+                        (
+                            "\(path).allowedClientCertificates[\(place)].topics[\(number)]",
+                            "is no topic of \(app.bundleID); correct it, or add it to extraTopics"
+                        )
+                    )
+                }
+            }
+            var kinds: [WidgetKind: Int] = [:]
+            for (place, kind) in app.kinds.enumerated() where !kind.schema.kind.rawValue.isEmpty {
+                if let earlier = kinds[kind.schema.kind] {
+                    let sentence = "is the name of kinds[\(earlier)] of the same app too; declare a kind once"
+                    faults.append(("\(path).kinds[\(place)].kind", sentence))
+                }
+                kinds[kind.schema.kind] = kinds[kind.schema.kind] ?? place
+            }
+        }
+        return faults
+    }
+
+    private func policyFaults() -> [(path: String, sentence: String)] {
+        var names: [String: Int] = [:]
+        return self.policies.enumerated().compactMap { index, policy in
+            defer { names[policy.name] = names[policy.name] ?? index }
+            let path = "policies[\(index)].name"
+            if GatewayConfiguration().policy(named: policy.name) != nil {
+                return (path, "is the name of a preset, which keeps its meaning; choose another")
+            }
+            return names[policy.name].map { (path, "is the name of policies[\($0)] too; choose another") }
+        }
+    }
+
+    /// The certificate files of a TLS listener: its own, or the common ones.
+    package func tls(for listener: Listener) -> TLSFiles {
+        listener.tls ?? self.tls
+    }
+}
+
+extension GatewayConfiguration.Operators {
+    /// The shortest access token: 16 characters of a base64 text are 96 bits.
+    package static let tokenBytesMin = 16
+}
+
+extension GatewayConfiguration.Listener {
+    /// Whether both cannot listen on one port.
+    fileprivate func overlaps(_ other: Self) -> Bool {
+        let any = ["0.0.0.0", "::"]
+        return self.address == other.address || any.contains(self.address) || any.contains(other.address)
+    }
+}
+
+extension GatewayConfiguration.App {
+    /// Whether a topic is the app's: its bundle id, with or without a suffix, or one of the extra ones.
+    fileprivate func owns(topic: String) -> Bool {
+        topic == self.bundleID.rawValue || topic.hasPrefix(self.bundleID.rawValue + ".")
+            || self.extraTopics.contains(topic)
+    }
+}

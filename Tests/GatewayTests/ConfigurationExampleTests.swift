@@ -1,0 +1,95 @@
+import FoundationEssentials
+import Gateway
+import IntentMatching
+import Testing
+import WidgetModel
+
+/// `deploy/freshet.example.yaml`, and the printer that writes the same without words.
+@Suite struct ConfigurationExampleTests {
+    private static let example: String = {
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        let path = "/\(root)/deploy/freshet.example.yaml"
+        return (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+    }()
+
+    /// The example with its samples in place: lines on which `#` stands directly before a key.
+    private static let uncommented: String = example.split(separator: "\n", omittingEmptySubsequences: false)
+        .map { line in
+            let isSample = line.hasPrefix("#") && (!line.hasPrefix("# ") || line.hasPrefix("#  ")) && line != "#"
+            return isSample ? String(line.dropFirst()) : String(line)
+        }
+        .joined(separator: "\n")
+
+    @Test func `the example states the defaults`() throws {
+        #expect(Self.example.hasPrefix("# Freshet's configuration"))
+        #expect(try ConfigurationFile.parse(Self.example).configuration == GatewayConfiguration())
+    }
+
+    @Test func `the example's samples are a configuration too`() throws {
+        let configuration = try ConfigurationFile.parse(Self.uncommented).configuration
+        #expect(configuration.apps.map(\.bundleID) == [BundleID("com.example.scores")])
+        #expect(configuration.apps.first?.schemas.first?.parameters.map(\.name) == ["leagues", "since", "team"])
+    }
+
+    @Test(arguments: ConfigurationFile.keyPaths)
+    func `the example explains every key`(path: String) {
+        // Sections that one place explains for several: a policy's keys at policies, a listener's certificate at push.
+        let isElsewhere =
+            path.contains(".budget.") || path.hasPrefix("listeners.host.tls") || path.hasPrefix("listeners.ops.tls")
+        guard !isElsewhere else { return }
+        let names = path.replacing("[]", with: "").split(separator: ".")
+        let lines = Self.uncommented.split(separator: "\n").map { line in
+            line.drop { $0 == " " || $0 == "-" }
+        }
+        // The keys of the path occur in this order, each as a key.
+        var rest = lines[...]
+        for name in names {
+            guard let place = rest.firstIndex(where: { $0.hasPrefix("\(name):") }) else {
+                Issue.record("\(path) is not in deploy/freshet.example.yaml")
+                return
+            }
+            rest = rest[(place + 1)...]
+        }
+    }
+
+    @Test func `what is printed reads back as the same`() throws {
+        for text in ["", Self.example, Self.uncommented, Self.awkward] {
+            let configuration = try ConfigurationFile.parse(text).configuration
+            let printed = ConfigurationFile.text(of: configuration)
+            #expect(try ConfigurationFile.parse(printed).configuration == configuration)
+            #expect(ConfigurationFile.text(of: try ConfigurationFile.parse(printed).configuration) == printed)
+        }
+        #expect(ConfigurationFile.text(of: GatewayConfiguration()) == ConfigurationFile.defaultText)
+    }
+
+    /// Texts that YAML would take for something else.
+    private static let awkward = """
+        dataDirectory: "/srv/my data: #1"
+        teams:
+          - id: "1234567890"
+            keys: [{id: "007", file: "null"}, {id: "1e5", file: "a\\"b\\\\c\\u0001ü"}]
+          - {id: "true"}
+        policies:
+          - {name: "yes", window: 90m, anchor: utc, rare: 1, typical: 2, frequent: 3, minimumInterval: 1500ms}
+          - {name: t, window: tuned}
+          - {name: n, window: none, rare: 0, typical: 0, frequent: 0}
+        apps:
+          - bundleID: a.b
+            team: "1234567890"
+            budget: "yes"
+            kinds:
+              - {kind: "- x", budget: t}
+              - kind: "24h"
+                budget: {preset: home-assistant, scope: instance}
+                parameters:
+                  - {name: a, type: string, default: "5"}
+                  - {name: b, type: double, default: 5}
+                  - {name: c, type: bool, default: false}
+                  - {name: d, type: string, default: "2026-11-21"}
+                  - {name: e, type: date, default: "2026-11-21T00:00:00.5Z"}
+                  - {name: f, type: int, array: true, default: [-1, 2]}
+                  - {name: g, type: string, array: true, default: []}
+                  - {name: h.i, type: enumeration, cases: ["on", "off"], default: "on"}
+                  - {name: j, type: double, default: 1.0e+300}
+        """
+}
