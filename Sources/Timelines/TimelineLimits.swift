@@ -8,8 +8,8 @@ package struct TimelineLimits: Hashable, Sendable {
     package var entriesMax = 2_000
     /// More entries than this are a finding. Default 400.
     package var entriesAdvised = 400
-    /// A longer digest is refused. Default 64: a SHA-512.
-    package var digestBytesMax = 64
+    /// A longer digest is refused. Default 128, as for a push: room for `sha256:` and hex.
+    package var digestBytesMax = 128
     /// More bytes of content than this are a finding. Default 10 MB.
     package var contentBytesAdvised = 10_000_000
 

@@ -25,7 +25,7 @@ package enum JSONValue: Hashable, Sendable {
     /// The value of an object's member, or nil if this is no object or has no such member. O(members).
     package subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
-        return members.first { $0.name == name }?.value
+        return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
     /// What kind of JSON value this is, for messages.

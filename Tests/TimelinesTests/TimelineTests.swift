@@ -65,13 +65,13 @@ import WidgetModel
     @Test func `limits hold at their edges`() throws {
         var limits = TimelineLimits()
         limits.entriesMax = 2
-        let full = Timeline(entries: self.entries(noon, noon), policy: .never, digest: Array(repeating: 1, count: 64))
+        let full = Timeline(entries: self.entries(noon, noon), policy: .never, digest: Array(repeating: 1, count: 128))
         try full.validate(limits)
         #expect(throws: TimelineFault.tooManyEntries(count: 3, max: 2)) {
             try Timeline(entries: self.entries(noon, noon, noon), policy: .never).validate(limits)
         }
-        for count in [0, 65] {
-            #expect(throws: TimelineFault.digestLength(bytes: count, max: 64)) {
+        for count in [0, 129] {
+            #expect(throws: TimelineFault.digestLength(bytes: count, max: 128)) {
                 try Timeline(entries: [], policy: .never, digest: Array(repeating: 1, count: count)).validate(limits)
             }
         }
