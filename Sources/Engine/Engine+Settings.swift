@@ -28,6 +28,7 @@ extension Engine {
     }
 
     private mutating func configure(_ settings: KindSettings, of app: UInt32) {
+        self.index.declare(settings.schema, app: self.apps.apps[Int(app)].id)
         guard let kind = self.apps.findAny(settings.schema.kind, of: app) else {
             _ = self.apps.addKind(settings, of: app)
             return
