@@ -17,6 +17,7 @@ let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio
 let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swift-nio")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
@@ -35,6 +36,7 @@ func suite(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "freshet",
     platforms: [.macOS(.v15)],
+    products: [.executable(name: "freshet", targets: ["FreshetCLI"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
@@ -44,8 +46,55 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
     targets: [
+        // C libraries.
+        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
+
+        // Pure: values in, values out.
         product("WidgetModel"),
+        product("IntentMatching", ["WidgetModel"]),
+        product("Timelines", ["WidgetModel"]),
+        product("Engine", ["IntentMatching", "Timelines", "WidgetModel"]),
+        product("APNSWire", ["CSimdjson", "WidgetModel"]),
+        product("Journaling", ["WidgetModel"]),
+
+        // Protocols without sockets.
+        product("TLS", ["COpenSSL"]),
+        product("HTTP2", ["CNghttp2"]),
+
+        // I/O.
+        product("HTTPTransport", ["HTTP2", "TLS", logging, nioCore, nioHTTP1, nioPosix]),
+        product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel"]),
+
+        // Composition, and the program.
+        product(
+            "Gateway",
+            [
+                "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS", "Timelines",
+                "WidgetModel", lifecycle, logging, nioCore, nioPosix, yams,
+            ]
+        ),
+        .executableTarget(
+            name: "FreshetCLI",
+            dependencies: [
+                "APNSWire", "Gateway", "HTTPTransport", "JournalSQLite", "Journaling", "TLS", "WidgetModel",
+                argumentParser, lifecycle, logging, nioCore, nioPosix, unixSignals,
+            ],
+            swiftSettings: settings
+        ),
+
+        // Tests.
         .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
         suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
-    ]
+        suite("IntentMatchingTests", ["IntentMatching", "WidgetModel", "TestSupport"]),
+        suite("TimelinesTests", ["Timelines", "WidgetModel", "TestSupport"]),
+        suite("EngineTests", ["Engine", "IntentMatching", "Timelines", "WidgetModel", "TestSupport"]),
+        suite("APNSWireTests", ["APNSWire", "WidgetModel", "TestSupport"]),
+        suite("TLSTests", ["TLS", "TestSupport"]),
+        suite("HTTP2Tests", ["HTTP2", "TestSupport"]),
+        suite("HTTPTransportTests", ["HTTPTransport", "HTTP2", "TLS", "TestSupport", logging, nioCore, nioPosix]),
+    ],
+    cxxLanguageStandard: .cxx17
 )

@@ -1,0 +1,98 @@
+package import APNSWire
+package import TLS
+package import WidgetModel
+
+/// Who a verified credential speaks for.
+package final class Sender: Sendable {
+    package let team: TeamID
+    /// The provider key, nil for a client certificate.
+    package let keyID: KeyID?
+    /// What the sender may push to.
+    package let topics: TopicTable
+
+    package init(team: TeamID, keyID: KeyID?, topics: TopicTable) {
+        self.team = team
+        self.keyID = keyID
+        self.topics = topics
+    }
+}
+
+/// The provider keys and client certificates that the configuration names.
+///
+/// Immutable: a changed configuration makes a new one.
+package struct SenderDirectory: Sendable {
+    /// A provider key of a team.
+    package struct Key: Sendable {
+        package let sender: Sender
+        package let publicKey: ES256PublicKey
+
+        package init(sender: Sender, publicKey: ES256PublicKey) {
+            self.sender = sender
+            self.publicKey = publicKey
+        }
+    }
+
+    private let keys: [KeyID: Key]
+    private let certificates: [GatewayConfiguration.ClientCertificate.Name: Sender]
+    private let rules: ProviderTokenRules
+    private let hostRules: HostCredentialRules
+
+    package init(
+        keys: [Key],
+        certificates: [GatewayConfiguration.ClientCertificate.Name: Sender] = [:],
+        rules: ProviderTokenRules = ProviderTokenRules(),
+        hostRules: HostCredentialRules = HostCredentialRules()
+    ) {
+        var byID: [KeyID: Key] = [:]
+        for key in keys { if let id = key.sender.keyID { byID[id] = key } }
+        self.keys = byID
+        self.certificates = certificates
+        self.rules = rules
+        self.hostRules = hostRules
+    }
+
+    /// The sender that a verified client certificate speaks for, or nil if the configuration does not name it.
+    package func sender(of certificate: PeerCertificate) -> Sender? {
+        if let sender = self.certificates[.fingerprint(certificate.sha256Fingerprint)] { return sender }
+        return certificate.userID.flatMap { self.certificates[.userID($0)] }
+    }
+
+    /// Verifies a provider token: its key is known, the team is the key's, the signature holds, its age is allowed.
+    ///
+    /// Some 50 µs for the signature; what comes of it is worth caching. The age has to be checked on every use.
+    package func verify(_ token: ProviderToken, now: Instant) throws(Rejection) -> VerifiedSender {
+        guard let key = self.keys[token.keyID], key.sender.team == token.team else { throw .invalidProviderToken }
+        guard key.publicKey.verify(signature: token.signature.span, message: token.signingInput.span) else {
+            throw .invalidProviderToken
+        }
+        try self.rules.check(issuedAt: token.issuedAt, now: now)
+        return VerifiedSender(sender: key.sender, issuedAt: token.issuedAt)
+    }
+
+    /// Checks the age of a sender that was verified before.
+    package func check(_ verified: VerifiedSender, now: Instant) throws(Rejection) {
+        try self.rules.check(issuedAt: verified.issuedAt, now: now)
+    }
+
+    /// Verifies a host's credential: signed by a key of the team that it names, for an app of that team, in its time.
+    package func verify(_ credential: HostCredential, now: Instant) throws(TokenFault) -> Sender {
+        guard let key = self.keys[credential.keyID], key.sender.team == credential.claims.team else {
+            throw TokenFault("no such key of that team")
+        }
+        guard key.publicKey.verify(signature: credential.signature.span, message: credential.signingInput.span) else {
+            throw TokenFault("the signature does not hold")
+        }
+        try self.hostRules.check(credential.claims, now: now)
+        guard key.sender.topics.app(bundle: credential.claims.app) != nil else {
+            throw TokenFault("the key is not for that app")
+        }
+        return key.sender
+    }
+}
+
+/// A sender whose provider token was verified.
+package struct VerifiedSender: Sendable {
+    package let sender: Sender
+    /// The token's `iat`: its age is checked on every use.
+    package let issuedAt: Instant
+}

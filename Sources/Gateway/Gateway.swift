@@ -1,0 +1,291 @@
+import APNSWire
+import Engine
+import HTTP2
+import HTTPTransport
+package import Journaling
+package import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import WidgetModel
+
+/// The gateway whole: replays the log, opens the listeners, and drains when it is told to stop.
+///
+/// Which journal it stands on is the caller's choice.
+package final class Gateway: Service {
+    private let configuration: GatewayConfiguration
+    private let journal: any Journal
+    private let clock: LogClock
+    private let logger: Logger
+    private let readiness = Readiness()
+    private let directory: HostDirectory
+    private let streams: HostStreams
+    private let counters = PushCounters()
+    private let seed: UInt64
+    private let onReady: @Sendable (BoundPorts) -> Void
+
+    /// The ports that were bound, nil for a listener that is off.
+    package struct BoundPorts: Hashable, Sendable {
+        package var push: Int?
+        package var host: Int?
+        package var ops: Int?
+        package var health: Int?
+    }
+
+    /// - Parameters:
+    ///   - configuration: Valid, as ``ConfigurationFile`` gives it.
+    ///   - journal: The log; created with as many partitions as the configuration says.
+    ///   - clock: Stamps the log's entries.
+    ///   - logger: Where to write.
+    ///   - onReady: Called once every listener is bound.
+    package init(
+        configuration: GatewayConfiguration,
+        journal: any Journal,
+        clock: LogClock,
+        logger: Logger,
+        onReady: @escaping @Sendable (BoundPorts) -> Void = { _ in }
+    ) {
+        var system = SystemRandomNumberGenerator()
+        self.configuration = configuration
+        self.journal = journal
+        self.clock = clock
+        self.logger = logger
+        self.seed = system.next()
+        self.directory = HostDirectory(seed: system.next())
+        self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams))
+        self.onReady = onReady
+    }
+
+    /// Runs until graceful shutdown or cancellation.
+    ///
+    /// - Throws: What kept it from starting: a file that cannot be read, a port in use, a log that cannot be replayed.
+    package func run() async throws {
+        let ownerLoops = MultiThreadedEventLoopGroup(
+            numberOfThreads: min(self.configuration.partitions, System.coreCount)
+        )
+        do {
+            try await self.run(ownerLoops)
+        } catch {
+            try? await ownerLoops.shutdownGracefully()
+            throw error
+        }
+        try await ownerLoops.shutdownGracefully()
+    }
+
+    private func run(_ ownerLoops: MultiThreadedEventLoopGroup) async throws {
+        let apps = ServedApps(self.configuration)
+        let senders = try SenderDirectory(self.configuration)
+        // Everything that may be wrong with files is found before the log is touched.
+        let plans = try ListenerPlans(self.configuration)
+        let owners = try await self.startOwners(ownerLoops)
+        let log = CommandLog(journal: self.journal, owners: owners)
+        try await self.logSettings(log)
+        self.readiness.set(.replay, met: true)
+
+        let group = MultiThreadedEventLoopGroup.singleton
+        let servers = try await self.listen(plans, on: group, apps, senders, log)
+        self.readiness.set(.listeners, met: true)
+        let heartbeat = self.startBeating(group)
+        self.onReady(servers.ports)
+        self.logger.notice("ready", metadata: servers.metadata)
+
+        await self.waitForShutdown()
+        self.logger.notice("draining")
+        self.readiness.set(.draining, met: false)
+        heartbeat.cancel()
+        self.streams.close()
+        await servers.drain(within: .milliseconds(self.configuration.timeouts.drain.milliseconds))
+        self.journal.close()
+        self.logger.notice("stopped")
+    }
+
+    private func waitForShutdown() async {
+        // The stream never yields: it ends when the task is told to shut down or is cancelled.
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        await withGracefulShutdownHandler {
+            for await _ in stream {}
+        } onGracefulShutdown: {
+            continuation.finish()
+        }
+    }
+
+    private func startBeating(_ group: MultiThreadedEventLoopGroup) -> RepeatedTask {
+        let interval = TimeAmount.milliseconds(self.configuration.streams.heartbeat.milliseconds)
+        return group.next().scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
+            self.streams.beat()
+            self.readiness.set(.clock, met: !self.clock.isStepped)
+        }
+    }
+}
+
+// MARK: - Partitions
+
+extension Gateway {
+    private func startOwners(_ loops: MultiThreadedEventLoopGroup) async throws -> [PartitionOwner] {
+        var owners: [PartitionOwner] = []
+        let started = NIODeadline.now()
+        var replayed = 0
+        for number in 0..<self.configuration.partitions {
+            let partition = PartitionID(UInt16(number))
+            let owner = PartitionOwner(
+                engine: Engine(partition: partition, partitions: self.configuration.partitions),
+                partition: partition,
+                loop: loops.next(),
+                journal: self.journal,
+                clock: self.clock,
+                logger: self.logger,
+                outlets: self.outlets
+            )
+            let logger = self.logger
+            replayed += try await owner.start { position in
+                logger.info("replaying", metadata: ["partition": "\(partition)", "position": "\(position)"])
+            }
+            owners.append(owner)
+        }
+        if replayed > 0 {
+            let milliseconds = (NIODeadline.now() - started).nanoseconds / 1_000_000
+            self.logger.notice("replayed", metadata: ["entries": "\(replayed)", "milliseconds": "\(milliseconds)"])
+        }
+        return owners
+    }
+
+    private var outlets: PartitionOwner.Outlets {
+        let directory = self.directory
+        let streams = self.streams
+        let readiness = self.readiness
+        return PartitionOwner.Outlets(
+            effects: { streams.publish($0) },
+            directory: { partition, changes in
+                for change in changes { directory.apply(change, partition) }
+            },
+            failed: { _, _ in readiness.set(.partitions, met: false) }
+        )
+    }
+
+    /// Logs the effective configuration where it differs from the one in force.
+    private func logSettings(_ log: CommandLog) async throws {
+        let settings = EngineSettings(self.configuration)
+        let inForce = try await log.askAll { $0.settings }
+        guard inForce.contains(where: { $0 != settings }) else { return }
+        for answer in try await log.appendToAll(.settings(settings)) {
+            if case .settings(let orphaned) = answer, orphaned > 0 {
+                self.logger.warning(
+                    "instances no longer fit their kind's schema; hosts have to register them anew",
+                    metadata: ["instances": "\(orphaned)"]
+                )
+            }
+        }
+    }
+}
+
+// MARK: - Listeners
+
+extension Gateway {
+    private func listen(
+        _ plans: ListenerPlans,
+        on group: MultiThreadedEventLoopGroup,
+        _ apps: ServedApps,
+        _ senders: SenderDirectory,
+        _ log: CommandLog
+    ) async throws -> RunningListeners {
+        let hosts = HostRoutes(
+            apps: apps,
+            authorizer: HostAuthorizer(senders: senders, clock: self.clock),
+            directory: self.directory,
+            log: log,
+            streams: self.streams,
+            limits: HostRouteLimits(self.configuration.limits)
+        )
+        let operators = OperatorRoutes(
+            log: log,
+            streams: self.streams,
+            directory: self.directory,
+            counters: self.counters,
+            readiness: self.readiness,
+            access: OperatorAccess(tokens: self.configuration.operators.tokens.map(\.value)),
+            clock: self.clock
+        )
+        let services = self.pushServices(apps, senders, log)
+        var running = RunningListeners()
+        do {
+            if let plan = plans.push {
+                running.push = try await HTTPServer.start(plan, on: group, logger: self.logger) { loop in
+                    PushHandler(
+                        loop: loop,
+                        services: services,
+                        others: AsyncRequestHandler(eventLoop: loop) { await hosts.respond(to: $0) }
+                    )
+                }
+            }
+            if let plan = plans.host {
+                running.host = try await HTTPServer.start(plan, on: group, logger: self.logger) {
+                    await hosts.respond(to: $0)
+                }
+            }
+            if let plan = plans.ops {
+                running.ops = try await HTTPServer.start(plan, on: group, logger: self.logger) {
+                    await operators.respond(to: $0)
+                }
+            }
+            if let plan = plans.health {
+                let readiness = self.readiness
+                running.health = try await HTTPServer.start(plan, on: group, logger: self.logger) { request in
+                    HealthRoutes.respond(to: request, readiness) ?? HTTPResponse(problem: HostRoutes.notFound)
+                }
+            }
+        } catch {
+            await running.drain(within: .zero)
+            throw error
+        }
+        return running
+    }
+
+    private func pushServices(_ apps: ServedApps, _ senders: SenderDirectory, _ log: CommandLog) -> PushServices {
+        PushServices(
+            apps: apps,
+            senders: senders,
+            directory: self.directory,
+            journal: self.journal,
+            partitions: self.configuration.partitions,
+            clock: self.clock,
+            counters: self.counters,
+            limits: PushIntakeLimits(self.configuration.limits),
+            seed: self.seed,
+            dryRun: { record in DryRunSummary(try await log.askAll { $0.dryRun(record) }) }
+        )
+    }
+}
+
+/// The listeners that are open.
+private struct RunningListeners {
+    var push: HTTPServer?
+    var host: HTTPServer?
+    var ops: HTTPServer?
+    var health: HTTPServer?
+
+    var ports: Gateway.BoundPorts {
+        Gateway.BoundPorts(
+            push: self.push?.port,
+            host: self.host?.port,
+            ops: self.ops?.port,
+            health: self.health?.port
+        )
+    }
+
+    var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = [:]
+        for (name, server) in [("push", push), ("host", host), ("ops", ops), ("health", health)] {
+            if let server { metadata[name] = "\(server.port)" }
+        }
+        return metadata
+    }
+
+    /// Operators' routes and probes stay open until the others are done.
+    func drain(within limit: Duration) async {
+        async let push: Void? = self.push?.drain(within: limit)
+        async let host: Void? = self.host?.drain(within: limit)
+        _ = await (push, host)
+        await self.ops?.drain(within: .seconds(1))
+        await self.health?.drain(within: .seconds(1))
+    }
+}

@@ -1,0 +1,144 @@
+import APNSWire
+package import Engine
+import IntentMatching
+package import TLS
+import WidgetModel
+
+// What each part of the gateway takes from the configuration.
+
+extension ServedApps {
+    package init(_ configuration: GatewayConfiguration) {
+        self.init(
+            configuration.apps.enumerated().map { number, app in
+                App(
+                    number: number,
+                    bundle: app.bundleID,
+                    team: app.team,
+                    extraTopics: app.extraTopics,
+                    acceptsUnknownTokens: app.unknownTokens == .accept,
+                    matchedMax: app.matchedMax,
+                    schemas: app.schemas
+                )
+            }
+        )
+    }
+}
+
+extension SenderDirectory {
+    /// Reads the keys' files.
+    ///
+    /// - Throws: ``TLSError`` that names the file.
+    package init(_ configuration: GatewayConfiguration) throws(TLSError) {
+        var keys: [Key] = []
+        for team in configuration.teams {
+            for key in team.keys {
+                let sender = Sender(
+                    team: team.id,
+                    keyID: key.id,
+                    topics: TopicTable(configuration, team: team.id, limitedTo: key.topics)
+                )
+                let publicKey = try ES256PublicKey(pem: .file(key.file), what: "provider key \(key.id)")
+                keys.append(Key(sender: sender, publicKey: publicKey))
+            }
+        }
+        var certificates: [GatewayConfiguration.ClientCertificate.Name: Sender] = [:]
+        for app in configuration.apps {
+            for certificate in app.clientCertificates {
+                let topics = TopicTable(configuration, app: app.bundleID, limitedTo: certificate.topics)
+                certificates[certificate.name] = Sender(team: app.team, keyID: nil, topics: topics)
+            }
+        }
+        self.init(
+            keys: keys,
+            certificates: certificates,
+            rules: ProviderTokenRules(
+                ageMax: configuration.providerTokens.ageMax,
+                futureSkewMax: configuration.providerTokens.futureSkewMax
+            )
+        )
+    }
+}
+
+extension TopicTable {
+    /// The topics of a team's apps.
+    fileprivate init(_ configuration: GatewayConfiguration, team: TeamID, limitedTo topics: [String]?) {
+        self.init(configuration, { $0.team == team }, limitedTo: topics)
+    }
+
+    /// The topics of one app.
+    fileprivate init(_ configuration: GatewayConfiguration, app: BundleID, limitedTo topics: [String]?) {
+        self.init(configuration, { $0.bundleID == app }, limitedTo: topics)
+    }
+
+    private init(
+        _ configuration: GatewayConfiguration,
+        _ isIncluded: (GatewayConfiguration.App) -> Bool,
+        limitedTo topics: [String]?
+    ) {
+        let apps = configuration.apps.enumerated().filter { isIncluded($0.element) }.map { number, app in
+            App(number: number, bundle: app.bundleID, extraTopics: app.extraTopics)
+        }
+        self.init(apps, limitedTo: topics)
+    }
+}
+
+extension EngineSettings {
+    package init(_ configuration: GatewayConfiguration) {
+        self.init(
+            apps: configuration.apps.map { app in
+                AppSettings(
+                    app: app.bundleID,
+                    team: app.team,
+                    defaultExpiration: app.defaultExpiration,
+                    defaultPriority: app.defaultPriority,
+                    developerMode: app.isDeveloperMode,
+                    kinds: app.kinds.map { KindSettings(schema: $0.schema, budget: $0.budget) }
+                )
+            },
+            limits: configuration.limits.engine
+        )
+    }
+}
+
+extension PushIntakeLimits {
+    init(_ limits: GatewayConfiguration.Limits) {
+        self.init()
+        self.deviceBodyBytesMax = limits.deviceBodyBytesMax
+        self.targetedBodyBytesMax = limits.targetedBodyBytesMax
+        self.tokenDigitsMax = limits.tokenDigitsMax
+        self.verifiedTokensMax = limits.verifiedTokensMax
+    }
+}
+
+extension HostRouteLimits {
+    init(_ limits: GatewayConfiguration.Limits) {
+        self.init()
+        self.bodyBytesMax = limits.hostBodyBytesMax
+        self.importBytesMax = limits.importBytesMax
+        self.importLinesMax = limits.importLinesMax
+        self.instancesPerHostMax = limits.engine.instancesPerHostMax
+    }
+}
+
+extension HostStreams.Limits {
+    init(_ streams: GatewayConfiguration.Streams) {
+        self.init()
+        self.perScopeMax = streams.perHostMax
+        self.allMax = streams.allMax
+        self.bufferMax = streams.bufferMax
+    }
+}
+
+extension HostDirectory {
+    /// Takes over what an engine says about a token.
+    func apply(_ change: DirectoryChange, _ partition: PartitionID) {
+        switch change {
+        case .bound(let token, let host, let app, let instance):
+            self.bind(token, to: Entry(host: host, app: app, instance: instance, partition: partition))
+        case .removed(let token, let app, let at):
+            self.markRemoved(token, app: app, at: at)
+        case .forgotten(let token):
+            self.forget(token)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import APNSWire
+import Engine
+import HTTPTransport
+import IntentMatching
+import Timelines
+import WidgetModel
+
+extension HostRoutes {
+    /// `PUT /v1/hosts/<token>/widgets/<id>/timeline`
+    func timeline(
+        _ request: HTTPRequest,
+        _ token: DeviceToken,
+        _ instance: InstanceID,
+        _ caller: Caller
+    ) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(token, caller)
+        var object = try RequestObject(try self.json(request))
+        let body = try TimelineBody(&object)
+        if let reload = body.reload, reload.instance != InstanceAddress(host: entry.host, instance: instance) {
+            throw object.problem("reload", "is not a reload of this instance", code: .unknownReload)
+        }
+        let report = TimelineReport(
+            host: entry.host,
+            instance: instance,
+            reload: body.reload,
+            timeline: body.timeline
+        )
+        switch try await self.log.append(.timeline(report), for: entry.host) {
+        case .timeline(let findings):
+            return HTTPResponse(json: JSONValue.object(of: [("findings", .array(findings.map { Views.finding($0) }))]))
+        case .staleGeneration:
+            throw Problem(.staleTimeline, "the instance has been configured anew since that reload; wait for the next")
+        case .unknownInstance: throw Problem(.unknownInstance, "the host has no instance \"\(instance)\"")
+        default: throw Problem(.unknownHost, "no host with this push token is registered")
+        }
+    }
+
+    /// `POST /v1/hosts/<token>/signals`: one signal, or `{"signals": [...]}`.
+    func signals(_ request: HTTPRequest, _ token: DeviceToken, _ caller: Caller) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(token, caller)
+        let value = try self.json(request)
+        var records: [Record] = []
+        if case .array(let elements)? = value["signals"] {
+            guard elements.count <= self.limits.reportsMax else {
+                throw Problem(.tooMany, "at most \(self.limits.reportsMax) signals a request", path: "signals")
+            }
+            for (index, element) in elements.enumerated() {
+                records.append(try SignalBody.record(element, at: "signals[\(index)]", host: entry.host))
+            }
+        } else {
+            records.append(try SignalBody.record(value, at: "", host: entry.host))
+        }
+        let answers = try await self.log.append(records.map { ($0, entry.host) })
+        for answer in answers {
+            switch answer {
+            case .unknownHost: throw Problem(.unknownHost, "no host with this push token is registered")
+            case .delivery(known: false):
+                throw Problem(.unknownReload, "the reload is not outstanding: acknowledged before, given up or unknown")
+            default: continue
+            }
+        }
+        return HTTPResponse(status: 204)
+    }
+
+    /// `POST /v1/apps/<bundle-id>/acknowledgements`: a back end acknowledges reloads of many hosts, one a line.
+    func acknowledge(_ request: HTTPRequest, _ app: ServedApps.App) async throws(Problem) -> HTTPResponse {
+        let lines = request.body.split(separator: UInt8(ascii: "\n")).filter { $0.contains { $0 > 0x20 } }
+        guard lines.count <= self.limits.reportsMax else {
+            throw Problem(.tooMany, "at most \(self.limits.reportsMax) acknowledgements a request")
+        }
+        let reader = JSONReader()
+        var records: [(record: Record, host: HostID)] = []
+        for (index, line) in lines.enumerated() {
+            let value = try Self.json(Array(line), reader: reader, bytesMax: self.limits.bodyBytesMax)
+            let report = try SignalBody.delivery(value, at: "line \(index + 1)")
+            records.append((.delivery(report), report.host))
+        }
+        // An acknowledgement of another app's reload would need its id; ids name their host, so look whose it is.
+        for host in Set(records.map(\.host)).sorted() {
+            let owner = try await self.log.ask(host) { $0.host(host)?.app }
+            guard owner == nil || owner == app.bundle else {
+                throw Problem(.forbidden, "host \(host) belongs to another app")
+            }
+        }
+        let answers = try await self.log.append(records)
+        let known = answers.count { $0 == .delivery(known: true) }
+        return HTTPResponse(
+            json: JSONValue.object(of: [("acknowledged", .count(known)), ("unknown", .count(answers.count - known))])
+        )
+    }
+
+    /// `POST /v1/apps/<bundle-id>/reload`: `reloadTimelines(ofKind:)` and `reloadAllTimelines()`.
+    func reload(_ request: HTTPRequest, _ app: ServedApps.App) async throws(Problem) -> HTTPResponse {
+        var object = try RequestObject(request.body.isEmpty ? .object([]) : try self.json(request))
+        let kind = try object.string("kind").map { WidgetKind($0) }
+        if let kind, app.schema(of: kind) == nil {
+            throw object.problem("kind", "the app has no kind \"\(kind)\"", code: .unknownKind)
+        }
+        let pattern = try object.value("match").map { (match) throws(Problem) in
+            try Self.pattern(match, kind, app)
+        }
+        let host = try object.string("host", bytesMax: RegistrationBody.hostBytesMax).map { HostID($0) }
+        let digest = try object.string("digest", bytesMax: PushPayload.digestBytesMax).map { Array($0.utf8) }
+        try object.finish()
+        let record = Record.appReload(
+            AppReloadRequest(app: app.bundle, kind: kind, pattern: pattern, host: host, digest: digest)
+        )
+        let answers: [RecordAnswer.Result]
+        if let host {
+            answers = [try await self.log.append(record, for: host)]
+        } else {
+            answers = try await self.log.appendToAll(record)
+        }
+        var matched = 0
+        for case .appReload(let count) in answers { matched += count }
+        return HTTPResponse(json: JSONValue.object(of: [("matched", .count(matched))]))
+    }
+
+    static func pattern(
+        _ match: JSONValue,
+        _ kind: WidgetKind?,
+        _ app: ServedApps.App
+    ) throws(Problem) -> MatchPattern {
+        do throws(PatternFault) {
+            let pattern = try MatchPattern.parse(match)
+            try pattern.check(against: app.schemas, kind: kind)
+            return pattern
+        } catch {
+            throw Problem(.badPattern, error.sentence, path: error.path)
+        }
+    }
+}

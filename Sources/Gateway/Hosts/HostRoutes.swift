@@ -1,0 +1,192 @@
+import APNSWire
+package import HTTPTransport
+import IntentMatching
+package import WidgetModel
+
+/// The routes of the host listener: registration, signals, timelines, event streams, and an app's own requests.
+package struct HostRoutes: Sendable {
+    let apps: ServedApps
+    let authorizer: HostAuthorizer
+    let directory: HostDirectory
+    let log: CommandLog
+    let streams: HostStreams
+    let limits: HostRouteLimits
+
+    package init(
+        apps: ServedApps,
+        authorizer: HostAuthorizer,
+        directory: HostDirectory,
+        log: CommandLog,
+        streams: HostStreams,
+        limits: HostRouteLimits
+    ) {
+        self.apps = apps
+        self.authorizer = authorizer
+        self.directory = directory
+        self.log = log
+        self.streams = streams
+        self.limits = limits
+    }
+
+    /// Answers a request; never throws, a ``Problem`` becomes its answer.
+    package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        do throws(Problem) {
+            return try await self.route(request)
+        } catch {
+            return HTTPResponse(problem: error)
+        }
+    }
+
+    private func route(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+        let path = request.path
+        guard path.count >= 3, path[0] == "v1" else { throw Self.notFound }
+        switch (path[1], path.count) {
+        case ("hosts", 4...):
+            return try await self.routeHost(request, path)
+        case ("apps", 4...):
+            return try await self.routeApp(request, path)
+        case ("pushes", 3):
+            try Self.allow(request, "GET")
+            return try await self.push(request, path[2])
+        default:
+            throw Self.notFound
+        }
+    }
+
+    private func routeHost(_ request: HTTPRequest, _ path: [String]) async throws(Problem) -> HTTPResponse {
+        guard let token = DeviceToken(hex: path[2]) else {
+            throw Problem(.badRequest, "the host's push token in the path is not hex")
+        }
+        let caller = try self.authorizer.caller(of: request)
+        switch (path[3], path.count) {
+        case ("widgets", 4):
+            switch request.method {
+            case "PUT": return try await self.register(request, token, caller)
+            case "GET": return try await self.widgets(token, caller)
+            case "DELETE": return try await self.unregister(token, caller)
+            default: throw Self.methodNotAllowed("PUT, GET, DELETE")
+            }
+        case ("widgets", 6) where path[5] == "timeline":
+            try Self.allow(request, "PUT")
+            return try await self.timeline(request, token, InstanceID(path[4]), caller)
+        case ("state", 4):
+            try Self.allow(request, "GET")
+            return try await self.state(token, caller)
+        case ("signals", 4):
+            try Self.allow(request, "POST")
+            return try await self.signals(request, token, caller)
+        case ("events", 4):
+            try Self.allow(request, "GET")
+            let entry = try self.entry(token, caller)
+            return try await self.events(.host(entry.host), lastEventID: request.headers["last-event-id"])
+        default:
+            throw Self.notFound
+        }
+    }
+
+    private func routeApp(_ request: HTTPRequest, _ path: [String]) async throws(Problem) -> HTTPResponse {
+        guard let app = self.apps[BundleID(path[2])] else {
+            throw Problem(.notFound, "the app \"\(path[2])\" is not served here")
+        }
+        let caller = try self.authorizer.caller(of: request)
+        guard case .sender = caller, caller.mayAct(for: nil, of: app.bundle) else {
+            throw Problem(.forbidden, "a provider token of the app's team is needed for this route")
+        }
+        switch (path[3], path.count) {
+        case ("hosts", 4):
+            try Self.allow(request, "POST")
+            return try await self.importHosts(request, app)
+        case ("widgets", 4):
+            try Self.allow(request, "GET")
+            return try await self.currentConfigurations(request, app)
+        case ("reload", 4):
+            try Self.allow(request, "POST")
+            return try await self.reload(request, app)
+        case ("acknowledgements", 4):
+            try Self.allow(request, "POST")
+            return try await self.acknowledge(request, app)
+        case ("events", 4):
+            try Self.allow(request, "GET")
+            return try await self.events(.app(app.bundle), lastEventID: request.headers["last-event-id"])
+        default:
+            throw Self.notFound
+        }
+    }
+
+    static let notFound = Problem(.notFound, "there is no such route; docs/wire.md lists them")
+
+    static func methodNotAllowed(_ allowed: String) -> Problem {
+        Problem(.methodNotAllowed, "this route takes \(allowed)")
+    }
+
+    static func allow(_ request: HTTPRequest, _ method: String) throws(Problem) {
+        guard request.method == method else { throw Self.methodNotAllowed(method) }
+    }
+
+    /// The host behind a token, if the caller may act for it.
+    func entry(_ token: DeviceToken, _ caller: Caller) throws(Problem) -> HostDirectory.Entry {
+        switch self.directory.lookup(token) {
+        case .bound(let entry):
+            // Whose token it is must not be told to strangers: not theirs looks like not there.
+            guard caller.mayAct(for: token, of: entry.app) else {
+                throw Problem(.unknownHost, "no host with this push token is registered")
+            }
+            return entry
+        case .removed(let app, let at):
+            guard caller.mayAct(for: token, of: app) else {
+                throw Problem(.unknownHost, "no host with this push token is registered")
+            }
+            throw Problem(.gone, "the push token was removed at \(RFC3339.text(of: at) ?? ""); register again")
+        case .unknown:
+            throw Problem(.unknownHost, "no host with this push token is registered")
+        }
+    }
+
+    /// The body as JSON.
+    func json(_ request: HTTPRequest) throws(Problem) -> JSONValue {
+        try Self.json(request.body, reader: JSONReader(), bytesMax: self.limits.bodyBytesMax)
+    }
+
+    static func json(_ bytes: [UInt8], reader: JSONReader, bytesMax: Int) throws(Problem) -> JSONValue {
+        do throws(JSONFault) {
+            return try reader.parse(bytes, limits: JSONLimits(bytesMax: bytesMax))
+        } catch {
+            throw Problem(.malformedJSON, error.description)
+        }
+    }
+}
+
+/// The bounds of the host listener's routes.
+package struct HostRouteLimits: Hashable, Sendable {
+    /// The longest body of one request, imports excepted. Default 1 MiB.
+    package var bodyBytesMax = 1_048_576
+    /// The longest body of one import request. Default 16 MiB.
+    package var importBytesMax = 16_777_216
+    /// Lines of one import request. Default 10,000.
+    package var importLinesMax = 10_000
+    /// Instances of one host. Default 256.
+    package var instancesPerHostMax = 256
+    /// Signals or acknowledgements of one request. Default 10,000.
+    package var reportsMax = 10_000
+    /// Widgets on one page of an app's current configurations. Default 1,000.
+    package var pageMax = 1000
+
+    package init() {}
+}
+
+extension HTTPResponse {
+    /// A JSON answer.
+    package init(status: Int = 200, json: JSONValue) {
+        self.init(status: status, headers: ["content-type": "application/json"], body: .bytes(json.jsonText))
+    }
+
+    package init(problem: Problem) {
+        self.init(
+            status: problem.code.status,
+            headers: ["content-type": "application/problem+json"],
+            body: .bytes(problem.json.jsonText)
+        )
+        if problem.code.status == 401 { self.headers["www-authenticate"] = "Bearer" }
+        if problem.code == .unavailable { self.headers["retry-after"] = "5" }
+    }
+}

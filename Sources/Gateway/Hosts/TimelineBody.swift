@@ -1,0 +1,78 @@
+package import Engine
+import IntentMatching
+package import Timelines
+package import WidgetModel
+
+/// The body of `PUT /v1/hosts/<token>/widgets/<id>/timeline`.
+package struct TimelineBody: Sendable {
+    /// The reload that the timeline came from; naming it acknowledges it.
+    package let reload: ReloadID?
+    package let timeline: Timeline
+
+    package init(_ object: inout RequestObject, limits: TimelineLimits = TimelineLimits()) throws(Problem) {
+        self.reload = try SignalBody.reload(&object)
+        var entries: [TimelineEntry] = []
+        let elements = try object.array("entries", countMax: limits.entriesMax) ?? []
+        for (index, element) in elements.enumerated() {
+            var entry = try RequestObject(element, at: object.path(of: "entries[\(index)]"))
+            entries.append(try Self.entry(&entry))
+        }
+        let policy = try Self.policy(&object)
+        let digest = try object.string("digest", bytesMax: limits.digestBytesMax).map { Array($0.utf8) }
+        try object.finish()
+        self.timeline = Timeline(entries: entries, policy: policy, digest: digest)
+        do throws(TimelineFault) {
+            try self.timeline.validate(limits)
+        } catch {
+            throw Problem(.badTimeline, error.description)
+        }
+    }
+
+    private static func entry(_ object: inout RequestObject) throws(Problem) -> TimelineEntry {
+        guard let date = try object.instant("date") else { throw object.problem("date", "is required: a date") }
+        var relevance: EntryRelevance?
+        if var value = try object.object("relevance") {
+            guard let score = try value.double("score") else {
+                throw value.problem("score", "is required: a number")
+            }
+            let seconds = try value.double("duration") ?? 0
+            guard seconds >= 0, seconds <= 31_622_400 else {
+                throw value.problem("duration", "expected seconds, 0 to a year")
+            }
+            try value.finish()
+            relevance = EntryRelevance(
+                score: Float(score),
+                duration: .milliseconds(Int64((seconds * 1000).rounded()))
+            )
+        }
+        try object.finish()
+        return TimelineEntry(date: date, relevance: relevance)
+    }
+
+    /// `"atEnd"` (the default), `"never"` or `{"after": date}`.
+    private static func policy(_ object: inout RequestObject) throws(Problem) -> ReloadPolicy {
+        switch object.value("policy") {
+        case nil, .string("atEnd"): return .atEnd
+        case .string("never"): return .never
+        case .object:
+            guard var after = try object.object("policy"), let date = try after.instant("after") else {
+                throw object.problem("policy", "expected {\"after\": <date>}")
+            }
+            try after.finish()
+            return .after(date)
+        default: throw object.problem("policy", "expected \"atEnd\", \"never\" or {\"after\": <date>}")
+        }
+    }
+}
+
+extension RequestObject {
+    /// An RFC 3339 date with an offset.
+    package mutating func instant(_ name: String) throws(Problem) -> Instant? {
+        guard let text = try self.string(name, bytesMax: 64) else { return nil }
+        do throws(RFC3339.Fault) {
+            return try RFC3339.parse(text)
+        } catch {
+            throw self.problem(name, "expected an RFC 3339 date, as in 2026-11-21T12:00:00Z: \(error.sentence)")
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import IntentMatching
+package import WidgetModel
+
+extension JSONValue {
+    /// An object of those members that have a value, in the order given.
+    package static func object(of members: [(String, JSONValue?)]) -> JSONValue {
+        .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
+    }
+
+    package static func count(_ count: Int) -> JSONValue { .int(Int64(count)) }
+
+    /// An instant as RFC 3339 text in UTC; as milliseconds where the year does not fit four digits.
+    package static func instant(_ instant: Instant) -> JSONValue {
+        RFC3339.text(of: instant).map { .string($0) } ?? .int(instant.milliseconds)
+    }
+
+    package static func strings(_ strings: [String]) -> JSONValue { .array(strings.map { .string($0) }) }
+
+    /// The parameters of a configuration as an object; dates as RFC 3339 text.
+    package static func configuration(_ configuration: Configuration) -> JSONValue {
+        .object(configuration.parameters.map { Member(name: $0.name, value: .parameter($0.value)) })
+    }
+
+    private static func parameter(_ value: ParameterValue) -> JSONValue {
+        switch value {
+        case .string(let string): .string(string)
+        case .int(let int): .int(int)
+        case .double(let double): .double(double)
+        case .bool(let bool): .bool(bool)
+        case .date(let date): .instant(date)
+        case .array(let elements): .array(elements.map { .parameter($0) })
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import APNSWire
+import Engine
+import WidgetModel
+
+extension OperatorRoutes {
+    /// `GET /v1/stats`: totals over all partitions, with the time and positions they were read at.
+    func stats() async throws(Problem) -> JSONValue {
+        let views = try await self.log.askAll { $0.stats() }
+        var outcomes = OutcomeCounts()
+        for view in views { outcomes += view.outcomes }
+        let final = PushOutcome.allCases.filter(\.isFinal).reduce(0) { $0 + outcomes[$1] }
+        let matched = Self.sum(views, \.matched)
+        let progress = await self.log.progress()
+        return JSONValue.object(of: [
+            ("asOf", .instant(self.clock.now())),
+            (
+                "partitions",
+                .array(
+                    progress.map { progress in
+                        JSONValue.object(of: [
+                            ("partition", .count(Int(progress.partition.rawValue))),
+                            ("applied", .unsigned(progress.applied.rawValue)),
+                            ("lag", .unsigned(progress.announced.rawValue - progress.applied.rawValue)),
+                            ("failed", .bool(progress.hasFailed)),
+                        ])
+                    }
+                )
+            ),
+            ("registry", Self.registry(views)),
+            (
+                "pushes",
+                JSONValue.object(of: [
+                    ("accepted", .count(Self.sum(views, \.pushesAccepted))),
+                    ("repeated", .count(Self.sum(views, \.pushesRepeated))),
+                    ("retained", .count(Self.sum(views, \.pushesRetained))),
+                    ("incomplete", .count(Self.sum(views, \.pushesIncomplete))),
+                    ("matched", .count(matched)),
+                    ("outcomes", Views.outcomes(outcomes)),
+                    ("final", .count(final)),
+                    // The books: matched = final + deferred + issued, at every instant.
+                    ("balanced", .bool(matched == final + outcomes[.deferred] + outcomes[.issued])),
+                ])
+            ),
+            ("reloads", Self.reloads(views)),
+            ("http", self.http()),
+        ])
+    }
+
+    private static func sum(_ views: [EngineStats], _ member: KeyPath<EngineStats, Int>) -> Int {
+        views.reduce(0) { $0 + $1[keyPath: member] }
+    }
+
+    private static func registry(_ views: [EngineStats]) -> JSONValue {
+        JSONValue.object(of: [
+            ("hosts", .count(Self.sum(views, \.hosts))),
+            ("instances", .count(Self.sum(views, \.instances))),
+            ("pushEnabled", .count(Self.sum(views, \.pushEnabledInstances))),
+            ("orphaned", .count(Self.sum(views, \.orphanedInstances))),
+            ("tombstones", .count(Self.sum(views, \.tombstones))),
+            ("tokens", .count(Self.sum(views, \.tokens))),
+            ("removedTokens", .count(Self.sum(views, \.removedTokens))),
+        ])
+    }
+
+    private static func reloads(_ views: [EngineStats]) -> JSONValue {
+        let causes = ReloadCause.allCases.map { cause in
+            (cause.name, views.reduce(0) { $0 + $1.reloadsByCause[Int(cause.rawValue)] })
+        }
+        let exemptions = Exemption.allCases.map { exemption in
+            (exemption.name, views.reduce(0) { $0 + $1.reloadsExempt[Int(exemption.rawValue)] })
+        }
+        return JSONValue.object(of: [
+            ("issued", .count(Self.sum(views, \.reloadsIssued))),
+            ("charged", .count(Self.sum(views, \.reloadsCharged))),
+            ("outstanding", .count(Self.sum(views, \.reloadsOutstanding))),
+            ("acknowledged", .count(Self.sum(views, \.reloadsAcknowledged))),
+            ("refused", .count(Self.sum(views, \.reloadsRefused))),
+            ("unacknowledged", .count(Self.sum(views, \.reloadsUnacknowledged))),
+            ("byCause", Self.nonzero(causes)),
+            ("exempt", Self.nonzero(exemptions)),
+        ])
+    }
+
+    private static func nonzero(_ counts: [(String, Int)]) -> JSONValue {
+        JSONValue.object(of: counts.map { ($0.0, $0.1 == 0 ? nil : .count($0.1)) })
+    }
+
+    private func http() -> JSONValue {
+        JSONValue.object(of: [
+            ("accepted", .count(self.counters.accepted)),
+            ("unavailable", .count(self.counters.unavailable)),
+            ("rejected", JSONValue.object(of: self.counters.rejected.map { ($0.0.rawValue, .count($0.1)) })),
+            ("eventStreams", .count(self.streams.count)),
+            ("eventStreamsCutOff", .count(self.streams.cutOff)),
+            ("tokens", .count(self.directory.count)),
+        ])
+    }
+}

@@ -1,0 +1,101 @@
+import Engine
+package import HTTPTransport
+import WidgetModel
+
+/// The routes of the ops listener: health, version, totals, and questions about one instance or push.
+package struct OperatorRoutes: Sendable {
+    let log: CommandLog
+    let streams: HostStreams
+    let directory: HostDirectory
+    let counters: PushCounters
+    let readiness: Readiness
+    let access: OperatorAccess
+    let clock: LogClock
+
+    package init(
+        log: CommandLog,
+        streams: HostStreams,
+        directory: HostDirectory,
+        counters: PushCounters,
+        readiness: Readiness,
+        access: OperatorAccess,
+        clock: LogClock
+    ) {
+        self.log = log
+        self.streams = streams
+        self.directory = directory
+        self.counters = counters
+        self.readiness = readiness
+        self.access = access
+        self.clock = clock
+    }
+
+    /// Answers a request; never throws, a ``Problem`` becomes its answer.
+    package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        do throws(Problem) {
+            return try await self.route(request)
+        } catch {
+            return HTTPResponse(problem: error)
+        }
+    }
+
+    private func route(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+        if let probe = HealthRoutes.respond(to: request, self.readiness) { return probe }
+        try self.access.check(request)
+        let path = request.path
+        guard path.count >= 2, path[0] == "v1" else { throw HostRoutes.notFound }
+        try HostRoutes.allow(request, "GET")
+        switch (path[1], path.count) {
+        case ("stats", 2): return HTTPResponse(json: try await self.stats())
+        case ("instances", 3): return try await self.instance(path[2])
+        case ("pushes", 3): return try await PushQuestion.answer(path[2], team: nil, self.log)
+        default: throw HostRoutes.notFound
+        }
+    }
+
+    private func instance(_ text: String) async throws(Problem) -> HTTPResponse {
+        guard let address = InstanceAddress(text) else {
+            throw Problem(.badRequest, "an instance is addressed as <host>:<instance>")
+        }
+        guard let view = try await self.log.ask(address.host, { $0.instance(address) }) else {
+            throw Problem(.unknownInstance, "there is no instance \(address)")
+        }
+        return HTTPResponse(json: Views.instance(view))
+    }
+}
+
+/// `/livez`, `/readyz` and `/version`: on the ops listener and on the plain listener for probes.
+package enum HealthRoutes {
+    /// The answer to a probe, or nil if the request is none.
+    package static func respond(to request: HTTPRequest, _ readiness: Readiness) -> HTTPResponse? {
+        guard request.method == "GET" || request.method == "HEAD", request.path.count == 1 else { return nil }
+        switch request.path[0] {
+        case "livez":
+            return HTTPResponse(status: 200, text: "alive\n")
+        case "readyz":
+            let missing = readiness.missing
+            return HTTPResponse(
+                status: missing.isEmpty ? 200 : 503,
+                json: JSONValue.object(of: [
+                    ("ready", .bool(missing.isEmpty)),
+                    ("missing", missing.isEmpty ? nil : .strings(missing.map(\.description))),
+                ])
+            )
+        case "version":
+            return HTTPResponse(
+                json: JSONValue.object(of: [
+                    ("name", .string("freshet")),
+                    ("version", .string(FreshetVersion.current)),
+                    ("engine", .count(Engine.version)),
+                ])
+            )
+        default:
+            return nil
+        }
+    }
+}
+
+/// The version of this program; CHANGELOG.md says what each brought.
+package enum FreshetVersion {
+    package static let current = "0.1.0"
+}

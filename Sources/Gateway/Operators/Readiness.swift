@@ -1,0 +1,37 @@
+import Synchronization
+
+/// Whether the gateway can do its work, and if not, why not.
+package final class Readiness: Sendable {
+    /// Something that must hold before the gateway is ready.
+    package enum Condition: String, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+        case replay = "the log is still being replayed"
+        case journal = "the log cannot be written"
+        case partitions = "a partition has stopped"
+        case clock = "the wall clock stepped by more than 5 minutes"
+        case listeners = "a listener is not bound yet"
+        case draining = "the gateway is shutting down"
+
+        package var description: String { self.rawValue }
+    }
+
+    private let unmet: Mutex<Set<Condition>>
+
+    /// Not ready: nothing has started yet.
+    package init() {
+        self.unmet = Mutex([.replay, .listeners])
+    }
+
+    package func set(_ condition: Condition, met isMet: Bool) {
+        self.unmet.withLock { unmet in
+            if isMet { unmet.remove(condition) } else { unmet.insert(condition) }
+        }
+    }
+
+    /// What is missing, in the order of the cases; empty if the gateway is ready.
+    package var missing: [Condition] {
+        let unmet = self.unmet.withLock { $0 }
+        return Condition.allCases.filter { unmet.contains($0) }
+    }
+
+    package var isReady: Bool { self.missing.isEmpty }
+}

@@ -1,0 +1,128 @@
+package import Engine
+package import Journaling
+import NIOCore
+package import WidgetModel
+
+/// Logs commands whose answer somebody waits for: the answer comes once the owner has applied the record.
+package struct CommandLog: Sendable {
+    private let journal: any Journal
+    private let owners: [PartitionOwner]
+
+    /// - Parameters:
+    ///   - journal: The log.
+    ///   - owners: The owner of every partition, in the partitions' order.
+    package init(journal: any Journal, owners: [PartitionOwner]) {
+        self.journal = journal
+        self.owners = owners
+    }
+
+    package var partitions: Int { self.owners.count }
+
+    package func owner(of host: HostID) -> PartitionOwner {
+        self.owners[Int(PartitionID(of: host, among: self.owners.count).rawValue)]
+    }
+
+    /// Logs one record for the partition that owns a host, and waits until it is applied.
+    package func append(_ record: Record, for host: HostID) async throws(Problem) -> RecordAnswer.Result {
+        let answers = try await self.append([(record, host)])
+        return answers[0]
+    }
+
+    /// Logs records, each for the partition of its host, in one transaction; the answers are in the same order.
+    package func append(_ records: [(record: Record, host: HostID)]) async throws(Problem) -> [RecordAnswer.Result] {
+        var builder = SubmissionBuilder(partitions: self.owners.count)
+        var tickets: [SubmissionBuilder.Ticket] = []
+        for item in records { tickets.append(builder.append(item.record, for: item.host)) }
+        return try await self.submit(builder.take(), tickets)
+    }
+
+    /// Logs one record for every partition in one transaction; one answer each, in the partitions' order.
+    package func appendToAll(_ record: Record) async throws(Problem) -> [RecordAnswer.Result] {
+        var builder = SubmissionBuilder(partitions: self.owners.count)
+        let tickets = builder.appendToAll(record)
+        return try await self.submit(builder.take(), tickets)
+    }
+
+    private func submit(
+        _ submission: Submission,
+        _ tickets: [SubmissionBuilder.Ticket]
+    ) async throws(Problem) -> [RecordAnswer.Result] {
+        guard !tickets.isEmpty else { return [] }
+        let waits = tickets.map { ticket in
+            let owner = self.owners[Int(ticket.partition.rawValue)]
+            return (owner: owner, ticket: ticket, promise: owner.loop.makePromise(of: RecordAnswer.self))
+        }
+        self.journal.append(submission) { result in
+            switch result {
+            case .failure(let error):
+                for wait in waits { wait.promise.fail(error) }
+            case .success(let receipts):
+                for wait in waits {
+                    guard let receipt = receipts.first(where: { $0.partition == wait.ticket.partition }) else {
+                        wait.promise.fail(OwnerFault.stopped(partition: wait.ticket.partition))
+                        continue
+                    }
+                    wait.owner.expectAnswer(
+                        at: receipt.position,
+                        index: receipt.firstRecordIndex + wait.ticket.index,
+                        wait.promise
+                    )
+                }
+            }
+        }
+        var answers: [RecordAnswer.Result] = []
+        answers.reserveCapacity(waits.count)
+        var failure: (any Error)?
+        for wait in waits {
+            do {
+                answers.append(try await wait.promise.futureResult.get().result)
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw Self.problem(failure) }
+        return answers
+    }
+
+    private static func problem(_ error: any Error) -> Problem {
+        Problem(.unavailable, "the command could not be made durable (\(error)); send it again")
+    }
+}
+
+// MARK: - Asking
+
+extension CommandLog {
+    /// Asks the engine of the partition that owns a host.
+    package func ask<Answer: Sendable>(
+        _ host: HostID,
+        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
+    ) async throws(Problem) -> Answer {
+        do {
+            return try await self.owner(of: host).query(body)
+        } catch {
+            throw Self.problem(error)
+        }
+    }
+
+    /// Asks the engine of every partition; the answers are in the partitions' order.
+    package func askAll<Answer: Sendable>(
+        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
+    ) async throws(Problem) -> [Answer] {
+        var answers: [Answer] = []
+        for owner in self.owners {
+            do {
+                answers.append(try await owner.query(body))
+            } catch {
+                throw Self.problem(error)
+            }
+        }
+        return answers
+    }
+
+    /// How far each owner is.
+    package func progress() async -> [OwnerProgress] {
+        var all: [OwnerProgress] = []
+        for owner in self.owners { if let progress = try? await owner.progress() { all.append(progress) } }
+        return all
+    }
+}

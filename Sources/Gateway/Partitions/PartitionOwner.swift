@@ -1,0 +1,381 @@
+package import Engine
+package import Journaling
+package import Logging
+package import NIOCore
+package import WidgetModel
+
+/// The one reader of a partition's log: applies each entry to the partition's engine and commits what comes out.
+///
+/// Everything of a partition happens on its ``loop``, which belongs to owners alone. Answers that a registration waits
+/// for are expected before the entry is announced (the journal calls back with receipts before it hints at new
+/// entries, and both hop to the same loop in that order), so none can be missed.
+package final class PartitionOwner: Sendable {
+    /// What the owner hands on. Called on the owner's loop.
+    package struct Outlets: Sendable {
+        /// Reloads whose output record is durable.
+        package let effects: @Sendable ([Effect]) -> Void
+        /// Tokens that were bound or removed, as soon as they are applied.
+        package let directory: @Sendable (PartitionID, [DirectoryChange]) -> Void
+        /// The partition cannot go on: another owner fenced it, or its log is damaged.
+        package let failed: @Sendable (PartitionID, any Error) -> Void
+
+        package init(
+            effects: @escaping @Sendable ([Effect]) -> Void,
+            directory: @escaping @Sendable (PartitionID, [DirectoryChange]) -> Void,
+            failed: @escaping @Sendable (PartitionID, any Error) -> Void
+        ) {
+            self.effects = effects
+            self.directory = directory
+            self.failed = failed
+        }
+    }
+
+    /// How many entries are applied before other work of the loop gets its turn.
+    private static let entriesPerTurn = 64
+    /// The shortest time between two ticks: timers are due to the second, so four looks a second are plenty.
+    private static let tickSpacing: TimeAmount = .milliseconds(250)
+    /// How long to wait before an output that could not be written is tried again.
+    private static let commitRetryDelay: TimeAmount = .milliseconds(100)
+
+    package let partition: PartitionID
+    package let loop: any EventLoop
+    private let journal: any Journal
+    private let clock: LogClock
+    private let logger: Logger
+    private let outlets: Outlets
+    private let state: NIOLoopBoundBox<State>
+
+    /// Loop-confined state.
+    private struct State {
+        var engine: Engine
+        /// The last entry that was applied.
+        var applied: LogPosition = .start
+        /// The newest entry that is known to exist.
+        var announced: LogPosition = .start
+        var lastOutput: OutputPosition?
+        var isCommitting = false
+        var isDraining = false
+        var hasFailed = false
+        /// Effects that no output record holds yet.
+        var uncommitted: [Effect] = []
+        var expected: [AnswerKey: EventLoopPromise<RecordAnswer>] = [:]
+        var tick: Scheduled<Void>?
+        var lastTick: NIODeadline = .uptimeNanoseconds(0)
+    }
+
+    private struct AnswerKey: Hashable {
+        let position: LogPosition
+        let index: Int
+    }
+
+    package init(
+        engine: Engine,
+        partition: PartitionID,
+        loop: any EventLoop,
+        journal: any Journal,
+        clock: LogClock,
+        logger: Logger,
+        outlets: Outlets
+    ) {
+        self.partition = partition
+        self.loop = loop
+        self.journal = journal
+        self.clock = clock
+        self.logger = logger
+        self.outlets = outlets
+        self.state = NIOLoopBoundBox.makeBoxSendingValue(State(engine: engine), eventLoop: loop)
+    }
+}
+
+// MARK: - Start
+
+extension PartitionOwner {
+    /// Rebuilds the engine from the log and then follows it.
+    ///
+    /// - Returns: How many entries were replayed.
+    /// - Throws: ``JournalError``, ``EngineFault`` or ``OwnerFault`` if the log cannot be read or was written by an
+    ///   engine that decides differently.
+    package func start(progress: @escaping @Sendable (LogPosition) -> Void) async throws -> Int {
+        let replayed = try await self.loop.submit {
+            try self.replay(progress: progress)
+        }.get()
+        self.journal.observeAppends(self.partition) { [weak self] position in
+            guard let self else { return }
+            self.loop.execute { self.announce(position) }
+        }
+        // What was appended between the replay and the observer is found by one look.
+        try await self.loop.submit {
+            self.state.value.announced = LogPosition(.max)
+            try self.applyTurn()
+            self.state.value.announced = max(self.state.value.applied, LogPosition.start)
+            self.commit()
+            self.armTick()
+        }.get()
+        return replayed
+    }
+
+    private func replay(progress: @Sendable (LogPosition) -> Void) throws -> Int {
+        let last = try self.journal.lastOutput(self.partition)
+        self.state.value.lastOutput = last?.position
+        let through = last?.record.through ?? .start
+        var count = 0
+        while true {
+            let entries = try self.journal.read(
+                self.partition,
+                from: self.state.value.applied.next,
+                entriesMax: Self.entriesPerTurn
+            )
+            if entries.isEmpty { break }
+            for entry in entries {
+                let output = try self.apply(entry)
+                // Effects up to the last output record are in the output log already.
+                if entry.position > through { self.state.value.uncommitted.append(contentsOf: output.effects) }
+                if let last, entry.position == through, last.record.runningHash != self.state.value.engine.runningHash {
+                    throw OwnerFault.engineDisagrees(partition: self.partition, position: entry.position)
+                }
+                count += 1
+            }
+            progress(self.state.value.applied)
+        }
+        if through > self.state.value.applied {
+            throw OwnerFault.logEndsEarly(
+                partition: self.partition,
+                applied: self.state.value.applied,
+                through: through
+            )
+        }
+        return count
+    }
+}
+
+// MARK: - Following the log
+
+extension PartitionOwner {
+    private func announce(_ position: LogPosition) {
+        self.loop.assertInEventLoop()
+        self.state.value.announced = max(self.state.value.announced, position)
+        self.drain()
+    }
+
+    /// Applies what is announced, a bounded number of entries a turn.
+    private func drain() {
+        guard !self.state.value.hasFailed else { return }
+        do {
+            try self.applyTurn()
+        } catch {
+            return self.fail(error)
+        }
+        self.commit()
+        if self.state.value.applied < self.state.value.announced, !self.state.value.isDraining {
+            self.state.value.isDraining = true
+            self.loop.execute {
+                self.state.value.isDraining = false
+                self.drain()
+            }
+        }
+        self.armTick()
+    }
+
+    private func applyTurn() throws {
+        let next = self.state.value.applied.next
+        guard next <= self.state.value.announced else { return }
+        let entries = try self.journal.read(self.partition, from: next, entriesMax: Self.entriesPerTurn)
+        for entry in entries where entry.position <= self.state.value.announced {
+            let output = try self.apply(entry)
+            self.state.value.uncommitted.append(contentsOf: output.effects)
+        }
+    }
+
+    private func apply(_ entry: LogEntry) throws -> EngineOutput {
+        precondition(entry.position == self.state.value.applied.next, "an entry was skipped")
+        var output = EngineOutput()
+        var index = 0
+        for range in entry.records {
+            try self.state.value.engine.apply(
+                entry.bytes,
+                in: range,
+                recordIndex: index,
+                at: entry.position,
+                logTime: entry.logTime,
+                into: &output
+            )
+            index += 1
+        }
+        self.state.value.applied = entry.position
+        if !output.directory.isEmpty { self.outlets.directory(self.partition, output.directory) }
+        for answer in output.answers {
+            let key = AnswerKey(position: entry.position, index: answer.recordIndex)
+            self.state.value.expected.removeValue(forKey: key)?.succeed(answer)
+        }
+        return output
+    }
+
+    /// Writes the effects that came out since the last output record, one record at a time.
+    private func commit() {
+        guard !self.state.value.isCommitting, !self.state.value.uncommitted.isEmpty, !self.state.value.hasFailed else {
+            return
+        }
+        let effects = self.state.value.uncommitted
+        self.state.value.uncommitted = []
+        self.state.value.isCommitting = true
+        let record = OutputRecord(
+            through: self.state.value.applied,
+            epoch: 0,
+            engineVersion: UInt32(Engine.version),
+            runningHash: self.state.value.engine.runningHash,
+            effects: Self.pack(effects)
+        )
+        self.write(record, effects)
+    }
+
+    /// The effects as an output record holds them: a count, then each.
+    private static func pack(_ effects: [Effect]) -> [UInt8] {
+        var writer = ByteWriter(reserving: 128 * effects.count)
+        writer.write(each: effects) { $1.encode(into: &$0) }
+        return writer.bytes
+    }
+
+    private func write(_ record: OutputRecord, _ effects: [Effect]) {
+        self.journal.commitOutput(self.partition, expected: self.state.value.lastOutput, record) { result in
+            self.loop.execute {
+                switch result {
+                case .success(let position):
+                    self.state.value.lastOutput = position
+                    self.state.value.isCommitting = false
+                    self.outlets.effects(effects)
+                    self.commit()
+                case .failure(let error) where error.isRetriable:
+                    // The effects stay undelivered until they are durable; the log keeps their cause.
+                    self.loop.scheduleTask(in: Self.commitRetryDelay) { self.write(record, effects) }
+                case .failure(let error):
+                    self.fail(error)
+                }
+            }
+        }
+    }
+
+    private func fail(_ error: any Error) {
+        guard !self.state.value.hasFailed else { return }
+        self.state.value.hasFailed = true
+        self.logger.critical("partition \(self.partition) stopped: \(error)")
+        for promise in self.state.value.expected.values { promise.fail(error) }
+        self.state.value.expected = [:]
+        self.state.value.tick?.cancel()
+        self.outlets.failed(self.partition, error)
+    }
+}
+
+// MARK: - Ticks
+
+extension PartitionOwner {
+    /// Arms one timer for the engine's next due instant.
+    private func armTick() {
+        self.state.value.tick?.cancel()
+        self.state.value.tick = nil
+        guard !self.state.value.hasFailed, let due = self.state.value.engine.nextTimer else { return }
+        let wait = max(0, (due - self.clock.now()).milliseconds)
+        let now = NIODeadline.now()
+        // A day is long enough: the timer is armed anew whenever an entry is applied.
+        let wanted = now + .milliseconds(min(wait, Interval.day.milliseconds))
+        let deadline = max(wanted, self.state.value.lastTick + Self.tickSpacing)
+        self.state.value.tick = self.loop.scheduleTask(deadline: deadline) { self.appendTick() }
+    }
+
+    private static let tickRecords: PackedRecords = {
+        var records = PackedRecords()
+        records.append(Record.tick.bytes)
+        return records
+    }()
+
+    private func appendTick() {
+        self.state.value.lastTick = .now()
+        let submission = Submission(partition: self.partition, records: Self.tickRecords)
+        self.journal.append(submission) { result in
+            // A tick that failed is due again; one that succeeded is announced like any entry.
+            guard case .failure = result else { return }
+            self.loop.execute { self.armTick() }
+        }
+    }
+}
+
+// MARK: - Asking
+
+extension PartitionOwner {
+    /// The answer to a record that was just appended.
+    ///
+    /// Call it from the journal's receipt callback, before that returns: the entry is announced after it.
+    ///
+    /// - Parameters:
+    ///   - position: The entry the record is in.
+    ///   - index: The record's place in that entry.
+    ///   - promise: Succeeded once the record is applied; failed if the partition stops.
+    package func expectAnswer(
+        at position: LogPosition,
+        index: Int,
+        _ promise: EventLoopPromise<RecordAnswer>
+    ) {
+        self.loop.execute {
+            if self.state.value.hasFailed {
+                promise.fail(OwnerFault.stopped(partition: self.partition))
+            } else {
+                self.state.value.expected[AnswerKey(position: position, index: index)] = promise
+            }
+        }
+    }
+
+    /// Asks the engine something, between two entries.
+    package func query<Answer: Sendable>(_ body: @escaping @Sendable (borrowing Engine) throws -> Answer) async throws
+        -> Answer
+    {
+        try await self.loop.submit { try body(self.state.value.engine) }.get()
+    }
+
+    /// How far the owner is.
+    package func progress() async throws -> OwnerProgress {
+        try await self.loop.submit {
+            OwnerProgress(
+                partition: self.partition,
+                applied: self.state.value.applied,
+                announced: max(self.state.value.announced, self.state.value.applied),
+                uncommittedEffects: self.state.value.uncommitted.count,
+                hasFailed: self.state.value.hasFailed
+            )
+        }.get()
+    }
+}
+
+/// How far an owner is with its partition's log.
+package struct OwnerProgress: Hashable, Sendable {
+    package let partition: PartitionID
+    package let applied: LogPosition
+    package let announced: LogPosition
+    package let uncommittedEffects: Int
+    package let hasFailed: Bool
+}
+
+/// Why an owner does not go on.
+package enum OwnerFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The engine came to another state than the one that wrote the output at this position.
+    case engineDisagrees(partition: PartitionID, position: LogPosition)
+    /// The output log speaks of entries that the log does not have.
+    case logEndsEarly(partition: PartitionID, applied: LogPosition, through: LogPosition)
+    case stopped(partition: PartitionID)
+
+    package var description: String {
+        switch self {
+        case .engineDisagrees(let partition, let position):
+            """
+            partition \(partition): replaying the log up to position \(position) gave another state than the one its \
+            output record names; this program decides differently from the one that wrote the log. Start the version \
+            that wrote it
+            """
+        case .logEndsEarly(let partition, let applied, let through):
+            """
+            partition \(partition): the log ends at position \(applied), but its output log speaks of position \
+            \(through); entries were lost. Restore the data directory from a backup
+            """
+        case .stopped(let partition):
+            "partition \(partition) has stopped; see the log for the reason"
+        }
+    }
+}

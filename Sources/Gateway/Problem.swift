@@ -1,0 +1,82 @@
+package import WidgetModel
+
+/// An error on any route but the push routes, as `application/problem+json` (RFC 9457).
+///
+/// The code is stable and documented in docs/wire.md; the detail is a sentence for a person and says what to do.
+package struct Problem: Error, Hashable, Sendable {
+    /// What went wrong, one name each for a program to branch on.
+    package enum Code: String, Hashable, Sendable, CaseIterable {
+        case badRequest = "bad-request"
+        case malformedJSON = "malformed-json"
+        case unknownKind = "unknown-kind"
+        case badConfiguration = "bad-configuration"
+        case badPattern = "bad-pattern"
+        case badTimeline = "bad-timeline"
+        case notSupported = "not-supported"
+        case missingCredential = "missing-credential"
+        case invalidCredential = "invalid-credential"
+        case expiredCredential = "expired-credential"
+        case forbidden = "forbidden"
+        case notFound = "not-found"
+        case unknownHost = "unknown-host"
+        case unknownInstance = "unknown-instance"
+        case unknownReload = "unknown-reload"
+        case methodNotAllowed = "method-not-allowed"
+        case staleRevision = "stale-revision"
+        case staleTimeline = "stale-timeline"
+        case tooManyMatched = "too-many-matched"
+        case tokenBound = "token-bound"
+        case gone = "gone"
+        case tooLarge = "too-large"
+        case tooMany = "too-many"
+        case unavailable = "unavailable"
+        case `internal` = "internal"
+
+        /// The HTTP status that goes with the code.
+        package var status: Int {
+            switch self {
+            case .badRequest, .malformedJSON, .unknownKind, .badConfiguration, .badPattern, .badTimeline,
+                .notSupported:
+                400
+            case .missingCredential, .invalidCredential, .expiredCredential: 401
+            case .forbidden: 403
+            case .notFound, .unknownHost, .unknownInstance, .unknownReload: 404
+            case .methodNotAllowed: 405
+            case .staleRevision, .staleTimeline, .tooManyMatched, .tokenBound: 409
+            case .gone: 410
+            case .tooLarge: 413
+            case .tooMany: 429
+            case .internal: 500
+            case .unavailable: 503
+            }
+        }
+    }
+
+    package let code: Code
+    /// A sentence: what was wrong, and what to do about it. Never a token or a key.
+    package let detail: String
+    /// Where in the request body, as a path (`instances[2].configuration.team`), if it is about a place in it.
+    package let path: String?
+    /// How many instances a push that was refused for it matches.
+    package let matched: Int?
+
+    package init(_ code: Code, _ detail: String, path: String? = nil, matched: Int? = nil) {
+        self.code = code
+        self.detail = detail
+        self.path = path
+        self.matched = matched
+    }
+
+    /// The members of RFC 9457 and ours: `code`, `path`, `matched`.
+    package var json: JSONValue {
+        JSONValue.object(of: [
+            ("type", .string("about:blank")),
+            ("title", .string(self.code.rawValue.split(separator: "-").joined(separator: " "))),
+            ("status", .int(Int64(self.code.status))),
+            ("code", .string(self.code.rawValue)),
+            ("detail", .string(self.detail)),
+            ("path", self.path.map { .string($0) }),
+            ("matched", self.matched.map { .int(Int64($0)) }),
+        ])
+    }
+}

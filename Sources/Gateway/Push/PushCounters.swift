@@ -1,0 +1,27 @@
+package import APNSWire
+import Synchronization
+
+/// What the push listener has answered since the process started. Lock-free; read by the operators' routes.
+package final class PushCounters: Sendable {
+    private let acceptedCount = Atomic<Int>(0)
+    private let unavailableCount = Atomic<Int>(0)
+    private let rejectedCounts = Mutex<[Rejection: Int]>([:])
+
+    package init() {}
+
+    package func add(accepted count: Int) { self.acceptedCount.wrappingAdd(count, ordering: .relaxed) }
+    package func add(unavailable count: Int) { self.unavailableCount.wrappingAdd(count, ordering: .relaxed) }
+    package func add(rejected rejection: Rejection) {
+        self.rejectedCounts.withLock { $0[rejection, default: 0] += 1 }
+    }
+
+    /// Pushes answered 200.
+    package var accepted: Int { self.acceptedCount.load(ordering: .relaxed) }
+    /// Pushes answered 503, since they could not be made durable.
+    package var unavailable: Int { self.unavailableCount.load(ordering: .relaxed) }
+    /// Pushes rejected, by reason, in the order of the reasons.
+    package var rejected: [(Rejection, Int)] {
+        let counts = self.rejectedCounts.withLock { $0 }
+        return Rejection.allCases.compactMap { rejection in counts[rejection].map { (rejection, $0) } }
+    }
+}

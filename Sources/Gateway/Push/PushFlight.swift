@@ -1,0 +1,48 @@
+import HTTP2
+import HTTPTransport
+import WidgetModel
+
+/// The pushes of one submission that wait for its commit: whom to answer, and with which id.
+///
+/// Belongs to one event loop. Requests of one connection lie together, so that each connection is flushed once.
+struct PushFlight {
+    /// The bytes of an `apns-id` as it is echoed.
+    static let idBytes = 36
+
+    private struct Group {
+        let connection: HTTPConnection
+        var end: Int
+    }
+
+    private var groups: [Group] = []
+    private var streams: [Int32] = []
+    /// ``idBytes`` for each stream, as the client spelled it.
+    private var ids: [UInt8] = []
+
+    var isEmpty: Bool { self.streams.isEmpty }
+    var count: Int { self.streams.count }
+
+    mutating func append(connection: HTTPConnection, streamID: Int32, id: Span<UInt8>) {
+        precondition(id.count == Self.idBytes)
+        self.streams.append(streamID)
+        for index in id.indices { self.ids.append(id[index]) }
+        if let last = self.groups.indices.last, self.groups[last].connection === connection {
+            self.groups[last].end = self.streams.count
+        } else {
+            self.groups.append(Group(connection: connection, end: self.streams.count))
+        }
+    }
+
+    /// Answers every push and flushes each connection once.
+    func answer(_ body: (HTTPConnection, Int32, Span<UInt8>) -> Void) {
+        var start = 0
+        for group in self.groups {
+            for index in start..<group.end {
+                let offset = index * Self.idBytes
+                body(group.connection, self.streams[index], self.ids.span.extracting(offset..<(offset + Self.idBytes)))
+            }
+            group.connection.flush()
+            start = group.end
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import WidgetModel
+
+/// Makes ids for pushes whose sender gave none: version 4 UUIDs (RFC 9562) from a generator seeded by the system.
+///
+/// One per event loop. A generated id only has to be unlike every other; who may ask about a push is decided by
+/// credentials, not by knowing its id.
+struct PushIDGenerator {
+    private var first: UInt64
+    private var second: UInt64
+
+    init() {
+        var system = SystemRandomNumberGenerator()
+        self.first = system.next()
+        self.second = system.next()
+    }
+
+    mutating func next() -> PushID {
+        self.first &+= 0x9E37_79B9_7F4A_7C15
+        self.second &+= 0xD1B5_4A32_D192_ED03
+        let high = StableHash.mix(self.first)
+        let low = StableHash.mix(self.second)
+        return PushID(
+            high: high & 0xFFFF_FFFF_FFFF_0FFF | 0x4000,
+            low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        )
+    }
+}

@@ -1,0 +1,65 @@
+package import APNSWire
+package import Engine
+package import Journaling
+import WidgetModel
+
+/// What the push listener's handlers share. Immutable; every member may be used from any event loop.
+package struct PushServices: Sendable {
+    package let apps: ServedApps
+    package let senders: SenderDirectory
+    package let directory: HostDirectory
+    package let journal: any Journal
+    package let partitions: Int
+    package let clock: LogClock
+    package let counters: PushCounters
+    package let limits: PushIntakeLimits
+    /// Makes the hashes of this process its own.
+    package let seed: UInt64
+    /// Who a targeted push would reach, over all partitions.
+    package let dryRun: @Sendable (PushRecord) async throws -> DryRunSummary
+
+    package init(
+        apps: ServedApps,
+        senders: SenderDirectory,
+        directory: HostDirectory,
+        journal: any Journal,
+        partitions: Int,
+        clock: LogClock,
+        counters: PushCounters,
+        limits: PushIntakeLimits,
+        seed: UInt64,
+        dryRun: @escaping @Sendable (PushRecord) async throws -> DryRunSummary
+    ) {
+        self.apps = apps
+        self.senders = senders
+        self.directory = directory
+        self.journal = journal
+        self.partitions = partitions
+        self.clock = clock
+        self.counters = counters
+        self.limits = limits
+        self.seed = seed
+        self.dryRun = dryRun
+    }
+}
+
+/// The bounds of what the push listener takes.
+package struct PushIntakeLimits: Hashable, Sendable {
+    /// The longest body of a push to a device token. Default 4,096 bytes, as at APNs.
+    package var deviceBodyBytesMax = 4096
+    /// The longest body of a targeted push. Default 16,384 bytes: patterns take room.
+    package var targetedBodyBytesMax = 16_384
+    /// The longest device token in hex digits. Default 400.
+    package var tokenDigitsMax = 400
+    /// Verified provider tokens that each event loop remembers. Default 1,024.
+    package var verifiedTokensMax = 1024
+
+    package init() {}
+
+    package func push(_ target: APNSWire.PushTarget) -> PushLimits {
+        switch target {
+        case .device: PushLimits(bodyBytesMax: self.deviceBodyBytesMax, tokenDigitsMax: self.tokenDigitsMax)
+        case .targeted: PushLimits(bodyBytesMax: self.targetedBodyBytesMax, tokenDigitsMax: self.tokenDigitsMax)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+package import Engine
+package import Journaling
+package import WidgetModel
+
+/// The records that one event loop has accepted in this turn, packed for the journal by partition.
+///
+/// A record for all partitions (a targeted push) is packed into each. Callers remember the ticket of their record
+/// and find its place in the receipts by it.
+package struct SubmissionBuilder {
+    /// Where a record of this submission is: the how-manieth of its partition's.
+    package struct Ticket: Hashable, Sendable {
+        package let partition: PartitionID
+        package let index: Int
+    }
+
+    private let partitions: Int
+    private var packers: [RecordPacker]
+    package private(set) var recordCount = 0
+
+    package init(partitions: Int) {
+        self.partitions = partitions
+        self.packers = (0..<partitions).map { _ in RecordPacker() }
+    }
+
+    package var isEmpty: Bool { self.recordCount == 0 }
+
+    /// Adds a record for the partition that owns a host.
+    package mutating func append(_ record: Record, for host: HostID) -> Ticket {
+        self.append(record, to: PartitionID(of: host, among: self.partitions))
+    }
+
+    package mutating func append(_ record: Record, to partition: PartitionID) -> Ticket {
+        self.recordCount += 1
+        let index = self.packers[Int(partition.rawValue)].recordCount
+        self.packers[Int(partition.rawValue)].append { record.encode(into: &$0) }
+        return Ticket(partition: partition, index: index)
+    }
+
+    /// Adds a record for every partition: all of them get it in one transaction.
+    package mutating func appendToAll(_ record: Record) -> [Ticket] {
+        (0..<self.partitions).map { self.append(record, to: PartitionID(UInt16($0))) }
+    }
+
+    /// What was added since the last call, for the journal; empties the builder.
+    package mutating func take() -> Submission {
+        var batches: [Submission.Batch] = []
+        for index in self.packers.indices where self.packers[index].recordCount > 0 {
+            batches.append(Submission.Batch(partition: PartitionID(UInt16(index)), records: self.packers[index].take()))
+        }
+        self.recordCount = 0
+        return Submission(batches)
+    }
+}

@@ -1,0 +1,54 @@
+package import IntentMatching
+package import WidgetModel
+
+/// The apps this gateway serves, as every event loop sees them.
+package struct ServedApps: Sendable {
+    /// One app.
+    package struct App: Sendable {
+        /// Its place in ``ServedApps/apps`` and its number in topic tables.
+        package let number: Int
+        package let bundle: BundleID
+        package let team: TeamID
+        package let extraTopics: [String]
+        /// Whether a push to a token that no host registered is accepted and matches nothing.
+        package let acceptsUnknownTokens: Bool
+        /// The most instances that a targeted push may match, nil for any number.
+        package let matchedMax: Int?
+        package let schemas: [KindSchema]
+
+        package init(
+            number: Int,
+            bundle: BundleID,
+            team: TeamID,
+            extraTopics: [String],
+            acceptsUnknownTokens: Bool,
+            matchedMax: Int?,
+            schemas: [KindSchema]
+        ) {
+            self.number = number
+            self.bundle = bundle
+            self.team = team
+            self.extraTopics = extraTopics
+            self.acceptsUnknownTokens = acceptsUnknownTokens
+            self.matchedMax = matchedMax
+            self.schemas = schemas
+        }
+
+        /// The schema of a kind, or nil if the app has none of that name.
+        package func schema(of kind: WidgetKind) -> KindSchema? {
+            self.schemas.first { $0.kind == kind }
+        }
+    }
+
+    package let apps: [App]
+    private let byBundle: [BundleID: Int]
+
+    package init(_ apps: [App]) {
+        self.apps = apps
+        self.byBundle = Dictionary(uniqueKeysWithValues: apps.map { ($0.bundle, $0.number) })
+    }
+
+    package subscript(bundle: BundleID) -> App? {
+        self.byBundle[bundle].map { self.apps[$0] }
+    }
+}

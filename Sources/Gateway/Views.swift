@@ -1,0 +1,181 @@
+package import Engine
+package import Timelines
+package import WidgetModel
+
+/// The engine's views as JSON, the same on every route.
+package enum Views {
+    /// A reload as it goes out on an event stream.
+    package static func reload(_ reload: ReloadEffect) -> JSONValue {
+        JSONValue.object(of: [
+            ("id", .string(reload.id.description)),
+            ("app", .string(reload.app.rawValue)),
+            ("host", .string(reload.host.rawValue)),
+            ("instance", .string(reload.instance.rawValue)),
+            ("kind", .string(reload.kind.rawValue)),
+            ("family", .string(reload.family.name)),
+            ("causes", .strings(reload.causes.list.map(\.name))),
+            ("charged", .bool(reload.isCharged)),
+            ("exemption", reload.exemption.map { .string($0.name) }),
+            ("push", reload.push.map { .string($0.description) }),
+            ("pushes", .count(reload.pushCount)),
+            ("issuedAt", .instant(reload.issuedAt)),
+            ("expiresAt", .instant(reload.expiresAt)),
+        ])
+    }
+
+    package static func finding(_ finding: TimelineFinding) -> JSONValue {
+        JSONValue.object(of: [("code", .string(finding.code)), ("message", .string(finding.message))])
+    }
+
+    /// One registered instance.
+    package static func instance(_ instance: InstanceRegistration) -> JSONValue {
+        JSONValue.object(of: [
+            ("id", .string(instance.id.rawValue)),
+            ("kind", .string(instance.kind.rawValue)),
+            ("family", .string(instance.family.name)),
+            ("configuration", .configuration(instance.configuration)),
+            ("pushEnabled", .bool(instance.pushEnabled)),
+            ("tags", .strings(instance.tags)),
+        ])
+    }
+
+    /// A host's registration, as `GET …/widgets` answers it. Tokens are shortened.
+    package static func registration(_ host: HostView) -> JSONValue {
+        JSONValue.object(of: [
+            ("host", .string(host.host.rawValue)),
+            ("app", .string(host.app.rawValue)),
+            ("tokens", .strings(host.tokens.map(\.description))),
+            ("revision", .unsigned(host.revision)),
+            ("delivery", .string(String(describing: host.delivery))),
+            ("registeredAt", .instant(host.registeredAt)),
+            ("leaseEnds", host.leaseEnds.map { .instant($0) }),
+            ("exemptions", .strings(host.exemptions.map(\.name))),
+            ("outstandingReloads", .count(host.outstandingReloads)),
+            ("instances", .array(host.instances.map { Views.instance($0) })),
+        ])
+    }
+
+    /// The outcomes by name; only those that occur, in the order of their raw values.
+    package static func outcomes(_ counts: OutcomeCounts) -> JSONValue {
+        JSONValue.object(
+            of: PushOutcome.allCases.map { outcome in
+                (outcome.name, counts[outcome] == 0 ? nil : .count(counts[outcome]))
+            }
+        )
+    }
+
+    private static func failures(_ counts: OutcomeCounts) -> JSONValue? {
+        let reasons = FailureReason.allCases.filter { counts[$0] > 0 }
+        guard !reasons.isEmpty else { return nil }
+        return JSONValue.object(of: reasons.map { ($0.name, .count(counts[$0])) })
+    }
+
+    /// What became of a push, summed over the partitions that applied it.
+    package static func push(_ views: [PushView], partitions: Int) -> JSONValue? {
+        guard let first = views.first else { return nil }
+        var counts = OutcomeCounts()
+        for view in views { counts += view.counts }
+        let matched = views.reduce(0) { $0 + $1.matched }
+        return JSONValue.object(of: [
+            ("id", .string(first.id.description)),
+            ("team", .string(first.team.rawValue)),
+            ("priority", .count(Int(first.priority.rawValue))),
+            ("acceptedAt", .instant(first.acceptedAt)),
+            ("expiresAt", .instant(first.expiresAt)),
+            ("notBefore", first.notBefore.map { .instant($0) }),
+            ("matched", .count(matched)),
+            ("outcomes", Views.outcomes(counts)),
+            ("failures", Views.failures(counts)),
+            ("isComplete", .bool(views.allSatisfy { $0.isComplete })),
+            ("repeats", .count(views.map(\.repeats).max() ?? 0)),
+            ("appliedBy", .count(views.count)),
+            ("partitions", .count(partitions)),
+        ])
+    }
+
+    /// Everything about one instance: `GET /v1/instances/<host>:<instance>`.
+    package static func instance(_ view: InstanceView) -> JSONValue {
+        JSONValue.object(of: [
+            ("id", .string(view.address.description)),
+            ("app", .string(view.app.rawValue)),
+            ("kind", .string(view.kind.rawValue)),
+            ("family", .string(view.family.name)),
+            ("configuration", .configuration(view.configuration)),
+            ("pushEnabled", .bool(view.pushEnabled)),
+            ("tags", .strings(view.tags)),
+            ("generation", .count(view.generation)),
+            ("isOrphaned", .bool(view.isOrphaned)),
+            ("budget", Views.budget(view.budget)),
+            ("timeline", view.timeline.map { Views.timeline($0) }),
+            ("pending", .array(view.pending.map { Views.pending($0) })),
+            ("decidesAt", view.decidesAt.map { .instant($0) }),
+            ("outstanding", .array(view.outstanding.map { Views.reload($0) })),
+            ("decisions", .array(view.decisions.map { Views.decision($0) })),
+        ])
+    }
+
+    private static func budget(_ view: BudgetView) -> JSONValue {
+        JSONValue.object(of: [
+            ("policy", .string(view.policy)),
+            ("windowStart", .instant(view.windowStart)),
+            ("windowEnd", .instant(view.windowEnd)),
+            ("allowance", .count(view.allowance)),
+            ("pushAllowance", .count(view.pushAllowance)),
+            ("charged", .count(view.charged)),
+            ("pushesCharged", .count(view.pushesCharged)),
+            ("exemptReloads", .count(view.exemptReloads)),
+            ("lastReload", view.lastReload.map { .instant($0) }),
+            (
+                "nextConforming",
+                JSONValue.object(of: [
+                    ("priority10", .instant(view.nextHigh)),
+                    ("priority5", .instant(view.nextNormal)),
+                    ("policy", .instant(view.nextPolicy)),
+                ])
+            ),
+            ("exemption", view.exemption.map { .string($0.name) }),
+        ])
+    }
+
+    private static func timeline(_ view: TimelineView) -> JSONValue {
+        let policy: JSONValue =
+            switch view.policy {
+            case .atEnd: .string("atEnd")
+            case .never: .string("never")
+            case .after(let date): JSONValue.object(of: [("after", .instant(date))])
+            }
+        return JSONValue.object(of: [
+            ("entries", .count(view.entries)),
+            ("firstDate", view.firstDate.map { .instant($0) }),
+            ("lastDate", view.lastDate.map { .instant($0) }),
+            ("policy", policy),
+            ("digest", view.digest.map { .string(String(decoding: $0, as: UTF8.self)) }),
+            ("receivedAt", .instant(view.receivedAt)),
+            ("nextRequest", view.nextRequest.map { .instant($0) }),
+            ("findings", .array(view.findings.map { Views.finding($0) })),
+        ])
+    }
+
+    private static func pending(_ view: PendingView) -> JSONValue {
+        JSONValue.object(of: [
+            ("cause", .string(view.cause.name)),
+            ("push", view.push.map { .string($0.description) }),
+            ("priority", view.priority.map { .count(Int($0.rawValue)) }),
+            ("notBefore", view.notBefore.map { .instant($0) }),
+            ("expiresAt", view.expiresAt.map { .instant($0) }),
+        ])
+    }
+
+    private static func decision(_ view: DecisionView) -> JSONValue {
+        JSONValue.object(of: [
+            ("at", .instant(view.at)),
+            ("position", .unsigned(view.position.rawValue)),
+            ("cause", .string(view.cause.name)),
+            ("push", view.push.map { .string($0.description) }),
+            ("outcome", .string(view.outcome.name)),
+            ("reason", .string(view.reason.name)),
+            ("exemption", view.exemption.map { .string($0.name) }),
+            ("until", view.until.map { .instant($0) }),
+        ])
+    }
+}
