@@ -1,0 +1,100 @@
+import ArgumentParser
+import FoundationEssentials
+import TLS
+
+/// `freshet certs`
+struct Certs: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a development CA, a server certificate, a client certificate and a provider key.",
+        discussion: """
+            For development and tests: everything is signed by a CA that this command makes, and clients have to be \
+            told to trust ca.pem. Files that exist already are kept, so that calling it again changes nothing.
+            """
+    )
+
+    @Option(help: "The folder to write to; made if it does not exist.") var out = "certs"
+    @Option(name: .customLong("host"), help: "A DNS name of the server; may be given several times.")
+    var hosts: [String] = ["localhost"]
+    @Option(name: .customLong("address"), help: "An IP address of the server; may be given several times.")
+    var addresses: [String] = ["127.0.0.1", "::1"]
+    @Option(help: "How many days the server's and the client's certificates are valid.") var days = 365
+    @Option(name: .customLong("topic"), help: "A topic the client certificate is for; may be given several times.")
+    var topics: [String] = []
+    @Option(help: "The common name of the client certificate.") var client = "freshet development client"
+
+    func validate() throws {
+        guard (1...3650).contains(self.days) else { throw ValidationError("--days takes 1 to 3650") }
+    }
+
+    func run() throws {
+        try FileManager.default.createDirectory(
+            atPath: self.out,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
+        let authority = try self.authority()
+        try self.pair("server") {
+            try authority.issueServer(
+                dnsNames: self.hosts,
+                ipAddresses: self.addresses,
+                validity: CertificateValidity(days: self.days)
+            )
+        }
+        try self.pair("client") {
+            try authority.issueClient(
+                commonName: self.client,
+                topics: self.topics,
+                validity: CertificateValidity(days: self.days)
+            )
+        }
+        if !self.exists("provider-key.p8") {
+            let key = try ES256PrivateKey.generate()
+            try self.write(try key.pemRepresentation, to: "provider-key.p8", isSecret: true)
+            try self.write(try key.publicKey.pemRepresentation, to: "provider-key.public.pem", isSecret: false)
+        }
+        print(
+            """
+            \(self.out)/ca.pem                   give to clients: curl --cacert, freshet --ca
+            \(self.out)/server.pem, server.key   listeners.tls of the configuration
+            \(self.out)/client.pem, client.key   a client certificate, if the gateway asks for one
+            \(self.out)/provider-key.p8          signs provider tokens: freshet token mint --key
+            \(self.out)/provider-key.public.pem  the key of a team in the configuration
+            """
+        )
+    }
+
+    private func authority() throws -> CertificateAuthority {
+        if self.exists("ca.pem"), self.exists("ca.key") {
+            return try CertificateAuthority(
+                certificate: .file("\(self.out)/ca.pem"),
+                privateKey: .file("\(self.out)/ca.key")
+            )
+        }
+        let authority = try CertificateAuthority.make(commonName: "Freshet development CA")
+        try self.write(authority.certificatePEM, to: "ca.pem", isSecret: false)
+        try self.write(authority.privateKeyPEM, to: "ca.key", isSecret: true)
+        return authority
+    }
+
+    private func pair(_ name: String, _ issue: () throws -> IssuedCertificate) throws {
+        guard !self.exists("\(name).pem") else { return }
+        let issued = try issue()
+        try self.write(issued.certificatePEM, to: "\(name).pem", isSecret: false)
+        try self.write(issued.privateKeyPEM, to: "\(name).key", isSecret: true)
+    }
+
+    private func exists(_ name: String) -> Bool {
+        FileManager.default.fileExists(atPath: "\(self.out)/\(name)")
+    }
+
+    private func write(_ text: String, to name: String, isSecret: Bool) throws {
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: isSecret ? 0o600 : 0o644]
+        let path = "\(self.out)/\(name)"
+        // The permissions stand before the secret does.
+        guard FileManager.default.createFile(atPath: path, contents: Data(), attributes: attributes) else {
+            throw CocoaError(.fileWriteNoPermission)
+        }
+        try Data(text.utf8).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes(attributes, ofItemAtPath: path)
+    }
+}

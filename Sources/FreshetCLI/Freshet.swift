@@ -1,0 +1,33 @@
+import ArgumentParser
+import Gateway
+
+/// The program: one executable, a verb for each job.
+@main
+struct Freshet: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "freshet",
+        abstract: "A self-hosted, APNs-compatible push gateway for widgets.",
+        discussion: """
+            Back ends POST WidgetKit-style pushes to it; it finds the widget instances a push is about and reloads \
+            those whose budget allows it, now or later.
+
+            Exit codes: 0 done, 1 the job failed, 2 refused by the server, 64 wrong usage, 78 faulty configuration.
+            """,
+        version: FreshetVersion.current,
+        subcommands: [
+            Serve.self, CheckConfig.self, DefaultConfig.self, Certs.self, Token.self, Send.self, Import.self,
+            Ping.self, Version.self,
+        ]
+    )
+}
+
+/// `freshet version`
+struct Version: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Print the version.")
+
+    @Flag(help: "Print JSON.") var json = false
+
+    func run() {
+        print(self.json ? "{\"name\":\"freshet\",\"version\":\"\(FreshetVersion.current)\"}" : FreshetVersion.current)
+    }
+}

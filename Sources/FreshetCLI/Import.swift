@@ -1,0 +1,80 @@
+import ArgumentParser
+import FoundationEssentials
+import HTTPTransport
+
+/// `freshet import`
+struct Import: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Register hosts from a file, one registration a line (NDJSON).",
+        discussion: """
+            Each line is the body of PUT /v1/hosts/<token>/widgets with the push token as "token". A refused line is \
+            reported and does not keep the others from being registered; importing a file again is harmless. The \
+            port is the host listener's.
+            """
+    )
+
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var credential: CredentialOptions
+    @Option(help: "The app's bundle id.") var app: String
+    @Argument(help: "The file; - for standard input.") var file: String
+    @Option(help: "Lines a request.") var batch = 500
+    @Flag(help: "Print the answer to every line as JSON.") var json = false
+
+    func validate() throws {
+        guard (1...10_000).contains(self.batch) else { throw ValidationError("--batch takes 1 to 10000") }
+    }
+
+    func run() async throws {
+        let path = self.file == "-" ? "/dev/stdin" : self.file
+        let lines = try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n"))
+        guard let token = try self.credential.providerToken() else {
+            throw ValidationError("give --token, or --key with --kid and --team")
+        }
+        var refused = 0
+        try await self.server.withConnection { connection in
+            var start = 0
+            while start < lines.count {
+                let end = min(start + self.batch, lines.count)
+                var body: [UInt8] = []
+                for line in lines[start..<end] { body += line + [UInt8(ascii: "\n")] }
+                refused += try await self.send(body, token, connection, from: start)
+                start = end
+                Self.progress("\(start) of \(lines.count) lines, \(refused) refused")
+            }
+        }
+        Self.progress("\n", isLast: true)
+        if refused > 0 { throw ExitCode(2) }
+    }
+
+    /// Sends one batch and reports its refused lines.
+    private func send(
+        _ body: [UInt8],
+        _ token: String,
+        _ connection: HTTP2ClientConnection,
+        from start: Int
+    ) async throws -> Int {
+        let response = try await connection.send(
+            HTTPClientRequest(
+                method: "POST",
+                path: "/v1/apps/\(self.app)/hosts",
+                headers: ["authorization": "bearer \(token)", "content-type": "application/x-ndjson"],
+                body: body
+            )
+        )
+        guard response.status == 200 else {
+            Output.standardError("the gateway refused the import: \(response.status) \(response.text)")
+            throw ExitCode(2)
+        }
+        var refused = 0
+        for line in response.text.split(separator: "\n") {
+            let isRefused = !line.contains("\"status\":200")
+            refused += isRefused ? 1 : 0
+            if self.json || isRefused { print(line) }
+        }
+        return refused
+    }
+
+    private static func progress(_ text: String, isLast: Bool = false) {
+        Output.standardError(isLast ? text : "\r\(text)", terminator: "")
+    }
+}

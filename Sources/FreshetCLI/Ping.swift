@@ -1,0 +1,37 @@
+import ArgumentParser
+import HTTPTransport
+
+/// `freshet ping`
+struct Ping: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Connect, send HTTP/2 PINGs and print how long the answers took.",
+        discussion: "Shows that a listener is reachable, its certificate is trusted and HTTP/2 is spoken."
+    )
+
+    @OptionGroup var server: ServerOptions
+    @Option(help: "How many PINGs.") var count = 3
+    @Flag(help: "Print JSON.") var json = false
+
+    func validate() throws {
+        guard (1...1000).contains(self.count) else { throw ValidationError("--count takes 1 to 1000") }
+    }
+
+    func run() async throws {
+        let count = self.count
+        let times = try await self.server.withConnection { connection in
+            var times: [Duration] = []
+            for _ in 0..<count { times.append(try await connection.ping()) }
+            return times
+        }
+        let microseconds = times.map {
+            $0.components.seconds * 1_000_000 + $0.components.attoseconds / 1_000_000_000_000
+        }
+        if self.json {
+            print("{\"microseconds\":[\(microseconds.map(String.init).joined(separator: ","))]}")
+        } else {
+            for (index, time) in microseconds.enumerated() {
+                print("\(self.server.host):\(self.server.port) seq=\(index + 1) time=\(time) µs")
+            }
+        }
+    }
+}

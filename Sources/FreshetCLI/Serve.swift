@@ -1,0 +1,72 @@
+import ArgumentParser
+import Gateway
+import JournalSQLite
+import Journaling
+import Logging
+import ServiceLifecycle
+import UnixSignals
+import WidgetModel
+
+/// `freshet serve`
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the gateway.",
+        discussion: """
+            Replays the log, opens the listeners and serves until SIGTERM or SIGINT, upon which it drains: not ready, \
+            GOAWAY, finish what is in work, stop within timeouts.drain.
+            """
+    )
+
+    @OptionGroup var options: ConfigurationOptions
+
+    func run() async throws {
+        let configuration = try self.options.load()
+        let logger = Self.logger(configuration.log)
+        let clock = LogClock()
+        let journal: SQLiteJournal
+        do {
+            journal = try SQLiteJournal(
+                configuration: SQLiteJournal.Configuration(configuration),
+                clock: { clock.now() }
+            )
+        } catch {
+            logger.critical("\(error)")
+            throw ExitCode.failure
+        }
+        let gateway = Gateway(configuration: configuration, journal: journal, clock: clock, logger: logger)
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [gateway],
+                gracefulShutdownSignals: [.sigterm, .sigint],
+                logger: logger
+            )
+        )
+        do {
+            try await group.run()
+        } catch {
+            logger.critical("\(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private static func logger(_ log: GatewayConfiguration.Log) -> Logger {
+        let level = Logger.Level(rawValue: log.level.rawValue) ?? .info
+        switch log.format {
+        case .json:
+            return Logger(label: "freshet") { JSONLogHandler(label: $0, level: level) }
+        case .human:
+            return Logger(label: "freshet") { label in
+                var handler = StreamLogHandler.standardError(label: label)
+                handler.logLevel = level
+                return handler
+            }
+        }
+    }
+}
+
+extension SQLiteJournal.Configuration {
+    init(_ configuration: GatewayConfiguration) {
+        self.init(directory: configuration.dataDirectory, partitions: configuration.partitions)
+        self.limits.appendBytesInFlightMax = configuration.limits.inFlightBytesMax
+    }
+}

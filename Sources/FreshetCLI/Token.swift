@@ -1,0 +1,81 @@
+import APNSWire
+import ArgumentParser
+import Gateway
+import TLS
+import WidgetModel
+
+/// `freshet token`
+struct Token: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Mint the tokens that senders and hosts authenticate with.",
+        subcommands: [Mint.self, MintHost.self]
+    )
+
+    /// What every minted token needs.
+    struct Signer: ParsableArguments {
+        @Option(help: "The provider key, a .p8 file.") var key: String
+        @Option(help: "The key's id, the kid of the configuration.") var kid: String
+        @Option(help: "The team's id.") var team: String
+
+        func token(_ signingInput: (KeyID) -> [UInt8]) throws -> String {
+            let input = signingInput(KeyID(self.kid))
+            let signature = try ES256PrivateKey(pem: .file(self.key)).sign(input.span)
+            return String(decoding: CompactToken.compact(signingInput: input, signature: signature), as: UTF8.self)
+        }
+    }
+
+    /// `freshet token mint`
+    struct Mint: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Mint a provider token, good for an hour.",
+            discussion: "Send it as `authorization: bearer <token>`. Use one token for all connections of a team."
+        )
+
+        @OptionGroup var signer: Signer
+
+        func run() throws {
+            print(try ProviderTokenMint.mint(self.signer))
+        }
+    }
+
+    /// `freshet token host`
+    struct MintHost: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "host",
+            abstract: "Mint a host credential for one push token of an app."
+        )
+
+        @OptionGroup var signer: Signer
+        @Option(help: "The app's bundle id.") var app: String
+        @Option(name: .customLong("push-token"), help: "The host's push token in hex.") var pushToken: String
+        @Option(help: "For how many days; at most 90.") var days: Int64 = 30
+
+        func validate() throws {
+            guard DeviceToken(hex: self.pushToken) != nil else { throw ValidationError("--push-token is not hex") }
+            guard (1...90).contains(self.days) else { throw ValidationError("--days takes 1 to 90") }
+        }
+
+        func run() throws {
+            guard let pushToken = DeviceToken(hex: self.pushToken) else { return }
+            let now = LogClock.wallTime()
+            let claims = HostCredentialClaims(
+                team: TeamID(self.signer.team),
+                app: BundleID(self.app),
+                pushToken: pushToken,
+                issuedAt: now,
+                expiresAt: now + .days(self.days)
+            )
+            print(try self.signer.token { claims.signingInput(keyID: $0) })
+        }
+    }
+}
+
+/// Mints provider tokens for the verbs that call a gateway.
+enum ProviderTokenMint {
+    static func mint(_ signer: Token.Signer) throws -> String {
+        let now = LogClock.wallTime()
+        return try signer.token {
+            ProviderTokenClaims(keyID: $0, team: TeamID(signer.team), issuedAt: now).signingInput
+        }
+    }
+}
