@@ -1,0 +1,33 @@
+# Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
+.PHONY: help setup build test lint format demo bench soak clean
+
+help: ## Show the verbs
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+setup: ## Install Debian packages and the Python clients (once)
+	@deploy/setup.sh
+
+build: setup ## Build the release program
+	swift build -c release --product freshet
+
+test: setup ## Set up, then run every test
+	swift build --build-tests
+	swift test --skip-build --disable-xctest
+
+lint: ## Check the format, strictly
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+
+format: ## Format in place
+	swift format format --in-place --recursive --parallel Package.swift Sources Tests
+
+demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running
+	@KEEP="$(KEEP)" deploy/demo/run.sh
+
+bench: setup ## Compare with nghttpd in one run and print the ratios
+	@deploy/bench/run.sh
+
+soak: setup ## Mixed load for MINUTES (default 60); memory and descriptors must stay flat
+	@MINUTES="$(or $(MINUTES),60)" deploy/bench/soak.sh
+
+clean: ## Remove what was built
+	rm -rf .build .venv .demo

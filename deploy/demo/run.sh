@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# The demo: builds the program, makes certificates, starts a gateway and lets demo.py play a day with it.
+# KEEP=1 leaves the gateway running afterwards; HOSTS sets how many hosts there are (10000).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+root=$PWD
+demo=$root/.demo
+program=$root/.build/release/freshet
+kid=DEMOKEY001
+team=DEMOTEAM01
+
+echo "building the release program (some minutes the first time)"
+swift build -c release --product freshet 2>&1 | grep -E '^\[[0-9]+/[0-9]+\]|error|Build|Compiling' | tail -1
+
+if [ -f "$demo/pid" ] && kill -0 "$(cat "$demo/pid")" 2>/dev/null; then
+    echo "a demo gateway is running already (pid $(cat "$demo/pid")): kill it first" >&2
+    exit 1
+fi
+rm -rf "$demo"
+mkdir -p "$demo"
+"$program" certs --out "$demo/certs" >/dev/null
+"$program" token mint --key "$demo/certs/provider-key.p8" --kid $kid --team $team > "$demo/token"
+
+free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+push=${PUSH_PORT:-$(free_port)}
+host=${HOST_PORT:-$(free_port)}
+ops=${OPS_PORT:-$(free_port)}
+sed -e "s/@PUSH@/$push/" -e "s/@HOST@/$host/" -e "s/@OPS@/$ops/" "$root/deploy/demo/demo.yaml" > "$demo/freshet.yaml"
+
+"$program" serve --config "$demo/freshet.yaml" 2> "$demo/gateway.log" &
+pid=$!
+echo "$pid" > "$demo/pid"
+stop() {
+    kill "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+    rm -f "$demo/pid"
+}
+trap stop EXIT
+
+# Ready when it says so; a gateway that has died says why in its log.
+until curl --silent --fail --cacert "$demo/certs/ca.pem" "https://localhost:$ops/readyz" >/dev/null 2>&1; do
+    if ! kill -0 "$pid" 2>/dev/null; then
+        cat "$demo/gateway.log" >&2
+        exit 1
+    fi
+    read -r -t 0.2 <> <(:) || true
+done
+echo "the gateway is ready: push $push, host $host, ops $ops"
+echo
+
+.venv/bin/python deploy/demo/demo.py --ca "$demo/certs/ca.pem" --token "$demo/token" \
+    --key "$demo/certs/provider-key.p8" --kid $kid --team $team \
+    --push-port "$push" --host-port "$host" --ops-port "$ops" --hosts "${HOSTS:-10000}"
+
+if [ -n "${KEEP:-}" ]; then
+    trap - EXIT
+    disown "$pid"
+    cat <<EOF
+
+The gateway keeps running (pid $pid, log .demo/gateway.log). Try:
+  curl --cacert .demo/certs/ca.pem https://localhost:$ops/v1/stats
+  curl --cacert .demo/certs/ca.pem https://localhost:$ops/v1/instances/phone-1:scores-1
+  .build/release/freshet send --ca .demo/certs/ca.pem --port $push --key .demo/certs/provider-key.p8 \\
+      --kid $kid --team $team --app com.example.scores --kind scores --match '{"team":["rams"]}' --dry-run
+Stop it with: kill $pid
+EOF
+fi
