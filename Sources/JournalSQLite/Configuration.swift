@@ -1,0 +1,43 @@
+package import Journaling
+
+extension SQLiteJournal {
+    /// Where a log is and how it is kept.
+    package struct Configuration: Hashable, Sendable {
+        /// The data directory. It is created (mode 0700) if its parent exists; files in it have mode 0600.
+        package var directory: String
+        /// How many partitions a new log gets; an existing one must have as many. Default 8.
+        package var partitions: Int
+        /// How much is taken at once.
+        package var limits: JournalLimits
+        /// A new file is begun when the newest one has about this many bytes. Default 268,435,456.
+        package var fileBytesMax: Int
+        /// How many bytes of the newest entries are kept in memory, all partitions together. Default 33,554,432. An owner
+        /// that lags behind further than this reads the disk.
+        package var cacheBytesMax: Int
+        /// A checkpoint begins when the write-ahead log has this many pages of 4 KiB. Default 4096. Fewer make a restart
+        /// after a crash shorter, and write pages that are filled slowly more often.
+        package var checkpointPages: Int
+        /// How many bytes one read returns at most, beyond its first entry. Default 8,388,608.
+        package var readBytesMax: Int
+
+        package init(
+            directory: String,
+            partitions: Int = 8,
+            limits: JournalLimits = JournalLimits(),
+            fileBytesMax: Int = 268_435_456,
+            cacheBytesMax: Int = 33_554_432,
+            checkpointPages: Int = 4096,
+            readBytesMax: Int = 8_388_608
+        ) {
+            precondition((1...JournalFormat.partitionsMax).contains(partitions))
+            precondition(fileBytesMax > 0 && cacheBytesMax >= 0 && checkpointPages > 0 && readBytesMax > 0)
+            self.directory = directory
+            self.partitions = partitions
+            self.limits = limits
+            self.fileBytesMax = fileBytesMax
+            self.cacheBytesMax = cacheBytesMax
+            self.checkpointPages = checkpointPages
+            self.readBytesMax = readBytesMax
+        }
+    }
+}

@@ -1,0 +1,140 @@
+import Glibc
+import Journaling
+import WidgetModel
+
+/// The directory of one log: `lock`, `format`, and the numbered files `log-000001.sqlite`, ...
+///
+/// Whoever has one owns the directory: the lock is held until ``unlock()``, or until it goes away.
+final class DataDirectory: Sendable {
+    let path: String
+    private let lock: PosixFile
+
+    /// Makes the directory if needed, and locks it.
+    init(path: String) throws(JournalError) {
+        // Sound: both paths are only read during the calls.
+        if unsafe mkdir(path, 0o700) == 0 {
+            try Self.sync(path + "/..")
+        } else if errno != EEXIST {
+            throw systemFailure("creation of data directory \(path)")
+        }
+        let lock = try PosixFile(path: path + "/lock", flags: O_RDWR | O_CREAT)
+        guard try lock.tryLock() else {
+            let text = String(decoding: try lock.readAll(bytesMax: 32), as: UTF8.self)
+            let process = text.prefix { $0.isNumber }
+            throw JournalError(
+                .locked,
+                "data directory \(path) is in use by process \(process.isEmpty ? "(unknown)" : String(process))"
+            )
+        }
+        try lock.replaceContent(Array("\(getpid())\n".utf8))
+        self.path = path
+        self.lock = lock
+    }
+
+    /// Lets somebody else have the directory.
+    func unlock() { self.lock.unlock() }
+
+    /// The format of the log; writes it first if the directory is new.
+    ///
+    /// - Parameters:
+    ///   - partitions: How many partitions a new log gets, and an existing one must have.
+    ///   - now: When a new log is created.
+    func openFormat(partitions: Int, now: Instant) throws(JournalError) -> JournalFormat {
+        let path = self.path + "/format"
+        if try self.fileNames().contains("format") {
+            let bytes = try PosixFile(path: path, flags: O_RDONLY).readAll()
+            let format = try FormatFile.format(from: bytes, path: path)
+            guard format.formatVersion == JournalFormat.currentVersion else {
+                throw JournalError(
+                    .formatMismatch,
+                    "\(path) has format version \(format.formatVersion), this program has "
+                        + "\(JournalFormat.currentVersion)"
+                )
+            }
+            guard format.partitions == partitions else {
+                throw JournalError(
+                    .formatMismatch,
+                    "\(path) has \(format.partitions) partitions, the configuration \(partitions); the number is fixed "
+                        + "when a log is created"
+                )
+            }
+            return format
+        }
+        guard try self.logFileNumbers().isEmpty else {
+            throw JournalError(.corrupt, "\(path) is missing, but there are log files beside it")
+        }
+        var dice = SystemRandomNumberGenerator()
+        let format = JournalFormat(
+            journalID: FormatFile.randomUUID(using: &dice),
+            partitions: partitions,
+            createdAt: now
+        )
+        let new = path + ".new"
+        try PosixFile(path: new, flags: O_RDWR | O_CREAT).replaceContent(FormatFile.bytes(of: format))
+        // Sound: both paths are only read during the call.
+        guard unsafe rename(new, path) == 0 else { throw systemFailure("creation of \(path)") }
+        try self.sync()
+        return format
+    }
+
+    /// The numbers of the log files, ascending.
+    func logFileNumbers() throws(JournalError) -> [Int] {
+        try self.fileNames().compactMap { LogFileName.number(of: $0) }.sorted()
+    }
+
+    func logFilePath(_ number: Int) -> String { "\(self.path)/\(LogFileName.name(of: number))" }
+
+    /// Makes an empty log file with the right mode; SQLite gives its other files the mode of this one.
+    func createLogFile(_ number: Int) throws(JournalError) {
+        _ = try PosixFile(path: self.logFilePath(number), flags: O_RDWR | O_CREAT | O_EXCL)
+        try self.sync()
+    }
+
+    /// Removes a log file that was begun but never held anything, and what SQLite put beside it.
+    func removeLogFile(_ number: Int) throws(JournalError) {
+        for suffix in ["-wal", "-shm", ""] {
+            // Sound: the path is only read during the call.
+            guard unsafe unlink(self.logFilePath(number) + suffix) == 0 || errno == ENOENT else {
+                throw systemFailure("removal of \(self.logFilePath(number))\(suffix)")
+            }
+        }
+        try self.sync()
+    }
+
+    /// Makes what was created, renamed or removed in the directory durable.
+    private func sync() throws(JournalError) { try Self.sync(self.path) }
+
+    private static func sync(_ path: String) throws(JournalError) {
+        try PosixFile(path: path, flags: O_RDONLY | O_DIRECTORY).sync()
+    }
+
+    private func fileNames() throws(JournalError) -> [String] {
+        // Sound: the stream is used by this call only and closed at its end; each name is copied before the next read.
+        guard let stream = unsafe opendir(self.path) else {
+            throw systemFailure("listing of data directory \(self.path)")
+        }
+        defer { _ = unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            names.append(name)
+        }
+        return names
+    }
+}
+
+/// The names of log files: `log-` and six digits or more, so that they sort as they follow each other.
+enum LogFileName {
+    static func name(of number: Int) -> String {
+        let digits = String(number)
+        return "log-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".sqlite"
+    }
+
+    static func number(of name: String) -> Int? {
+        guard name.hasPrefix("log-"), name.hasSuffix(".sqlite") else { return nil }
+        guard let number = Int(name.dropFirst(4).dropLast(7)), number > 0 else { return nil }
+        return Self.name(of: number) == name ? number : nil
+    }
+}

@@ -1,0 +1,212 @@
+import Journaling
+import WidgetModel
+
+/// The writer thread's side of a log: takes everything that waits, commits it in one transaction, calls back.
+final class LogWriter {
+    /// What the writer shares with the callers' threads.
+    struct Shared: Sendable {
+        let queue: WorkQueue
+        let tails: Tails
+        let reader: LogReader
+        let observers: AppendObservers
+        let checkpointer: Checkpointer
+    }
+
+    /// What a piece of work will be told if the transaction succeeds.
+    private enum Reply {
+        case appended([AppendReceipt])
+        case output(Result<OutputPosition, JournalError>)
+    }
+
+    /// After a file could not be begun, this fraction of a file is written to the old one before the next attempt.
+    private static let rotationRetryDivisor = 16
+    /// The writer itself copies the last pages of a write-ahead log that is to start over, if they are this few.
+    private static let lastPagesMax = 256
+    /// About what a row takes beside its blob.
+    private static let rowBytes = 48
+
+    private let configuration: SQLiteJournal.Configuration
+    private let format: JournalFormat
+    private let directory: DataDirectory
+    private let clock: @Sendable () -> Instant
+    private let shared: Shared
+    private var file: LogFile
+    /// Where each partition stands.
+    private var ends: [PartitionStart]
+    /// About how many bytes of rows the newest file has.
+    private var fileBytes: Int
+    private var rotateAtBytes: Int
+
+    /// - Parameters:
+    ///   - configuration: How the log is kept.
+    ///   - format: What it was created with.
+    ///   - directory: Where it is.
+    ///   - clock: Read once for each transaction.
+    ///   - shared: What the callers' threads use as well.
+    ///   - log: The files as they were found.
+    init(
+        configuration: SQLiteJournal.Configuration,
+        format: JournalFormat,
+        directory: DataDirectory,
+        clock: @escaping @Sendable () -> Instant,
+        shared: Shared,
+        log: OpenedLog
+    ) {
+        self.configuration = configuration
+        self.format = format
+        self.directory = directory
+        self.clock = clock
+        self.shared = shared
+        self.file = log.newest
+        self.ends = log.ends
+        self.fileBytes = log.newestBytes
+        self.rotateAtBytes = configuration.fileBytesMax
+    }
+
+    /// The thread's body: ends when the queue is closed and empty.
+    func run() {
+        while let group = self.shared.queue.next() {
+            self.commit(group)
+            self.maintain()
+        }
+        self.shared.checkpointer.finish(self.file, path: self.directory.logFilePath(self.file.number))
+    }
+
+    private func commit(_ group: [WorkQueue.Work]) {
+        var assembler = EntryAssembler(
+            tails: self.ends.map(\.tail),
+            now: self.clock(),
+            entryBytesMax: self.configuration.limits.entryBytesMax
+        )
+        var newest = self.ends.map(\.newestOutput)
+        var outputs: [(PartitionID, OutputEntry)] = []
+        var replies: [Reply] = []
+        replies.reserveCapacity(group.count)
+        for work in group {
+            switch work {
+            case .append(let submission, _):
+                replies.append(.appended(assembler.add(submission)))
+            case .output(let partition, let expected, let output, _):
+                let index = Int(partition.rawValue)
+                if let refusal = OutputRule.refusal(
+                    of: output,
+                    to: partition,
+                    expected: expected,
+                    newest: newest[index],
+                    tail: self.ends[index].tail.position
+                ) {
+                    replies.append(.output(.failure(refusal)))
+                } else {
+                    let position = newest[index].map(\.next) ?? .first
+                    newest[index] = position
+                    outputs.append((partition, OutputEntry(position: position, record: output)))
+                    replies.append(.output(.success(position)))
+                }
+            }
+        }
+        let entries = assembler.finish()
+        let failure = self.write(entries, outputs)
+        if failure == nil {
+            for index in self.ends.indices {
+                self.ends[index].tail = assembler.tails[index]
+                self.ends[index].newestOutput = newest[index]
+            }
+            self.shared.tails.publish(entries, outputs.map { ($0.0, $0.1.position) })
+        }
+        self.shared.queue.finish(group)
+        Self.call(group, replies, failure)
+        if failure == nil { self.hint(entries) }
+    }
+
+    /// Makes it durable in one transaction, or says why it is not.
+    private func write(
+        _ entries: [EntryAssembler.Assembled],
+        _ outputs: [(PartitionID, OutputEntry)]
+    ) -> JournalError? {
+        // Nothing is left of a group of outputs that were all fenced.
+        if entries.isEmpty, outputs.isEmpty { return nil }
+        do throws(LogFile.WriteFailure) {
+            try self.file.write(entries, outputs)
+        } catch {
+            let action = "write of \(entries.count) entries and \(outputs.count) outputs"
+            if error.isOutcomeKnown { return error.cause.journalError(action) }
+            return JournalError(.unknownOutcome, "\(action) in \(error.cause.file): \(error.cause.sentence)")
+        }
+        for assembled in entries { self.fileBytes += assembled.entry.bytes.count + Self.rowBytes }
+        for (_, output) in outputs { self.fileBytes += output.record.effects.count + Self.rowBytes }
+        return nil
+    }
+
+    private static func call(_ group: [WorkQueue.Work], _ replies: [Reply], _ failure: JournalError?) {
+        for (work, reply) in zip(group, replies) {
+            switch (work, reply) {
+            case (.append(_, let whenDurable), .appended(let receipts)):
+                whenDurable(failure.map { .failure($0) } ?? .success(receipts))
+            case (.output(_, _, _, let whenDurable), .output(let result)):
+                // Fenced by an output of the same transaction is not fenced if that one failed.
+                if let failure, (try? result.get()) != nil || Self.isFenced(result) {
+                    whenDurable(.failure(failure))
+                } else {
+                    whenDurable(result)
+                }
+            case (.append, .output), (.output, .appended):
+                preconditionFailure("a reply is made for the work it belongs to")
+            }
+        }
+    }
+
+    private static func isFenced(_ result: Result<OutputPosition, JournalError>) -> Bool {
+        if case .failure(let error) = result { return error.code == .fenced }
+        return false
+    }
+
+    private func hint(_ entries: [EntryAssembler.Assembled]) {
+        for assembled in entries
+        where assembled.entry.position == self.ends[Int(assembled.partition.rawValue)].tail.position {
+            for observer in self.shared.observers.all(of: assembled.partition) { observer(assembled.entry.position) }
+        }
+    }
+}
+
+// MARK: - Between two transactions
+
+extension LogWriter {
+    private func maintain() {
+        if self.fileBytes >= self.rotateAtBytes { self.rotate() }
+        let path = self.directory.logFilePath(self.file.number)
+        let pages = self.file.database.walPages
+        if let copied = self.shared.checkpointer.takeCopied(), pages - copied.copied <= Self.lastPagesMax {
+            // Once every page is copied, the next commit starts the write-ahead log over: it writes over what is there,
+            // which needs no new blocks and syncs faster. A failure loses nothing; the next copy tries again.
+            _ = try? self.file.database.checkpoint()
+        } else if pages >= self.configuration.checkpointPages {
+            self.shared.checkpointer.requestCopy(of: path)
+        }
+    }
+
+    /// Begins the next file. If that fails, the old one goes on and another attempt is made later.
+    private func rotate() {
+        let number = self.file.number + 1
+        do throws(JournalError) {
+            let next = try LogFile(
+                creating: number,
+                in: self.directory,
+                format: self.format,
+                starts: self.ends
+            )
+            let path = self.directory.logFilePath(number)
+            self.shared.reader.add(LogReader.File(number: number, path: path, starts: next.starts))
+            let old = self.file
+            self.file = next
+            self.fileBytes = 0
+            self.rotateAtBytes = self.configuration.fileBytesMax
+            self.shared.checkpointer.finish(old, path: self.directory.logFilePath(old.number))
+        } catch {
+            // What is left of it must not be taken for the newest file; if it cannot be removed, it is empty, and
+            // opening the log removes it.
+            try? self.directory.removeLogFile(number)
+            let step = max(1, self.configuration.fileBytesMax / Self.rotationRetryDivisor)
+            self.rotateAtBytes = self.fileBytes + step
+        }
+    }
+}

@@ -1,0 +1,87 @@
+import Glibc
+import Journaling
+
+/// One open file descriptor, for the few small files that are not SQLite's.
+final class PosixFile: Sendable {
+    let path: String
+    private let descriptor: Int32
+
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - flags: As for open(2); close-on-exec is added.
+    ///   - mode: The permissions of a file that is created.
+    init(path: String, flags: Int32, mode: mode_t = 0o600) throws(JournalError) {
+        // Sound: the path is only read during the call.
+        let descriptor = unsafe open(path, flags | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw systemFailure("open of \(path)") }
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit { close(self.descriptor) }
+
+    /// Takes the exclusive lock, which lasts as long as the descriptor. False if somebody else has it.
+    func tryLock() throws(JournalError) -> Bool {
+        while flock(self.descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if errno == EWOULDBLOCK { return false }
+            if errno != EINTR { throw systemFailure("lock of \(self.path)") }
+        }
+        return true
+    }
+
+    /// Gives the lock back before the descriptor goes.
+    func unlock() { _ = flock(self.descriptor, LOCK_UN) }
+
+    /// The whole file, at most `bytesMax` bytes of it.
+    func readAll(bytesMax: Int = 65_536) throws(JournalError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: bytesMax)
+        var count = 0
+        while count < bytesMax {
+            let room = bytesMax - count
+            // Sound: the buffer has `room` bytes from `count` on.
+            let read = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe pread(self.descriptor, buffer.baseAddress.map { unsafe $0 + count }, room, off_t(count))
+            }
+            if read == 0 { break }
+            if read < 0 {
+                if errno == EINTR { continue }
+                throw systemFailure("read of \(self.path)")
+            }
+            count += read
+        }
+        return Array(bytes.prefix(count))
+    }
+
+    /// Makes `bytes` the whole, durable content.
+    func replaceContent(_ bytes: [UInt8]) throws(JournalError) {
+        guard ftruncate(self.descriptor, 0) == 0 else { throw systemFailure("truncation of \(self.path)") }
+        var count = 0
+        while count < bytes.count {
+            // Sound: only bytes of the array are read.
+            let written = unsafe bytes.withUnsafeBytes { buffer in
+                unsafe pwrite(
+                    self.descriptor,
+                    buffer.baseAddress.map { unsafe $0 + count },
+                    bytes.count - count,
+                    off_t(count)
+                )
+            }
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw systemFailure("write of \(self.path)")
+            }
+            count += written
+        }
+        try self.sync()
+    }
+
+    func sync() throws(JournalError) {
+        guard fsync(self.descriptor) == 0 else { throw systemFailure("sync of \(self.path)") }
+    }
+}
+
+/// The error for what the last system call said.
+func systemFailure(_ action: String) -> JournalError {
+    let code = errno
+    return JournalError(journalCode(ofSystemError: code), "\(action): \(systemErrorText(code))")
+}

@@ -1,0 +1,63 @@
+import CSQLite
+import Glibc
+import Journaling
+
+/// What SQLite said to one call.
+struct SQLiteFailure: Error, Hashable, Sendable {
+    /// The extended result code.
+    let code: Int32
+    /// The system's error behind it, 0 if there is none.
+    let systemError: Int32
+    /// SQLite's sentence.
+    let message: String
+    /// The file's name.
+    let file: String
+
+    /// The result code without its extension.
+    var primaryCode: Int32 { self.code & 0xFF }
+
+    /// Whether a COMMIT that failed like this may have left a whole transaction in the file, to be found after a crash.
+    ///
+    /// A full disk stops before the frame that completes the transaction; any other I/O error can come from the sync.
+    var mayHaveCommitted: Bool { self.primaryCode == SQLITE_IOERR }
+
+    /// - Parameter action: What was being done to what, as in `append of 3 entries`.
+    func journalError(_ action: String) -> JournalError {
+        JournalError(self.meaning, "\(action) in \(self.file): \(self.sentence)")
+    }
+
+    var sentence: String {
+        let system = self.systemError == 0 ? "" : ", \(systemErrorText(self.systemError))"
+        return "\(self.message) (SQLite code \(self.code)\(system))"
+    }
+
+    private var meaning: JournalError.Code {
+        switch self.primaryCode {
+        case SQLITE_FULL: .full
+        case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .readOnly
+        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt
+        // Positions are primary keys: somebody else has written this one.
+        case SQLITE_CONSTRAINT: .fenced
+        case SQLITE_IOERR, SQLITE_CANTOPEN: journalCode(ofSystemError: self.systemError)
+        default: .unavailable
+        }
+    }
+}
+
+/// Which of the journal's codes says best what an error of the system means.
+func journalCode(ofSystemError code: Int32) -> JournalError.Code {
+    switch code {
+    case ENOSPC, EDQUOT, EFBIG: .full
+    case EROFS, EACCES, EPERM: .readOnly
+    default: .unavailable
+    }
+}
+
+/// The system's sentence for an error number.
+func systemErrorText(_ code: Int32) -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    // Sound: the buffer is ours and its size is passed; the call terminates what it writes.
+    guard unsafe strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
+    let bytes = buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+    return bytes.isEmpty ? "error \(code)" : String(decoding: bytes, as: UTF8.self)
+}

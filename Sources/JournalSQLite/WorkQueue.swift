@@ -1,0 +1,114 @@
+import Dispatch
+import Journaling
+import Synchronization
+import WidgetModel
+
+/// What waits for the writer: submissions and outputs in the order they came, bounded in bytes.
+final class WorkQueue: Sendable {
+    enum Work: Sendable {
+        case append(Submission, @Sendable (Result<[AppendReceipt], JournalError>) -> Void)
+        case output(
+            PartitionID,
+            expected: OutputPosition?,
+            OutputRecord,
+            @Sendable (Result<OutputPosition, JournalError>) -> Void
+        )
+    }
+
+    private struct State {
+        var waiting: [Work] = []
+        /// Including what the writer has taken and not yet finished.
+        var appendBytes = 0
+        var outputBytes = 0
+        var isClosed = false
+        var isWriterAsleep = false
+    }
+
+    private let partitions: Int
+    private let limits: JournalLimits
+    private let state = Mutex(State())
+    private let wake = DispatchSemaphore(value: 0)
+
+    init(partitions: Int, limits: JournalLimits) {
+        self.partitions = partitions
+        self.limits = limits
+    }
+
+    /// Lets work in, or says why not; the callback is not called then.
+    func submit(_ work: Work) -> JournalError? {
+        let (refusal, mustWake) = self.state.withLock { state -> (JournalError?, Bool) in
+            if state.isClosed { return (JournalError(.closed, "write to a closed journal"), false) }
+            switch work {
+            case .append(let submission, _):
+                let waiting = state.appendBytes
+                if let refusal = self.limits.refusal(of: submission, partitions: self.partitions, waiting: waiting) {
+                    return (refusal, false)
+                }
+                state.appendBytes += submission.byteCount
+            case .output(let partition, _, let output, _):
+                let waiting = state.outputBytes
+                if let refusal = self.limits.refusal(
+                    of: output,
+                    to: partition,
+                    partitions: self.partitions,
+                    waiting: waiting
+                ) {
+                    return (refusal, false)
+                }
+                state.outputBytes += output.effects.count
+            }
+            state.waiting.append(work)
+            return (nil, Self.takeSleep(&state))
+        }
+        if mustWake { self.wake.signal() }
+        return refusal
+    }
+
+    /// Everything that waits, for the writer; sleeps until there is something. Nil once closed and empty.
+    func next() -> [Work]? {
+        while true {
+            let (work, isOver) = self.state.withLock { state -> ([Work], Bool) in
+                let work = state.waiting
+                state.waiting = []
+                state.isWriterAsleep = work.isEmpty && !state.isClosed
+                return (work, work.isEmpty && state.isClosed)
+            }
+            if !work.isEmpty { return work }
+            if isOver { return nil }
+            self.wake.wait()
+        }
+    }
+
+    /// Gives the room of finished work back. The writer calls it before the callbacks, so that a caller that waited for
+    /// one finds the room it leaves.
+    func finish(_ work: [Work]) {
+        var appendBytes = 0
+        var outputBytes = 0
+        for work in work {
+            switch work {
+            case .append(let submission, _): appendBytes += submission.byteCount
+            case .output(_, _, let output, _): outputBytes += output.effects.count
+            }
+        }
+        self.state.withLock { state in
+            state.appendBytes -= appendBytes
+            state.outputBytes -= outputBytes
+        }
+    }
+
+    /// Lets nothing more in.
+    func close() {
+        let mustWake = self.state.withLock { state in
+            state.isClosed = true
+            return Self.takeSleep(&state)
+        }
+        if mustWake { self.wake.signal() }
+    }
+
+    var isClosed: Bool { self.state.withLock { $0.isClosed } }
+
+    private static func takeSleep(_ state: inout State) -> Bool {
+        defer { state.isWriterAsleep = false }
+        return state.isWriterAsleep
+    }
+}

@@ -1,0 +1,51 @@
+import Glibc
+import Journaling
+
+/// A thread of our own: what it does blocks on the disk, which neither an event loop nor the shared pool may.
+@safe
+final class WorkerThread: Sendable {
+    private let thread: pthread_t
+
+    private final class Start {
+        let body: () -> Void
+
+        init(body: sending @escaping () -> Void) {
+            self.body = body
+        }
+    }
+
+    /// - Parameters:
+    ///   - name: What it is for, for the error.
+    ///   - body: What the thread does; the thread ends with it.
+    init(name: String, _ body: sending @escaping () -> Void) throws(JournalError) {
+        let start = unsafe Unmanaged.passRetained(Start(body: body))
+        var thread = pthread_t()
+        // Sound: the retain of `start` goes over to the thread, which takes it exactly once.
+        let code = unsafe pthread_create(
+            &thread,
+            nil,
+            { context in
+                guard let context = unsafe context else { return nil }
+                let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
+                start.body()
+                return nil
+            },
+            unsafe start.toOpaque()
+        )
+        guard code == 0 else {
+            // Sound: no thread was made, so nobody else releases it.
+            unsafe start.release()
+            throw JournalError(.unavailable, "start of thread \(name): \(systemErrorText(code))")
+        }
+        self.thread = thread
+    }
+
+    /// Whether the caller is on this thread.
+    var isCurrent: Bool { pthread_equal(pthread_self(), self.thread) != 0 }
+
+    /// Waits for the thread's end. To be called exactly once, from another thread.
+    func join() {
+        // Nobody wants the thread's result.
+        _ = pthread_join(self.thread, nil)
+    }
+}

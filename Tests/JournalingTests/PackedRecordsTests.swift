@@ -1,0 +1,40 @@
+import Journaling
+import TestSupport
+import Testing
+import WidgetModel
+
+@Suite struct PackedRecordsTests {
+    @Test func `records come back as they were packed`() {
+        var packer = RecordPacker()
+        let records: [[UInt8]] = [
+            [], [1], [UInt8](repeating: 7, count: 127), [UInt8](repeating: 8, count: 128), [2, 3],
+        ]
+        for record in records { packer.append { writer in for byte in record { writer.write(byte: byte) } } }
+        #expect(packer.recordCount == 5)
+        let packed = packer.take()
+        #expect(packed.count == 5)
+        #expect(packed.ranges.map { Array(packed.bytes[$0]) } == records)
+        #expect(packer.recordCount == 0)
+        #expect(packer.take() == PackedRecords())
+    }
+
+    @Test func `stored bytes are frames from end to end or refused`() throws {
+        var packed = PackedRecords()
+        packed.append([1, 2, 3])
+        packed.append([])
+        packed.append([4])
+        #expect(try PackedRecords(validating: packed.bytes) == packed)
+        #expect(try PackedRecords(validating: []) == PackedRecords())
+        #expect(throws: ByteFault.self) { try PackedRecords(validating: Array(packed.bytes.dropLast())) }
+        #expect(throws: ByteFault.self) { try PackedRecords(validating: [0x80]) }
+        #expect(throws: ByteFault.self) { try PackedRecords(validating: [5, 1, 2]) }
+    }
+
+    @Test(arguments: UInt64(0)..<64)
+    func `damaged bytes are refused or walked, never trapped on`(seed: UInt64) {
+        var dice = SplitMix64(seed: seed)
+        let bytes = (0..<Int.random(in: 0...40, using: &dice)).map { _ in UInt8.random(in: 0...12, using: &dice) }
+        guard let packed = try? PackedRecords(validating: bytes) else { return }
+        #expect(packed.ranges.reduce(0) { count, _ in count + 1 } == packed.count, "seed \(seed)")
+    }
+}
