@@ -122,8 +122,8 @@ extension Engine {
         // An instance reloads once at an instant, so that its reloads' ids are unique.
         let again = row.budget.lastReload.map { $0.milliseconds + 1 } ?? .min
         if let exemption = self.exemption(of: instance, waiting: demand.waiting) {
-            let policy = self.apps.kinds[Int(row.kind)].budget
-            let at = max(again, row.budget.exemptEarliest(now: self.time, policy: policy).milliseconds)
+            let earliest = row.budget.exemptEarliest(now: self.time, policy: self.apps.kinds[Int(row.kind)].budget)
+            let at = max(again, earliest.milliseconds)
             if at <= self.now { return .issue(exemption, isPush: false) }
             // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
             // what would expire.

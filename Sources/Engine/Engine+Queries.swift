@@ -58,7 +58,7 @@ extension Engine {
         var stats = self.counters
         stats.position = self.position
         stats.time = self.time
-        for slot in self.hosts.sortedSlots() where self.hosts[slot].isRegistered { stats.hosts += 1 }
+        stats.hosts = self.hosts.usedSlots().count { self.hosts[$0].isRegistered }
         for instance in self.instances.usedSlots() {
             let row = self.instances[instance]
             if row.isLive { stats.instances += 1 } else { stats.tombstones += 1 }

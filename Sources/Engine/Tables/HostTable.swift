@@ -31,8 +31,18 @@ struct HostTable: Sendable {
         }
     }
 
+    /// Where a host's id is in ``names``: a look-up compares there, without touching the string.
+    private struct Name: Sendable {
+        let offset: Int
+        let count: Int
+    }
+
     private var rows = Slab<Row>()
     private var index = SlotIndex()
+    private var places: [Name] = []
+    private var names: [UInt8] = []
+    /// How many bytes of ``names`` are those of hosts that are gone.
+    private var staleBytes = 0
     private let seed: UInt64
 
     init(seed: UInt64) {
@@ -55,25 +65,45 @@ struct HostTable: Sendable {
     @inline(__always)
     func find(_ bytes: [UInt8], in range: Range<Int>) -> UInt32? {
         self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { slot in
-            self.rows[slot].id.rawValue.equals(bytes, in: range)
+            let place = self.places[Int(slot)]
+            guard place.count == range.count else { return false }
+            for index in 0..<place.count
+            where self.names[place.offset &+ index] != bytes[range.lowerBound &+ index] {
+                return false
+            }
+            return true
         }
     }
 
     mutating func insert(_ row: Row) -> UInt32 {
         let slot = self.rows.insert(row)
         self.index.insert(ByteHash.of(row.id.rawValue, seed: self.seed), slot)
+        self.place(slot)
         return slot
+    }
+
+    private mutating func place(_ slot: UInt32) {
+        let start = self.names.count
+        self.names.append(contentsOf: self.rows[slot].id.rawValue.utf8)
+        let name = Name(offset: start, count: self.names.count - start)
+        if Int(slot) == self.places.count { self.places.append(name) } else { self.places[Int(slot)] = name }
     }
 
     mutating func release(_ slot: UInt32) {
         self.index.remove(ByteHash.of(self.rows[slot].id.rawValue, seed: self.seed), slot)
         self.rows.release(slot)
+        self.staleBytes += self.places[Int(slot)].count
+        guard self.staleBytes > 65_536, self.staleBytes * 2 > self.names.count else { return }
+        self.names.removeAll(keepingCapacity: true)
+        self.staleBytes = 0
+        for slot in self.rows.usedSlots() { self.place(slot) }
     }
 
     /// Every row in use, in the order of ids. O(n log n).
     func sortedSlots() -> [UInt32] {
-        var isFree = Array(repeating: false, count: self.rows.rows.count)
-        for slot in self.rows.free { isFree[Int(slot)] = true }
-        return isFree.indices.filter { !isFree[$0] }.map { UInt32($0) }.sorted { self.rows[$0].id < self.rows[$1].id }
+        self.rows.usedSlots().sorted { self.rows[$0].id < self.rows[$1].id }
     }
+
+    /// Every row in use, in the order of its number. O(n).
+    func usedSlots() -> [UInt32] { self.rows.usedSlots() }
 }

@@ -35,6 +35,8 @@ struct InstanceTable: Sendable {
         var decidesAt = Int64.max
         /// When the timeline's policy asks for the next timeline, smoothed, in milliseconds.
         var timelineDue = Int64.max
+        /// The number of the last decision.
+        var lastDecision = DecisionLog.none
         var budget = ReloadBudget()
         /// The minute at which the host's windows start under the kind's policy.
         var anchor: UInt32
@@ -51,8 +53,6 @@ struct InstanceTable: Sendable {
         var reloadsExpire = Int64.max
         /// When an `added` or `configured` reload was last not charged, in milliseconds.
         var freeSetupAt = Int64.min
-        /// The number of the last decision.
-        var lastDecision = DecisionLog.none
         /// Counts the configurations.
         var generation: UInt32 = 0
         /// Where the present configuration came in.
@@ -115,9 +115,5 @@ struct InstanceTable: Sendable {
     }
 
     /// Every row in use, in the order of its number. O(rows).
-    func usedSlots() -> [UInt32] {
-        var isFree = Array(repeating: false, count: self.rows.rows.count)
-        for slot in self.rows.free { isFree[Int(slot)] = true }
-        return isFree.indices.filter { !isFree[$0] }.map { UInt32($0) }
-    }
+    func usedSlots() -> [UInt32] { self.rows.usedSlots() }
 }

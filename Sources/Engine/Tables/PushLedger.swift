@@ -143,9 +143,5 @@ struct PushLedger: Sendable {
     }
 
     /// Every row in use, in the order of its number. O(rows).
-    func usedSlots() -> [UInt32] {
-        var isFree = Array(repeating: false, count: self.rows.rows.count)
-        for slot in self.rows.free { isFree[Int(slot)] = true }
-        return isFree.indices.filter { !isFree[$0] }.map { UInt32($0) }
-    }
+    func usedSlots() -> [UInt32] { self.rows.usedSlots() }
 }

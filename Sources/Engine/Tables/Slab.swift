@@ -29,4 +29,11 @@ struct Slab<Row: Sendable>: Sendable {
     mutating func release(_ slot: UInt32) {
         self.free.append(slot)
     }
+
+    /// Every number in use, ascending. O(rows).
+    func usedSlots() -> [UInt32] {
+        var isFree = Array(repeating: false, count: self.rows.count)
+        for slot in self.free { isFree[Int(slot)] = true }
+        return isFree.indices.filter { !isFree[$0] }.map { UInt32($0) }
+    }
 }
