@@ -2,43 +2,42 @@
 ///
 /// A list of one row is held in its head, which is what a parameter with a value of its own for each user needs. Longer
 /// lists are blocks of a pool, of a power of two of rows; a list that outgrows its block moves to one of twice the size
-/// and leaves the old one to others. Lists only grow: rows that are gone stay until the segment is compacted.
+/// and leaves the old one to others. Long lists are arrays of their own, since blocks of their size would find no second
+/// user. Lists only grow: rows that are gone stay until the segment is compacted.
 struct PostingLists: Sendable {
-    /// Where a list is: in ``heads`` or in ``pool``.
-    struct Place: Hashable, Sendable {
-        let isInline: Bool
-        let range: Range<Int>
-    }
-
     private static let smallestBlock = 4
+    /// Lists of more rows are arrays of their own. A power of two.
+    private static let blockMax = 1024
 
-    /// By code: the row of a list of one, else where the list starts in the pool.
-    private(set) var heads: [UInt32] = [0]
+    /// By code: the row of a list of one, else where the list starts in the pool, or its index among the long ones.
+    private var heads: [UInt32] = [0]
     private var counts: [UInt32] = [0]
-    private(set) var pool: [UInt32] = []
+    private var pool: [UInt32] = []
+    private var long: [[UInt32]] = []
     /// Starts of blocks that nobody uses, by the logarithm of their size.
     private var free: [[UInt32]] = []
 
+    init() {}
+
     /// Bytes of memory held.
     var byteCount: Int {
-        4 * (self.heads.capacity + self.counts.capacity + self.pool.capacity)
+        let long = self.long.reduce(0) { $0 + $1.capacity }
+        return 4 * (self.heads.capacity + self.counts.capacity + self.pool.capacity + long)
     }
 
     /// The number of rows with a code.
     func count(of code: UInt32) -> Int { Int(self.counts[Int(code)]) }
 
-    func place(of code: UInt32) -> Place {
+    /// The array that holds a code's list, and where in it. The array is shared, not copied.
+    func list(of code: UInt32) -> (rows: [UInt32], range: Range<Int>) {
         let count = Int(self.counts[Int(code)])
-        guard count != 1 else { return Place(isInline: true, range: Int(code)..<Int(code) + 1) }
-        let start = Int(self.heads[Int(code)])
-        return Place(isInline: false, range: start..<start + count)
+        let head = Int(self.heads[Int(code)])
+        if count == 1 { return (self.heads, Int(code)..<Int(code) + 1) }
+        if count > Self.blockMax { return (self.long[head], 0..<count) }
+        return (self.pool, head..<head + count)
     }
 
-    /// Makes empty lists for the codes up to `codes`.
-    mutating func reserve(codes: Int) {
-        self.heads = [UInt32](repeating: 0, count: codes + 1)
-        self.counts = self.heads
-    }
+    // MARK: Growing
 
     /// Adds a row to a code's list. Precondition: the code is known or the next one, the row above all in the list.
     mutating func append(_ row: UInt32, to code: UInt32) {
@@ -49,23 +48,35 @@ struct PostingLists: Sendable {
             return
         }
         let count = Int(self.counts[index])
-        switch count {
-        case 0: self.heads[index] = row
-        case 1:
-            let start = self.block(Self.smallestBlock)
-            self.pool[start] = self.heads[index]
-            self.pool[start + 1] = row
-            self.heads[index] = UInt32(start)
-        case _ where count >= Self.smallestBlock && count & (count - 1) == 0:
-            let old = Int(self.heads[index])
+        self.counts[index] = UInt32(count + 1)
+        let head = Int(self.heads[index])
+        if count > Self.blockMax {
+            self.long[head].append(row)
+        } else if count < Self.smallestBlock || count & (count - 1) != 0 {
+            switch count {
+            case 0: self.heads[index] = row
+            case 1:
+                let start = self.block(Self.smallestBlock)
+                self.pool[start] = self.heads[index]
+                self.pool[start + 1] = row
+                self.heads[index] = UInt32(start)
+            default: self.pool[head + count] = row
+            }
+        } else if count < Self.blockMax {
             let start = self.block(count * 2)
-            for offset in 0..<count { self.pool[start + offset] = self.pool[old + offset] }
+            for offset in 0..<count { self.pool[start + offset] = self.pool[head + offset] }
             self.pool[start + count] = row
             self.heads[index] = UInt32(start)
-            self.release(UInt32(old), count)
-        default: self.pool[Int(self.heads[index]) + count] = row
+            self.release(UInt32(head), count)
+        } else {
+            var rows: [UInt32] = []
+            rows.reserveCapacity(2 * count)
+            rows += self.pool[head..<head + count]
+            rows.append(row)
+            self.heads[index] = UInt32(self.long.count)
+            self.long.append(rows)
+            self.release(UInt32(head), count)
         }
-        self.counts[index] = UInt32(count + 1)
     }
 
     /// The start of an unused block of `size` rows.
@@ -83,6 +94,51 @@ struct PostingLists: Sendable {
         self.free[order].append(start)
     }
 
+    // MARK: Building at once
+
+    /// Lists with room for as many rows as `lengths` says, by code, to be filled by ``fill(_:_:)``.
+    init(lengths: [UInt32]) {
+        self.heads = [UInt32](repeating: 0, count: max(1, lengths.count))
+        self.counts = self.heads
+        var end = 0
+        for code in lengths.indices {
+            let length = Int(lengths[code])
+            guard length > 1 else { continue }
+            if length > Self.blockMax {
+                self.heads[code] = UInt32(self.long.count)
+                self.long.append([])
+                self.long[self.long.count - 1].reserveCapacity(length + length / 8)
+            } else {
+                self.heads[code] = UInt32(end)
+                end += Self.blockSize(length)
+            }
+        }
+        self.pool = [UInt32](repeating: 0, count: end)
+    }
+
+    /// Adds the next row to a code's list. Precondition: the list ends up with the length that was announced.
+    ///
+    /// - Parameters:
+    ///   - row: Above all rows of the list.
+    ///   - code: The code and the length announced for it.
+    mutating func fill(_ row: UInt32, _ code: (index: Int, length: Int)) {
+        let count = Int(self.counts[code.index])
+        self.counts[code.index] = UInt32(count + 1)
+        if code.length == 1 {
+            self.heads[code.index] = row
+        } else if code.length > Self.blockMax {
+            self.long[Int(self.heads[code.index])].append(row)
+        } else {
+            self.pool[Int(self.heads[code.index]) + count] = row
+        }
+    }
+
+    private static func blockSize(_ count: Int) -> Int {
+        var size = Self.smallestBlock
+        while size < count { size *= 2 }
+        return size
+    }
+
     // MARK: Invariants
 
     /// What is wrong with the lists; empty if nothing.
@@ -90,24 +146,28 @@ struct PostingLists: Sendable {
     /// - Parameter rows: How many rows there are.
     func checkInvariants(rows: Int) -> [String] {
         var faults: [String] = []
-        var used: [Range<Int>] = []
+        var blocks: [Range<Int>] = []
+        var longCount = 0
         for code in 1..<max(1, self.heads.count) {
-            let place = self.place(of: UInt32(code))
-            let list = place.isInline ? self.heads[place.range] : self.pool[place.range]
+            let (rowsOfCode, range) = self.list(of: UInt32(code))
+            let list = rowsOfCode[range]
             if !zip(list, list.dropFirst()).allSatisfy({ $0 < $1 }) { faults.append("list \(code) is not ascending") }
             if let last = list.last, last >= rows { faults.append("list \(code) has a row beyond the last") }
-            guard !place.isInline, !place.range.isEmpty else { continue }
-            var size = Self.smallestBlock
-            while size < place.range.count { size *= 2 }
-            used.append(place.range.lowerBound..<place.range.lowerBound + size)
+            if range.count > Self.blockMax {
+                longCount += 1
+                if rowsOfCode.count != range.count { faults.append("list \(code) is of another length") }
+            } else if range.count > 1 {
+                blocks.append(range.lowerBound..<range.lowerBound + Self.blockSize(range.count))
+            }
         }
+        if longCount != self.long.count { faults.append("\(self.long.count) long lists for \(longCount) codes") }
         for (order, starts) in self.free.enumerated() {
-            used += starts.map { Int($0)..<Int($0) + (1 << order) }
+            blocks += starts.map { Int($0)..<Int($0) + (1 << order) }
         }
-        used.sort { $0.lowerBound < $1.lowerBound }
+        blocks.sort { $0.lowerBound < $1.lowerBound }
         // Blocks in use and free ones tile the pool.
         var end = 0
-        for block in used {
+        for block in blocks {
             if block.lowerBound != end { faults.append("the pool has a gap or an overlap at \(end)") }
             end = block.upperBound
         }

@@ -32,13 +32,12 @@ struct RowScan {
         let filters = pass.filters.map { segment.prepared($0, candidates: pass.length) }
         switch pass.source {
         case .list(let column, let code):
-            let place = segment.columns[column].lists.place(of: code)
             // The array itself: a span of it would not outlive the access to the column.
-            let lists = place.isInline ? segment.columns[column].lists.heads : segment.columns[column].lists.pool
-            var start = place.range.lowerBound
-            while start < place.range.upperBound {
-                let end = min(start + Self.chunk, place.range.upperBound)
-                self.run(lists.span.extracting(start..<end), filters, in: segment, body)
+            let (rows, range) = segment.columns[column].lists.list(of: code)
+            var start = range.lowerBound
+            while start < range.upperBound {
+                let end = min(start + Self.chunk, range.upperBound)
+                self.run(rows.span.extracting(start..<end), filters, in: segment, body)
                 start = end
             }
         case .dense where filters.isEmpty && segment.deadCount == 0 && self.filled == 0:
@@ -117,10 +116,10 @@ extension KindSegment {
             guard var table = column.table(atoms) else { return .keep(.never) }
             table.acceptsEmpty = test.acceptsEmpty
             return .keep(.column(index, table))
-        case .codes(let codes) where codes.count > 4 && candidates > column.dictionary.count / 16:
-            var table = [UInt8](repeating: 0, count: column.dictionary.count + 1)
-            for code in codes { table[Int(code)] = 1 }
-            return .keep(.column(index, CodeTest(form: .table(table, passing: nil), acceptsEmpty: test.acceptsEmpty)))
+        case .codes(let codes) where codes.count > 1 && column.isTableWorthwhile(candidates):
+            return .keep(.column(index, test.tabled(codes, passes: 1, values: column.dictionary.count)))
+        case .except(let codes) where !codes.isEmpty && column.isTableWorthwhile(candidates):
+            return .keep(.column(index, test.tabled([0] + codes, passes: 0, values: column.dictionary.count)))
         default: return filter
         }
     }
@@ -140,6 +139,9 @@ extension KindSegment {
                 let codes = self.columns[index].codes.wide
                 return RowKernel.keep(test, source, codes.span, self, index, &rows)
             }
+        case .keep(.column(let index, let test)):
+            let column = self.columns[index]
+            return RowKernel.keep(source, &rows) { column.passes(row: $0, test) }
         case .keep(let check): return RowKernel.keep(source, &rows) { self.passes($0, check) }
         case .drop(let check): return RowKernel.keep(source, &rows) { !self.passes($0, check) }
         case .first(let index, let codes, let code):
@@ -147,7 +149,8 @@ extension KindSegment {
             return RowKernel.keep(source, &rows) { row in
                 for element in column.elements(of: row) {
                     let own = column.codes[element]
-                    if codes.containsAscending(own) { return own == code }
+                    if own >= code { return own == code }
+                    if codes.containsAscending(own) { return false }
                 }
                 return false
             }
@@ -162,17 +165,33 @@ extension KindSegment {
         case .all(let parts): return parts.allSatisfy { self.passes(row, $0) }
         case .any(let parts): return parts.contains { self.passes(row, $0) }
         case .column(let index, let test):
-            let elements = self.columns[index].elements(of: row)
-            if elements.isEmpty { return test.acceptsEmpty }
-            for element in elements where self.columns[index].passes(self.columns[index].codes[element], test.form) {
-                return true
-            }
-            return false
+            return self.columns[index].passes(row: row, test)
         }
     }
 }
 
+extension CodeTest {
+    /// The same test as a look into a table: one load for each row, however many codes there are.
+    func tabled(_ codes: [UInt32], passes: UInt8, values: Int) -> CodeTest {
+        var table = [UInt8](repeating: 1 - passes, count: values + 1)
+        for code in codes { table[Int(code)] = passes }
+        return CodeTest(form: .table(table, passing: nil), acceptsEmpty: self.acceptsEmpty)
+    }
+}
+
 extension ValueColumn {
+    /// Whether so many rows pay for a table of all values.
+    func isTableWorthwhile(_ candidates: Int) -> Bool {
+        candidates > self.dictionary.count / 16
+    }
+
+    func passes(row: Int, _ test: CodeTest) -> Bool {
+        let elements = self.elements(of: row)
+        if elements.isEmpty { return test.acceptsEmpty }
+        for element in elements where self.passes(self.codes[element], test.form) { return true }
+        return false
+    }
+
     func passes(_ code: UInt32, _ form: CodeTest.Form) -> Bool {
         switch form {
         case .codes(let codes): codes.containsAscending(code)

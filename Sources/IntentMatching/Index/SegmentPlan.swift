@@ -87,7 +87,8 @@ extension KindSegment {
                     source: .list(column: index, code: code),
                     length: column.lists.count(of: code)
                 )
-                if column.isArray, codes.count > 1 {
+                // A row with the lowest code has no lower one of them.
+                if column.isArray, code != codes[0] {
                     pass.filters = [.first(column: index, codes: codes, code: code)]
                 }
                 return pass

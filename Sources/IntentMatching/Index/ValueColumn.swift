@@ -103,21 +103,22 @@ struct ValueColumn: Sendable {
 
     /// The column of the rows that `rows` lists, ascending.
     func compacted(_ rows: [UInt32]) -> ValueColumn {
-        var isUsed = [Bool](repeating: false, count: self.dictionary.count + 1)
+        var lengths = [UInt32](repeating: 0, count: self.dictionary.count + 1)
         for row in rows {
-            for index in self.elements(of: Int(row)) { isUsed[Int(self.codes[index])] = true }
+            for index in self.elements(of: Int(row)) { lengths[Int(self.codes[index])] += 1 }
         }
-        let (dictionary, renamed) = self.dictionary.compacted(isUsed)
+        let (dictionary, renamed) = self.dictionary.compacted(lengths)
+        var newLengths = [UInt32](repeating: 0, count: dictionary.count + 1)
+        for code in lengths.indices where renamed[code] != 0 { newLengths[Int(renamed[code])] = lengths[code] }
         var smaller = ValueColumn(self.field, isArray: self.isArray)
         smaller.dictionary = dictionary
-        // New codes ascend with the old ones, but lists want each code's first row in the order of codes.
-        smaller.lists.reserve(codes: dictionary.count)
-        for row in rows {
-            let newRow = UInt32(smaller.rowCount)
+        smaller.lists = PostingLists(lengths: newLengths)
+        for (newRow, row) in rows.enumerated() {
             for index in self.elements(of: Int(row)) {
-                let code = renamed[Int(self.codes[index])]
-                smaller.codes.append(code)
-                if code != 0 { smaller.lists.append(newRow, to: code) }
+                // New codes ascend with the old ones, so a row's elements stay ascending.
+                let code = Int(renamed[Int(self.codes[index])])
+                smaller.codes.append(UInt32(code))
+                if code != 0 { smaller.lists.fill(UInt32(newRow), (code, Int(newLengths[code]))) }
             }
             if self.isArray { smaller.ends.append(UInt32(smaller.codes.count)) }
         }

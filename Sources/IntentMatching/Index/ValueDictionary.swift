@@ -117,8 +117,7 @@ struct ValueDictionary: Sendable {
             for atom in atoms where atom.matches(text: text) { return true }
             return false
         }
-        var word: UInt64 = 0
-        for index in 0..<8 { word |= UInt64(self.arena[start + 1 + index]) << UInt64(8 * index) }
+        let word = self.arena.span.word(at: start + 1)
         switch tag {
         case .text: return false
         case .int: return atoms.contains { $0.matches(number: .int(Int64(bitPattern: word))) }
@@ -129,11 +128,13 @@ struct ValueDictionary: Sendable {
         }
     }
 
-    /// A dictionary of the codes for which `isUsed` holds, in the same order, and the new code of each old one.
-    func compacted(_ isUsed: [Bool]) -> (ValueDictionary, [UInt32]) {
+    /// A dictionary of the codes that are used, in the same order, and the new code of each old one.
+    ///
+    /// - Parameter uses: How often each code is used.
+    func compacted(_ uses: [UInt32]) -> (ValueDictionary, [UInt32]) {
         var smaller = ValueDictionary()
         var renamed = [UInt32](repeating: 0, count: self.count + 1)
-        for code in 1..<(self.count + 1) where isUsed[code] {
+        for code in 1..<(self.count + 1) where uses[code] > 0 {
             let start = Int(self.ends[code - 1])
             let key = self.arena.span.extracting(start..<Int(self.ends[code]))
             guard let tag = Tag(rawValue: key[0]) else { preconditionFailure("a damaged dictionary") }
@@ -179,9 +180,7 @@ struct ValueDictionary: Sendable {
         let start = Int(self.ends[Int(code) - 1])
         let end = Int(self.ends[Int(code)])
         guard end - start == payload.count + 1, self.arena[start] == tag.rawValue else { return false }
-        let stored = self.arena.span.extracting(start + 1..<end)
-        for index in payload.indices where stored[index] != payload[index] { return false }
-        return true
+        return self.arena.span.extracting(start + 1..<end).equals(payload)
     }
 
     private mutating func grow() {
@@ -202,17 +201,10 @@ struct ValueDictionary: Sendable {
         var hash = self.seed ^ UInt64(tag) ^ (UInt64(payload.count) << 8)
         var offset = 0
         while offset + 8 <= payload.count {
-            var word: UInt64 = 0
-            for index in 0..<8 { word |= UInt64(payload[offset + index]) << UInt64(8 * index) }
-            hash = Self.fold(hash ^ word)
+            hash = Self.fold(hash ^ payload.word(at: offset))
             offset += 8
         }
-        var rest: UInt64 = 0
-        while offset < payload.count {
-            rest = rest << 8 | UInt64(payload[offset])
-            offset += 1
-        }
-        return Self.fold(hash ^ rest)
+        return Self.fold(hash ^ payload.lastPartialWord)
     }
 
     private static func fold(_ word: UInt64) -> UInt64 {
