@@ -110,7 +110,22 @@ enum Callbacks {
         }
         let isLast = flags & FrameFlag.endStream != 0
         guard unsafe self.pointer.pointee.receiveBody(slot, bytes, length, isLast: isLast) else { return 0 }
-        return unsafe nghttp2_session_consume(session, streamID, length)
+        let result = unsafe nghttp2_session_consume(session, streamID, length)
+        return result == 0 && !isLast ? unsafe self.resetIfEnough(session, slot) : result
+    }
+
+    /// Asks a client that has its answer to stop sending, once enough was thrown away.
+    private func resetIfEnough(_ session: OpaquePointer, _ slot: UnsafeMutablePointer<StreamSlot>) -> Int32 {
+        guard unsafe slot.pointee.flags.contains(.isAnswered), unsafe !slot.pointee.flags.contains(.isResetByOwner),
+            unsafe slot.pointee.discardedBytes > self.pointer.pointee.limits.discardedBytesMax
+        else { return 0 }
+        unsafe slot.pointee.flags.insert(.isResetByOwner)
+        return unsafe nghttp2_submit_rst_stream(
+            session,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            slot.pointee.streamID,
+            HTTP2ErrorCode.noError.rawValue
+        )
     }
 
     func receivedFrame(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
@@ -223,14 +238,9 @@ enum Callbacks {
                 let slot = unsafe self.slot(session, freshet_frame_stream_id(frame)),
                 unsafe !slot.pointee.flags.contains(.peerEnded)
             else { return 0 }
-            // The answer is out before the request's end: ask the client to stop sending (RFC 9113, 8.1).
-            unsafe slot.pointee.flags.insert(.isResetByOwner)
-            return unsafe nghttp2_submit_rst_stream(
-                session,
-                UInt8(NGHTTP2_FLAG_NONE.rawValue),
-                slot.pointee.streamID,
-                HTTP2ErrorCode.noError.rawValue
-            )
+            // The answer is out before the request's end.
+            unsafe slot.pointee.flags.insert(.isAnswered)
+            return unsafe self.resetIfEnough(session, slot)
         case FrameType.resetStream:
             guard unsafe freshet_rst_stream_error(frame) != HTTP2ErrorCode.refusedStream.rawValue else { return 0 }
             if let slot = unsafe self.slot(session, freshet_frame_stream_id(frame)),

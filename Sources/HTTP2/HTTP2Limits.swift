@@ -28,6 +28,12 @@ package struct HTTP2Limits: Hashable, Sendable {
     /// Bytes of one request's body. Default 65,536. A request above it completes early, with `bodyTooLarge`, for a 413.
     package var bodyBytesMax: Int = 65_536
 
+    /// Bytes of a body that are read and thrown away after an early answer. Default 1 MiB; then the stream is reset with
+    /// NO_ERROR (RFC 9113, 8.1).
+    ///
+    /// The reset is not sent with the answer because some clients, curl 7.88 among them, lose the answer by it.
+    package var discardedBytesMax: Int = 1_048_576
+
     /// Empty DATA frames without END_STREAM on one stream. Default 100; one more ends the connection.
     package var emptyDataFramesMax: Int = 100
 

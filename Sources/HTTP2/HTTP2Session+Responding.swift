@@ -65,7 +65,8 @@ extension HTTP2Session {
     /// Looks for streams that take too long.
     ///
     /// A request that is not whole after `requestSeconds` joins the batch flagged `timedOut`. A stream whose output has
-    /// not moved for `stallSeconds` is reset (CANCEL), and its owner hears of it if it still has something to say.
+    /// not moved for `stallSeconds` is reset (CANCEL), and its owner hears of it if it still has something to say. A
+    /// request that goes on after its answer is reset too (NO_ERROR).
     ///
     /// - Returns: how many there were.
     package func expire(
@@ -77,10 +78,15 @@ extension HTTP2Session {
         unsafe self.state.pointee.now = second
         var late: [UnsafeMutablePointer<StreamSlot>] = unsafe []
         var stalled: [UnsafeMutablePointer<StreamSlot>] = unsafe []
+        var answered: [UnsafeMutablePointer<StreamSlot>] = unsafe []
         unsafe self.state.pointee.slab.forEachLive { slot in
             if unsafe !slot.pointee.flags.contains(.isDispatched) {
                 if unsafe second &- slot.pointee.beganAt >= requestSeconds {
                     unsafe late.append(slot)
+                }
+            } else if unsafe slot.pointee.flags.contains(.isAnswered) {
+                if unsafe second &- slot.pointee.beganAt >= requestSeconds {
+                    unsafe answered.append(slot)
                 }
             } else if unsafe slot.pointee.outputPending > 0, unsafe second &- slot.pointee.progressAt >= stallSeconds {
                 unsafe stalled.append(slot)
@@ -99,7 +105,12 @@ extension HTTP2Session {
             unsafe slot.pointee.flags.insert(.isResetByOwner)
             unsafe self.submitReset(slot, .cancel)
         }
-        return unsafe late.count + stalled.count
+        for index in unsafe answered.indices {
+            let slot = unsafe answered[index]
+            unsafe slot.pointee.flags.insert(.isResetByOwner)
+            unsafe self.submitReset(slot, .noError)
+        }
+        return unsafe late.count + stalled.count + answered.count
     }
 }
 

@@ -169,7 +169,10 @@ import CNghttp2
         _ length: Int,
         isLast: Bool
     ) -> Bool {
-        guard unsafe !slot.pointee.flags.contains(.isDispatched) else { return true }
+        guard unsafe !slot.pointee.flags.contains(.isDispatched) else {
+            unsafe slot.pointee.discardedBytes += length
+            return true
+        }
         let bodyBytes = unsafe Int(slot.pointee.input.count) - Int(slot.pointee.bodyOffset)
         guard bodyBytes + length <= self.limits.bodyBytesMax else {
             unsafe slot.pointee.requestFlags.insert(.bodyTooLarge)

@@ -23,6 +23,8 @@
         static let wantsWritable = Flags(rawValue: 64)
         /// This side resets the stream by its own will, so that it does not count as the peer's fault.
         static let isResetByOwner = Flags(rawValue: 128)
+        /// This side's message is out to its end.
+        static let isAnswered = Flags(rawValue: 512)
         /// The header block has ended; what follows in `input` is the body.
         static let hasHead = Flags(rawValue: 256)
     }
@@ -41,6 +43,8 @@
     var authority = ByteRange.empty
     var fieldsOffset: UInt32 = 0
     var bodyOffset: UInt32 = 0
+    /// Body bytes thrown away since the message was dispatched.
+    var discardedBytes = 0
     /// Body bytes whose credit goes back to the peer only with the answer.
     var heldCredit: UInt32 = 0
     /// When the stream began, in seconds.

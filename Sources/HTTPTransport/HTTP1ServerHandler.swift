@@ -19,7 +19,12 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         case dispatched
         /// The owner streams its answer.
         case streaming
+        /// The last answer is out; what the client still sends is thrown away until it has read the answer.
+        case lingering
     }
+
+    /// Seconds before the connection is cut off after its last answer.
+    private static let lingerSeconds: UInt32 = 2
 
     private let connection: HTTPConnection
     private let loop: ListenerLoop
@@ -80,6 +85,7 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch self.unwrapInboundIn(data) {
         case .head(let head):
+            guard self.exchange == .idle else { return }
             self.begin(head)
         case .body(let buffer):
             guard self.exchange == .receiving else { return }
@@ -181,10 +187,14 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         self.wantsWritable = false
         guard let context else { return }
         guard self.closesAfterAnswer else { return context.write(self.wrapOutboundOut(.end(nil)), promise: nil) }
+        // A client that has not sent all of its request may be sending still: closing the socket under it could take
+        // the answer away before it is read.
+        let lingers = !self.flags.isEmpty
+        self.exchange = .lingering
         let written = context.eventLoop.makePromise(of: Void.self)
         context.write(self.wrapOutboundOut(.end(nil)), promise: written)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        written.futureResult.whenComplete { _ in bound.value.close(promise: nil) }
+        written.futureResult.whenComplete { _ in bound.value.close(mode: lingers ? .output : .all, promise: nil) }
     }
 
     /// True if that request is the one in work, and not answered yet.
@@ -280,7 +290,9 @@ extension HTTP1ServerHandler: ListenerMember {
             self.closesAfterAnswer = true
             self.dispatch()
             self.flush()
-        case .receiving, .dispatched, .streaming:
+        case .lingering where age >= Self.lingerSeconds:
+            self.closeNow()
+        case .receiving, .dispatched, .streaming, .lingering:
             break
         }
     }

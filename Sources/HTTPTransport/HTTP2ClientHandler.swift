@@ -69,6 +69,11 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         }
     }
 
+    func handlerRemoved(context: ChannelHandlerContext) {
+        // Also for a channel that was never connected, and so never becomes inactive.
+        self.context = nil
+    }
+
     func channelActive(context: ChannelHandlerContext) {
         // The client's first TLS message is pending since the session was made.
         self.flush()

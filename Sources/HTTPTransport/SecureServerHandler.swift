@@ -279,7 +279,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
     }
 
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
-        if case .http1 = self.phase, mode == .all {
+        if case .http1 = self.phase, mode != .input {
             self.tls.shutdown()
             self.writeCiphertext(context)
             context.flush()

@@ -90,17 +90,35 @@ import Testing
         #expect(try peer.sent() == [])
     }
 
-    @Test func `the answer to a request above a limit asks the client to stop sending`() throws {
+    @Test func `a client that goes on after an early answer is asked to stop`() throws {
         var limits = HTTP2Limits()
         limits.bodyBytesMax = 4
+        limits.discardedBytesMax = 10
         let peer = try ServerPeer(limits)
         try peer.receive(Wire.request(1, isLast: false) + Wire.data(1, [1, 2, 3, 4, 5], isLast: false))
         #expect(peer.requests().map(\.flags) == [.bodyTooLarge])
         #expect(peer.respond(1, 413, body: "{}"))
+        #expect(try peer.sent().map(\.kind) == [Wire.Kind.headers, Wire.Kind.data])
+        try peer.receive(Wire.data(1, [UInt8](repeating: 0, count: 10), isLast: false))
+        #expect(try peer.sent() == [])
+        try peer.receive(Wire.data(1, [0], isLast: false))
         let frames = try peer.sent()
-        #expect(frames.map(\.kind) == [Wire.Kind.headers, Wire.Kind.data, Wire.Kind.resetStream])
-        #expect(frames[2].number(at: 0) == HTTP2ErrorCode.noError.rawValue)
+        #expect(frames.map(\.kind) == [Wire.Kind.resetStream])
+        #expect(frames[0].number(at: 0) == HTTP2ErrorCode.noError.rawValue)
         #expect(peer.session.streamCount == 0)
+    }
+
+    @Test func `a request that never ends after its answer is reset in time`() throws {
+        var limits = HTTP2Limits()
+        limits.bodyBytesMax = 4
+        let peer = try ServerPeer(limits)
+        try peer.receive(Wire.request(1, isLast: false) + Wire.data(1, [1, 2, 3, 4, 5], isLast: false))
+        #expect(peer.respond(1, 413))
+        _ = try peer.sent()
+        #expect(peer.session.expire(at: 1029, requestSeconds: 30, stallSeconds: 30, into: &peer.batch) == 0)
+        #expect(peer.session.expire(at: 1030, requestSeconds: 30, stallSeconds: 30, into: &peer.batch) == 1)
+        #expect(try peer.sent().map(\.kind) == [Wire.Kind.resetStream])
+        #expect(peer.events().filter { $0 == .streamClosed(1, .noError) } == [])
     }
 
     @Test func `what a client may do is tolerated`() throws {
