@@ -1,0 +1,80 @@
+/// What each target may import, the table of `docs/architecture.md`: arrows only point down.
+///
+/// The compiler lets a target import whatever its dependencies import, so that only this test keeps the arrows.
+enum AllowedImports {
+    /// Modules of the project by target.
+    static let ours: [String: Set<String>] = [
+        // Pure: values in, values out.
+        "WidgetModel": [],
+        "IntentMatching": ["WidgetModel"],
+        "Timelines": ["WidgetModel"],
+        "Engine": ["IntentMatching", "Timelines", "WidgetModel"],
+        "APNSWire": ["CSimdjson", "WidgetModel"],
+        "Journaling": ["WidgetModel"],
+        // Protocols without sockets.
+        "TLS": ["COpenSSL"],
+        "HTTP2": ["CNghttp2"],
+        // I/O.
+        "HTTPTransport": ["HTTP2", "TLS"],
+        "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel"],
+        // Composition, and the programs.
+        "Gateway": [
+            "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS", "Timelines",
+            "WidgetModel",
+        ],
+        "FreshetCLI": [
+            "APNSWire", "Engine", "Gateway", "HTTPTransport", "IntentMatching", "JournalSQLite", "Journaling", "TLS",
+            "Timelines", "WidgetModel",
+        ],
+        // C libraries: no Swift in them.
+        "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [],
+    ]
+
+    /// Modules of others by target: packages, and what comes with Swift.
+    static let others: [String: Set<String>] = [
+        "Journaling": ["Synchronization"],
+        "HTTPTransport": ["Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"],
+        "JournalSQLite": ["Dispatch", "Glibc", "Synchronization"],
+        "Gateway": [
+            "FoundationEssentials", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "Synchronization", "Yams",
+        ],
+        "FreshetCLI": [
+            "ArgumentParser", "Foundation", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",
+            "ServiceLifecycle", "Synchronization", "UnixSignals",
+        ],
+    ]
+
+    /// One module that one folder of a target alone may import, so that a library stays in its place.
+    static let confined: [(module: String, folder: String)] = [
+        ("Yams", "Sources/Gateway/Configuration/")
+    ]
+
+    /// Modules that nothing in the repository may import.
+    static let never: Set<String> = ["NIOSSL", "NIOHTTP2", "NIOTLS", "XCTest"]
+
+    /// Targets without clock, dice, I/O and threads.
+    static let pure: Set<String> = [
+        "WidgetModel", "IntentMatching", "Timelines", "Engine", "APNSWire", "Journaling",
+    ]
+
+    /// Words that no pure target has a use for.
+    static let impureWords: Set<String> = [
+        "Task", "TaskGroup", "await", "async", "sleep", "usleep", "nanosleep", "Thread", "DispatchQueue", "Date",
+        "NSDate",
+        "ContinuousClock", "SuspendingClock", "clock_gettime", "gettimeofday", "time_t", "SystemRandomNumberGenerator",
+        "random", "randomElement", "shuffled", "getenv", "fopen", "socket", "print",
+    ]
+
+    /// Whether a file may contain `unsafe`: wrappers around C, one file of raw memory per pure target, and the one that
+    /// lends NIO's buffers to OpenSSL.
+    static func allowsUnsafe(_ path: String) -> Bool {
+        let bridges = ["Sources/APNSWire/JSONReader.swift", "Sources/HTTPTransport/TLSSession+ByteBuffer.swift"]
+        return ["Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"].contains { path.hasPrefix($0) }
+            || bridges.contains(path) || self.isColumn(path)
+    }
+
+    /// Whether a file is a pure target's place for raw memory. There is one at most, see ``Rules/columns(_:)``.
+    static func isColumn(_ path: String) -> Bool {
+        path.hasSuffix("/Column.swift") && self.pure.contains { path.hasPrefix("Sources/\($0)/") }
+    }
+}

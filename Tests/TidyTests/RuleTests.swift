@@ -1,0 +1,176 @@
+import Testing
+
+/// Each rule catches a planted fault and lets its neighbour pass.
+@Suite struct RuleTests {
+    private func lines(_ violations: [Violation]) -> [Int] { violations.map(\.line) }
+
+    @Test(
+        arguments: [
+            ("import NIOCore", "NIOCore"), ("package import WidgetModel", "WidgetModel"),
+            ("@testable import Engine", "Engine"), ("import struct Foundation.Data", "Foundation"),
+            ("@preconcurrency internal import Glibc", "Glibc"),
+        ]
+    )
+    func `the module of an import is found`(line: String, module: String) {
+        #expect(Rules.module(importedBy: line[...]) == module)
+    }
+
+    @Test func `words that only look like an import are none`() {
+        #expect(Rules.module(importedBy: "    let import = 3") == nil)
+        #expect(Rules.module(importedBy: "func imports() {}") == nil)
+    }
+
+    @Test func `an arrow that points up is caught`() {
+        let text = SwiftText("// import NIOCore\nimport WidgetModel\npackage import Engine\nimport Foundation\n")
+        #expect(self.lines(Rules.imports("Sources/Timelines/A.swift", text)) == [3, 4])
+        #expect(Rules.imports("Tests/TimelinesTests/A.swift", text).isEmpty)
+    }
+
+    @Test func `a library that has left its folder is caught`() {
+        let text = SwiftText("import Yams\n")
+        #expect(self.lines(Rules.imports("Sources/Gateway/Push/A.swift", text)) == [1])
+        #expect(Rules.imports("Sources/Gateway/Configuration/A.swift", text).isEmpty)
+    }
+
+    @Test func `a banned module is caught everywhere`() {
+        let text = SwiftText("import NIOSSL\nimport XCTest\n")
+        #expect(self.lines(Rules.imports("Tests/EngineTests/A.swift", text)) == [1, 2])
+        #expect(self.lines(Rules.imports("Sources/Gateway/A.swift", text)) == [1, 1, 2, 2])
+    }
+
+    @Test func `unsafe outside of its places is caught`() {
+        let text = SwiftText(
+            "let a = unsafe b.pointee\nlet withUnsafe = \"unsafe\" // unsafe\nnonisolated(unsafe) var c = 0\n"
+        )
+        #expect(self.lines(Rules.unsafe("Sources/Engine/A.swift", text)) == [1, 3])
+        for path in ["Sources/TLS/A.swift", "Sources/Engine/Tables/Column.swift", "Sources/APNSWire/JSONReader.swift"] {
+            #expect(Rules.unsafe(path, text).isEmpty)
+        }
+        #expect(self.lines(Rules.unsafe("Sources/Gateway/Column.swift", text)) == [1, 3])
+        #expect(Rules.unsafe("Tests/EngineTests/A.swift", text).isEmpty)
+    }
+
+    @Test func `a second place for raw memory is caught`() {
+        let paths = [
+            "Sources/Engine/Column.swift", "Sources/Engine/Tables/Column.swift", "Sources/Timelines/Column.swift",
+        ]
+        #expect(Rules.columns(paths).map(\.path) == ["Sources/Engine/Tables/Column.swift"])
+    }
+
+    @Test(arguments: AllowedImports.impureWords.sorted())
+    func `a pure target that reaches out is caught`(word: String) {
+        let text = SwiftText("/// \(word)\nlet a = \"\(word)\"\nlet b = \(word)(1)\n")
+        #expect(self.lines(Rules.purity("Sources/Engine/A.swift", text)) == [3])
+        #expect(Rules.purity("Sources/Gateway/A.swift", text).isEmpty)
+    }
+
+    @Test func `a file that is too long is caught`() {
+        let text = SwiftText(String(repeating: "\n", count: 501))
+        #expect(
+            Rules.length("Sources/Engine/A.swift", text) == [
+                Violation("Sources/Engine/A.swift", 0, "has 501 lines, at most 500")
+            ]
+        )
+        #expect(Rules.length("Tests/EngineTests/A.swift", text).isEmpty)
+        #expect(Rules.length("Sources/Engine/A.swift", SwiftText(String(repeating: "\n", count: 500))).isEmpty)
+    }
+
+    @Test func `what is left for later is caught, in comments too`() {
+        for word in Rules.unfinished {
+            #expect(self.lines(Rules.unfinished("deploy/a.sh", "ok\n# \(word): later\n")) == [2])
+        }
+        #expect(Rules.unfinished("docs/a.md", "todos and XXXL\n").isEmpty)
+    }
+
+    @Test func `a type without a doc comment is caught`() {
+        let text = SwiftText(
+            """
+            /// What it is.
+            @frozen
+            package struct Explained {}
+            package final class Bare {}
+            // Not a doc comment.
+            package enum Plain {
+                package enum Nested {}
+            }
+            struct Own {}
+            package extension Explained { struct Inner {} }
+            package func structure(class name: Int) {}
+            """
+        )
+        #expect(
+            Rules.documentation("Sources/Engine/A.swift", text).map(\.description) == [
+                "Sources/Engine/A.swift:4: Bare has no doc comment: say what it is",
+                "Sources/Engine/A.swift:6: Plain has no doc comment: say what it is",
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        "Sources/Common/A.swift", "Sources/Engine/TimerManager.swift", "Sources/Engine/Engine+Utils.swift",
+    ])
+    func `a hollow name is caught`(path: String) {
+        #expect(Rules.names(path).count == 1)
+    }
+
+    @Test func `a folder without a target is caught`() {
+        let folders = Set(AllowedImports.ours.keys).union(["Extra"]).subtracting(["TLS"])
+        let manifest = AllowedImports.ours.keys.filter { $0 != "Engine" }.map { "\"\($0)\"" }.joined(separator: " ")
+        #expect(
+            Rules.targets(folders: folders, manifest: manifest).map(\.description) == [
+                "Sources/Engine: is not declared in Package.swift",
+                "Sources/Extra: is not declared in Package.swift",
+                "Sources/Extra: is not in the table of AllowedImports.swift",
+                "Sources/TLS: is in the table of AllowedImports.swift, but is no folder",
+            ]
+        )
+    }
+
+    @Test func `the table has no circle`() {
+        func reach(_ target: String, _ seen: Set<String>) -> Bool {
+            AllowedImports.ours[target, default: []].contains { seen.contains($0) || reach($0, seen.union([$0])) }
+        }
+        for target in AllowedImports.ours.keys.sorted() { #expect(!reach(target, [target]), "\(target)") }
+    }
+}
+
+@Suite struct PageRuleTests {
+    @Test func `a page with two titles or none is caught`() {
+        #expect(PageRules.headings("a.md", "# A\n## B\n```\n# a comment\n```\n").isEmpty)
+        #expect(PageRules.headings("a.md", "# A\n# B\n").count == 1)
+        #expect(PageRules.headings("a.md", "text\n").count == 1)
+    }
+
+    @Test func `a link that leads nowhere is caught`() {
+        let pages = ["docs/b.md": "# B\n\n## One more: *thing*\n", "deploy": "", "docs/a.md": ""]
+        let text = """
+            # A
+            [b](b.md) [web](https://example.com/x) [up](../deploy) [here](#a) [there](b.md#one-more-thing)
+            `[code](nowhere.md)`
+            [c](c.md) and [d](b.md#two)
+            [e](#e "title")
+            """
+        let violations = PageRules.links("docs/a.md", text) { pages[$0] }
+        #expect(
+            violations.map(\.description) == [
+                "docs/a.md:4: the link c.md leads nowhere",
+                "docs/a.md:4: the link b.md#two leads to no heading",
+                "docs/a.md:5: the link #e leads to no heading",
+            ]
+        )
+    }
+}
+
+@Suite struct SwiftTextTests {
+    @Test(
+        arguments: [
+            ("a // b", "a     "), ("a /* b /* c */ d */ e", "a                   e"), ("a \"b\" c", "a     c"),
+            ("\"a \\\" b\" c", "         c"), ("#\"a \\\" b\"# c".replacing("\\\"", with: "\""), "          c"),
+            ("\"\\(f(\"x\")) y\" c", "              c"), ("\"a\nb", "  \nb"), ("\"\"\"\na\n\"\"\" b", "   \n \n    b"),
+            ("#if os(Linux)", "#if os(Linux)"),
+        ]
+    )
+    func `comments and literals are blanked out`(text: String, code: String) {
+        #expect(SwiftText(text).lines.joined(separator: "\n") == code)
+    }
+}

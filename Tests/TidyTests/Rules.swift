@@ -1,0 +1,156 @@
+/// A place that breaks a rule.
+struct Violation: Hashable, CustomStringConvertible {
+    let path: String
+    /// From 1; 0 for the file as a whole.
+    let line: Int
+    let sentence: String
+
+    init(_ path: String, _ line: Int, _ sentence: String) {
+        self.path = path
+        self.line = line
+        self.sentence = sentence
+    }
+
+    var description: String {
+        self.line == 0 ? "\(self.path): \(self.sentence)" : "\(self.path):\(self.line): \(self.sentence)"
+    }
+}
+
+/// The repository's own lint. Each rule is a function of a path, relative to the package, and a text.
+enum Rules {
+    /// The longest file of Swift in lines.
+    static func linesMax(_ path: String) -> Int { path.hasPrefix("Sources/") ? 500 : 700 }
+
+    /// Words that say that something is not done. Spelled in parts, so that this file has none of them.
+    static let unfinished: Set<Substring> = Set(["TO" + "DO", "FIX" + "ME", "X" + "XX"].map { Substring($0) })
+
+    /// Names that say nothing about what is inside.
+    static let hollowNames: Set<String> = ["Core", "Common", "Utils", "Util", "Helpers", "Helper", "Manager"]
+
+    static func target(of path: String) -> String? {
+        let parts = path.split(separator: "/")
+        return parts.count > 2 && parts[0] == "Sources" ? String(parts[1]) : nil
+    }
+
+    /// The module that a line imports, `B` for `package import struct B.C`.
+    static func module(importedBy line: Substring) -> String? {
+        let words = line.split(separator: " ")
+        guard let place = words.firstIndex(of: "import"), place + 1 < words.count else { return nil }
+        let modifiers: Set<Substring> = ["package", "public", "internal", "private", "fileprivate"]
+        guard words[..<place].allSatisfy({ modifiers.contains($0) || $0.hasPrefix("@") }) else { return nil }
+        let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+        let name = kinds.contains(words[place + 1]) && place + 2 < words.count ? words[place + 2] : words[place + 1]
+        return name.split { $0 == "." || $0 == ";" }.first.map(String.init)
+    }
+
+    static func imports(_ path: String, _ source: SwiftText) -> [Violation] {
+        var violations: [Violation] = []
+        for (index, line) in source.lines.enumerated() {
+            guard let module = self.module(importedBy: line) else { continue }
+            if AllowedImports.never.contains(module) {
+                violations.append(Violation(path, index + 1, "\(module) is not used in this repository"))
+            }
+            guard let target = self.target(of: path) else { continue }
+            let allowed = AllowedImports.ours[target, default: []].union(AllowedImports.others[target, default: []])
+            if !allowed.contains(module) {
+                let sentence = "\(target) may not import \(module); see the table in AllowedImports.swift"
+                violations.append(Violation(path, index + 1, sentence))
+            }
+            for (confined, folder) in AllowedImports.confined where confined == module && !path.hasPrefix(folder) {
+                violations.append(Violation(path, index + 1, "\(module) stays in \(folder)"))
+            }
+        }
+        return violations
+    }
+
+    static func unsafe(_ path: String, _ source: SwiftText) -> [Violation] {
+        guard self.target(of: path) != nil, !AllowedImports.allowsUnsafe(path) else { return [] }
+        return self.words(path, source, ["unsafe"]) { _ in
+            "unsafe stays in the wrappers around C and in one Column.swift per pure target"
+        }
+    }
+
+    /// A target has one place for raw memory, not several.
+    static func columns(_ paths: [String]) -> [Violation] {
+        let byTarget = Dictionary(grouping: paths.filter { AllowedImports.isColumn($0) }) { self.target(of: $0) }
+        return byTarget.values.filter { $0.count > 1 }.flatMap { $0.sorted().dropFirst() }.sorted().map {
+            Violation($0, 0, "is the target's second Column.swift; one place for raw memory has to be enough")
+        }
+    }
+
+    static func purity(_ path: String, _ source: SwiftText) -> [Violation] {
+        guard let target = self.target(of: path), AllowedImports.pure.contains(target) else { return [] }
+        return self.words(path, source, AllowedImports.impureWords) { word in
+            "\(word): \(target) is pure, without clock, dice, I/O and waiting"
+        }
+    }
+
+    /// A violation for each line that has one of the words outside of comments and literals.
+    private static func words(
+        _ path: String,
+        _ source: SwiftText,
+        _ words: Set<String>,
+        _ sentence: (Substring) -> String
+    ) -> [Violation] {
+        source.lines.enumerated().compactMap { index, line in
+            let found = SwiftText.words(of: line).first { words.contains(String($0)) }
+            return found.map { Violation(path, index + 1, sentence($0)) }
+        }
+    }
+
+    static func length(_ path: String, _ source: SwiftText) -> [Violation] {
+        let count = source.originalLines.last == "" ? source.originalLines.count - 1 : source.originalLines.count
+        let max = self.linesMax(path)
+        return count > max ? [Violation(path, 0, "has \(count) lines, at most \(max)")] : []
+    }
+
+    static func unfinished(_ path: String, _ text: String) -> [Violation] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+            let found = SwiftText.words(of: line).first { self.unfinished.contains($0) }
+            return found.map { Violation(path, index + 1, "\($0): do it, or write down the decision not to") }
+        }
+    }
+
+    /// Top-level types that other targets see are explained where they are declared.
+    static func documentation(_ path: String, _ source: SwiftText) -> [Violation] {
+        guard self.target(of: path) != nil else { return [] }
+        let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+        return source.lines.enumerated().compactMap { index, line in
+            let words = line.split(separator: " ")
+            guard line.first != " ", let access = words.firstIndex(of: "package"),
+                let kind = words.firstIndex(where: { kinds.contains($0) }), access < kind, kind + 1 < words.count,
+                words[access..<kind].allSatisfy({ !["func", "var", "let", "init", "import", "extension"].contains($0) })
+            else { return nil }
+            // Attributes may stand on lines of their own between the comment and the type.
+            var above = index - 1
+            while above >= 0, source.originalLines[above].hasPrefix("@") { above -= 1 }
+            if above >= 0, source.originalLines[above].hasPrefix("///") { return nil }
+            let name = words[kind + 1].prefix { $0.isLetter || $0.isNumber }
+            return Violation(path, index + 1, "\(name) has no doc comment: say what it is")
+        }
+    }
+
+    static func names(_ path: String) -> [Violation] {
+        let parts = path.split(separator: "/").flatMap { $0.split { $0 == "." || $0 == "+" } }.map(String.init)
+        let isHollow = parts.contains { part in
+            self.hollowNames.contains(part) || part.hasSuffix("Manager") || part.hasSuffix("Helper")
+                || part.hasSuffix("Utils")
+        }
+        return isHollow ? [Violation(path, 0, "the name says nothing about what is inside")] : []
+    }
+
+    /// Every folder of Sources is a target of the manifest and a row of the table, and the other way round.
+    static func targets(folders: Set<String>, manifest: String) -> [Violation] {
+        let declared = Set(folders.union(AllowedImports.ours.keys).filter { manifest.contains("\"\($0)\"") })
+        let undeclared = folders.subtracting(declared).sorted().map {
+            Violation("Sources/\($0)", 0, "is not declared in Package.swift")
+        }
+        let unlisted = folders.subtracting(AllowedImports.ours.keys).sorted().map {
+            Violation("Sources/\($0)", 0, "is not in the table of AllowedImports.swift")
+        }
+        let missing = Set(AllowedImports.ours.keys).subtracting(folders).sorted().map {
+            Violation("Sources/\($0)", 0, "is in the table of AllowedImports.swift, but is no folder")
+        }
+        return undeclared + unlisted + missing
+    }
+}
