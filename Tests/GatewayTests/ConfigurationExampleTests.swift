@@ -4,29 +4,32 @@ import IntentMatching
 import Testing
 import WidgetModel
 
-/// `deploy/freshet.example.yaml`, and the printer that writes the same without words.
-@Suite struct ConfigurationExampleTests {
-    private static let example: String = {
-        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let path = "/\(root)/deploy/freshet.example.yaml"
-        return (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+/// `deploy/freshet.example.yaml`.
+enum ExampleFile {
+    static let text: String = {
+        let file = URL(filePath: #filePath).resolvingSymlinksInPath().path
+        let root = file.split(separator: "/").dropLast(3).joined(separator: "/")
+        return (try? String(contentsOfFile: "/\(root)/deploy/freshet.example.yaml", encoding: .utf8)) ?? ""
     }()
 
-    /// The example with its samples in place: lines on which `#` stands directly before a key.
-    private static let uncommented: String = example.split(separator: "\n", omittingEmptySubsequences: false)
+    /// The file with its samples in place: lines on which `#` stands directly before a key.
+    static let uncommented: String = text.split(separator: "\n", omittingEmptySubsequences: false)
         .map { line in
             let isSample = line.hasPrefix("#") && (!line.hasPrefix("# ") || line.hasPrefix("#  ")) && line != "#"
             return isSample ? String(line.dropFirst()) : String(line)
         }
         .joined(separator: "\n")
+}
 
+/// The example, and the printer that writes the same without words.
+@Suite struct ConfigurationExampleTests {
     @Test func `the example states the defaults`() throws {
-        #expect(Self.example.hasPrefix("# Freshet's configuration"))
-        #expect(try ConfigurationFile.parse(Self.example).configuration == GatewayConfiguration())
+        #expect(ExampleFile.text.hasPrefix("# Freshet's configuration"))
+        #expect(try ConfigurationFile.parse(ExampleFile.text).configuration == GatewayConfiguration())
     }
 
     @Test func `the example's samples are a configuration too`() throws {
-        let configuration = try ConfigurationFile.parse(Self.uncommented).configuration
+        let configuration = try ConfigurationFile.parse(ExampleFile.uncommented).configuration
         #expect(configuration.apps.map(\.bundleID) == [BundleID("com.example.scores")])
         #expect(configuration.apps.first?.schemas.first?.parameters.map(\.name) == ["leagues", "since", "team"])
     }
@@ -38,7 +41,7 @@ import WidgetModel
             path.contains(".budget.") || path.hasPrefix("listeners.host.tls") || path.hasPrefix("listeners.ops.tls")
         guard !isElsewhere else { return }
         let names = path.replacing("[]", with: "").split(separator: ".")
-        let lines = Self.uncommented.split(separator: "\n").map { line in
+        let lines = ExampleFile.uncommented.split(separator: "\n").map { line in
             line.drop { $0 == " " || $0 == "-" }
         }
         // The keys of the path occur in this order, each as a key.
@@ -53,7 +56,7 @@ import WidgetModel
     }
 
     @Test func `what is printed reads back as the same`() throws {
-        for text in ["", Self.example, Self.uncommented, Self.awkward] {
+        for text in ["", ExampleFile.text, ExampleFile.uncommented, Self.awkward] {
             let configuration = try ConfigurationFile.parse(text).configuration
             let printed = ConfigurationFile.text(of: configuration)
             #expect(try ConfigurationFile.parse(printed).configuration == configuration)
