@@ -367,16 +367,16 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
                 "FRESHET_OPS_TOKENS": "abcdefghijklmnop,ponmlkjihgfedcba",
             ],
             options: [("partitions", "4")],
-            folders: .init(file: "/etc/freshet", process: "/work")
+            folders: .init(file: "/etc/freshet", process: "/run/freshet")
         )
         var expected = GatewayConfiguration()
         expected.partitions = 4
         expected.log.level = .error
         expected.tls.certificate = "/etc/freshet/certs/server.pem"
         expected.tls.key = "/etc/freshet/certs/server.key"
-        expected.tls.clientAuthorities = "/work/ca.pem"
+        expected.tls.clientAuthorities = "/run/freshet/ca.pem"
         expected.listeners.host.tls = .init()
-        expected.listeners.host.tls?.certificate = "/work/h.pem"
+        expected.listeners.host.tls?.certificate = "/run/freshet/h.pem"
         expected.listeners.host.tls?.key = "/etc/freshet/certs/server.key"
         expected.operators.tokens = [Secret("abcdefghijklmnop"), Secret("ponmlkjihgfedcba")]
         #expect(parsed.configuration == expected)

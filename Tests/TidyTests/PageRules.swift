@@ -89,4 +89,25 @@ enum PageRules {
             }
         )
     }
+
+    /// Types that a table's third column names and the sources do not declare.
+    static func types(_ path: String, _ text: String, declared: Set<String>) -> [Violation] {
+        self.prose(text).flatMap { number, line in
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+            guard cells.count > 4 else { return [Violation]() }
+            let names = cells[3].split(separator: "`", omittingEmptySubsequences: false).enumerated()
+                .filter { !$0.offset.isMultiple(of: 2) }
+                .map { String($0.element.prefix { $0 != "." }) }
+            return names.filter { !declared.contains($0) }.map { Violation(path, number, "there is no type \($0)") }
+        }
+    }
+
+    /// The types that a source declares, nested ones included.
+    static func types(in source: SwiftText) -> [String] {
+        source.lines.flatMap { line in
+            let words = SwiftText.words(of: line)
+            let kinds: Set<Substring> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+            return zip(words, words.dropFirst()).filter { kinds.contains($0.0) }.map { String($0.1) }
+        }
+    }
 }

@@ -161,6 +161,17 @@ import Testing
     }
 }
 
+@Suite struct GlossaryRuleTests {
+    @Test func `a type that has gone is caught`() {
+        let declared = Set(
+            PageRules.types(in: SwiftText("package struct A {\n    enum B { case c }\n}\n// struct C\n"))
+        )
+        #expect(declared == ["A", "B"])
+        let text = "| word | meaning | our type | source |\n|---|---|---|---|\n| a | `z` | `A`, `C.d` | `y` |\n"
+        #expect(PageRules.types("g.md", text, declared: declared).map(\.description) == ["g.md:3: there is no type C"])
+    }
+}
+
 @Suite struct SwiftTextTests {
     @Test(
         arguments: [

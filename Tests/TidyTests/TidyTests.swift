@@ -65,4 +65,12 @@ import Testing
             }
         )
     }
+
+    @Test func `the glossary names types that there are`() throws {
+        let declared = Set(
+            Tree.swift.filter { $0.path.hasPrefix("Sources/") }.flatMap { PageRules.types(in: $0.source) }
+        )
+        let glossary = try #require(Tree.text("docs/glossary.md"))
+        self.expectNone(PageRules.types("docs/glossary.md", glossary, declared: declared))
+    }
 }
