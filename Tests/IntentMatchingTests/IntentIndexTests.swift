@@ -112,6 +112,23 @@ import WidgetModel
         #expect(try ask(["anything-but": "a"]) == [3, 5])
     }
 
+    @Test func `tags exist even where nobody has one, and may come late`() throws {
+        var index = IntentIndex()
+        func ask(_ leaf: JSONValue) throws -> [UInt32] {
+            index.ask(Self.app, Self.kind, try MatchPattern.parse(["$tags": leaf]), 4).sorted()
+        }
+        Self.insert(1, Configuration(["": .string("beta")]), into: &index)
+        Self.insert(2, .empty, into: &index)
+        #expect(try ask(["exists": true]) == [1, 2])
+        #expect(try ask(["exists": false]) == [])
+        #expect(try ask("beta") == [])
+        Self.insert(3, .empty, into: &index, tags: ["eu", "beta", "eu"])
+        #expect(try ask(["exists": true]) == [1, 2, 3])
+        #expect(try ask(["beta", "eu"]) == [3])
+        #expect(try ask(["anything-but": "eu"]) == [3])
+        #expect(index.checkInvariants() == [])
+    }
+
     @Test func `1 and 1.0 are one value, integers beyond 2^53 are not their neighbours`() throws {
         var index = IntentIndex()
         let values: [ParameterValue] = [

@@ -12,16 +12,16 @@ struct KindSegment: Sendable {
 
     static let familyColumn = 0
     static let hostColumn = 1
-    static let tagsColumn = 2
+    private static let firstParameterColumn = 2
     private static let familyNames = WidgetFamily.allCases.map(\.name)
 
     let app: BundleID
     let kind: WidgetKind
     var schema: KindSchema?
-    /// Family, host, tags, then parameters in the order in which they first came.
-    private(set) var columns: [ValueColumn] = [
-        ValueColumn(.family), ValueColumn(.host), ValueColumn(.tags, isArray: true),
-    ]
+    /// Family, host, then parameters in the order in which they first came, and among them tags.
+    private(set) var columns: [ValueColumn] = [ValueColumn(.family), ValueColumn(.host)]
+    /// Where the column of tags is; nil while no instance has had one, as with most kinds.
+    private(set) var tagsColumn: Int?
     /// The instance of each row, or ``dead``.
     private(set) var instances: [UInt32] = []
     private(set) var deadCount = 0
@@ -49,17 +49,28 @@ struct KindSegment: Sendable {
         self.instances.append(instance)
         self.columns[Self.familyColumn].append(Self.familyNames[Int(family.rawValue)])
         self.columns[Self.hostColumn].append(host.rawValue)
-        self.columns[Self.tagsColumn].append(tags)
-        var expected = 3
+        self.appendTags(tags, row: row)
+        var expected = Self.firstParameterColumn
         for parameter in configuration.parameters {
             let index = self.column(named: parameter.name, expected: expected) ?? self.addColumn(parameter, rows: row)
             self.columns[index].append(parameter.value)
             expected = index + 1
         }
-        for index in 3..<self.columns.count where self.columns[index].rowCount == row {
+        for index in Self.firstParameterColumn..<self.columns.count where self.columns[index].rowCount == row {
             self.columns[index].appendAbsent()
         }
         return UInt32(row)
+    }
+
+    private mutating func appendTags(_ tags: [String], row: Int) {
+        if self.tagsColumn == nil {
+            guard !tags.isEmpty else { return }
+            var column = ValueColumn(.tags, isArray: true)
+            for _ in 0..<row { column.append([String]()) }
+            self.tagsColumn = self.columns.count
+            self.columns.append(column)
+        }
+        if let index = self.tagsColumn { self.columns[index].append(tags) }
     }
 
     mutating func kill(_ row: UInt32) {
@@ -68,9 +79,9 @@ struct KindSegment: Sendable {
     }
 
     /// The index of a parameter's column. Constant if it is the expected one, as with configurations of one schema.
-    func column(named name: String, expected: Int = 3) -> Int? {
+    func column(named name: String, expected: Int = firstParameterColumn) -> Int? {
         if expected < self.columns.count, self.columns[expected].isNamed(name) { return expected }
-        return (3..<self.columns.count).first { self.columns[$0].isNamed(name) }
+        return (Self.firstParameterColumn..<self.columns.count).first { self.columns[$0].isNamed(name) }
     }
 
     private mutating func addColumn(_ parameter: Configuration.Parameter, rows: Int) -> Int {

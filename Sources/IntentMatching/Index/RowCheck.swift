@@ -83,7 +83,10 @@ extension KindSegment {
         switch field {
         case .family: index = Self.familyColumn
         case .host: index = Self.hostColumn
-        case .tags: index = Self.tagsColumn
+        case .tags:
+            // While nobody has tags, everybody has the empty array of them.
+            guard let tags = self.tagsColumn else { return atoms.contains(.exists(true)) ? .always : .never }
+            index = tags
         case .parameter(let text):
             let name = text.description
             index = self.column(named: name)

@@ -37,6 +37,27 @@ enum RowKernel {
         return count
     }
 
+    /// Sets the marks of the rows of `source` that are in `some`, a part of it in the same order.
+    static func mark(_ marks: inout [UInt8], where some: Span<UInt32>, isIn source: Span<UInt32>, as mark: UInt8) {
+        var marks = marks.mutableSpan
+        var place = 0
+        for index in some.indices {
+            while source[place] != some[index] { place &+= 1 }
+            marks[place] = mark
+        }
+    }
+
+    /// Keeps the rows whose mark is 1; the others' is 0.
+    static func keep(_ source: Span<UInt32>, marked marks: Span<UInt8>, _ rows: inout [UInt32]) -> Int {
+        var rows = rows.mutableSpan
+        var count = 0
+        for index in source.indices {
+            rows[count] = source[index]
+            count &+= Int(truncatingIfNeeded: marks[index])
+        }
+        return count
+    }
+
     /// Keeps rows by the number that a computation gives: 1 to keep, 0 to drop.
     @inline(__always)
     private static func select<Code: FixedWidthInteger & UnsignedInteger>(

@@ -32,14 +32,14 @@ struct SegmentPlan: Sendable {
 extension KindSegment {
     /// Plans a query: the shortest list that all matches are on, or all rows where none is short.
     func plan(_ check: RowCheck) -> SegmentPlan {
-        switch check {
+        switch self.prepared(check, self.cost(check) ?? self.rowCount) {
         case .never: return SegmentPlan(passes: [])
         case .always: return SegmentPlan(passes: [SegmentPlan.Pass(source: .dense, length: self.rowCount)])
-        default: break
+        case let check:
+            // A walk over all rows reads columns in order and costs half as much a row.
+            guard let cost = self.cost(check), cost <= self.rowCount / 2 else { return self.densePlan(check) }
+            return SegmentPlan(passes: self.passes(check))
         }
-        // A walk over all rows reads columns in order and costs half as much a row.
-        guard let cost = self.cost(check), cost <= self.rowCount / 2 else { return self.densePlan(check) }
-        return SegmentPlan(passes: self.passes(check))
     }
 
     private func densePlan(_ check: RowCheck) -> SegmentPlan {

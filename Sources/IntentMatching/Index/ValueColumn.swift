@@ -3,8 +3,8 @@ import WidgetModel
 /// The values of one parameter over all rows of a segment: codes by row, and rows by code.
 struct ValueColumn: Sendable {
     let field: MatchField
-    /// The parameter's name, empty for family, host and tags.
-    let name: String
+    /// The parameter's name, nil for family, host and tags.
+    private let name: String?
     /// A string that equals ASCII text and is as long in UTF-8 is that text.
     private let isASCII: Bool
 
@@ -24,7 +24,7 @@ struct ValueColumn: Sendable {
             self.name = name.description
             self.isASCII = name.bytes.allSatisfy { $0 < 0x80 }
         } else {
-            self.name = ""
+            self.name = nil
             self.isASCII = true
         }
         for _ in 0..<absentRows { self.appendAbsent() }
@@ -37,9 +37,10 @@ struct ValueColumn: Sendable {
         self.dictionary.byteCount + self.lists.byteCount + self.codes.byteCount + 4 * self.ends.capacity
     }
 
+    /// Whether this is the column of a parameter with just this name.
     func isNamed(_ name: String) -> Bool {
-        guard self.name.utf8.count == name.utf8.count, self.name == name else { return false }
-        return self.isASCII || self.name.utf8.elementsEqual(name.utf8)
+        guard let own = self.name, own.utf8.count == name.utf8.count, own == name else { return false }
+        return self.isASCII || own.utf8.elementsEqual(name.utf8)
     }
 
     /// Where the elements of a row are in ``codes``.
