@@ -213,7 +213,7 @@ extension HTTP1ServerHandler: HTTPConnectionBackend {
         self.write(.head(head))
         if !body.isEmpty, self.head.method != .HEAD {
             var buffer = ByteBuffer()
-            unsafe buffer.writeBytes(body.bytes)
+            buffer.write(body)
             self.write(.body(.byteBuffer(buffer)))
         }
         self.end()
@@ -235,7 +235,7 @@ extension HTTP1ServerHandler: HTTPConnectionBackend {
         guard streamID == self.streamID, self.exchange == .streaming, let context else { return .closed }
         if !bytes.isEmpty, self.head.method != .HEAD {
             var buffer = context.channel.allocator.buffer(capacity: bytes.count)
-            unsafe buffer.writeBytes(bytes.bytes)
+            buffer.write(bytes)
             self.write(.body(.byteBuffer(buffer)))
         }
         guard !context.channel.isWritable else { return .accepted }

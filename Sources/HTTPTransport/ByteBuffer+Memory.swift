@@ -1,10 +1,17 @@
 import NIOCore
 import TLS
 
-/// TLS sessions and NIO's buffers: the one file of this target that touches raw memory.
-///
-/// NIO lends its buffers' free room as raw memory only, and OpenSSL writes right into it, which saves a copy of every
-/// byte on the hot path.
+// The one file of this target that touches raw memory: NIO lends its buffers' free room as raw memory only.
+
+extension ByteBuffer {
+    /// Appends bytes.
+    mutating func write(_ bytes: Span<UInt8>) {
+        // Sound: the span's raw view is read during the call, while the span is borrowed.
+        unsafe self.writeBytes(bytes.bytes)
+    }
+}
+
+/// OpenSSL writes right into NIO's buffers, which saves a copy of every byte on the hot path.
 extension TLSSession {
     /// Plaintext of one TLS record at most: what one read can bring.
     static var recordBytesMax: Int { 16_384 }
