@@ -56,18 +56,18 @@ extension Engine {
     }
 
     /// What waits for an instance. O(1), or O(waiting) if some of it has a not-before.
+    @inline(__always)
     func demand(of instance: UInt32) -> Demand {
-        let row = self.instances[instance]
         var demand = Demand(
-            high: row.high > 0,
-            normal: row.normal > 0,
-            waiting: row.waiting,
-            minExpiry: row.minExpiry
+            high: self.instances[instance].high > 0,
+            normal: self.instances[instance].normal > 0,
+            waiting: self.instances[instance].waiting,
+            minExpiry: self.instances[instance].minExpiry
         )
-        guard row.hasScheduled else { return demand }
+        guard self.instances[instance].hasScheduled else { return demand }
         demand.high = false
         demand.normal = false
-        var slot = row.pending.head
+        var slot = self.instances[instance].pending.head
         while slot != PendingCauses.none {
             let node = self.causes[slot]
             let notBefore = node.isScheduled ? self.ledger[node.push].notBefore.milliseconds : .min
@@ -83,46 +83,51 @@ extension Engine {
     }
 
     /// The terms of an instance's budget now.
+    @inline(__always)
     func terms(of instance: UInt32) -> BudgetTerms {
-        let row = self.instances[instance]
-        let terms = self.apps.terms(
-            kind: row.kind,
-            anchor: row.anchor,
-            host: self.hosts[row.host].id,
-            at: self.time
-        )
-        guard terms.window.start.milliseconds == row.firstWindow else { return terms }
-        return terms.limited(to: min(terms.limit, Int(row.firstLimit)))
+        let (kind, anchor) = (self.instances[instance].kind, self.instances[instance].anchor)
+        let terms: BudgetTerms
+        if self.apps.kinds[Int(kind)].replaced.isEmpty {
+            terms = self.apps.terms(kind: kind, anchor: anchor, at: self.time)
+        } else {
+            let host = self.hosts[self.instances[instance].host].id
+            terms = self.apps.terms(kind: kind, anchor: anchor, host: host, at: self.time)
+        }
+        guard terms.window.start.milliseconds == self.instances[instance].firstWindow else { return terms }
+        return terms.limited(to: min(terms.limit, Int(self.instances[instance].firstLimit)))
     }
 
     /// Why a reload of an instance is not charged now, or nil.
+    @inline(__always)
     func exemption(of instance: UInt32, waiting: ReloadCauses) -> Exemption? {
-        let row = self.instances[instance]
-        if self.hosts[row.host].exemptUntil > self.now {
-            if self.hosts[row.host].foregroundUntil > self.now { return .appForeground }
-            for session in HostSession.allCases
-            where self.hosts[row.host].sessionsUntil[Int(session.rawValue)] > self.now {
+        let host = self.instances[instance].host
+        if self.hosts[host].exemptUntil > self.now {
+            if self.hosts[host].foregroundUntil > self.now { return .appForeground }
+            for session in HostSession.allCases where self.hosts[host].sessionsUntil[Int(session.rawValue)] > self.now {
                 return session.exemption
             }
         }
-        if self.apps.apps[Int(self.apps.kinds[Int(row.kind)].app)].developerMode { return .developerMode }
-        guard !waiting.isDisjoint(with: [ReloadCauses(.added), ReloadCauses(.configured)]) else { return nil }
-        let interval = self.apps.kinds[Int(row.kind)].budget.minimumInterval.milliseconds
-        guard row.freeSetupAt == .min || row.freeSetupAt + interval <= self.now else { return nil }
+        let kind = Int(self.instances[instance].kind)
+        if self.apps.apps[Int(self.apps.kinds[kind].app)].developerMode { return .developerMode }
+        guard !waiting.isDisjoint(with: .setup) else { return nil }
+        let interval = self.apps.kinds[kind].bare.minimumInterval.milliseconds
+        let before = self.instances[instance].freeSetupAt
+        guard before == .min || before + interval <= self.now else { return nil }
         return waiting.contains(.added) ? .added : .configured
     }
 
-    /// What is to be done about a demand: pure, also asked by dry runs.
-    func plan(_ instance: UInt32, _ demand: Demand) -> Plan {
+    /// What is to be done about a demand. Changes nothing, also asked by dry runs; see ``Engine`` for why it mutates.
+    mutating func plan(_ instance: UInt32, _ demand: Demand) -> Plan {
         guard demand.high || demand.normal || !demand.waiting.isEmpty else {
             let reason = demand.nextNotBefore == .max ? DecisionReason.waitsForAnother : .notBefore
             return .wait(until: demand.nextNotBefore, reason)
         }
-        let row = self.instances[instance]
         // An instance reloads once at an instant, so that its reloads' ids are unique.
-        let again = row.budget.lastReload.map { $0.milliseconds + 1 } ?? .min
+        let budget = self.instances[instance].budget
+        let again = budget.lastReload.map { $0.milliseconds + 1 } ?? .min
         if let exemption = self.exemption(of: instance, waiting: demand.waiting) {
-            let earliest = row.budget.exemptEarliest(now: self.time, policy: self.apps.kinds[Int(row.kind)].budget)
+            let kind = Int(self.instances[instance].kind)
+            let earliest = budget.exemptEarliest(now: self.time, policy: self.apps.kinds[kind].bare)
             let at = max(again, earliest.milliseconds)
             if at <= self.now { return .issue(exemption, isPush: false) }
             // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
@@ -137,6 +142,7 @@ extension Engine {
     }
 
     /// What is to be done if the reload is charged.
+    @inline(__always)
     private func chargedPlan(_ instance: UInt32, _ demand: Demand, again: Int64) -> Plan {
         let terms = self.terms(of: instance)
         var at = Int64.max
@@ -177,6 +183,7 @@ extension Engine {
     }
 
     /// When the policy reload runs that a push of priority 5 had better wait for, or nil.
+    @inline(__always)
     private func policyReload(_ instance: UInt32, _ demand: Demand, _ terms: BudgetTerms) -> Int64? {
         let due = self.instances[instance].timelineDue
         guard due - Self.policyJoin.milliseconds <= self.now else { return nil }
@@ -186,6 +193,7 @@ extension Engine {
     }
 
     /// Why a charged reload waits until then.
+    @inline(__always)
     private func reason(_ instance: UInt32, until: Int64, _ terms: BudgetTerms) -> DecisionReason {
         if until >= terms.window.end.milliseconds { return .allowance }
         if let last = self.instances[instance].budget.lastCharge,
@@ -222,4 +230,14 @@ extension Engine {
             )
         )
     }
+}
+
+extension ReloadCauses {
+    /// What is not charged by itself: `added` and `configured`.
+    static let setup = ReloadCauses(rawValue: 1 << ReloadCause.added.rawValue | 1 << ReloadCause.configured.rawValue)
+    /// The timeline's own causes, which are not lost when a reload fails.
+    static let lasting = ReloadCauses(rawValue: ReloadCauses.setup.rawValue | 1 << ReloadCause.policy.rawValue)
+
+    /// The cause with the lowest raw value; `push` of none.
+    var first: ReloadCause { ReloadCause(rawValue: UInt8(self.rawValue.trailingZeroBitCount)) ?? .push }
 }

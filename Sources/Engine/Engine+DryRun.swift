@@ -5,6 +5,12 @@ extension Engine {
     ///
     /// A collapse id is not looked at: a push that would take another's place counts as deferred.
     package func dryRun(_ push: PushRecord) -> DryRunView {
+        // The tables are shared, not copied: nothing of what is asked writes to them.
+        var engine = self
+        return engine.tryOut(push)
+    }
+
+    private mutating func tryOut(_ push: PushRecord) -> DryRunView {
         var writer = ByteWriter()
         push.encode(into: &writer)
         let bytes = writer.bytes
@@ -19,7 +25,7 @@ extension Engine {
         let hit: [UInt32] =
             switch audience.reach {
             case .nobody: []
-            case .host(let host): self.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
+            case .host(let host): self.matching(host: host, head, audience, bytes)
             case .app(let app): self.matching(app: app, kind: audience.kind, push.pattern)
             }
         var rows: [DryRunView.Row] = []
@@ -36,7 +42,20 @@ extension Engine {
         return DryRunView(matched: hit.count, isRepeat: isRepeat, rows: rows)
     }
 
-    private func decision(of push: IncomingPush, _ instance: UInt32) -> DryRunView.Decision {
+    private mutating func matching(
+        host: UInt32,
+        _ head: PushHead,
+        _ audience: PushAudience,
+        _ bytes: [UInt8]
+    ) -> [UInt32] {
+        var found: [UInt32] = []
+        for instance in self.instances(of: host) where self.isMatched(instance, head, audience, bytes) {
+            found.append(instance)
+        }
+        return found
+    }
+
+    private mutating func decision(of push: IncomingPush, _ instance: UInt32) -> DryRunView.Decision {
         if let digest = push.digest, self.shows(instance, digest) { return .unchanged }
         if !push.isOnce, Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax {
             return .failed

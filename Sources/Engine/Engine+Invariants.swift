@@ -1,3 +1,4 @@
+import IntentMatching
 import Timelines
 import WidgetModel
 
@@ -9,7 +10,7 @@ extension Engine {
     package func checkInvariants() -> [String] {
         var faults: [String] = []
         let slots = self.ledger.usedSlots()
-        var held = Held(rows: Int(slots.last ?? 0) + 1)
+        var held = Held(rows: Int(slots.last ?? 0) + 1, apps: self.apps.apps.count)
         for host in self.hosts.sortedSlots() { self.check(host: host, &held, &faults) }
         for push in slots { self.check(push: push, held, &faults) }
         if held.nodes != self.causes.count {
@@ -23,6 +24,10 @@ extension Engine {
         }
         if held.tokens != self.tokens.boundCount {
             faults.append("\(self.tokens.boundCount) tokens bound, \(held.tokens) of them at hosts")
+        }
+        for (app, count) in held.pushEnabled.enumerated() {
+            let indexed = self.index.count(app: self.apps.apps[app].id)
+            if indexed != count { faults.append("app \(app): \(count) push-enabled instances, \(indexed) indexed") }
         }
         let total = PushOutcome.allCases.reduce(0) { $0 + self.ledger.totals[Int($1.rawValue)] }
         if total != self.ledger.matched { faults.append("\(self.ledger.matched) matched, \(total) outcomes") }
@@ -41,8 +46,11 @@ extension Engine {
         var reloads = 0
         var instances = 0
         var tokens = 0
+        /// By app.
+        var pushEnabled: [Int]
 
-        init(rows: Int) {
+        init(rows: Int, apps: Int) {
+            self.pushEnabled = Array(repeating: 0, count: apps)
             self.deferred = Array(repeating: 0, count: rows)
             self.issued = Array(repeating: 0, count: rows)
         }
@@ -75,6 +83,7 @@ extension Engine {
         let row = self.instances[instance]
         let name = "\(self.hosts[row.host].id):\(self.instances[details: instance].id)"
         held.instances += 1
+        if row.isLive, row.pushEnabled { held.pushEnabled[Int(self.apps.kinds[Int(row.kind)].app)] += 1 }
         if self.instances[details: instance].controlToken != nil { held.tokens += 1 }
         var (count, high, normal, minExpiry, slot) = (UInt32(0), UInt32(0), UInt32(0), Int64.max, row.pending.head)
         var previous = PendingCauses.none
@@ -140,7 +149,7 @@ extension Engine {
     private func check(timerOf instance: UInt32, _ name: String, _ faults: inout [String]) {
         let row = self.instances[instance]
         guard row.isLive else { return }
-        let at = min(min(row.decidesAt, row.minExpiry), min(row.timelineDue, row.reloadsExpire))
+        let at = row.nextDate
         let armed = self.calendar.armed(Self.timer(ofInstance: instance))
         if (at == .max) != (armed == nil) { faults.append("\(name): due \(at), armed \(String(describing: armed))") }
         if let armed, armed.milliseconds < at || armed.milliseconds - at >= 1000 {

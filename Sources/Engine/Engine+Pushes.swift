@@ -64,6 +64,7 @@ extension Engine {
     }
 
     /// What makes a push the same as an earlier one, beside its id. Part of the decision rules: the seed is fixed.
+    @inline(__always)
     func repeatKey(_ head: PushHead, team: UInt32, _ bytes: [UInt8]) -> UInt64 {
         var key = ByteHash.mix(head.contentHash ^ UInt64(head.target.rawValue) << 32 ^ UInt64(team))
         key = ByteHash.mix(key ^ ByteHash.of(bytes, in: head.targetName, seed: 1))
@@ -71,7 +72,7 @@ extension Engine {
     }
 
     /// Whom a push is for, in the engine's numbers.
-    func audience(_ head: PushHead, _ pattern: MatchPattern?, _ bytes: [UInt8]) -> PushAudience {
+    mutating func audience(_ head: PushHead, _ pattern: MatchPattern?, _ bytes: [UInt8]) -> PushAudience {
         var audience = PushAudience(app: nil, reach: .nobody, kind: nil, pattern: pattern)
         if head.target == .app {
             guard let app = self.apps.names.find(bytes, in: head.targetName), self.apps.apps[Int(app)].isConfigured
@@ -112,14 +113,20 @@ extension Engine {
     }
 
     /// What a push's headers mean at the log's time.
+    @inline(__always)
     func resolve(_ head: PushHead, team: UInt32, app: UInt32?, _ bytes: [UInt8]) -> IncomingPush {
         let notBefore = head.flags.contains(.notBefore) && head.notBefore > self.time ? head.notBefore : nil
+        var waits = Interval.hours(4)
+        var priority = Priority.normal
+        if let app {
+            waits = self.apps.apps[Int(app)].defaultExpiration
+            priority = self.apps.apps[Int(app)].defaultPriority
+        }
         let expiresAt: Instant
         if head.flags.contains(.expiration) {
             let date = min(Instant(seconds: head.expiration), self.time + Self.expirationMax)
             expiresAt = max(self.time, date)
         } else {
-            let waits = app.map { self.apps.apps[Int($0)].defaultExpiration } ?? .hours(4)
             expiresAt = (notBefore ?? self.time) + waits
         }
         let tag =
@@ -128,7 +135,7 @@ extension Engine {
         return IncomingPush(
             row: PushLedger.none,
             id: head.id,
-            priority: head.priority ?? app.map { self.apps.apps[Int($0)].defaultPriority } ?? .normal,
+            priority: head.priority ?? priority,
             expiresAt: expiresAt.milliseconds,
             isOnce: expiresAt <= self.time,
             notBefore: notBefore?.milliseconds ?? .min,
@@ -154,15 +161,16 @@ extension Engine {
     }
 
     /// Whether a push to a host is for this instance of it.
-    @inline(__always)
-    func isMatched(_ instance: UInt32, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> Bool {
+    mutating func isMatched(_ instance: UInt32, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> Bool {
         guard self.instances[instance].isLive, self.instances[instance].pushEnabled else { return false }
         guard audience.kind == nil || audience.kind == self.instances[instance].kind else { return false }
         guard self.isAddressed(instance, head, bytes) else { return false }
-        return audience.pattern.map { self.matches(instance, $0) } ?? true
+        guard let pattern = audience.pattern else { return true }
+        return self.matches(instance, pattern)
     }
 
     /// A control has a token of its own; a host's token stands for all the others.
+    @inline(__always)
     private func isAddressed(_ instance: UInt32, _ head: PushHead, _ bytes: [UInt8]) -> Bool {
         guard head.target == .instance else { return !self.instances[instance].isControl }
         return self.instances[details: instance].id.rawValue.equals(bytes, in: head.instance)
@@ -206,7 +214,7 @@ extension Engine {
             self.ledger.match(push.row, as: .expired)
             return self.note(instance, .expired, .expiration, push: push.id)
         }
-        let joined = self.joinsWaiting(push, instance)
+        let joined = self.instances[instance].isJoined(by: push, now: self.now)
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
         if replaced == nil, !push.isOnce,
             Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax
@@ -243,21 +251,21 @@ extension Engine {
     }
 
     /// Whether the instance is known to show this state of content: confirmed, and nothing else on its way.
+    @inline(__always)
     func shows(_ instance: UInt32, _ digest: ContentDigest) -> Bool {
-        let row = self.instances[instance]
-        return row.pending.count == 0 && row.waiting.isEmpty && row.firstReload == ReloadTable.none
-            && row.timelineDue > self.now && self.instances[details: instance].confirmedDigest == digest
+        self.instances[instance].isIdle(now: self.now)
+            && self.instances[details: instance].confirmedDigest == digest
     }
 
     /// Whether a push could be issued at this instant.
-    private func conforms(_ push: IncomingPush, _ instance: UInt32) -> Bool {
+    private mutating func conforms(_ push: IncomingPush, _ instance: UInt32) -> Bool {
         guard push.notBefore <= self.now else { return false }
         if case .issue = self.plan(instance, with: push) { return true }
         return false
     }
 
     /// What would be done about an instance if this push waited for it, too.
-    func plan(_ instance: UInt32, with push: IncomingPush) -> Plan {
+    mutating func plan(_ instance: UInt32, with push: IncomingPush) -> Plan {
         var demand = self.demand(of: instance)
         if push.notBefore > self.now {
             demand.nextNotBefore = min(demand.nextNotBefore, push.notBefore)
@@ -270,22 +278,8 @@ extension Engine {
         return self.plan(instance, demand)
     }
 
-    /// Whether a push changes nothing about when the instance is decided: something at least as urgent waits already,
-    /// or the push never reloads by itself, and it does not expire before. O(1).
-    private func joinsWaiting(_ push: IncomingPush, _ instance: UInt32) -> Bool {
-        let row = self.instances[instance]
-        guard !push.isOnce, push.notBefore == .min, !row.hasScheduled else { return false }
-        guard row.timelineDue > self.now, row.decidesAt > self.now else { return false }
-        guard push.expiresAt > row.decidesAt || (row.decidesAt == .max && row.minExpiry <= push.expiresAt) else {
-            return false
-        }
-        return push.priority == .low
-            ? row.pending.count > 0 || !row.waiting.isEmpty
-            : !row.waiting.isEmpty
-                || row.high > 0 || (row.normal > 0 && push.priority == .normal)
-    }
-
     /// The node of a waiting push with the same collapse id of the same team.
+    @inline(__always)
     private func waiting(with push: IncomingPush, _ instance: UInt32) -> UInt32? {
         var slot = self.instances[instance].pending.head
         while slot != PendingCauses.none {
@@ -373,5 +367,28 @@ extension Engine {
         }
         self.instances[instance].minExpiry = earliest
         if self.instances[instance].pending.count == 0 { self.instances[instance].hasScheduled = false }
+    }
+}
+
+extension InstanceTable.Row {
+    /// Whether nothing waits for the instance, is due or is out.
+    func isIdle(now: Int64) -> Bool {
+        self.pending.count == 0 && self.waiting.isEmpty && self.firstReload == ReloadTable.none
+            && self.timelineDue > now
+    }
+
+    /// Whether a push changes nothing about when the instance is decided: something at least as urgent waits already,
+    /// or the push never reloads by itself, and it does not expire before. O(1).
+    func isJoined(by push: IncomingPush, now: Int64) -> Bool {
+        guard !push.isOnce, push.notBefore == .min, !self.hasScheduled else { return false }
+        guard self.timelineDue > now, self.decidesAt > now else { return false }
+        // With nothing to decide, the timer stands for the earliest expiry.
+        let isLater = push.expiresAt > self.decidesAt || (self.decidesAt == .max && self.minExpiry <= push.expiresAt)
+        guard isLater else { return false }
+        switch push.priority {
+        case .low: return self.pending.count > 0 || !self.waiting.isEmpty
+        case .normal: return !self.waiting.isEmpty || self.high > 0 || self.normal > 0
+        case .high: return !self.waiting.isEmpty || self.high > 0
+        }
     }
 }

@@ -55,14 +55,18 @@ extension Engine {
             instance,
             .issued,
             exemption == nil ? .conforms : .exempt,
-            cause: causes.list.first ?? .push,
+            cause: causes.first,
             push: push,
             exemption: exemption
         )
         self.emit(row)
         self.append(row, to: instance)
         self.counters.reloadsIssued += 1
-        for cause in causes.list { self.counters.reloadsByCause[Int(cause.rawValue)] += 1 }
+        var bits = causes.rawValue
+        while bits != 0 {
+            self.counters.reloadsByCause[bits.trailingZeroBitCount] += 1
+            bits &= bits - 1
+        }
     }
 
     /// Takes what a reload may serve out of the waiting pushes.
@@ -134,6 +138,7 @@ extension Engine {
     }
 
     /// The effect that a reload was given out as.
+    @inline(__always)
     func effect(of row: ReloadTable.Row) -> ReloadEffect {
         let instance = self.instances[row.instance]
         let kind = instance.kind
@@ -202,6 +207,7 @@ extension Engine {
     }
 
     /// The reload of an instance that was issued at a position, if it is still out.
+    @inline(__always)
     func reload(_ position: LogPosition, of instance: UInt32) -> UInt32? {
         var slot = self.instances[instance].firstReload
         while slot != ReloadTable.none, self.reloads[slot].position != position { slot = self.reloads[slot].next }
@@ -233,7 +239,7 @@ extension Engine {
         let row = self.reloads[reload]
         self.endPushes(of: row, end)
         self.unlink(reload, from: row.instance)
-        let cause = row.causes.list.first ?? .push
+        let cause = row.causes.first
         switch end {
         case .acknowledged:
             if row.generation == self.instances[row.instance].generation,
@@ -247,8 +253,7 @@ extension Engine {
         case .failed(_, let reason):
             self.note(row.instance, .failed, reason, cause: cause, push: row.push, exemption: row.exemption)
             // The timeline's own wish is not lost with the reload; a sender's push and the app's request are answered.
-            let lasting: ReloadCauses = [ReloadCauses(.policy), ReloadCauses(.added), ReloadCauses(.configured)]
-            if !row.causes.isDisjoint(with: lasting) {
+            if !row.causes.isDisjoint(with: .lasting) {
                 let retry = self.now + Self.retryInterval.milliseconds
                 self.instances[row.instance].timelineDue = min(self.instances[row.instance].timelineDue, retry)
             }
@@ -301,6 +306,7 @@ extension Engine {
     }
 
     /// The number of a live instance by its address.
+    @inline(__always)
     func liveInstance(_ address: InstanceAddress) -> UInt32? {
         guard let host = self.hosts.find(address.host), self.hosts[host].isRegistered else { return nil }
         var instance = self.hosts[host].firstInstance

@@ -46,12 +46,18 @@ extension Engine {
 
     /// Arms the instance's timer for the first of its dates.
     mutating func arm(_ instance: UInt32) {
-        let row = self.instances[instance]
-        let at = min(min(row.decidesAt, row.minExpiry), min(row.timelineDue, row.reloadsExpire))
+        let at = self.instances[instance].nextDate
         if at == .max {
             self.calendar.cancel(Self.timer(ofInstance: instance))
         } else {
             self.calendar.arm(Self.timer(ofInstance: instance), at: Instant(milliseconds: at))
         }
+    }
+}
+
+extension InstanceTable.Row {
+    /// The first of the instance's dates, in milliseconds; `.max` if it has none.
+    var nextDate: Int64 {
+        min(min(self.decidesAt, self.minExpiry), min(self.timelineDue, self.reloadsExpire))
     }
 }

@@ -10,6 +10,9 @@ package import WidgetModel
 /// ``apply(_:in:recordIndex:at:logTime:into:)``, before the record, in the order of their due seconds.
 ///
 /// One owner at a time. Queries are read-only and give values.
+///
+/// The struct itself is large, and the compiler copies it, a kilobyte, to call a method that does not mutate. So what is
+/// asked for every push is inlined by force or declared mutating, even where it changes nothing.
 package struct Engine: Sendable {
     /// The version of the decision rules.
     package static let version = 1
@@ -57,8 +60,10 @@ package struct Engine: Sendable {
     /// - Parameters:
     ///   - partition: The partition whose log it applies.
     ///   - partitions: How many partitions the log has.
-    package init(partition: PartitionID, partitions: Int) {
-        let seed = ByteHash.processSeed()
+    ///   - seed: Hides from strangers where tables keep their rows; nothing that comes out depends on it. By default the
+    ///     process's own.
+    package init(partition: PartitionID, partitions: Int, seed: UInt64? = nil) {
+        let seed = seed ?? ByteHash.processSeed()
         self.partition = partition
         self.partitions = partitions
         self.teams = NameTable(seed: seed)

@@ -89,7 +89,7 @@ import WidgetModel
         schedule.scene.checks = false
         schedule.run(steps: 600)
         let scene = schedule.scene
-        var replayed = Engine(partition: PartitionID(0), partitions: 1)
+        var replayed = Engine(partition: PartitionID(0), partitions: 1, seed: seed)
         var output = EngineOutput()
         for entry in scene.log {
             var writer = ByteWriter()

@@ -19,10 +19,21 @@ struct AppTable: Sendable {
     struct Kind: Sendable {
         let app: UInt32
         var schema: KindSchema
-        var budget: BudgetPolicy
+        var budget: BudgetPolicy {
+            didSet { self.bare = self.budget.withoutTexts }
+        }
+        /// The budget's numbers, for decisions.
+        private(set) var bare: BudgetPolicy
         /// Policies that were replaced less than a window ago, oldest first: they still bind the windows they opened.
         var replaced: [Replaced] = []
         var isConfigured = true
+
+        init(app: UInt32, schema: KindSchema, budget: BudgetPolicy) {
+            self.app = app
+            self.schema = schema
+            self.budget = budget
+            self.bare = budget.withoutTexts
+        }
 
         var name: WidgetKind { self.schema.kind }
     }
@@ -89,24 +100,34 @@ struct AppTable: Sendable {
         return slot
     }
 
+    /// The terms of a kind's budget in the window of its present policy.
+    @inline(__always)
+    func terms(kind: UInt32, anchor: UInt32, at now: Instant) -> BudgetTerms {
+        let window = self.kinds[Int(kind)].bare.window(containing: now, anchoredAt: Int(anchor))
+        return BudgetTerms(policy: self.kinds[Int(kind)].bare, window: window)
+    }
+
     /// The terms of a kind's budget for a host at an instant.
     ///
     /// A policy that was replaced still opened the window that it was replaced in: until that window ends, each number
     /// is the stricter one of the policies in force in it.
-    ///
-    /// - Parameters:
-    ///   - kind: The kind's number.
-    ///   - anchor: The minute at which the host's windows start under the kind's present policy.
-    ///   - host: Its id, for the anchors of other policies.
-    ///   - now: The instant.
-    func terms(kind: UInt32, anchor: UInt32, host: @autoclosure () -> HostID, at now: Instant) -> BudgetTerms {
-        let window = self.kinds[Int(kind)].budget.window(containing: now, anchoredAt: Int(anchor))
-        var terms = BudgetTerms(policy: self.kinds[Int(kind)].budget, window: window)
-        if self.kinds[Int(kind)].replaced.isEmpty { return terms }
+    func terms(kind: UInt32, anchor: UInt32, host: HostID, at now: Instant) -> BudgetTerms {
+        var terms = self.terms(kind: kind, anchor: anchor, at: now)
         for old in self.kinds[Int(kind)].replaced.reversed() {
-            let opened = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: host()))
+            let opened = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: host))
             if opened.contains(now) { terms = BudgetTerms(policy: old.budget, window: opened).smaller(with: terms) }
         }
         return terms
+    }
+}
+
+extension BudgetPolicy {
+    /// The same numbers without the texts, which would be counted references whenever the policy is passed on.
+    var withoutTexts: BudgetPolicy {
+        var policy = self
+        policy.name = ""
+        policy.source = ""
+        policy.date = ""
+        return policy
     }
 }

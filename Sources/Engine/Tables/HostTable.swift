@@ -57,6 +57,7 @@ struct HostTable: Sendable {
         _modify { yield &self.rows[slot] }
     }
 
+    @inline(__always)
     func find(_ host: HostID) -> UInt32? {
         self.index.find(ByteHash.of(host.rawValue, seed: self.seed)) { self.rows[$0].id == host }
     }

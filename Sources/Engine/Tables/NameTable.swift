@@ -14,6 +14,7 @@ struct NameTable: Sendable {
         self.index.find(ByteHash.of(name, seed: self.seed)) { self.names[Int($0)] == name }
     }
 
+    @inline(__always)
     func find(_ bytes: [UInt8], in range: Range<Int>) -> UInt32? {
         self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { slot in
             self.names[Int(slot)].equals(bytes, in: range)

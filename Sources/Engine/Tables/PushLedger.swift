@@ -53,6 +53,7 @@ struct PushLedger: Sendable {
         _read { yield self.rows[push] }
     }
 
+    @inline(__always)
     private func hash(_ id: PushID) -> UInt64 {
         ByteHash.mix(ByteHash.mix(self.seed ^ id.high) ^ id.low)
     }

@@ -27,16 +27,19 @@ struct RepeatWindow: Sendable {
         self.entries.isEmpty ? nil : self.entries[self.entries.count < self.capacity ? 0 : self.oldest].acceptedAt
     }
 
+    @inline(__always)
     private func hash(_ id: PushID) -> UInt64 {
         ByteHash.mix(ByteHash.mix(self.seed ^ id.high) ^ id.low)
     }
 
+    @inline(__always)
     func find(_ id: PushID, key: UInt64) -> UInt32? {
         self.index.find(self.hash(id)) { slot in
             self.entries[Int(slot)].id == id && self.entries[Int(slot)].key == key
         }
     }
 
+    @inline(__always)
     func matched(_ slot: UInt32) -> Int { Int(self.entries[Int(slot)].matched) }
 
     mutating func setMatched(_ slot: UInt32, _ count: Int) {
