@@ -30,7 +30,9 @@ extension SQLiteJournal {
             readBytesMax: Int = 8_388_608
         ) {
             precondition((1...JournalFormat.partitionsMax).contains(partitions))
-            precondition(fileBytesMax > 0 && cacheBytesMax >= 0 && checkpointPages > 0 && readBytesMax > 0)
+            precondition(
+                fileBytesMax > 0 && cacheBytesMax >= 0 && checkpointPages > 0 && readBytesMax > 0
+            )
             self.directory = directory
             self.partitions = partitions
             self.limits = limits

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// One connection to one SQLite file. Belongs to one thread at a time.
 @safe
@@ -34,7 +35,12 @@ final class Database {
         let mode = access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
         var handle: OpaquePointer?
         // Sound: SQLite copies the path; the out pointer is a local. NOMUTEX because no two threads share a connection.
-        let code = unsafe sqlite3_open_v2(path, &handle, mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        let code = unsafe sqlite3_open_v2(
+            path,
+            &handle,
+            mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
+            nil
+        )
         guard code == SQLITE_OK, let opened = unsafe handle else {
             let failure = unsafe Self.failure(handle, code, file: name)
             // Sound: a handle comes back from a failed open too and must be closed; closing nil does nothing.
@@ -123,10 +129,15 @@ final class Database {
     }
 
     /// Sound: the message is copied before the handle is used again.
-    private static func failure(_ handle: OpaquePointer?, _ code: Int32, file: String) -> SQLiteFailure {
+    private static func failure(_ handle: OpaquePointer?, _ code: Int32, file: String)
+        -> SQLiteFailure
+    {
+        let current = errno
         let message = unsafe handle == nil ? sqlite3_errstr(code) : sqlite3_errmsg(handle)
-        let system = unsafe handle == nil ? 0 : sqlite3_system_errno(handle)
-        // The system's error is that of the last I/O call, stale for any other kind of failure.
+        // SQLite 3.40 does not note the system's error of a failed COMMIT; `errno` still has it, since it was cleared
+        // before the step and nothing has failed since. For other kinds of failure either would be stale.
+        let noted = unsafe handle == nil ? 0 : sqlite3_system_errno(handle)
+        let system = noted == 0 ? current : noted
         let isSystem = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(code & 0xFF)
         return SQLiteFailure(
             code: code,
@@ -171,6 +182,7 @@ final class Statement {
                 ? sqlite3_bind_zeroblob(self.handle, index, 0)
                 : sqlite3_bind_blob64(self.handle, index, buffer.baseAddress, UInt64(buffer.count), nil)
             guard bound == SQLITE_OK else { return self.database.failure(bound) }
+            errno = 0
             let code = unsafe sqlite3_step(self.handle)
             let failure = code == SQLITE_DONE ? nil : self.database.failure(code)
             _ = unsafe sqlite3_reset(self.handle)
@@ -189,6 +201,7 @@ final class Statement {
     /// Goes to the next row; false at the end.
     func step() throws(SQLiteFailure) -> Bool {
         // Sound: the handle is valid until `deinit`, as for every use below.
+        errno = 0
         let code = unsafe sqlite3_step(self.handle)
         switch code {
         case SQLITE_ROW: return true

@@ -20,7 +20,10 @@ enum FormatFile {
     static func format(from bytes: [UInt8], path: String) throws(JournalError) -> JournalFormat {
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         var fields: [Substring] = []
-        for (line, name) in zip(lines, ["freshet-journal ", "id ", "partitions ", "created-milliseconds "])
+        for (line, name) in zip(
+            lines,
+            ["freshet-journal ", "id ", "partitions ", "created-milliseconds "]
+        )
         where line.hasPrefix(name) { fields.append(line.dropFirst(name.count)) }
         guard let version = fields.first.flatMap({ UInt32($0) }) else {
             throw JournalError(.formatMismatch, "\(path) is not the format file of a journal")

@@ -125,12 +125,18 @@ final class LogFile {
     static func makeDurable(_ database: Database) throws(SQLiteFailure) {
         let mode = try database.text("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
-            throw database.refusal("journal_mode is \(mode) after it was set to wal", code: SQLITE_CANTOPEN)
+            throw database.refusal(
+                "journal_mode is \(mode) after it was set to wal",
+                code: SQLITE_CANTOPEN
+            )
         }
         try database.execute("PRAGMA synchronous = FULL")
         let synchronous = try database.integer("PRAGMA synchronous")
         guard synchronous == 2 else {
-            throw database.refusal("synchronous is \(synchronous) after it was set to FULL", code: SQLITE_CANTOPEN)
+            throw database.refusal(
+                "synchronous is \(synchronous) after it was set to FULL",
+                code: SQLITE_CANTOPEN
+            )
         }
         // The checkpointer does it, so that no commit waits for a checkpoint.
         try database.execute("PRAGMA wal_autocheckpoint = 0")
@@ -144,16 +150,22 @@ final class LogFile {
         format: JournalFormat
     ) throws(SQLiteFailure) -> [PartitionStart] {
         let version = try database.integer("PRAGMA user_version")
-        guard try database.integer("PRAGMA application_id") == Self.applicationID, version == format.formatVersion
+        guard try database.integer("PRAGMA application_id") == Self.applicationID,
+            version == format.formatVersion
         else {
-            throw database.refusal("not a log file of format version \(format.formatVersion)", code: SQLITE_NOTADB)
+            throw database.refusal(
+                "not a log file of format version \(format.formatVersion)",
+                code: SQLITE_NOTADB
+            )
         }
         let id = try database.text("SELECT id FROM journal")
         let file = try database.integer("SELECT file FROM journal")
         guard id == format.journalID, file == number else {
             throw database.refusal("belongs to journal \(id) as file \(file)", code: SQLITE_NOTADB)
         }
-        let query = try database.prepare("SELECT position, log_time, output FROM starts ORDER BY partition")
+        let query = try database.prepare(
+            "SELECT position, log_time, output FROM starts ORDER BY partition"
+        )
         var starts: [PartitionStart] = []
         while try query.step() {
             starts.append(
@@ -162,12 +174,16 @@ final class LogFile {
                         position: LogPosition(UInt64(bitPattern: query.integer(at: 0))),
                         logTime: Instant(milliseconds: query.integer(at: 1))
                     ),
-                    newestOutput: query.isNull(at: 2) ? nil : OutputPosition(UInt64(bitPattern: query.integer(at: 2)))
+                    newestOutput: query.isNull(at: 2)
+                        ? nil : OutputPosition(UInt64(bitPattern: query.integer(at: 2)))
                 )
             )
         }
         guard starts.count == format.partitions else {
-            throw database.refusal("has \(starts.count) of \(format.partitions) partitions", code: SQLITE_CORRUPT)
+            throw database.refusal(
+                "has \(starts.count) of \(format.partitions) partitions",
+                code: SQLITE_CORRUPT
+            )
         }
         return starts
     }
@@ -241,7 +257,9 @@ extension LogFile {
     }
 
     /// Whether a transaction whose COMMIT reported an error is visible all the same. SQLite shows it only after its sync.
-    private func holds(_ entries: [EntryAssembler.Assembled], _ outputs: [(PartitionID, OutputEntry)]) -> Bool {
+    private func holds(_ entries: [EntryAssembler.Assembled], _ outputs: [(PartitionID, OutputEntry)])
+        -> Bool
+    {
         let place: (table: String, position: UInt64)
         if let last = entries.last {
             place = ("entries_\(last.partition)", last.entry.position.rawValue)

@@ -96,7 +96,9 @@ final class LogReader: Sendable {
             rowsMax: entriesMax
         ) { (row) throws(RowFault) in
             let bytes = row.bytes(at: 4)
-            guard let packed = try? PackedRecords(validating: bytes), Int64(packed.count) == row.integer(at: 2) else {
+            guard let packed = try? PackedRecords(validating: bytes),
+                Int64(packed.count) == row.integer(at: 2)
+            else {
                 throw RowFault(sentence: "its records cannot be told apart")
             }
             let entry = LogEntry(
@@ -170,7 +172,9 @@ final class LogReader: Sendable {
         var next = wanted.lowerBound
         try self.state.withLock { (state) throws(JournalError) in
             while rows.count < rowsMax, bytes < self.bytesMax, next <= wanted.upperBound {
-                let index = state.files.lastIndex { table.before($0.starts[Int(partition.rawValue)]) < next }
+                let index = state.files.lastIndex {
+                    table.before($0.starts[Int(partition.rawValue)]) < next
+                }
                 guard let index else {
                     throw JournalError(.corrupt, "no log file has position \(next) of partition \(partition)")
                 }
@@ -210,7 +214,9 @@ final class LogReader: Sendable {
         return rows
     }
 
-    private static func connection(to file: File, _ state: inout State) throws(SQLiteFailure) -> Connection {
+    private static func connection(to file: File, _ state: inout State) throws(SQLiteFailure)
+        -> Connection
+    {
         if let index = state.open.firstIndex(where: { $0.number == file.number }) {
             let connection = state.open.remove(at: index)
             state.open.append(connection)

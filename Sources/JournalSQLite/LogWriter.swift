@@ -130,7 +130,10 @@ final class LogWriter {
         } catch {
             let action = "write of \(entries.count) entries and \(outputs.count) outputs"
             if error.isOutcomeKnown { return error.cause.journalError(action) }
-            return JournalError(.unknownOutcome, "\(action) in \(error.cause.file): \(error.cause.sentence)")
+            return JournalError(
+                .unknownOutcome,
+                "\(action) in \(error.cause.file): \(error.cause.sentence)"
+            )
         }
         for assembled in entries { self.fileBytes += assembled.entry.bytes.count + Self.rowBytes }
         for (_, output) in outputs { self.fileBytes += output.record.effects.count + Self.rowBytes }
@@ -163,7 +166,9 @@ final class LogWriter {
     private func hint(_ entries: [EntryAssembler.Assembled]) {
         for assembled in entries
         where assembled.entry.position == self.ends[Int(assembled.partition.rawValue)].tail.position {
-            for observer in self.shared.observers.all(of: assembled.partition) { observer(assembled.entry.position) }
+            for observer in self.shared.observers.all(of: assembled.partition) {
+                observer(assembled.entry.position)
+            }
         }
     }
 }
@@ -175,7 +180,9 @@ extension LogWriter {
         if self.fileBytes >= self.rotateAtBytes { self.rotate() }
         let path = self.directory.logFilePath(self.file.number)
         let pages = self.file.database.walPages
-        if let copied = self.shared.checkpointer.takeCopied(), pages - copied.copied <= Self.lastPagesMax {
+        if let copied = self.shared.checkpointer.takeCopied(),
+            pages - copied.copied <= Self.lastPagesMax
+        {
             // Once every page is copied, the next commit starts the write-ahead log over: it writes over what is there,
             // which needs no new blocks and syncs faster. A failure loses nothing; the next copy tries again.
             _ = try? self.file.database.checkpoint()

@@ -8,7 +8,7 @@ struct OpenedLog {
     let files: [LogReader.File]
     /// The newest file, open for writing.
     let newest: LogFile
-    /// About how many bytes the newest file has.
+    /// About how many bytes of rows the newest file has.
     let newestBytes: Int
     /// Where each partition stands.
     let ends: [PartitionStart]
@@ -19,7 +19,10 @@ struct OpenedLog {
     init(directory: DataDirectory, format: JournalFormat) throws(JournalError) {
         var numbers = try directory.logFileNumbers()
         for (index, number) in numbers.enumerated() where number != index + 1 {
-            throw JournalError(.corrupt, "\(LogFileName.name(of: index + 1)) is missing in \(directory.path)")
+            throw JournalError(
+                .corrupt,
+                "\(LogFileName.name(of: index + 1)) is missing in \(directory.path)"
+            )
         }
         var newest = try numbers.last.map { (number) throws(JournalError) in
             try LogFile(opening: number, in: directory, format: format)
@@ -44,13 +47,18 @@ struct OpenedLog {
         }
         self.files = try Self.files(numbers, newest: file, in: directory, format: format)
         guard self.files.first?.starts == empty else {
-            throw JournalError(.corrupt, "\(LogFileName.name(of: 1)) does not begin with the first entries")
+            throw JournalError(
+                .corrupt,
+                "\(LogFileName.name(of: 1)) does not begin with the first entries"
+            )
         }
         self.newest = file
         self.ends = try file.ends()
         do throws(SQLiteFailure) {
+            // Every table has a page from the beginning; only what came later counts against the file's size.
             let pages = try file.database.integer("PRAGMA page_count")
-            self.newestBytes = Int(pages * (try file.database.integer("PRAGMA page_size")))
+            let rows = max(0, pages - Int64(2 * format.partitions + 3))
+            self.newestBytes = Int(rows * (try file.database.integer("PRAGMA page_size")))
         } catch {
             throw error.journalError("opening of the log")
         }

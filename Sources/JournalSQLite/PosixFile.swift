@@ -40,7 +40,12 @@ final class PosixFile: Sendable {
             let room = bytesMax - count
             // Sound: the buffer has `room` bytes from `count` on.
             let read = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe pread(self.descriptor, buffer.baseAddress.map { unsafe $0 + count }, room, off_t(count))
+                unsafe pread(
+                    self.descriptor,
+                    buffer.baseAddress.map { unsafe $0 + count },
+                    room,
+                    off_t(count)
+                )
             }
             if read == 0 { break }
             if read < 0 {
@@ -54,7 +59,9 @@ final class PosixFile: Sendable {
 
     /// Makes `bytes` the whole, durable content.
     func replaceContent(_ bytes: [UInt8]) throws(JournalError) {
-        guard ftruncate(self.descriptor, 0) == 0 else { throw systemFailure("truncation of \(self.path)") }
+        guard ftruncate(self.descriptor, 0) == 0 else {
+            throw systemFailure("truncation of \(self.path)")
+        }
         var count = 0
         while count < bytes.count {
             // Sound: only bytes of the array are read.

@@ -18,8 +18,12 @@ struct SQLiteFailure: Error, Hashable, Sendable {
 
     /// Whether a COMMIT that failed like this may have left a whole transaction in the file, to be found after a crash.
     ///
-    /// A full disk stops before the frame that completes the transaction; any other I/O error can come from the sync.
-    var mayHaveCommitted: Bool { self.primaryCode == SQLITE_IOERR }
+    /// The frame that completes a transaction is written last, so a write that failed leaves it incomplete; any other
+    /// I/O error can come from the sync behind it.
+    var mayHaveCommitted: Bool { self.primaryCode == SQLITE_IOERR && self.code != Self.writeError }
+
+    /// `SQLITE_IOERR_WRITE`, a macro with operators, which Swift does not import.
+    private static let writeError = SQLITE_IOERR | 3 << 8
 
     /// - Parameter action: What was being done to what, as in `append of 3 entries`.
     func journalError(_ action: String) -> JournalError {

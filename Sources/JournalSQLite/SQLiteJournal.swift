@@ -23,7 +23,9 @@ package final class SQLiteJournal: Journal {
     ///   - clock: The wall clock; read on the writer's thread, once for each transaction.
     /// - Throws: `.locked` with the process that has it, `.formatMismatch`, `.corrupt` if a file is missing, damaged or
     ///   ends before its outputs do, `.readOnly`, `.full` or `.unavailable` if the system refuses.
-    package init(configuration: Configuration, clock: @escaping @Sendable () -> Instant) throws(JournalError) {
+    package init(configuration: Configuration, clock: @escaping @Sendable () -> Instant)
+        throws(JournalError)
+    {
         let directory = try DataDirectory(path: configuration.directory)
         let format = try directory.openFormat(partitions: configuration.partitions, now: clock())
         let log = try OpenedLog(directory: directory, format: format)
@@ -50,6 +52,8 @@ package final class SQLiteJournal: Journal {
                     log: log
                 )
                 writer.run()
+            } afterwards: {
+                // The writer has let go of its file: what follows leaves nothing open behind a `close()` that waits.
                 shared.checkpointer.stop()
                 checkpointing.join()
                 shared.reader.close()
@@ -77,7 +81,9 @@ extension SQLiteJournal {
         _ submission: Submission,
         whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
     ) {
-        if let refusal = self.shared.queue.submit(.append(submission, whenDurable)) { whenDurable(.failure(refusal)) }
+        if let refusal = self.shared.queue.submit(.append(submission, whenDurable)) {
+            whenDurable(.failure(refusal))
+        }
     }
 
     package func commitOutput(
@@ -98,7 +104,9 @@ extension SQLiteJournal {
         try self.checkReadable(partition)
         let first = max(position, LogPosition.start.next)
         guard entriesMax > 0 else { return [] }
-        if let cached = self.shared.tails.cached(partition, from: first, entriesMax: entriesMax) { return cached }
+        if let cached = self.shared.tails.cached(partition, from: first, entriesMax: entriesMax) {
+            return cached
+        }
         return try self.shared.reader.entries(
             partition,
             from: first,
@@ -107,14 +115,18 @@ extension SQLiteJournal {
         )
     }
 
-    package func observeAppends(_ partition: PartitionID, _ body: @escaping @Sendable (LogPosition) -> Void) {
+    package func observeAppends(
+        _ partition: PartitionID,
+        _ body: @escaping @Sendable (LogPosition) -> Void
+    ) {
         self.shared.observers.add(partition, body)
     }
 
     package func lastOutput(_ partition: PartitionID) throws(JournalError) -> OutputEntry? {
         try self.checkReadable(partition)
         guard let newest = self.shared.tails.newestOutput(partition) else { return nil }
-        return try self.shared.reader.outputs(partition, from: newest, through: newest, outputsMax: 1).first
+        return try self.shared.reader.outputs(partition, from: newest, through: newest, outputsMax: 1)
+            .first
     }
 
     package func readOutputs(
@@ -124,8 +136,14 @@ extension SQLiteJournal {
     ) throws(JournalError) -> [OutputEntry] {
         try self.checkReadable(partition)
         let first = max(position, .first)
-        guard let newest = self.shared.tails.newestOutput(partition), first <= newest, outputsMax > 0 else { return [] }
-        return try self.shared.reader.outputs(partition, from: first, through: newest, outputsMax: outputsMax)
+        guard let newest = self.shared.tails.newestOutput(partition), first <= newest, outputsMax > 0
+        else { return [] }
+        return try self.shared.reader.outputs(
+            partition,
+            from: first,
+            through: newest,
+            outputsMax: outputsMax
+        )
     }
 
     package func close() {
@@ -149,7 +167,9 @@ extension SQLiteJournal {
         for (index, end) in ends.enumerated() {
             let partition = PartitionID(UInt16(index))
             let tail = end.tail.position
-            if tail > .start { _ = try reader.entries(partition, from: tail, through: tail, entriesMax: 1) }
+            if tail > .start {
+                _ = try reader.entries(partition, from: tail, through: tail, entriesMax: 1)
+            }
             guard let newest = end.newestOutput else { continue }
             let output = try reader.outputs(partition, from: newest, through: newest, outputsMax: 1)
             if let through = output.first?.record.through, through > tail {

@@ -40,7 +40,9 @@ final class Tails: Sendable {
             let tail = partitions[Int(partition.rawValue)].tail.position
             guard position <= tail else { return [] }
             let behind = tail.rawValue - position.rawValue
-            let cached = partitions[Int(partition.rawValue)].cached[partitions[Int(partition.rawValue)].head...]
+            let cached = partitions[Int(partition.rawValue)].cached[
+                partitions[Int(partition.rawValue)].head...
+            ]
             guard behind < UInt64(cached.count) else { return nil }
             return Array(cached.suffix(Int(behind) + 1).prefix(entriesMax))
         }
@@ -52,7 +54,9 @@ final class Tails: Sendable {
             for assembled in entries {
                 self.add(assembled.entry, to: &partitions[Int(assembled.partition.rawValue)])
             }
-            for (partition, position) in outputs { partitions[Int(partition.rawValue)].newestOutput = position }
+            for (partition, position) in outputs {
+                partitions[Int(partition.rawValue)].newestOutput = position
+            }
         }
     }
 
@@ -62,7 +66,11 @@ final class Tails: Sendable {
         partition.cachedBytes += entry.bytes.count
         while partition.cachedBytes > self.cacheBytesMax, partition.head < partition.cached.count {
             partition.cachedBytes -= partition.cached[partition.head].bytes.count
-            partition.cached[partition.head] = LogEntry(position: .start, logTime: .epoch, packed: PackedRecords())
+            partition.cached[partition.head] = LogEntry(
+                position: .start,
+                logTime: .epoch,
+                packed: PackedRecords()
+            )
             partition.head += 1
         }
         // Halving now and then keeps the drop at O(1) per entry.

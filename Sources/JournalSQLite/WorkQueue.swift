@@ -41,7 +41,11 @@ final class WorkQueue: Sendable {
             switch work {
             case .append(let submission, _):
                 let waiting = state.appendBytes
-                if let refusal = self.limits.refusal(of: submission, partitions: self.partitions, waiting: waiting) {
+                if let refusal = self.limits.refusal(
+                    of: submission,
+                    partitions: self.partitions,
+                    waiting: waiting
+                ) {
                     return (refusal, false)
                 }
                 state.appendBytes += submission.byteCount

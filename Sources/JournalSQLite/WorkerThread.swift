@@ -7,18 +7,25 @@ final class WorkerThread: Sendable {
     private let thread: pthread_t
 
     private final class Start {
-        let body: () -> Void
+        var body: (() -> Void)?
+        let afterwards: @Sendable () -> Void
 
-        init(body: sending @escaping () -> Void) {
+        init(body: sending @escaping () -> Void, afterwards: @escaping @Sendable () -> Void) {
             self.body = body
+            self.afterwards = afterwards
         }
     }
 
     /// - Parameters:
     ///   - name: What it is for, for the error.
-    ///   - body: What the thread does; the thread ends with it.
-    init(name: String, _ body: sending @escaping () -> Void) throws(JournalError) {
-        let start = unsafe Unmanaged.passRetained(Start(body: body))
+    ///   - body: What the thread does.
+    ///   - afterwards: What it does at its end, when all that only `body` held is gone.
+    init(
+        name: String,
+        _ body: sending @escaping () -> Void,
+        afterwards: @escaping @Sendable () -> Void = {}
+    ) throws(JournalError) {
+        let start = unsafe Unmanaged.passRetained(Start(body: body, afterwards: afterwards))
         var thread = pthread_t()
         // Sound: the retain of `start` goes over to the thread, which takes it exactly once.
         let code = unsafe pthread_create(
@@ -27,7 +34,9 @@ final class WorkerThread: Sendable {
             { context in
                 guard let context = unsafe context else { return nil }
                 let start = unsafe Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
-                start.body()
+                start.body?()
+                start.body = nil
+                start.afterwards()
                 return nil
             },
             unsafe start.toOpaque()

@@ -28,7 +28,9 @@ final class TemporaryDirectory: Sendable {
 
     /// The journal's files with this beginning, sorted.
     func files(_ prefix: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: self.journal).filter { $0.hasPrefix(prefix) }.sorted()
+        try FileManager.default.contentsOfDirectory(atPath: self.journal).filter {
+            $0.hasPrefix(prefix)
+        }.sorted()
     }
 }
 
@@ -98,7 +100,13 @@ final class Harness {
         // The writer is stopped in a callback: the one for an output that is fenced changes nothing.
         let isHeld = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)
-        let fenced = OutputRecord(through: .start, epoch: 0, engineVersion: 0, runningHash: 0, effects: [])
+        let fenced = OutputRecord(
+            through: .start,
+            epoch: 0,
+            engineVersion: 0,
+            runningHash: 0,
+            effects: []
+        )
         self.journal.commitOutput(PartitionID(0), expected: OutputPosition(.max), fenced) { _ in
             isHeld.signal()
             release.wait()
@@ -142,7 +150,11 @@ extension Journal {
         self.append(Submission(partition: partition, records: records(text)))
     }
 
-    func commit(_ output: OutputRecord, expected: OutputPosition?, to partition: PartitionID = PartitionID(0))
+    func commit(
+        _ output: OutputRecord,
+        expected: OutputPosition?,
+        to partition: PartitionID = PartitionID(0)
+    )
         -> OutputResult
     {
         let inbox = Inbox<OutputResult>()
@@ -151,7 +163,9 @@ extension Journal {
     }
 
     /// The records of a partition's entries as texts, entry by entry.
-    func texts(_ partition: PartitionID = PartitionID(0), from position: LogPosition = .start) throws -> [[String]] {
+    func texts(_ partition: PartitionID = PartitionID(0), from position: LogPosition = .start) throws
+        -> [[String]]
+    {
         var texts: [[String]] = []
         var next = max(position, LogPosition.start.next)
         while true {
@@ -192,7 +206,9 @@ func output(through: UInt64, effects: [UInt8] = [1, 2, 3]) -> OutputRecord {
     )
 }
 
-func receipt(_ partition: UInt16, _ position: UInt64, _ index: Int, seconds: Int64 = 1_000) -> AppendReceipt {
+func receipt(_ partition: UInt16, _ position: UInt64, _ index: Int, seconds: Int64 = 1_000)
+    -> AppendReceipt
+{
     AppendReceipt(
         partition: PartitionID(partition),
         position: LogPosition(position),

@@ -28,7 +28,9 @@ import WidgetModel
         let harness = try Harness(store)
         for text in ["a", "b", "c"] { _ = harness.journal.append(text) }
         func positions(_ from: UInt64, _ max: Int) throws -> [UInt64] {
-            try harness.journal.read(PartitionID(0), from: LogPosition(from), entriesMax: max).map(\.position.rawValue)
+            try harness.journal.read(PartitionID(0), from: LogPosition(from), entriesMax: max).map(
+                \.position.rawValue
+            )
         }
         for isReopened in [false, true] {
             if isReopened { try harness.reopen() }
@@ -43,7 +45,9 @@ import WidgetModel
     }
 
     @Test(arguments: Store.allCases)
-    func `all that waits is packed together, and every receipt names its records' place`(store: Store) throws {
+    func `all that waits is packed together, and every receipt names its records' place`(store: Store)
+        throws
+    {
         let harness = try Harness(store)
         let inbox = Inbox<AppendResult>()
         let both = Submission([
@@ -51,9 +55,13 @@ import WidgetModel
             Submission.Batch(partition: PartitionID(1), records: records("c")),
         ])
         harness.whileHeld {
-            harness.journal.append(Submission(partition: PartitionID(0), records: records("a b"))) { inbox.add($0) }
+            harness.journal.append(Submission(partition: PartitionID(0), records: records("a b"))) {
+                inbox.add($0)
+            }
             harness.journal.append(both) { inbox.add($0) }
-            harness.journal.append(Submission(partition: PartitionID(1), records: records("d"))) { inbox.add($0) }
+            harness.journal.append(Submission(partition: PartitionID(1), records: records("d"))) {
+                inbox.add($0)
+            }
         }
         #expect(
             inbox.wait(for: 3) == [
@@ -85,7 +93,10 @@ import WidgetModel
 
     @Test(arguments: Store.allCases)
     func `a batch may be as large as its limit, alone in its entry`(store: Store) throws {
-        let harness = try Harness(store, limits: JournalLimits(entryBytesMax: 1_000, batchBytesMax: 5_000))
+        let harness = try Harness(
+            store,
+            limits: JournalLimits(entryBytesMax: 1_000, batchBytesMax: 5_000)
+        )
         func append(_ size: Int) -> AppendResult {
             harness.journal.append(Submission(partition: PartitionID(0), records: record(bytes: size)))
         }
@@ -93,7 +104,9 @@ import WidgetModel
         #expect(append(5_000) == .success([receipt(0, 2, 0)]))
         #expect(append(5_001).code == .invalid)
         #expect(
-            try harness.journal.read(PartitionID(0), from: .start, entriesMax: 9).map(\.bytes.count) == [4_999, 5_000]
+            try harness.journal.read(PartitionID(0), from: .start, entriesMax: 9).map(\.bytes.count) == [
+                4_999, 5_000,
+            ]
         )
     }
 
@@ -108,14 +121,17 @@ import WidgetModel
                     inbox.add($0)
                 }
             }
-            harness.journal.append(Submission(partition: PartitionID(0), records: records("a"))) { refused.add($0) }
+            harness.journal.append(Submission(partition: PartitionID(0), records: records("a"))) {
+                refused.add($0)
+            }
             #expect(refused.all.map(\.code) == [.unavailable])
         }
         #expect(inbox.wait(for: 2).map(\.code) == [nil, nil])
         guard case .failure(let error) = refused.all[0] else { return }
         #expect(error.isRetriable)
         #expect(
-            harness.journal.append(Submission(partition: PartitionID(0), records: record(bytes: 1_000))).code == nil
+            harness.journal.append(Submission(partition: PartitionID(0), records: record(bytes: 1_000)))
+                .code == nil
         )
     }
 
@@ -132,9 +148,13 @@ import WidgetModel
             #expect(harness.journal.append(submission).code == .invalid)
         }
         #expect(try harness.journal.texts().isEmpty)
-        #expect(throws: JournalError.self) { try harness.journal.read(PartitionID(2), from: .start, entriesMax: 1) }
+        #expect(throws: JournalError.self) {
+            try harness.journal.read(PartitionID(2), from: .start, entriesMax: 1)
+        }
         #expect(throws: JournalError.self) { try harness.journal.lastOutput(PartitionID(2)) }
-        #expect(harness.journal.commit(output(through: 0), expected: nil, to: PartitionID(2)).code == .invalid)
+        #expect(
+            harness.journal.commit(output(through: 0), expected: nil, to: PartitionID(2)).code == .invalid
+        )
     }
 
     @Test(arguments: Store.allCases)
@@ -144,12 +164,16 @@ import WidgetModel
         #expect(harness.journal.append("a") == .success([receipt(0, 1, 0, seconds: 50)]))
         harness.clock.set(Instant(seconds: 40))
         #expect(harness.journal.append("b") == .success([receipt(0, 2, 0, seconds: 50)]))
-        #expect(harness.journal.append("c", to: PartitionID(1)) == .success([receipt(1, 1, 0, seconds: 40)]))
+        #expect(
+            harness.journal.append("c", to: PartitionID(1)) == .success([receipt(1, 1, 0, seconds: 40)])
+        )
         try harness.reopen()
         #expect(harness.journal.append("d") == .success([receipt(0, 3, 0, seconds: 50)]))
         harness.clock.set(Instant(seconds: 60))
         #expect(harness.journal.append("e") == .success([receipt(0, 4, 0, seconds: 60)]))
-        let times = try harness.journal.read(PartitionID(0), from: .start, entriesMax: 9).map(\.logTime.seconds)
+        let times = try harness.journal.read(PartitionID(0), from: .start, entriesMax: 9).map(
+            \.logTime.seconds
+        )
         #expect(times == [50, 50, 50, 60])
     }
 
@@ -183,7 +207,8 @@ import WidgetModel
         #expect(harness.journal.commit(output(through: 1), expected: nil) == .success(.first))
         #expect(harness.journal.commit(output(through: 1), expected: nil).code == .fenced)
         #expect(
-            harness.journal.commit(output(through: 2, effects: []), expected: .first) == .success(OutputPosition(2))
+            harness.journal.commit(output(through: 2, effects: []), expected: .first)
+                == .success(OutputPosition(2))
         )
         #expect(harness.journal.commit(output(through: 2), expected: .first).code == .fenced)
         let all = [
@@ -195,11 +220,19 @@ import WidgetModel
             #expect(try harness.journal.lastOutput(PartitionID(0)) == all[1])
             #expect(try harness.journal.lastOutput(PartitionID(1)) == nil)
             #expect(try harness.journal.readOutputs(PartitionID(0), from: .first, outputsMax: 9) == all)
-            #expect(try harness.journal.readOutputs(PartitionID(0), from: .first, outputsMax: 1) == [all[0]])
-            #expect(try harness.journal.readOutputs(PartitionID(0), from: OutputPosition(3), outputsMax: 9) == [])
+            #expect(
+                try harness.journal.readOutputs(PartitionID(0), from: .first, outputsMax: 1) == [all[0]]
+            )
+            #expect(
+                try harness.journal.readOutputs(PartitionID(0), from: OutputPosition(3), outputsMax: 9)
+                    == []
+            )
             #expect(try harness.journal.readOutputs(PartitionID(1), from: .first, outputsMax: 9) == [])
         }
-        #expect(harness.journal.commit(output(through: 2), expected: OutputPosition(2)) == .success(OutputPosition(3)))
+        #expect(
+            harness.journal.commit(output(through: 2), expected: OutputPosition(2))
+                == .success(OutputPosition(3))
+        )
     }
 
     @Test(arguments: Store.allCases)
@@ -208,10 +241,14 @@ import WidgetModel
         let inbox = Inbox<OutputResult>()
         harness.whileHeld {
             for _ in 0..<2 {
-                harness.journal.commitOutput(PartitionID(0), expected: nil, output(through: 0)) { inbox.add($0) }
+                harness.journal.commitOutput(PartitionID(0), expected: nil, output(through: 0)) {
+                    inbox.add($0)
+                }
             }
             // One owner may have several outputs on their way.
-            harness.journal.commitOutput(PartitionID(0), expected: .first, output(through: 0)) { inbox.add($0) }
+            harness.journal.commitOutput(PartitionID(0), expected: .first, output(through: 0)) {
+                inbox.add($0)
+            }
         }
         #expect(inbox.wait(for: 3).map(\.code) == [nil, .fenced, nil])
     }
@@ -233,18 +270,24 @@ import WidgetModel
         #expect(harness.journal.commit(larger, expected: .first).code == .invalid)
         let inbox = Inbox<OutputResult>()
         harness.whileHeld {
-            for _ in 0..<2 { harness.journal.commitOutput(PartitionID(1), expected: nil, large) { inbox.add($0) } }
+            for _ in 0..<2 {
+                harness.journal.commitOutput(PartitionID(1), expected: nil, large) { inbox.add($0) }
+            }
             #expect(inbox.all.map(\.code) == [.unavailable])
         }
         #expect(inbox.wait(for: 2).map(\.code) == [.unavailable, nil])
     }
 
     @Test(arguments: Store.allCases)
-    func `closing finishes what was accepted and refuses what comes after, any number of times`(store: Store) throws {
+    func `closing finishes what was accepted and refuses what comes after, any number of times`(
+        store: Store
+    ) throws {
         let harness = try Harness(store)
         let inbox = Inbox<AppendResult>()
         for _ in 0..<100 {
-            harness.journal.append(Submission(partition: PartitionID(0), records: records("a"))) { inbox.add($0) }
+            harness.journal.append(Submission(partition: PartitionID(0), records: records("a"))) {
+                inbox.add($0)
+            }
         }
         harness.journal.close()
         #expect(inbox.all.map(\.code) == Array(repeating: nil, count: 100))
@@ -286,7 +329,9 @@ import WidgetModel
     }
 
     @Test(arguments: Store.allCases)
-    func `many threads append at once, and every record is where its receipt says`(store: Store) throws {
+    func `many threads append at once, and every record is where its receipt says`(store: Store)
+        throws
+    {
         let harness = try Harness(
             store,
             partitions: 3,
@@ -303,7 +348,9 @@ import WidgetModel
                 let name = "\(thread)-\(number)"
                 let chosen = dice.chance(1, in: 5) ? [0, 1, 2] : [UInt16(dice.next() % 3)]
                 let text = String(repeating: name + " ", count: 1 + Int(dice.next() % 3))
-                let batches = chosen.map { Submission.Batch(partition: PartitionID($0), records: records(text)) }
+                let batches = chosen.map {
+                    Submission.Batch(partition: PartitionID($0), records: records(text))
+                }
                 journal.append(Submission(batches)) { result in
                     inbox.add((name, (try? result.get()) ?? []))
                 }
@@ -330,7 +377,13 @@ import WidgetModel
     func `both journals do the same, step by step`(seed: UInt64) throws {
         let limits = JournalLimits(entryBytesMax: 500, batchBytesMax: 1_000)
         let memory = try Harness(.memory, partitions: 3, limits: limits)
-        let sqlite = try Harness(.sqlite, partitions: 3, limits: limits, fileBytesMax: 3_000, cacheBytesMax: 900)
+        let sqlite = try Harness(
+            .sqlite,
+            partitions: 3,
+            limits: limits,
+            fileBytesMax: 3_000,
+            cacheBytesMax: 900
+        )
         var dice = SplitMix64(seed: seed)
         var newest: [OutputPosition?] = [nil, nil, nil]
         for step in 0..<150 {
@@ -344,7 +397,8 @@ import WidgetModel
                 let submission = Submission(partition: partition, records: packed)
                 #expect(memory.journal.append(submission) == sqlite.journal.append(submission), note)
             case 5, 6:
-                let expected = dice.chance(3, in: 4) ? newest[Int(partition.rawValue)] : OutputPosition(dice.next() % 4)
+                let expected =
+                    dice.chance(3, in: 4) ? newest[Int(partition.rawValue)] : OutputPosition(dice.next() % 4)
                 let output = output(
                     through: dice.next() % 8,
                     effects: [UInt8](repeating: 1, count: Int(dice.next() % 300))
@@ -362,7 +416,10 @@ import WidgetModel
                 #expect(try sqlite.journal.read(partition, from: first, entriesMax: 5) == entries, note)
                 let position = OutputPosition(from)
                 let outputs = try memory.journal.readOutputs(partition, from: position, outputsMax: 5)
-                #expect(try sqlite.journal.readOutputs(partition, from: position, outputsMax: 5) == outputs, note)
+                #expect(
+                    try sqlite.journal.readOutputs(partition, from: position, outputsMax: 5) == outputs,
+                    note
+                )
                 let last = try memory.journal.lastOutput(partition)
                 #expect(try sqlite.journal.lastOutput(partition) == last, note)
             }
