@@ -8,6 +8,11 @@ extension Engine {
         return self.ledger.find(id, team: team).map { self.view(ofPush: $0) }
     }
 
+    /// What became here of the pushes with this id, whoever sent them: for operators.
+    package func push(_ id: PushID) -> [PushView] {
+        self.ledger.find(id, team: nil).map { self.view(ofPush: $0) }
+    }
+
     private func view(ofPush slot: UInt32) -> PushView {
         let row = self.ledger[slot]
         var counts = OutcomeCounts()

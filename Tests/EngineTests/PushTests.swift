@@ -33,6 +33,7 @@ import WidgetModel
         #expect(scene.apply(.push(push)) == .push(matched: 0, isRepeat: false))
         #expect(scene.engine.push(push.id, team: Scene.team).first?.isComplete == true)
         #expect(scene.engine.push(push.id, team: TeamID("OTHER")) == [])
+        #expect(scene.engine.push(push.id).map(\.team) == [Scene.team])
     }
 
     @Test func `widgets that are not push-enabled never match`() {

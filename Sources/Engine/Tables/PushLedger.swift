@@ -133,11 +133,11 @@ struct PushLedger: Sendable {
         }
     }
 
-    /// The rows of a push's id, sorted by position: several if its content or target differed.
-    func find(_ id: PushID, team: UInt32) -> [UInt32] {
+    /// The rows of a push's id, of one team or of any, sorted by position: several if content or target differed.
+    func find(_ id: PushID, team: UInt32?) -> [UInt32] {
         var found: [UInt32] = []
         _ = self.index.find(self.hash(id)) { slot in
-            if self.rows[slot].id == id, self.rows[slot].team == team { found.append(slot) }
+            if self.rows[slot].id == id, team == nil || self.rows[slot].team == team { found.append(slot) }
             return false
         }
         return found.sorted { (self.rows[$0].position, $0) < (self.rows[$1].position, $1) }
