@@ -1,11 +1,6 @@
 package import WidgetModel
 
 extension Engine {
-    /// What became here of the pushes with this id, of every team: for operators.
-    package func push(_ id: PushID) -> [PushView] {
-        self.teams.names.flatMap { self.push(id, team: TeamID($0)) }
-    }
-
     /// The reloads of all hosts of an app that are out and not acknowledged, host by host in the order of their ids.
     ///
     /// O(hosts log hosts + outstanding reloads).
