@@ -20,8 +20,8 @@ final class Checkpointer: Sendable {
 
     private struct State {
         var jobs: [Job] = []
-        /// What the copy found and did, until the writer has looked.
-        var copied: Database.Checkpoint?
+        /// What the last copy found and did, until the writer has looked.
+        var copied: (path: String, checkpoint: Database.Checkpoint)?
         var isCopying = false
     }
 
@@ -40,21 +40,19 @@ final class Checkpointer: Sendable {
         if isNew { self.wake.signal() }
     }
 
-    /// How far the last copy came, once.
-    func takeCopied() -> Database.Checkpoint? {
+    /// How far the last copy came, once; nil if one is under way, or if it was another file's.
+    func takeCopied(of path: String) -> Database.Checkpoint? {
         self.state.withLock { state in
-            defer { state.copied = nil }
-            return state.copied
+            guard let copied = state.copied, copied.path == path else { return nil }
+            state.copied = nil
+            return copied.checkpoint
         }
     }
 
     /// Hands over a file that is no longer written; the caller must not touch it again.
     func finish(_ file: LogFile, path: String) {
         let handoff = Handoff(file: file)
-        self.state.withLock { state in
-            state.copied = nil
-            state.jobs.append(.finish(path: path, handoff))
-        }
+        self.state.withLock { $0.jobs.append(.finish(path: path, handoff)) }
         self.wake.signal()
     }
 
@@ -81,7 +79,7 @@ final class Checkpointer: Sendable {
                 if copied == nil { open = nil }
                 self.state.withLock { state in
                     state.isCopying = false
-                    state.copied = copied
+                    state.copied = copied.map { (path, $0) }
                 }
             case .finish(let path, let handoff):
                 if open?.path == path { open = nil }
