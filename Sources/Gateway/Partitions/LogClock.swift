@@ -47,12 +47,13 @@ package final class LogClock: Sendable {
 
     /// The log's time now. Never less than an earlier answer.
     package func now() -> Instant {
-        let monotonic = self.monotonicNanoseconds()
-        let wall = self.wall()
-        return self.state.withLock { state in
-            let elapsed = Int64((monotonic &- state.lastMonotonic) / 1_000_000)
+        // Read under the lock: of two threads that read before it, the slower one would find time running backwards.
+        self.state.withLock { state in
+            let monotonic = max(self.monotonicNanoseconds(), state.lastMonotonic)
+            let wall = self.wall()
+            let elapsed = Int64((monotonic - state.lastMonotonic) / 1_000_000)
             // The rest below a millisecond stays on the monotonic side, or a clock read often would stand still.
-            state.lastMonotonic &+= UInt64(elapsed) * 1_000_000
+            state.lastMonotonic += UInt64(elapsed) * 1_000_000
             let expected = state.current + .milliseconds(elapsed)
             let difference = wall - expected
             if difference > Self.stepMax || difference < .zero - Self.stepMax {
