@@ -94,7 +94,27 @@ let package = Package(
         suite("APNSWireTests", ["APNSWire", "WidgetModel", "TestSupport"]),
         suite("TLSTests", ["TLS", "TestSupport"]),
         suite("HTTP2Tests", ["HTTP2", "TestSupport"]),
-        suite("HTTPTransportTests", ["HTTPTransport", "HTTP2", "TLS", "TestSupport", logging, nioCore, nioPosix]),
+        suite("HTTPTransportTests", ["HTTPTransport", "HTTP2", "TLS", logging, nioCore, nioEmbedded, nioPosix]),
+        suite("JournalingTests", ["Journaling", "WidgetModel", "TestSupport"]),
+        suite(
+            "JournalSQLiteTests",
+            ["CSQLite", "JournalSQLite", "Journaling", "WidgetModel", "TestSupport", "JournalCrasher"]
+        ),
+        .executableTarget(
+            name: "JournalCrasher",
+            dependencies: ["JournalSQLite", "Journaling", "WidgetModel"],
+            path: "Tests/Fixtures/JournalCrasher",
+            swiftSettings: settings
+        ),
+        suite(
+            "GatewayTests",
+            [
+                "APNSWire", "Engine", "Gateway", "HTTPTransport", "IntentMatching", "Journaling", "TLS", "TestSupport",
+                "Timelines", "WidgetModel", logging, nioCore, nioPosix,
+            ]
+        ),
+        suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", nioPosix]),
+        suite("TidyTests", []),
     ],
     cxxLanguageStandard: .cxx17
 )

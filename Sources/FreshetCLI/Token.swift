@@ -32,9 +32,11 @@ struct Token: ParsableCommand {
         )
 
         @OptionGroup var signer: Signer
+        @Option(help: "The token's iat in UNIX seconds; now if not given.") var issuedAt: Int64?
 
         func run() throws {
-            print(try ProviderTokenMint.mint(self.signer))
+            let issuedAt = self.issuedAt.map { Instant(seconds: $0) } ?? LogClock.wallTime()
+            print(try ProviderTokenMint.mint(self.signer, issuedAt: issuedAt))
         }
     }
 
@@ -72,10 +74,9 @@ struct Token: ParsableCommand {
 
 /// Mints provider tokens for the verbs that call a gateway.
 enum ProviderTokenMint {
-    static func mint(_ signer: Token.Signer) throws -> String {
-        let now = LogClock.wallTime()
-        return try signer.token {
-            ProviderTokenClaims(keyID: $0, team: TeamID(signer.team), issuedAt: now).signingInput
+    static func mint(_ signer: Token.Signer, issuedAt: Instant = LogClock.wallTime()) throws -> String {
+        try signer.token {
+            ProviderTokenClaims(keyID: $0, team: TeamID(signer.team), issuedAt: issuedAt).signingInput
         }
     }
 }

@@ -53,6 +53,7 @@ package struct ListenerPlans: Sendable {
         plan.deadlines.firstRequest = .milliseconds(configuration.timeouts.firstRequest.milliseconds)
         plan.deadlines.request = .milliseconds(configuration.timeouts.request.milliseconds)
         plan.deadlines.idle = .milliseconds(configuration.timeouts.idle.milliseconds)
+        plan.deadlines.idleHTTP1 = .milliseconds(configuration.timeouts.idleHTTP1.milliseconds)
         plan.deadlines.writeStall = .milliseconds(configuration.timeouts.writeStall.milliseconds)
         adjust(&plan)
         return plan
@@ -63,7 +64,8 @@ package struct ListenerPlans: Sendable {
             TLSServerConfiguration(
                 identity: TLSIdentity(certificateChain: .file(files.certificate), privateKey: .file(files.key)),
                 alpn: alpn,
-                missingALPN: alpn.contains("http/1.1") ? .acceptAsPriorKnowledge : .refuse,
+                // APNs clients exist that offer no ALPN; whoever speaks HTTP/1.1 to the push listener is told so.
+                missingALPN: .acceptAsPriorKnowledge,
                 clientCertificate: files.clientAuthorities.map { .optional(trustRoots: .file($0)) } ?? .none
             )
         )

@@ -1,0 +1,189 @@
+import Foundation
+import Testing
+
+/// `curl -N` follows event streams and sees exactly the instances that a push is about.
+@Suite struct EventStreamTests {
+    /// The `data:` lines of an event stream, as curl prints them.
+    private static func follow(_ gateway: TestGateway, _ path: String, bearer: String, _ options: [String]) throws
+        -> Command
+    {
+        try Command(
+            "curl",
+            [
+                "--silent", "--no-buffer", "--cacert", gateway.ca, "--header", "authorization: bearer \(bearer)",
+            ] + options + ["\(gateway.hostURL)\(path)"]
+        )
+    }
+
+    private struct Reload: Hashable {
+        let id: String
+        let address: String
+        let cause: String
+
+        init?(_ line: String) {
+            guard line.hasPrefix("data: "),
+                let object = try? JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any],
+                let id = object["id"] as? String, let host = object["host"] as? String,
+                let instance = object["instance"] as? String, let causes = object["causes"] as? [String]
+            else { return nil }
+            self.id = id
+            self.address = "\(host):\(instance)"
+            self.cause = causes.joined(separator: ",")
+        }
+    }
+
+    @Test func `a targeted push reloads exactly the instances that match`() async throws {
+        let gateway = try await TestGateway.start(partitions: 4)
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks", "rams"], bearer: bearer)
+        _ = try await gateway.register(2, teams: ["rams"], bearer: bearer)
+        _ = try await gateway.register(3, teams: ["bears", "seahawks"], bearer: bearer)
+
+        let stream = try Self.follow(gateway, "/v1/apps/\(TestGateway.app)/events", bearer: bearer, ["--http2"])
+        var lines = stream.lines.makeAsyncIterator()
+        // The first reloads, of instances that were just added, are offered when the stream opens.
+        var added: [Reload] = []
+        while added.count < 8, let line = await lines.next() {
+            if let reload = Reload(line) { added.append(reload) }
+        }
+        #expect(Set(added.map(\.cause)) == ["added"])
+        try await gateway.acknowledge(added.map(\.id), bearer: bearer)
+
+        let id = try await self.push(gateway, bearer, kind: "scores", match: #"{"team":["seahawks"]}"#)
+        let sentinel = try await self.push(gateway, bearer, kind: "character", match: #"{"$host":["host-2"]}"#)
+        var seen: [Reload] = []
+        // Partitions commit on their own: the sentinel of one may come before the reloads of another.
+        while seen.count < 3, let line = await lines.next() {
+            if let reload = Reload(line) { seen.append(reload) }
+        }
+        #expect(Set(seen.map(\.address)) == ["host-1:scores-0", "host-3:scores-1", "host-2:character"])
+        #expect(seen.allSatisfy { $0.cause == "push" })
+        try await gateway.acknowledge(seen.map(\.id), bearer: bearer)
+
+        let push = try await gateway.settled(id)
+        #expect(push.json["matched"] as? Int == 2)
+        #expect(push.json["outcomes"] as? [String: Int] == ["reloaded": 2])
+        #expect(push.json["partitions"] as? Int == 4)
+        let other = try await gateway.settled(sentinel)
+        #expect(other.json["outcomes"] as? [String: Int] == ["reloaded": 1])
+        stream.terminate()
+        _ = await stream.wait()
+        await gateway.stop()
+    }
+
+    private func push(_ gateway: TestGateway, _ bearer: String, kind: String, match: String) async throws -> String {
+        let answer = try await gateway.curl(
+            "POST",
+            "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
+            bearer: bearer,
+            headers: ["apns-priority: 10"],
+            body: #"{"aps":{"content-changed":true},"freshet":{"kind":"\#(kind)","match":\#(match)}}"#
+        )
+        try #require(answer.status == 200, "\(answer.body)")
+        return try #require(answer.headers["apns-id"])
+    }
+
+    @Test(arguments: ["--http2", "--http1.1"])
+    func `a host follows its own reloads with its own credential`(version: String) async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        let credential = try await gateway.hostCredential(TestGateway.token(1))
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: credential)
+        _ = try await gateway.register(2, teams: ["seahawks"], bearer: bearer)
+
+        let path = "/v1/hosts/\(TestGateway.token(1))/events"
+        let stream = try Self.follow(gateway, path, bearer: credential, [version])
+        var seen: [Reload] = []
+        for await line in stream.lines {
+            if let reload = Reload(line) { seen.append(reload) }
+            if seen.count == 2 { break }
+        }
+        #expect(Set(seen.map(\.address)) == ["host-1:scores-0", "host-1:character"])
+        stream.terminate()
+        _ = await stream.wait()
+
+        // Another host's stream is not there for this credential.
+        let other = try await gateway.curl(
+            "GET",
+            "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(2))/events",
+            bearer: credential,
+            options: [version]
+        )
+        #expect(other.status == 404)
+        #expect(other.reason == "unknown-host")
+        await gateway.stop()
+    }
+
+    @Test func `what is not acknowledged is offered again with the same id`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: [], bearer: bearer)
+        let path = "/v1/hosts/\(TestGateway.token(1))/events"
+
+        var ids: [String] = []
+        var texts: [String] = []
+        for attempt in 0..<2 {
+            let options = attempt == 0 ? ["--http2"] : ["--http2", "--header", "last-event-id: \(ids[0])"]
+            let stream = try Self.follow(gateway, path, bearer: bearer, options)
+            for await line in stream.lines {
+                guard let reload = Reload(line) else { continue }
+                ids.append(reload.id)
+                texts.append(line)
+                break
+            }
+            stream.terminate()
+            _ = await stream.wait()
+        }
+        #expect(ids.count == 2 && ids[0] == ids[1])
+        #expect(!texts[0].contains("redelivered"))
+        #expect(texts[1].contains(#""redelivered":true"#))
+
+        try await gateway.acknowledge([ids[0]], bearer: bearer)
+        #expect(try await gateway.outstanding(1, bearer: bearer).isEmpty)
+
+        // An id that this log never gave out is a gap.
+        let stream = try Self.follow(
+            gateway,
+            path,
+            bearer: bearer,
+            ["--http2", "--header", "last-event-id: 0-999-a:b"]
+        )
+        var sawGap = false
+        for await line in stream.lines where line == "event: gap" {
+            sawGap = true
+            break
+        }
+        #expect(sawGap)
+        stream.terminate()
+        _ = await stream.wait()
+        await gateway.stop()
+    }
+
+    @Test func `a foreground app reloads what waited, not charged`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        let match = #"{"team":["seahawks"]}"#
+        let first = try await self.push(gateway, bearer, kind: "scores", match: match)
+        let second = try await self.push(gateway, bearer, kind: "scores", match: match)
+        try await gateway.acknowledge(try await gateway.outstanding(1, bearer: bearer), bearer: bearer)
+        let waiting = try await gateway.settled(second)
+        #expect(waiting.json["outcomes"] as? [String: Int] == ["deferred": 1])
+
+        let signalled = try await gateway.curl(
+            "POST",
+            "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/signals",
+            bearer: bearer,
+            body: #"{"signal":"appForeground"}"#
+        )
+        #expect(signalled.status == 204)
+        // Exempt reloads keep 15 seconds of distance, so the one that waited may still be on its way.
+        let instance = try await gateway.curl("GET", "\(gateway.opsURL)/v1/instances/host-1:scores-0")
+        let budget = instance.json["budget"] as? [String: Any]
+        #expect(budget?["exemption"] as? String == "appForeground")
+        #expect(budget?["charged"] as? Int == 1)
+        let done = try await gateway.settled(first)
+        #expect(done.json["outcomes"] as? [String: Int] == ["reloaded": 1])
+        await gateway.stop()
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import Testing
+
+/// The program's verbs, its start and its end.
+@Suite struct ProgramTests {
+    @Test func `a bad configuration is refused with every fault and its line`() async throws {
+        let folder = try TestGateway.makeFolder()
+        let file = "\(folder)/freshet.yaml"
+        try """
+        partitions: 0
+        listeners:
+          push: {port: 99999}
+          hosst: {port: 1}
+        teams:
+          - id: TEAM
+            keys: [{id: K, file: missing.p8}]
+        """.write(toFile: file, atomically: true, encoding: .utf8)
+        for verb in ["check-config", "serve"] {
+            let result = try await Command.run(TestGateway.program, [verb, "--config", file])
+            #expect(result.status == 78)
+            for place in ["\(file):1:", "\(file):3:", "\(file):4:"] {
+                #expect(result.errors.contains(place), "\(verb): \(result.errors)")
+            }
+            #expect(result.errors.contains("hosst"))
+        }
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `a missing key is told before anything starts`() async throws {
+        let folder = try TestGateway.makeFolder()
+        let file = "\(folder)/freshet.yaml"
+        try "tls: {certificate: none.pem, key: none.key}".write(toFile: file, atomically: true, encoding: .utf8)
+        let result = try await Command.run(TestGateway.program, ["check-config", "--config", file])
+        #expect(result.status == 78)
+        #expect(result.errors.contains("none.pem"))
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `SIGTERM drains: connections get GOAWAY and the process ends well`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        let stream = try Command(
+            "curl",
+            [
+                "--silent", "--no-buffer", "--http2", "--cacert", gateway.ca, "--header",
+                "authorization: bearer \(bearer)", "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/events",
+            ]
+        )
+        var lines = stream.lines.makeAsyncIterator()
+        while let line = await lines.next(), !line.hasPrefix("data: ") {}
+        gateway.sendTerminate()
+        #expect(await gateway.exitStatus() == 0)
+        // The stream was finished, not cut: curl is content.
+        #expect(await stream.wait().status == 0)
+        try FileManager.default.removeItem(atPath: gateway.folder)
+    }
+
+    @Test func `what was registered and pushed is there after a restart`() async throws {
+        let folder = try TestGateway.makeFolder()
+        let first = try await TestGateway.start(in: folder)
+        let bearer = try await first.providerToken()
+        _ = try await first.register(1, teams: ["seahawks"], bearer: bearer)
+        let timeline = try await first.curl(
+            "PUT",
+            "\(first.hostURL)/v1/hosts/\(TestGateway.token(1))/widgets/scores-0/timeline",
+            bearer: bearer,
+            body: #"{"policy":"never","digest":"sha256:1","entries":[{"date":"2026-11-21T12:00:00Z"}]}"#
+        )
+        #expect(timeline.status == 200, "\(timeline.body)")
+        let before = try await first.curl("GET", "\(first.opsURL)/v1/instances/host-1:scores-0")
+        #expect(await first.drain() == 0)
+
+        let second = try await TestGateway.start(in: folder)
+        let after = try await second.curl("GET", "\(second.opsURL)/v1/instances/host-1:scores-0")
+        #expect(before.status == 200)
+        // What is conforming next moves with the clock; all that was decided stays.
+        for key in ["configuration", "timeline", "outstanding", "decisions", "generation"] {
+            #expect(try Self.text(before, key) == Self.text(after, key), "\(key)")
+        }
+        await second.stop()
+    }
+
+    /// A member of an answer as JSON with sorted names.
+    private static func text(_ answer: TestGateway.Answer, _ key: String) throws -> String {
+        let value = try #require(answer.json[key])
+        let data = try JSONSerialization.data(withJSONObject: [value], options: .sortedKeys)
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    @Test func `two gateways cannot own one data directory`() async throws {
+        let gateway = try await TestGateway.start()
+        let result = try await Command.run(
+            TestGateway.program,
+            ["serve", "--config", "\(gateway.folder)/freshet.yaml"]
+        )
+        #expect(result.status == 1)
+        #expect(result.errors.contains("\(gateway.pid)"), "\(result.errors)")
+        await gateway.stop()
+    }
+
+    @Test func `ping, send and import talk to a gateway`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        let common = ["--host", "localhost", "--ca", gateway.ca]
+        let ping = try await Command.run(
+            TestGateway.program,
+            ["ping", "--count", "2", "--port", "\(gateway.pushPort)"] + common
+        )
+        #expect(ping.status == 0, "\(ping.errors)")
+        #expect(ping.output.split(separator: "\n").count == 2)
+
+        let file = "\(gateway.folder)/hosts.ndjson"
+        try (1...3).map { TestGateway.registration($0, teams: ["seahawks"], token: TestGateway.token($0)) }
+            .joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let imported = try await Command.run(
+            TestGateway.program,
+            ["import", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.hostPort)", file] + common
+        )
+        #expect(imported.status == 0, "\(imported.errors)")
+
+        let send = ["send", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.pushPort)"] + common
+        let dry = try await Command.run(
+            TestGateway.program,
+            send + ["--kind", "scores", "--match", #"{"team":["seahawks"]}"#, "--dry-run"]
+        )
+        #expect(dry.output.contains(#""matched":3"#), "\(dry.output)\(dry.errors)")
+        let pushed = try await Command.run(TestGateway.program, send + ["--device", TestGateway.token(2)])
+        #expect(pushed.status == 0)
+        #expect(pushed.output.hasPrefix("accepted "))
+        let refused = try await Command.run(TestGateway.program, send + ["--device", TestGateway.token(9)])
+        #expect(refused.status == 2)
+        #expect(refused.output.contains("BadDeviceToken"))
+        await gateway.stop()
+    }
+
+    @Test func `an untrusted certificate is told with what to do`() async throws {
+        let gateway = try await TestGateway.start()
+        let result = try await Command.run(
+            TestGateway.program,
+            ["ping", "--host", "localhost", "--port", "\(gateway.pushPort)"]
+        )
+        #expect(result.status == 1)
+        #expect(result.errors.lowercased().contains("certificate"), "\(result.errors)")
+        await gateway.stop()
+    }
+}

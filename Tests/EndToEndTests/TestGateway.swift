@@ -1,0 +1,292 @@
+import Foundation
+import Testing
+
+/// A gateway of its own for one test: the real program on real sockets of the loopback interface, in a temporary folder.
+final class TestGateway: Sendable {
+    static let app = "com.example.scores"
+    static let topic = "com.example.scores.push-type.widgets"
+    static let team = "TESTTEAM01"
+    static let kid = "TESTKEY001"
+
+    let folder: String
+    let pushPort: Int
+    let hostPort: Int
+    let opsPort: Int
+    private let command: Command
+
+    var ca: String { "\(self.folder)/certs/ca.pem" }
+    var key: String { "\(self.folder)/certs/provider-key.p8" }
+    var pushURL: String { "https://localhost:\(self.pushPort)" }
+    var hostURL: String { "https://localhost:\(self.hostPort)" }
+    var opsURL: String { "https://localhost:\(self.opsPort)" }
+    var pid: Int32 { self.command.pid }
+
+    /// The program that was built beside the tests.
+    static let program: String = {
+        let runner = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        return runner.appending(path: "freshet").path
+    }()
+
+    /// The repository's root.
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().path
+
+    /// The Python of the clients' environment, which `make setup` makes.
+    static var python: String { "\(self.root)/.venv/bin/python" }
+
+    private init(folder: String, command: Command, ports: [String: Int]) throws {
+        self.folder = folder
+        self.command = command
+        self.pushPort = try #require(ports["push"])
+        self.hostPort = try #require(ports["host"])
+        self.opsPort = try #require(ports["ops"])
+    }
+
+    /// Starts a gateway.
+    ///
+    /// - Parameters:
+    ///   - folder: An existing folder of an earlier gateway, to start again on its data.
+    ///   - extra: Lines that are appended to the configuration.
+    ///   - appSettings: Lines of the app, indented by four.
+    static func start(
+        in folder: String? = nil,
+        partitions: Int = 1,
+        extra: String = "",
+        appSettings: String = ""
+    ) async throws -> TestGateway {
+        let folder = try folder ?? self.makeFolder()
+        if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
+            let certs = try await Command.run(
+                self.program,
+                ["certs", "--out", "\(folder)/certs", "--topic", self.topic]
+            )
+            try #require(certs.status == 0, "\(certs.errors)")
+        }
+        try self.configuration(partitions, extra, appSettings)
+            .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
+        let command = try Command(self.program, ["serve", "--config", "\(folder)/freshet.yaml"])
+        var log: [String] = []
+        for await line in command.lines {
+            log.append(line)
+            guard let ports = self.ports(in: line) else { continue }
+            return try TestGateway(folder: folder, command: command, ports: ports)
+        }
+        throw Failure("the gateway did not start:\n\(log.joined(separator: "\n"))")
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
+
+    static func makeFolder() throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "freshet-test-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    private static func ports(in line: String) -> [String: Int]? {
+        guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
+            object["message"] as? String == "ready"
+        else { return nil }
+        var ports: [String: Int] = [:]
+        for name in ["push", "host", "ops", "health"] { ports[name] = (object[name] as? String).flatMap { Int($0) } }
+        return ports
+    }
+
+    static func configuration(_ partitions: Int, _ extra: String, _ appSettings: String) -> String {
+        """
+        dataDirectory: data
+        partitions: \(partitions)
+        tls: {certificate: certs/server.pem, key: certs/server.key, clientCA: certs/ca.pem}
+        listeners:
+          push: {port: 0}
+          host: {port: 0}
+          ops: {port: 0}
+        teams:
+          - id: \(self.team)
+            keys:
+              - {id: \(self.kid), file: certs/provider-key.public.pem}
+        apps:
+          - bundleID: \(self.app)
+            team: \(self.team)
+        \(appSettings)
+            kinds:
+              - kind: scores
+                parameters:
+                  - {name: team, type: string, required: true}
+                  - {name: league, type: string, default: nfl}
+                  - {name: limit, type: int}
+              - kind: character
+                parameters:
+                  - {name: character, type: string, required: true}
+        \(extra)
+        """
+    }
+
+    /// Ends the gateway as an operator does, waits for it and removes its folder.
+    func stop() async {
+        self.command.terminate()
+        _ = await self.command.wait()
+        try? FileManager.default.removeItem(atPath: self.folder)
+    }
+
+    /// SIGTERM; the exit status once the process has ended.
+    func drain() async -> Int32 {
+        self.command.terminate()
+        return await self.command.wait().status
+    }
+
+    func sendTerminate() { self.command.terminate() }
+    func exitStatus() async -> Int32 { await self.command.wait().status }
+
+    /// Kill -9, and wait for the end.
+    func crash() async {
+        self.command.killHard()
+        _ = await self.command.wait()
+    }
+}
+
+extension TestGateway {
+    func providerToken() async throws -> String {
+        let result = try await Command.run(
+            Self.program,
+            ["token", "mint", "--key", self.key, "--kid", Self.kid, "--team", Self.team]
+        )
+        try #require(result.status == 0, "\(result.errors)")
+        return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    func hostCredential(_ pushToken: String) async throws -> String {
+        let result = try await Command.run(
+            Self.program,
+            [
+                "token", "host", "--key", self.key, "--kid", Self.kid, "--team", Self.team, "--app", Self.app,
+                "--push-token", pushToken,
+            ]
+        )
+        try #require(result.status == 0, "\(result.errors)")
+        return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// What curl says.
+    struct Answer: Sendable {
+        let status: Int
+        let headers: [String: String]
+        let body: String
+
+        var json: [String: Any] {
+            (try? JSONSerialization.jsonObject(with: Data(self.body.utf8)) as? [String: Any]) ?? [:]
+        }
+
+        /// APNs' reason, or a problem's code.
+        var reason: String? { self.json["reason"] as? String ?? self.json["code"] as? String }
+    }
+
+    /// A request by curl, over HTTP/2 unless told otherwise.
+    func curl(
+        _ method: String,
+        _ url: String,
+        bearer: String? = nil,
+        headers: [String] = [],
+        body: String? = nil,
+        options: [String] = ["--http2"]
+    ) async throws -> Answer {
+        var arguments = ["--silent", "--show-error", "--include", "--max-time", "60", "--cacert", self.ca]
+        arguments += ["--request", method] + options
+        if let bearer { arguments += ["--header", "authorization: bearer \(bearer)"] }
+        for header in headers { arguments += ["--header", header] }
+        if body != nil { arguments += ["--data-binary", "@-"] }
+        let result = try await Command.run("curl", arguments + [url], input: body)
+        guard result.status == 0 else { throw Failure("curl \(url): exit \(result.status): \(result.errors)") }
+        return try Self.parse(result.output)
+    }
+
+    private static func parse(_ text: String) throws -> Answer {
+        let parts = text.replacingOccurrences(of: "\r\n", with: "\n").components(separatedBy: "\n\n")
+        let head = parts[0].components(separatedBy: "\n")
+        let status = head[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        var headers: [String: String] = [:]
+        for line in head.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(
+                in: .whitespaces
+            )
+        }
+        return Answer(
+            status: try #require(status),
+            headers: headers,
+            body: parts.dropFirst().joined(separator: "\n\n")
+        )
+    }
+
+    /// A host's token: a number as 64 hex digits.
+    static func token(_ number: Int) -> String {
+        String(repeating: "0", count: 64 - String(number, radix: 16).count) + String(number, radix: 16)
+    }
+
+    /// Registers a host that shows score widgets of these teams and a game character.
+    func register(_ number: Int, teams: [String], bearer: String, revision: Int = 1) async throws -> Answer {
+        let answer = try await self.curl(
+            "PUT",
+            "\(self.hostURL)/v1/hosts/\(Self.token(number))/widgets",
+            bearer: bearer,
+            body: Self.registration(number, teams: teams, revision: revision)
+        )
+        try #require(answer.status == 200, "\(answer.body)")
+        return answer
+    }
+
+    static func registration(_ number: Int, teams: [String], revision: Int = 1, token: String? = nil) -> String {
+        let scores = teams.enumerated().map { index, team in
+            #"{"id":"scores-\#(index)","kind":"scores","family":"systemSmall","configuration":{"team":"\#(team)"}}"#
+        }
+        let character =
+            #"{"id":"character","kind":"character","family":"systemSmall","configuration":{"character":"panda"}}"#
+        let instances = (scores + [character]).joined(separator: ",")
+        let own = token.map { #""token":"\#($0)","# } ?? ""
+        return
+            #"{\#(own)"app":"\#(self.app)","host":"host-\#(number)","revision":\#(revision),"instances":[\#(instances)]}"#
+    }
+
+    /// Asks again until a condition holds; every attempt is a request that takes its time.
+    func eventually<Value>(
+        _ what: String,
+        attempts: Int = 2000,
+        _ body: () async throws -> Value?
+    ) async throws -> Value {
+        for _ in 0..<attempts {
+            if let value = try await body() { return value }
+        }
+        throw Failure("never happened: \(what)")
+    }
+
+    /// What became of a push, once no reload of it is on its way.
+    func settled(_ id: String) async throws -> Answer {
+        try await self.eventually("push \(id) is settled") {
+            let answer = try await self.curl("GET", "\(self.opsURL)/v1/pushes/\(id)")
+            guard answer.status == 200 else { return nil }
+            let outcomes = answer.json["outcomes"] as? [String: Int] ?? [:]
+            return outcomes["issued"] == nil ? answer : nil
+        }
+    }
+
+    /// Acknowledges everything that is outstanding for an app, as its back end may.
+    func acknowledge(_ reloads: [String], bearer: String) async throws {
+        let lines = reloads.map { #"{"reload":"\#($0)"}"# }.joined(separator: "\n")
+        let answer = try await self.curl(
+            "POST",
+            "\(self.hostURL)/v1/apps/\(Self.app)/acknowledgements",
+            bearer: bearer,
+            body: lines
+        )
+        try #require(answer.status == 200, "\(answer.body)")
+    }
+
+    /// The ids of the reloads that a host has not acknowledged.
+    func outstanding(_ number: Int, bearer: String) async throws -> [String] {
+        let answer = try await self.curl("GET", "\(self.hostURL)/v1/hosts/\(Self.token(number))/state", bearer: bearer)
+        let outstanding = answer.json["outstanding"] as? [[String: Any]] ?? []
+        return outstanding.compactMap { $0["id"] as? String }
+    }
+}
