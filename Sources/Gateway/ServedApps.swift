@@ -3,8 +3,8 @@ package import WidgetModel
 
 /// The apps this gateway serves, as every event loop sees them.
 package struct ServedApps: Sendable {
-    /// One app.
-    package struct App: Sendable {
+    /// One app. A class, since every push takes hold of one: a struct would be copied member by member.
+    package final class App: Sendable {
         /// Its place in ``ServedApps/apps`` and its number in topic tables.
         package let number: Int
         package let bundle: BundleID

@@ -181,20 +181,33 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
         self = id
     }
 
-    /// Calls `body` with each of the 36 characters of the lower-case text form.
-    package func forEachCharacter(_ body: (UInt8) -> Void) {
-        for position in 0..<32 {
-            if position == 8 || position == 12 || position == 16 || position == 20 { body(0x2D) }
-            let word = position < 16 ? self.high : self.low
-            let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (position % 16))) & 15
-            body(digit < 10 ? 0x30 + digit : 0x61 + digit - 10)
+    /// Appends the 36 characters of the lower-case text form.
+    package func append(to text: inout [UInt8]) {
+        Self.append(self.high >> 32, digits: 8, to: &text)
+        text.append(0x2D)
+        Self.append(self.high >> 16, digits: 4, to: &text)
+        text.append(0x2D)
+        Self.append(self.high, digits: 4, to: &text)
+        text.append(0x2D)
+        Self.append(self.low >> 48, digits: 4, to: &text)
+        text.append(0x2D)
+        Self.append(self.low, digits: 12, to: &text)
+    }
+
+    private static func append(_ value: UInt64, digits: UInt64, to text: inout [UInt8]) {
+        var shift = digits * 4
+        while shift > 0 {
+            shift -= 4
+            let digit = UInt8(truncatingIfNeeded: value >> shift) & 15
+            // Letters are 39 characters after where the digits would go on.
+            text.append(0x30 + digit + (digit > 9 ? 39 : 0))
         }
     }
 
     package var description: String {
         var text: [UInt8] = []
         text.reserveCapacity(36)
-        self.forEachCharacter { text.append($0) }
+        self.append(to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 }

@@ -2,7 +2,7 @@ package import IntentMatching
 package import WidgetModel
 
 /// Whom a push is for.
-package enum PushTarget: Hashable, Sendable {
+package enum PushDestination: Hashable, Sendable {
     /// The host behind a push token; with an instance if the token is a control's own.
     case host(HostID, InstanceID?)
     /// Every host of an app.
@@ -27,7 +27,7 @@ package struct PushRecord: Hashable, Sendable {
     package var notBefore: Instant?
     /// Names the state of the content: an instance that shows it already needs no reload.
     package var digest: [UInt8]?
-    package var target: PushTarget
+    package var target: PushDestination
     /// Narrows the target to instances of one kind.
     package var kind: WidgetKind?
     /// Narrows the target to instances whose configuration matches.
@@ -42,7 +42,7 @@ package struct PushRecord: Hashable, Sendable {
         collapseID: CollapseID? = nil,
         notBefore: Instant? = nil,
         digest: [UInt8]? = nil,
-        target: PushTarget,
+        target: PushDestination,
         kind: WidgetKind? = nil,
         pattern: MatchPattern? = nil
     ) {

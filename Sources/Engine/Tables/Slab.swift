@@ -1,27 +1,42 @@
 /// Rows that keep their number until they are released; numbers are used again, the last released first.
 ///
-/// `none` is the number that no row has. The free list is part of the state: a replay numbers rows alike.
+/// Kept in chunks, so that a table that grows never copies what it holds: doubling one array of a million rows stops
+/// the partition for tens of milliseconds and touches each page anew. `none` is the number that no row has. The free
+/// list is part of the state: a replay numbers rows alike.
 struct Slab<Row: Sendable>: Sendable {
     static var none: UInt32 { .max }
 
-    private(set) var rows: [Row] = []
+    /// Rows of a chunk: a power of two, large enough that the list of chunks stays short.
+    private static var chunkRows: Int { 1 << Self.chunkShift }
+    private static var chunkShift: Int { 13 }
+
+    private var chunks: [[Row]] = []
+    /// Numbers that were ever given out.
+    private var used = 0
     private(set) var free: [UInt32] = []
 
     /// How many rows are in use.
-    var count: Int { self.rows.count - self.free.count }
+    var count: Int { self.used - self.free.count }
 
     @inline(__always)
     subscript(slot: UInt32) -> Row {
-        _read { yield self.rows[Int(slot)] }
-        _modify { yield &self.rows[Int(slot)] }
+        _read { yield self.chunks[Int(slot) >> Self.chunkShift][Int(slot) & (Self.chunkRows - 1)] }
+        _modify { yield &self.chunks[Int(slot) >> Self.chunkShift][Int(slot) & (Self.chunkRows - 1)] }
     }
 
     mutating func insert(_ row: consuming Row) -> UInt32 {
         guard let slot = self.free.popLast() else {
-            self.rows.append(row)
-            return UInt32(self.rows.count - 1)
+            let slot = self.used
+            if slot & (Self.chunkRows - 1) == 0 {
+                var chunk: [Row] = []
+                chunk.reserveCapacity(Self.chunkRows)
+                self.chunks.append(chunk)
+            }
+            self.chunks[slot >> Self.chunkShift].append(row)
+            self.used += 1
+            return UInt32(slot)
         }
-        self.rows[Int(slot)] = row
+        self[slot] = row
         return slot
     }
 
@@ -32,7 +47,7 @@ struct Slab<Row: Sendable>: Sendable {
 
     /// Every number in use, ascending. O(rows).
     func usedSlots() -> [UInt32] {
-        var isFree = Array(repeating: false, count: self.rows.count)
+        var isFree = Array(repeating: false, count: self.used)
         for slot in self.free { isFree[Int(slot)] = true }
         return isFree.indices.filter { !isFree[$0] }.map { UInt32($0) }
     }

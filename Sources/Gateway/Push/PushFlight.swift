@@ -22,10 +22,9 @@ struct PushFlight {
     var isEmpty: Bool { self.streams.isEmpty }
     var count: Int { self.streams.count }
 
-    mutating func append(connection: HTTPConnection, streamID: Int32, id: Span<UInt8>) {
-        precondition(id.count == Self.idBytes)
+    mutating func append(connection: HTTPConnection, streamID: Int32, id: AnswerID, in request: Span<UInt8>) {
         self.streams.append(streamID)
-        for index in id.indices { self.ids.append(id[index]) }
+        id.append(to: &self.ids, request)
         if let last = self.groups.indices.last, self.groups[last].connection === connection {
             self.groups[last].end = self.streams.count
         } else {

@@ -144,7 +144,7 @@ extension PushHandler {
         let app = self.services.apps.apps[push.app]
         let pattern = try self.pattern(payload, app)
         let id = push.id ?? self.ids.next()
-        var record = PushRecord(
+        let record = PushRecord(
             id: id,
             team: sender.team,
             contentHash: push.contentHash(in: bytes, body: body),
@@ -153,33 +153,20 @@ extension PushHandler {
             collapseID: push.collapseID.flatMap { CollapseID(bytes: Array(copying: bytes.extracting($0.bounds))) },
             notBefore: payload.notBefore,
             digest: payload.digest.map { Array($0.utf8) },
-            target: .app(app.bundle),
+            target: try self.target(push, app, bytes),
             kind: payload.kind,
             pattern: pattern
         )
-        let idText = IDText(push.idText, in: bytes, else: id)
-        switch push.target {
-        case .device(let token):
-            let digits = bytes.extracting(token.bounds)
-            guard let entry = try self.resolve(digits, push.type, app) else {
-                // An unknown token where the app accepts those: logged like any push, and matches nothing.
-                record.target = .host(
-                    HostID(derivedFrom: DeviceToken(bytes: DeviceToken.decode(hex: digits) ?? [])),
-                    nil
-                )
-                self.append(record, connection, request.streamID, idText)
-                return
-            }
-            record.target = .host(entry.host, entry.instance)
-            self.append(record, connection, request.streamID, idText)
-        case .targeted(_, let isDryRun):
+        let answerID = push.idText.map { AnswerID.given($0.bounds) } ?? .generated(id)
+        if case .targeted(_, let isDryRun) = push.target {
             let matchedMax = Self.smaller(payload.maxMatched, app.matchedMax)
             if isDryRun || matchedMax != nil {
-                self.ask(record, isDryRun: isDryRun, matchedMax: matchedMax, connection, request.streamID, idText)
-            } else {
-                self.append(record, connection, request.streamID, idText)
+                let text = answerID.text(bytes)
+                self.ask(record, isDryRun: isDryRun, matchedMax: matchedMax, connection, request.streamID, text)
+                return
             }
         }
+        self.append(record, connection, request.streamID, answerID, bytes)
     }
 
     private static func smaller(_ left: Int?, _ right: Int?) -> Int? {
@@ -199,6 +186,19 @@ extension PushHandler {
         } catch {
             throw RejectionAnswer(.badPayload, detail: "freshet.\(error.description)")
         }
+    }
+
+    /// Whom the record is for.
+    private func target(
+        _ push: ValidatedPush,
+        _ app: ServedApps.App,
+        _ bytes: Span<UInt8>
+    ) throws(RejectionAnswer) -> PushDestination {
+        guard case .device(let range) = push.target else { return .app(app.bundle) }
+        let digits = bytes.extracting(range.bounds)
+        if let entry = try self.resolve(digits, push.type, app) { return .host(entry.host, entry.instance) }
+        // An unknown token where the app accepts those: logged like any push, and matches nothing.
+        return .host(HostID(derivedFrom: DeviceToken(bytes: DeviceToken.decode(hex: digits) ?? [])), nil)
     }
 
     /// The host or control that a token stands for, nil if it is unknown and the app accepts that.
@@ -258,12 +258,19 @@ extension PushHandler {
 // MARK: - Logging and answering
 
 extension PushHandler {
-    private func append(_ record: PushRecord, _ connection: HTTPConnection, _ streamID: Int32, _ id: IDText) {
+    private func append(
+        _ record: PushRecord,
+        _ connection: HTTPConnection,
+        _ streamID: Int32,
+        _ id: AnswerID,
+        _ bytes: Span<UInt8>
+    ) {
         switch record.target {
         case .host(let host, _): _ = self.builder.append(.push(record), for: host)
         case .app: _ = self.builder.appendToAll(.push(record))
         }
-        self.flight.append(connection: connection, streamID: streamID, id: id.bytes.span)
+        self.flight.append(connection: connection, streamID: streamID, id: id, in: bytes)
+        if self.builder.isFull { self.submit() }
     }
 
     /// Hands this turn's records to the journal once the loop has served every connection that had something.
@@ -323,13 +330,14 @@ extension PushHandler {
     ) {
         var given = head.id
         if let range = given, PushID(bytes.extracting(range.bounds)) == nil { given = nil }
-        self.respond(answer, IDText(given, in: bytes, else: self.ids.next()), connection, streamID)
+        let id = given.map { AnswerID.given($0.bounds) } ?? .generated(self.ids.next())
+        self.respond(answer, id.text(bytes), connection, streamID)
     }
 
-    private func respond(_ answer: RejectionAnswer, _ id: IDText, _ connection: HTTPConnection, _ streamID: Int32) {
+    private func respond(_ answer: RejectionAnswer, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
         self.services.counters.add(rejected: answer.rejection)
         self.fields.removeAll()
-        self.fields.append(name: "apns-id", value: id.bytes.span, indexed: false)
+        self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/json")
         connection.respond(streamID, status: answer.status, fields: self.fields, body: answer.body.span)
     }
@@ -341,7 +349,7 @@ extension PushHandler {
         matchedMax: Int?,
         _ connection: HTTPConnection,
         _ streamID: Int32,
-        _ id: IDText
+        _ id: [UInt8]
     ) {
         let services = self.services
         let bound = NIOLoopBound((handler: self, connection: connection), eventLoop: self.loop)
@@ -354,14 +362,14 @@ extension PushHandler {
                 handler.respond(RejectionAnswer(.serviceUnavailable), id, connection, streamID)
             case .success(let summary) where isDryRun:
                 handler.fields.removeAll()
-                handler.fields.append(name: "apns-id", value: id.bytes.span, indexed: false)
+                handler.fields.append(name: "apns-id", value: id.span, indexed: false)
                 handler.fields.append(name: "content-type", value: "application/json")
                 connection.respond(streamID, status: 200, fields: handler.fields, body: summary.json.jsonText.span)
             case .success(let summary):
                 if let matchedMax, summary.matched > matchedMax {
                     handler.refuse(summary.matched, over: matchedMax, id, connection, streamID)
                 } else {
-                    handler.append(record, connection, streamID, id)
+                    handler.append(record, connection, streamID, .given(0..<id.count), id.span)
                     handler.scheduleFlush()
                 }
             }
@@ -369,14 +377,14 @@ extension PushHandler {
         }
     }
 
-    private func refuse(_ matched: Int, over max: Int, _ id: IDText, _ connection: HTTPConnection, _ streamID: Int32) {
+    private func refuse(_ matched: Int, over max: Int, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
         let problem = Problem(
             .tooManyMatched,
             "the push matches \(matched) instances, more than the \(max) allowed; narrow freshet.match or raise maxMatched",
             matched: matched
         )
         self.fields.removeAll()
-        self.fields.append(name: "apns-id", value: id.bytes.span, indexed: false)
+        self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/problem+json")
         connection.respond(streamID, status: problem.code.status, fields: self.fields, body: problem.json.jsonText.span)
     }
@@ -392,21 +400,5 @@ extension Array where Element == UInt8 {
         self.init()
         self.reserveCapacity(span.count)
         for index in span.indices { self.append(span[index]) }
-    }
-}
-
-/// The 36 characters of an `apns-id` as they are answered: the sender's own spelling, or a generated one.
-struct IDText {
-    let bytes: [UInt8]
-
-    init(_ given: APNSWire.ByteRange?, in request: Span<UInt8>, else generated: PushID) {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(PushFlight.idBytes)
-        if let given {
-            for index in given.bounds { bytes.append(request[index]) }
-        } else {
-            generated.forEachCharacter { bytes.append($0) }
-        }
-        self.bytes = bytes
     }
 }

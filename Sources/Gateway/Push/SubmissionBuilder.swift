@@ -24,6 +24,13 @@ package struct SubmissionBuilder {
 
     package var isEmpty: Bool { self.recordCount == 0 }
 
+    /// Whether the largest batch is so large that it should go to the journal at once: half of what one may be.
+    package private(set) var isFull = false
+
+    /// The bytes of one partition's records at which a submission is closed. Default half of the journal's limit, since
+    /// the record that passes it may still be as long as a body.
+    private static let batchBytesMax = JournalLimits().batchBytesMax / 2
+
     /// Adds a record for the partition that owns a host.
     package mutating func append(_ record: Record, for host: HostID) -> Ticket {
         self.append(record, to: PartitionID(of: host, among: self.partitions))
@@ -33,6 +40,7 @@ package struct SubmissionBuilder {
         self.recordCount += 1
         let index = self.packers[Int(partition.rawValue)].recordCount
         self.packers[Int(partition.rawValue)].append { record.encode(into: &$0) }
+        if self.packers[Int(partition.rawValue)].byteCount >= Self.batchBytesMax { self.isFull = true }
         return Ticket(partition: partition, index: index)
     }
 
@@ -48,6 +56,7 @@ package struct SubmissionBuilder {
             batches.append(Submission.Batch(partition: PartitionID(UInt16(index)), records: self.packers[index].take()))
         }
         self.recordCount = 0
+        self.isFull = false
         return Submission(batches)
     }
 }

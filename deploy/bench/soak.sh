@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Mixed load for MINUTES: memory and descriptors must stay flat, no push may fail, the books must balance.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+echo "building the release program (some minutes the first time)"
+swift build -c release --product freshet 2>&1 | tail -1
+exec .venv/bin/python deploy/bench/soak.py --program .build/release/freshet --minutes "${MINUTES:-60}" "$@"
