@@ -113,6 +113,8 @@ package final class Gateway: Service {
         let interval = TimeAmount.milliseconds(self.configuration.streams.heartbeat.milliseconds)
         return group.next().scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
             self.streams.beat()
+            // An idle gateway asks nobody else for the time.
+            _ = self.clock.now()
             self.readiness.set(.clock, met: !self.clock.isStepped)
         }
     }

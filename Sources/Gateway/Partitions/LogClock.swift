@@ -18,7 +18,8 @@ package final class LogClock: Sendable {
     private struct State {
         var lastMonotonic: UInt64
         var current: Instant
-        /// Elapsed milliseconds that have not been spent on slewing yet; a hundred of them buy one.
+        /// Elapsed milliseconds that were too few to slew by one; less than ``slewDivisor``, so that a long time without
+        /// a difference does not buy a jump later.
         var slewCredit: Int64 = 0
         var isStepped = false
     }
@@ -61,17 +62,17 @@ package final class LogClock: Sendable {
                 state.current = expected
             } else {
                 state.isStepped = false
-                let credit = min(state.slewCredit + elapsed, Self.stepMax.milliseconds * Self.slewDivisor)
+                let credit = state.slewCredit + elapsed
                 let slewMax = credit / Self.slewDivisor
                 let slew = max(-slewMax, min(slewMax, difference.milliseconds))
-                state.slewCredit = credit - abs(slew) * Self.slewDivisor
+                state.slewCredit = min(credit - abs(slew) * Self.slewDivisor, Self.slewDivisor - 1)
                 state.current = max(state.current, expected + .milliseconds(slew))
             }
             return state.current
         }
     }
 
-    /// Whether wall time is more than ``stepMax`` away from log time.
+    /// Whether wall time was more than ``stepMax`` away from log time when ``now()`` was asked last.
     package var isStepped: Bool { self.state.withLock { $0.isStepped } }
 
     /// The machine's wall time, in UTC.

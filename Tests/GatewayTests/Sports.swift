@@ -1,0 +1,143 @@
+import APNSWire
+import Engine
+import Gateway
+import IntentMatching
+import Timelines
+import WidgetModel
+
+/// The apps that these tests serve: the scores app of Apple's articles, and one of another team.
+enum Sports {
+    static let app = BundleID("com.example.scores")
+    static let team = TeamID("ABCDE12345")
+    static let otherApp = BundleID("com.example.other")
+    static let otherTeam = TeamID("OTHER12345")
+    /// 2026-11-02T17:00:00Z.
+    static let start = Instant(seconds: 1_793_638_800)
+
+    static func schema(_ kind: String, _ parameters: [ParameterSchema]) -> KindSchema {
+        do {
+            return try KindSchema(kind: WidgetKind(kind), parameters: parameters)
+        } catch {
+            preconditionFailure("\(error)")
+        }
+    }
+
+    static let scores = Self.schema("scores", [ParameterSchema("league", .string), ParameterSchema("team", .string)])
+    static let secret = Self.schema("secret", [ParameterSchema("account", .string)])
+
+    static let settings = EngineSettings(
+        apps: [
+            AppSettings(app: Self.app, team: Self.team, kinds: [KindSettings(schema: Self.scores, budget: .widgetkit)]),
+            AppSettings(
+                app: Self.otherApp,
+                team: Self.otherTeam,
+                kinds: [KindSettings(schema: Self.secret, budget: .widgetkit)]
+            ),
+        ]
+    )
+
+    static let served = ServedApps([
+        ServedApps.App(
+            number: 0,
+            bundle: Self.app,
+            team: Self.team,
+            extraTopics: [],
+            acceptsUnknownTokens: false,
+            matchedMax: nil,
+            schemas: [Self.scores]
+        ),
+        ServedApps.App(
+            number: 1,
+            bundle: Self.otherApp,
+            team: Self.otherTeam,
+            extraTopics: [],
+            acceptsUnknownTokens: false,
+            matchedMax: nil,
+            schemas: [Self.secret]
+        ),
+    ])
+
+    static func token(_ name: String) -> DeviceToken { DeviceToken(bytes: Array("token of \(name)".utf8)) }
+
+    static func instance(_ id: String, team: String = "seahawks") -> InstanceRegistration {
+        InstanceRegistration(
+            id: InstanceID(id),
+            kind: Self.scores.kind,
+            family: .systemSmall,
+            configuration: Configuration([Configuration.Parameter(name: "team", value: .string(team))])
+        )
+    }
+
+    static func registration(_ host: String, revision: UInt64 = 1, _ instances: [InstanceRegistration])
+        -> HostRegistration
+    {
+        HostRegistration(
+            host: HostID(host),
+            token: Self.token(host),
+            app: Self.app,
+            revision: revision,
+            instances: instances
+        )
+    }
+
+    static func push(_ number: UInt64, to host: String) -> PushRecord {
+        PushRecord(
+            id: PushID(high: 7, low: number),
+            team: Self.team,
+            contentHash: number,
+            priority: .high,
+            target: .host(HostID(host), nil)
+        )
+    }
+
+    static func reload(_ host: String, _ instance: String = "a", app: BundleID = Sports.app, position: UInt64 = 1)
+        -> ReloadEffect
+    {
+        ReloadEffect(
+            id: ReloadID(
+                partition: PartitionID(0),
+                position: LogPosition(position),
+                instance: InstanceAddress(host: HostID(host), instance: InstanceID(instance))
+            ),
+            app: app,
+            kind: Self.scores.kind,
+            family: .systemSmall,
+            delivery: .stream,
+            causes: ReloadCauses(.push),
+            exemption: nil,
+            issuedAt: Self.start,
+            expiresAt: Self.start + .hours(4),
+            pushCount: 1,
+            push: PushID(high: 7, low: 1)
+        )
+    }
+}
+
+/// The value that a JSON text spells.
+func json(_ text: String) throws -> JSONValue { try JSONReader().parse(Array(text.utf8), limits: JSONLimits()) }
+
+/// The problem that `body` throws, nil if it throws none.
+func problem<Value>(_ body: () throws(Problem) -> Value) -> Problem? {
+    do throws(Problem) {
+        _ = try body()
+        return nil
+    } catch {
+        return error
+    }
+}
+
+/// A problem's code and path.
+struct Place: Hashable {
+    let code: Problem.Code
+    let path: String?
+
+    init(_ code: Problem.Code, _ path: String?) {
+        self.code = code
+        self.path = path
+    }
+
+    init?(_ problem: Problem?) {
+        guard let problem else { return nil }
+        self.init(problem.code, problem.path)
+    }
+}
