@@ -136,9 +136,9 @@ extension HostDirectory {
         case .bound(let token, let host, let app, let instance):
             self.bind(token, to: Entry(host: host, app: app, instance: instance, partition: partition))
         case .removed(let token, let app, let at):
-            self.markRemoved(token, app: app, at: at)
+            self.markRemoved(token, app: app, at: at, in: partition)
         case .forgotten(let token):
-            self.forget(token)
+            self.forget(token, in: partition)
         }
     }
 }

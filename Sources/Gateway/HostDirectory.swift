@@ -3,6 +3,9 @@ package import WidgetModel
 
 /// Which host a push token stands for: what the gateway must know before a push can be logged.
 ///
+/// A token may have been one host's and now be another's, in another partition: each partition's word on it is kept, and
+/// a binding outweighs a removal, in whichever order the partitions speak.
+///
 /// Filled by the partitions' owners from what their engines applied, read by every event loop. One lock, held for a
 /// look-up of some tens of nanoseconds; the table is keyed by a 64-bit hash so that the 32 bytes of a token are
 /// hashed once and compared once.
@@ -31,8 +34,10 @@ package final class HostDirectory: Sendable {
         case unknown
     }
 
+    /// What one partition says of a token.
     private struct Slot {
         let token: [UInt8]
+        let partition: PartitionID
         let lookup: Lookup
     }
 
@@ -51,7 +56,7 @@ package final class HostDirectory: Sendable {
         let key = self.key(token)
         return self.table.withLock { table in
             guard let slots = table[key] else { return .unknown }
-            return Self.find(token, in: slots)?.lookup ?? .unknown
+            return Self.find(token, in: slots)
         }
     }
 
@@ -61,28 +66,28 @@ package final class HostDirectory: Sendable {
     }
 
     package func bind(_ token: DeviceToken, to entry: Entry) {
-        self.replace(token, with: .bound(entry))
+        self.replace(token, entry.partition, with: .bound(entry))
     }
 
-    package func markRemoved(_ token: DeviceToken, app: BundleID, at instant: Instant) {
-        self.replace(token, with: .removed(app: app, at: instant))
+    package func markRemoved(_ token: DeviceToken, app: BundleID, at instant: Instant, in partition: PartitionID) {
+        self.replace(token, partition, with: .removed(app: app, at: instant))
     }
 
-    package func forget(_ token: DeviceToken) {
-        self.replace(token, with: nil)
+    package func forget(_ token: DeviceToken, in partition: PartitionID) {
+        self.replace(token, partition, with: nil)
     }
 
-    /// How many tokens are known, removed ones included.
+    /// How many tokens are known, removed ones included; one that moved between partitions counts for each.
     package var count: Int {
         self.table.withLock { $0.values.reduce(0) { $0 + $1.count } }
     }
 
-    private func replace(_ token: DeviceToken, with lookup: Lookup?) {
+    private func replace(_ token: DeviceToken, _ partition: PartitionID, with lookup: Lookup?) {
         let key = self.key(token.bytes.span)
         self.table.withLock { table in
             var slots = table[key, default: []]
-            slots.removeAll { $0.token == token.bytes }
-            if let lookup { slots.append(Slot(token: token.bytes, lookup: lookup)) }
+            slots.removeAll { $0.partition == partition && $0.token == token.bytes }
+            if let lookup { slots.append(Slot(token: token.bytes, partition: partition, lookup: lookup)) }
             table[key] = slots.isEmpty ? nil : slots
         }
     }
@@ -94,11 +99,22 @@ package final class HostDirectory: Sendable {
         return hash.value
     }
 
-    private static func find(_ token: Span<UInt8>, in slots: [Slot]) -> Slot? {
-        slots.first { slot in
-            guard slot.token.count == token.count else { return false }
-            for index in token.indices where slot.token[index] != token[index] { return false }
-            return true
+    /// The newest binding, else the newest removal.
+    private static func find(_ token: Span<UInt8>, in slots: [Slot]) -> Lookup {
+        var removal = Lookup.unknown
+        for slot in slots.reversed() where Self.isEqual(slot.token.span, token) {
+            switch (slot.lookup, removal) {
+            case (.bound, _): return slot.lookup
+            case (.removed(_, let at), .removed(_, let newest)) where at <= newest: continue
+            default: removal = slot.lookup
+            }
         }
+        return removal
+    }
+
+    private static func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        for index in left.indices where left[index] != right[index] { return false }
+        return true
     }
 }
