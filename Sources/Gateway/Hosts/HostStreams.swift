@@ -91,31 +91,39 @@ package final class HostStreams: Sendable {
             table.count += 1
             return .success(table.next)
         }
-        return Subscription(events: events, scope: scope, number: try result.get())
+        let number = try result.get()
+        // A reader may go before it has read anything: a stream that nobody holds any more must not keep its place.
+        continuation.onTermination = { [weak self] _ in self?.remove(number, of: scope) }
+        return Subscription(events: events, scope: scope, number: number)
     }
 
     package func cancel(_ subscription: Subscription) {
-        self.table.withLock { Self.remove(subscription.number, of: subscription.scope, from: &$0)?.finish() }
+        self.remove(subscription.number, of: subscription.scope)?.finish()
     }
 
     /// Hands reloads to the streams of their hosts and apps.
     package func publish(_ effects: [Effect]) {
-        self.table.withLock { table in
-            guard table.count > 0 else { return }
+        let slow = self.table.withLock { table in
+            var slow: [AsyncStream<Event>.Continuation] = []
+            guard table.count > 0 else { return slow }
             for effect in effects {
                 guard case .reload(let reload) = effect else { continue }
-                self.send(.reload(reload), to: .host(reload.host), &table)
-                self.send(.reload(reload), to: .app(reload.app), &table)
+                Self.send(.reload(reload), to: .host(reload.host), &table, &slow)
+                Self.send(.reload(reload), to: .app(reload.app), &table, &slow)
             }
+            return slow
         }
+        for continuation in slow { continuation.finish() }
     }
 
     /// Writes a heartbeat to every stream, so that both ends notice a connection that died.
     package func beat() {
-        self.table.withLock { table in
-            let scopes = Array(table.streams.keys)
-            for scope in scopes { self.send(.heartbeat, to: scope, &table) }
+        let slow = self.table.withLock { table in
+            var slow: [AsyncStream<Event>.Continuation] = []
+            for scope in Array(table.streams.keys) { Self.send(.heartbeat, to: scope, &table, &slow) }
+            return slow
         }
+        for continuation in slow { continuation.finish() }
     }
 
     /// Ends every stream and opens no more: the gateway is draining.
@@ -130,13 +138,25 @@ package final class HostStreams: Sendable {
         for continuation in open { continuation.finish() }
     }
 
-    private func send(_ event: Event, to scope: Scope, _ table: inout Table) {
+    /// Takes out the readers that were too slow; the caller finishes them once the lock is let go, because a stream that
+    /// ends takes the lock too.
+    private static func send(
+        _ event: Event,
+        to scope: Scope,
+        _ table: inout Table,
+        _ slow: inout [AsyncStream<Event>.Continuation]
+    ) {
         guard let streams = table.streams[scope] else { return }
         for stream in streams {
             guard case .dropped = stream.continuation.yield(event) else { continue }
             table.cutOff += 1
-            Self.remove(stream.number, of: scope, from: &table)?.finish()
+            if let continuation = Self.remove(stream.number, of: scope, from: &table) { slow.append(continuation) }
         }
+    }
+
+    @discardableResult
+    private func remove(_ number: UInt64, of scope: Scope) -> AsyncStream<Event>.Continuation? {
+        self.table.withLock { Self.remove(number, of: scope, from: &$0) }
     }
 
     private static func remove(
