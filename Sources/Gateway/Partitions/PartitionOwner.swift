@@ -105,9 +105,8 @@ extension PartitionOwner {
         }
         // What was appended between the replay and the observer is found by one look.
         try await self.loop.submit {
-            self.state.value.announced = LogPosition(.max)
-            try self.applyTurn()
-            self.state.value.announced = max(self.state.value.applied, LogPosition.start)
+            while try self.applyNext(upTo: LogPosition(.max)) {}
+            self.state.value.announced = max(self.state.value.announced, self.state.value.applied)
             self.commit()
             self.armTick()
         }.get()
@@ -161,7 +160,7 @@ extension PartitionOwner {
     private func drain() {
         guard !self.state.value.hasFailed else { return }
         do {
-            try self.applyTurn()
+            _ = try self.applyNext(upTo: self.state.value.announced)
         } catch {
             return self.fail(error)
         }
@@ -176,14 +175,18 @@ extension PartitionOwner {
         self.armTick()
     }
 
-    private func applyTurn() throws {
+    /// Applies the next entries, a turn's worth at most.
+    ///
+    /// - Returns: Whether there were any.
+    private func applyNext(upTo last: LogPosition) throws -> Bool {
         let next = self.state.value.applied.next
-        guard next <= self.state.value.announced else { return }
+        guard next <= last else { return false }
         let entries = try self.journal.read(self.partition, from: next, entriesMax: Self.entriesPerTurn)
-        for entry in entries where entry.position <= self.state.value.announced {
+        for entry in entries where entry.position <= last {
             let output = try self.apply(entry)
             self.state.value.uncommitted.append(contentsOf: output.effects)
         }
+        return !entries.isEmpty
     }
 
     private func apply(_ entry: LogEntry) throws -> EngineOutput {
@@ -240,13 +243,12 @@ extension PartitionOwner {
             self.loop.execute {
                 switch result {
                 case .success(let position):
-                    self.state.value.lastOutput = position
-                    self.state.value.isCommitting = false
-                    self.outlets.effects(effects)
-                    self.commit()
+                    self.committed(at: position, effects)
                 case .failure(let error) where error.isRetriable:
                     // The effects stay undelivered until they are durable; the log keeps their cause.
                     self.loop.scheduleTask(in: Self.commitRetryDelay) { self.write(record, effects) }
+                case .failure(let error) where error.code == .unknownOutcome:
+                    self.settle(record, effects, error)
                 case .failure(let error):
                     self.fail(error)
                 }
@@ -254,10 +256,34 @@ extension PartitionOwner {
         }
     }
 
+    private func committed(at position: OutputPosition, _ effects: [Effect]) {
+        self.state.value.lastOutput = position
+        self.state.value.isCommitting = false
+        self.outlets.effects(effects)
+        self.commit()
+    }
+
+    /// Reads what became of an output whose outcome is unknown, since writing it again could write it twice.
+    ///
+    /// If the newest output is the one that was tried, it was written. If it is not, it may still come to light at a
+    /// restart, and whatever is written meanwhile could contradict it: the partition stops, and the replay settles it.
+    private func settle(_ record: OutputRecord, _ effects: [Effect], _ unknown: JournalError) {
+        let tried = OutputEntry(position: self.state.value.lastOutput?.next ?? .first, record: record)
+        do throws(JournalError) {
+            guard try self.journal.lastOutput(self.partition) == tried else { return self.fail(unknown) }
+        } catch {
+            return self.fail(error)
+        }
+        self.logger.warning("partition \(self.partition): output \(tried.position) was written after all: \(unknown)")
+        self.committed(at: tried.position, effects)
+    }
+
     private func fail(_ error: any Error) {
         guard !self.state.value.hasFailed else { return }
         self.state.value.hasFailed = true
-        self.logger.critical("partition \(self.partition) stopped: \(error)")
+        // A closed journal is the end of a shutdown; whatever was not applied yet is replayed at the next start.
+        let isShutdown = (error as? JournalError)?.code == .closed
+        self.logger.log(level: isShutdown ? .info : .critical, "partition \(self.partition) stopped: \(error)")
         for promise in self.state.value.expected.values { promise.fail(error) }
         self.state.value.expected = [:]
         self.state.value.tick?.cancel()

@@ -1,0 +1,138 @@
+import Engine
+import Gateway
+import Journaling
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+import WidgetModel
+
+/// The owners of an in-memory log, and everything that they hand on.
+final class OwnerScene: Sendable {
+    let journal: MemoryJournal
+    let time: FakeTime
+    let owners: [PartitionOwner]
+    let log: CommandLog
+    let directory = HostDirectory(seed: 7)
+    let streams = HostStreams()
+    /// Reloads in the order in which they were handed on; for one reader.
+    let reloads: AsyncStream<ReloadEffect>
+    /// What stopped a partition; for one reader.
+    let failures: AsyncStream<String>
+    private let handed: Handed
+
+    private final class Handed: Sendable {
+        let reloads = Mutex<[ReloadEffect]>([])
+    }
+
+    init(_ journal: MemoryJournal, _ time: FakeTime, submissionBytesMax: Int = JournalLimits().batchBytesMax) {
+        let (reloads, reload) = AsyncStream.makeStream(of: ReloadEffect.self)
+        let (failures, failure) = AsyncStream.makeStream(of: String.self)
+        let handed = Handed()
+        let directory = self.directory
+        let streams = self.streams
+        let outlets = PartitionOwner.Outlets(
+            effects: { effects in
+                for case .reload(let effect) in effects {
+                    handed.reloads.withLock { $0.append(effect) }
+                    reload.yield(effect)
+                }
+                streams.publish(effects)
+            },
+            directory: { partition, changes in
+                for case .bound(let token, let host, let app, let instance) in changes {
+                    directory.bind(
+                        token,
+                        to: HostDirectory.Entry(host: host, app: app, instance: instance, partition: partition)
+                    )
+                }
+                for case .removed(let token, let app, let at) in changes {
+                    directory.markRemoved(token, app: app, at: at, in: partition)
+                }
+            },
+            failed: { partition, error in failure.yield("\(partition): \(error)") }
+        )
+        let clock = time.makeClock()
+        let owners = (0..<journal.format.partitions).map { number in
+            PartitionOwner(
+                engine: Engine(partition: PartitionID(UInt16(number)), partitions: journal.format.partitions),
+                partition: PartitionID(UInt16(number)),
+                loop: MultiThreadedEventLoopGroup.singleton.next(),
+                journal: journal,
+                clock: clock,
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                outlets: outlets
+            )
+        }
+        self.journal = journal
+        self.time = time
+        self.owners = owners
+        self.log = CommandLog(journal: journal, owners: owners, submissionBytesMax: submissionBytesMax)
+        self.reloads = reloads
+        self.failures = failures
+        self.handed = handed
+    }
+
+    /// A new log with the sports apps' settings, its owners started.
+    static func started(
+        partitions: Int = 1,
+        limits: JournalLimits = JournalLimits(),
+        submissionBytesMax: Int = JournalLimits().batchBytesMax
+    ) async throws -> OwnerScene {
+        let time = FakeTime()
+        let journal = MemoryJournal(partitions: partitions, limits: limits, clock: { time.wall })
+        let scene = OwnerScene(journal, time, submissionBytesMax: submissionBytesMax)
+        _ = try await scene.start()
+        _ = try await scene.log.appendToAll(.settings(Sports.settings))
+        return scene
+    }
+
+    /// Starts the owners; how many entries they replayed.
+    func start() async throws -> Int {
+        var replayed = 0
+        for owner in self.owners { replayed += try await owner.start { _ in } }
+        return replayed
+    }
+
+    /// The same log in a new process. Reads what is committed at this moment.
+    func restarted() -> OwnerScene { OwnerScene(self.journal.reopened(), self.time) }
+
+    /// Every reload that was handed on so far.
+    var handedOn: [ReloadEffect] { self.handed.reloads.withLock { $0 } }
+
+    /// Waits until the owners' loops have done what was asked of them up to now: an announced entry is applied, its
+    /// output written and handed on, each of which may ask for one more turn.
+    func settle() async throws {
+        for _ in 0..<4 {
+            for owner in self.owners { _ = try await owner.progress() }
+        }
+    }
+
+    @discardableResult
+    func register(_ host: String, revision: UInt64 = 1, instances: Int = 1) async throws -> RecordAnswer.Result {
+        let shown = (0..<instances).map { Sports.instance("a\($0)") }
+        return try await self.log.append(
+            .register(Sports.registration(host, revision: revision, shown)),
+            for: HostID(host)
+        )
+    }
+
+    func digests() async throws -> [UInt64] {
+        var digests: [UInt64] = []
+        for owner in self.owners { digests.append(try await owner.query { $0.stateDigest() }) }
+        return digests
+    }
+
+    /// The reloads that the output log of a partition holds, a list for each record.
+    func outputs(_ partition: UInt16 = 0) throws -> [[ReloadEffect]] {
+        let outputs = try self.journal.readOutputs(PartitionID(partition), from: .first, outputsMax: 1000)
+        return try outputs.map { output in
+            var reader = ByteReader(output.record.effects)
+            return try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }.map { effect in
+                switch effect {
+                case .reload(let reload): reload
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import Engine
+import Gateway
+import Journaling
+import NIOCore
+import Testing
+import WidgetModel
+
+@Suite struct PartitionOwnerTests {
+    private static let partition = PartitionID(0)
+
+    private static func next(_ stream: AsyncStream<some Sendable>) async -> String? {
+        for await element in stream { return "\(element)" }
+        return nil
+    }
+
+    /// Takes so many reloads from the stream, in order.
+    private static func take(_ count: Int, _ scene: OwnerScene) async -> [ReloadEffect] {
+        var taken: [ReloadEffect] = []
+        guard count > 0 else { return taken }
+        for await reload in scene.reloads {
+            taken.append(reload)
+            if taken.count == count { break }
+        }
+        return taken
+    }
+
+    @Test func `an answer reaches whoever waits for it`() async throws {
+        let scene = try await OwnerScene.started()
+        #expect(try await scene.register("a", instances: 3) == .registered(RegistrationCounts(added: 3)))
+        #expect(
+            try await scene.register("a", instances: 2) == .registered(RegistrationCounts(unchanged: 2, removed: 1))
+        )
+        #expect(try await scene.register("a", revision: 0) == .staleRevision(current: 1))
+    }
+
+    @Test func `what is bound is told at once, what is to be reloaded once it is durable`() async throws {
+        let scene = try await OwnerScene.started()
+        // Registered before the owner's first entry comes: from then on outputs wait.
+        scene.journal.observeAppends(Self.partition) { _ in scene.journal.hold() }
+        #expect(try await scene.register("a") == .registered(RegistrationCounts(added: 1)))
+        try await scene.settle()
+        #expect(scene.directory.count == 1)
+        #expect(scene.journal.waiting == 1)
+        #expect(scene.handedOn == [])
+        #expect(try scene.outputs() == [])
+        scene.journal.release()
+        let reloads = await Self.take(1, scene)
+        #expect(reloads.map(\.causes) == [ReloadCauses(.added)])
+        #expect(try scene.outputs() == [reloads])
+    }
+
+    @Test func `an output that the log does not take is tried again, and its effects come once`() async throws {
+        let scene = try await OwnerScene.started()
+        for code in [.unavailable, .full, .readOnly] as [JournalError.Code] {
+            scene.journal.failNextOutput(with: JournalError(code, "not now"))
+        }
+        try await scene.register("a", instances: 2)
+        let reloads = await Self.take(2, scene)
+        try await scene.register("b")
+        let more = await Self.take(1, scene)
+        try await scene.settle()
+        #expect(scene.handedOn == reloads + more)
+        #expect(try scene.outputs() == [reloads, more])
+    }
+
+    @Test func `effects that come while an output is written go out behind it`() async throws {
+        let scene = try await OwnerScene.started()
+        scene.journal.failNextOutput(with: JournalError(.unavailable, "not now"))
+        try await scene.register("a")
+        try await scene.register("b")
+        try await scene.register("c")
+        let reloads = await Self.take(3, scene)
+        #expect(reloads.map(\.host.rawValue) == ["a", "b", "c"])
+        #expect(try scene.outputs() == [Array(reloads[..<1]), Array(reloads[1...])])
+    }
+
+    @Test func `a fenced output stops the partition and whoever waits is told`() async throws {
+        let scene = try await OwnerScene.started()
+        let owner = scene.owners[0]
+        let waiter = owner.loop.makePromise(of: RecordAnswer.self)
+        owner.expectAnswer(at: LogPosition(99), index: 0, waiter)
+        scene.journal.commitOutput(
+            Self.partition,
+            expected: nil,
+            OutputRecord(through: LogPosition(1), epoch: 1, engineVersion: 1, runningHash: 0, effects: [])
+        ) { _ in }
+        try await scene.register("a")
+        #expect(await Self.next(scene.failures)?.hasPrefix("0: journal fenced") == true)
+        await #expect(throws: JournalError.self) { try await waiter.futureResult.get() }
+        #expect(try await owner.progress().hasFailed)
+        #expect(scene.handedOn == [])
+        await #expect(
+            throws: Problem(.unavailable, "the partition that this belongs to has stopped; send it again later")
+        ) {
+            try await scene.register("b")
+        }
+        #expect(try await owner.query { $0.host(HostID("b")) } == nil)
+    }
+
+    @Test func `an output of unknown outcome that was written is taken for written`() async throws {
+        let scene = try await OwnerScene.started()
+        scene.journal.failNextOutput(with: JournalError(.unknownOutcome, "sync failed"), isStored: true)
+        try await scene.register("a")
+        let first = await Self.take(1, scene)
+        try await scene.register("b")
+        let second = await Self.take(1, scene)
+        try await scene.settle()
+        #expect(scene.handedOn == first + second)
+        #expect(try scene.outputs() == [first, second])
+        #expect(try await scene.owners[0].progress().hasFailed == false)
+    }
+
+    @Test func `an output of unknown outcome that is not there stops the partition, and a restart makes up for it`()
+        async throws
+    {
+        let scene = try await OwnerScene.started()
+        try await scene.register("a")
+        let first = await Self.take(1, scene)
+        scene.journal.failNextOutput(with: JournalError(.unknownOutcome, "sync failed"))
+        try await scene.register("b")
+        #expect(await Self.next(scene.failures) == "0: journal unknownOutcome: sync failed")
+        #expect(scene.handedOn == first)
+
+        let again = scene.restarted()
+        #expect(try await again.start() == 3)
+        let second = await Self.take(1, again)
+        #expect(second.map(\.host.rawValue) == ["b"])
+        #expect(try again.outputs() == [first, second])
+    }
+
+    @Test func `a restart gives the same state and hands on exactly what no output record holds`() async throws {
+        let scene = try await OwnerScene.started(partitions: 3)
+        for number in 0..<20 { try await scene.register("host-\(number)", instances: 2) }
+        for number in 0..<5 as Range<UInt64> {
+            let push = Sports.push(number, to: "host-\(number)")
+            _ = try await scene.log.append(.push(push), for: HostID("host-\(number)"))
+        }
+        try await scene.settle()
+        let committed = try (0..<3).map { try scene.outputs($0).flatMap { $0 } }
+        #expect(scene.handedOn.count == committed.joined().count)
+
+        // From here on nothing is written but entries: the process dies before any output is.
+        let journal = scene.journal
+        for number in 0..<3 { journal.observeAppends(PartitionID(UInt16(number))) { _ in journal.hold() } }
+        var builder = SubmissionBuilder(partitions: 3)
+        let lost = Set((20..<26).map { HostID("host-\($0)") })
+        for host in lost.sorted() {
+            _ = builder.append(.register(Sports.registration(host.rawValue, [Sports.instance("a")])), for: host)
+        }
+        journal.append(builder.take()) { _ in }
+        try await scene.settle()
+        let again = scene.restarted()
+        let before = try (0..<3).map { try again.outputs($0).flatMap { $0 }.count }
+        #expect(try await again.start() > 0)
+        #expect(try await again.digests() == scene.digests())
+        try await again.settle()
+        let after = try (0..<3).map { try again.outputs($0).flatMap { $0 } }
+        #expect(again.handedOn.count == after.joined().count - before.reduce(0, +))
+        #expect(Set(after.joined().map(\.id)).count == after.joined().count)
+        #expect(lost.isSubset(of: Set(after.joined().map(\.host))))
+        #expect(again.directory.count == scene.directory.count)
+    }
+
+    @Test func `an engine that decides differently does not start`() async throws {
+        let scene = try await OwnerScene.started()
+        let again = scene.restarted()
+        again.journal.commitOutput(
+            Self.partition,
+            expected: nil,
+            OutputRecord(through: LogPosition(1), epoch: 0, engineVersion: 1, runningHash: 12, effects: [])
+        ) { _ in }
+        await #expect(throws: OwnerFault.engineDisagrees(partition: Self.partition, position: LogPosition(1))) {
+            try await again.start()
+        }
+    }
+
+    @Test func `a log that no engine can read does not start`() async throws {
+        let time = FakeTime()
+        let journal = MemoryJournal(partitions: 1, clock: { time.wall })
+        var records = PackedRecords()
+        records.append([0xFF, 0xFF])
+        journal.append(Submission(partition: Self.partition, records: records)) { _ in }
+        await #expect(throws: EngineFault.self) { try await OwnerScene(journal, time).start() }
+    }
+
+    @Test func `an entry that the engine cannot read stops a running partition`() async throws {
+        let scene = try await OwnerScene.started()
+        var records = PackedRecords()
+        records.append([0xFF, 0xFF])
+        scene.journal.append(Submission(partition: Self.partition, records: records)) { _ in }
+        #expect(await Self.next(scene.failures)?.hasPrefix("0: record at position 2 cannot be read") == true)
+    }
+
+    @Test func `more entries than one turn applies are applied all the same`() async throws {
+        let scene = try await OwnerScene.started()
+        for number in 0..<300 {
+            var builder = SubmissionBuilder(partitions: 1)
+            let host = "host-\(number)"
+            _ = builder.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostID(host))
+            scene.journal.append(builder.take()) { _ in }
+        }
+        #expect(Set(await Self.take(300, scene).map(\.host)).count == 300)
+        #expect(try await scene.owners[0].progress().applied == LogPosition(301))
+        let again = scene.restarted()
+        #expect(try await again.start() == 301)
+        #expect(try await again.digests() == scene.digests())
+        #expect(again.handedOn == [])
+    }
+
+    @Test func `a timer that is due becomes a tick in the log`() async throws {
+        let scene = try await OwnerScene.started()
+        try await scene.register("a")
+        try await scene.settle()
+        let host = HostID("a")
+        #expect(try await scene.owners[0].query { $0.outstandingReloads(host: host).count } == 1)
+
+        // Two days without the gateway: the reload's acknowledgement was due within one.
+        scene.time.pass(.days(2))
+        let again = scene.restarted()
+        let (positions, position) = AsyncStream.makeStream(of: LogPosition.self)
+        again.journal.observeAppends(Self.partition) { position.yield($0) }
+        #expect(try await again.start() == 2)
+        #expect(await Self.next(positions) == "3")
+        let entries = try again.journal.read(Self.partition, from: LogPosition(3), entriesMax: 10)
+        #expect(entries.map(\.bytes) == [[1] + Record.tick.bytes])
+        try await again.settle()
+        #expect(try await again.owners[0].query { $0.outstandingReloads(host: host) } == [])
+    }
+}
