@@ -7,13 +7,21 @@ package import WidgetModel
 package struct CommandLog: Sendable {
     private let journal: any Journal
     private let owners: [PartitionOwner]
+    private let submissionBytesMax: Int
 
     /// - Parameters:
     ///   - journal: The log.
     ///   - owners: The owner of every partition, in the partitions' order.
-    package init(journal: any Journal, owners: [PartitionOwner]) {
+    ///   - submissionBytesMax: The most bytes of one submission over all partitions; not more than the journal takes for
+    ///     one. Default 1 MiB, an eighth of what it lets wait, so that a large import leaves room for pushes.
+    package init(
+        journal: any Journal,
+        owners: [PartitionOwner],
+        submissionBytesMax: Int = JournalLimits().batchBytesMax
+    ) {
         self.journal = journal
         self.owners = owners
+        self.submissionBytesMax = submissionBytesMax
     }
 
     package var partitions: Int { self.owners.count }
@@ -28,16 +36,59 @@ package struct CommandLog: Sendable {
         return answers[0]
     }
 
-    /// Logs records, each for the partition of its host, in one transaction; the answers are in the same order.
+    /// Logs records, each for the partition of its host; the answers are in the same order.
+    ///
+    /// Records that together are more than the journal takes at once go in several transactions, one after the other:
+    /// if a later one fails, those before it are applied, and sending everything again does no harm.
+    ///
+    /// - Throws: `too-large`, before anything is logged, if one record alone is more than the journal takes.
     package func append(_ records: [(record: Record, host: HostID)]) async throws(Problem) -> [RecordAnswer.Result] {
-        var builder = SubmissionBuilder(partitions: self.owners.count)
-        var tickets: [SubmissionBuilder.Ticket] = []
-        for item in records { tickets.append(builder.append(item.record, for: item.host)) }
-        return try await self.submit(builder.take(), tickets)
+        var answers: [RecordAnswer.Result] = []
+        answers.reserveCapacity(records.count)
+        for run in try self.runs(records) {
+            var builder = SubmissionBuilder(partitions: self.owners.count)
+            var tickets: [SubmissionBuilder.Ticket] = []
+            for item in records[run] { tickets.append(builder.append(item.record, for: item.host)) }
+            answers += try await self.submit(builder.take(), tickets)
+        }
+        return answers
+    }
+
+    /// Records one behind the other, as many as fit one submission each.
+    private func runs(_ records: [(record: Record, host: HostID)]) throws(Problem) -> [Range<Int>] {
+        var runs: [Range<Int>] = []
+        var start = 0
+        var bytes = 0
+        for (index, item) in records.enumerated() {
+            let size = try self.packedBytes(of: item.record)
+            if bytes + size > self.submissionBytesMax {
+                runs.append(start..<index)
+                start = index
+                bytes = 0
+            }
+            bytes += size
+        }
+        if start < records.count { runs.append(start..<records.count) }
+        return runs
+    }
+
+    private func packedBytes(of record: Record) throws(Problem) -> Int {
+        var packer = RecordPacker()
+        packer.append { record.encode(into: &$0) }
+        guard packer.byteCount <= self.submissionBytesMax else {
+            throw Problem(
+                .tooLarge,
+                "this would be a record of \(packer.byteCount) bytes, at most \(self.submissionBytesMax) are taken"
+            )
+        }
+        return packer.byteCount
     }
 
     /// Logs one record for every partition in one transaction; one answer each, in the partitions' order.
+    ///
+    /// - Throws: `too-large` if the record is more than the journal takes.
     package func appendToAll(_ record: Record) async throws(Problem) -> [RecordAnswer.Result] {
+        _ = try self.packedBytes(of: record)
         var builder = SubmissionBuilder(partitions: self.owners.count)
         let tickets = builder.appendToAll(record)
         return try await self.submit(builder.take(), tickets)
@@ -84,8 +135,12 @@ package struct CommandLog: Sendable {
         return answers
     }
 
+    /// What a client is told. What the store said beyond that may name files, and is not for strangers.
     private static func problem(_ error: any Error) -> Problem {
-        Problem(.unavailable, "the command could not be made durable (\(error)); send it again")
+        guard let error = error as? JournalError else {
+            return Problem(.unavailable, "the partition that this belongs to has stopped; send it again later")
+        }
+        return Problem(.unavailable, "the log is not available (\(error.code.rawValue)); send it again")
     }
 }
 
