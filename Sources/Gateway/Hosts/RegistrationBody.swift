@@ -19,6 +19,8 @@ package struct RegistrationBody: Sendable {
     package static let hostBytesMax = 128
     /// The longest instance id in bytes.
     package static let instanceBytesMax = 128
+    /// The most values of one environment variant.
+    private static let variantsMax = 64
     /// The longest lease: a year.
     private static let leaseSecondsMax: Int64 = 366 * 86_400
 
@@ -43,7 +45,10 @@ package struct RegistrationBody: Sendable {
         }
         self.lease = try object.int("lease", in: 1...Self.leaseSecondsMax).map { .seconds($0) }
         self.context = try Self.context(&object)
-        let elements = try object.array("instances", countMax: instancesMax) ?? []
+        guard let elements = try object.array("instances", countMax: instancesMax) else {
+            // None at all would remove what the host shows; who means that says so with an empty list.
+            throw object.problem("instances", "is required: an array, empty for a host that shows nothing")
+        }
         self.instances = []
         self.instances.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
@@ -76,18 +81,13 @@ package struct RegistrationBody: Sendable {
             result.height = try size.double("height")
             try size.finish()
         }
-        if case .object(let members)? = context.value("environmentVariants") {
+        if let value = context.value("environmentVariants") {
+            guard case .object(let members) = value else {
+                throw context.problem("environmentVariants", "expected an object, found \(value.typeName)")
+            }
+            var variants = try RequestObject(value, at: context.path(of: "environmentVariants"))
             for member in members {
-                guard case .array(let values) = member.value else {
-                    throw context.problem("environmentVariants.\(member.name)", "expected an array of strings")
-                }
-                var strings: [String] = []
-                for value in values {
-                    guard case .string(let string) = value else {
-                        throw context.problem("environmentVariants.\(member.name)", "expected an array of strings")
-                    }
-                    strings.append(string)
-                }
+                let strings = try variants.strings(member.name, countMax: Self.variantsMax) ?? []
                 result.environmentVariants.append(HostContext.Variant(name: member.name, values: strings))
             }
         }
@@ -102,6 +102,10 @@ package struct RegistrationBody: Sendable {
         _ app: ServedApps.App
     ) throws(Problem) -> InstanceRegistration {
         let id = InstanceID(try object.requiredString("id", bytesMax: Self.instanceBytesMax))
+        guard id.rawValue.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            // Ids stand in lines of event streams, where a line feed would begin a line of the host's own making.
+            throw object.problem("id", "must not contain control characters")
+        }
         let kind = WidgetKind(try object.requiredString("kind"))
         guard let schema = app.schema(of: kind) else {
             let known = app.schemas.map(\.kind.rawValue).joined(separator: ", ")

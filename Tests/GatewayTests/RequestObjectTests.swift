@@ -1,0 +1,106 @@
+import Gateway
+import Testing
+import WidgetModel
+
+@Suite struct RequestObjectTests {
+    private static func object(_ text: String, at path: String = "") throws -> RequestObject {
+        try RequestObject(try json(text), at: path)
+    }
+
+    @Test(
+        arguments: [
+            ("[]", "", "expected an object, found an array", nil),
+            ("12", "lines[3]", "expected an object, found an integer", "lines[3]"),
+        ] as [(String, String, String, String?)]
+    )
+    func `what is no object is refused with its place`(text: String, at: String, detail: String, path: String?) throws {
+        let value = try json(text)
+        #expect(
+            problem { () throws(Problem) in try RequestObject(value, at: at) }
+                == Problem(.badRequest, detail, path: path)
+        )
+    }
+
+    @Test func `members of every type are read`() throws {
+        var object = try Self.object(
+            #"{"s":"text","b":true,"i":-3,"d":1.5,"n":2,"a":[1,"x"],"t":["x","y"],"o":{"in":1},"z":null}"#
+        )
+        #expect(try object.string("s") == "text")
+        #expect(try object.requiredString("s") == "text")
+        #expect(try object.bool("b") == true)
+        #expect(try object.int("i", in: -3...3) == -3)
+        #expect(try object.double("d") == 1.5)
+        #expect(try object.double("n") == 2)
+        #expect(try object.array("a", countMax: 2) == [.int(1), .string("x")])
+        #expect(try object.strings("t", countMax: 2) == ["x", "y"])
+        var inner = try #require(try object.object("o"))
+        #expect(inner.path(of: "in") == "o.in")
+        #expect(try inner.int("in", in: 0...1) == 1)
+        #expect(object.value("z") == nil)
+        #expect(try object.string("absent") == nil)
+        #expect(problem { () throws(Problem) in try object.finish() } == nil)
+    }
+
+    @Test func `a member of the wrong type is refused with both types`() throws {
+        var object = try Self.object(#"{"x":{}}"#, at: "signals[1]")
+        let faults = [
+            problem { () throws(Problem) in try object.string("x") },
+            problem { () throws(Problem) in try object.bool("x") },
+            problem { () throws(Problem) in try object.int("x", in: 0...1) },
+            problem { () throws(Problem) in try object.double("x") },
+            problem { () throws(Problem) in try object.array("x", countMax: 1) },
+        ]
+        let expected = ["a string", "true or false", "an integer", "a number", "an array"]
+        #expect(
+            faults
+                == expected.map { Problem(.badRequest, "expected \($0), found an object", path: "signals[1].x") }
+        )
+    }
+
+    @Test func `strings in lists are refused with their place`() throws {
+        var object = try Self.object(#"{"t":["x",3],"l":["ok","long"]}"#)
+        #expect(
+            problem { () throws(Problem) in try object.strings("t", countMax: 2) }
+                == Problem(.badRequest, "expected a string, found an integer", path: "t[1]")
+        )
+        #expect(
+            problem { () throws(Problem) in try object.strings("l", countMax: 2, bytesMax: 3) }
+                == Problem(.badRequest, "is longer than 3 bytes", path: "l[1]")
+        )
+    }
+
+    @Test func `limits hold at their edge`() throws {
+        var object = try Self.object(#"{"s":"äb","e":"","a":[1,2],"i":5}"#)
+        #expect(try object.string("s", bytesMax: 3) == "äb")
+        #expect(
+            problem { () throws(Problem) in try object.string("s", bytesMax: 2) }
+                == Problem(.badRequest, "is 3 bytes, at most 2 are allowed", path: "s")
+        )
+        #expect(
+            problem { () throws(Problem) in try object.requiredString("e") }
+                == Problem(.badRequest, "must not be empty", path: "e")
+        )
+        #expect(
+            problem { () throws(Problem) in try object.requiredString("none") }
+                == Problem(.badRequest, "is required: a string", path: "none")
+        )
+        #expect(
+            problem { () throws(Problem) in try object.array("a", countMax: 1) }
+                == Problem(.badRequest, "has 2 elements, at most 1 are allowed", path: "a")
+        )
+        #expect(
+            problem { () throws(Problem) in try object.int("i", in: 0...4) }
+                == Problem(.badRequest, "is 5, expected 0 to 4", path: "i")
+        )
+    }
+
+    @Test func `a member that nobody asked for is refused and the known ones are named`() throws {
+        var object = try Self.object(#"{"kind":"scores","mach":{}}"#)
+        _ = try object.string("kind")
+        _ = object.value("match")
+        #expect(
+            problem { () throws(Problem) in try object.finish() }
+                == Problem(.badRequest, "is not known here; known are kind, match", path: "mach")
+        )
+    }
+}
