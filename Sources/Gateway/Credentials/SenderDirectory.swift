@@ -65,6 +65,9 @@ package struct SenderDirectory: Sendable {
         guard key.publicKey.verify(signature: token.signature.span, message: token.signingInput.span) else {
             throw .invalidProviderToken
         }
+        // Hosts' credentials are signed by the same key: what a device holds must not speak for its team.
+        let text = CompactToken.compact(signingInput: token.signingInput, signature: token.signature)
+        if (try? HostCredential.parse(token: text.span, reader: JSONReader())) != nil { throw .invalidProviderToken }
         try self.rules.check(issuedAt: token.issuedAt, now: now)
         return VerifiedSender(sender: key.sender, issuedAt: token.issuedAt)
     }
@@ -75,18 +78,31 @@ package struct SenderDirectory: Sendable {
     }
 
     /// Verifies a host's credential: signed by a key of the team that it names, for an app of that team, in its time.
-    package func verify(_ credential: HostCredential, now: Instant) throws(TokenFault) -> Sender {
+    ///
+    /// - Throws: ``Problem`` with `expired-credential` if it was valid once, else with `invalid-credential`.
+    package func verify(_ credential: HostCredential, now: Instant) throws(Problem) -> Sender {
         guard let key = self.keys[credential.keyID], key.sender.team == credential.claims.team else {
-            throw TokenFault("no such key of that team")
+            throw Self.problem("no such key of that team")
         }
         guard key.publicKey.verify(signature: credential.signature.span, message: credential.signingInput.span) else {
-            throw TokenFault("the signature does not hold")
+            throw Self.problem("the signature does not hold")
         }
-        try self.hostRules.check(credential.claims, now: now)
+        do throws(TokenFault) {
+            try self.hostRules.check(credential.claims, now: now)
+        } catch {
+            throw Self.problem(
+                error.sentence,
+                credential.claims.expiresAt <= now ? .expiredCredential : .invalidCredential
+            )
+        }
         guard key.sender.topics.app(bundle: credential.claims.app) != nil else {
-            throw TokenFault("the key is not for that app")
+            throw Self.problem("the key is not for that app")
         }
         return key.sender
+    }
+
+    private static func problem(_ sentence: String, _ code: Problem.Code = .invalidCredential) -> Problem {
+        Problem(code, "host credential: \(sentence)")
     }
 }
 

@@ -17,12 +17,13 @@ extension HostRoutes {
             pattern = try Self.pattern(value, kind, app)
         }
         let limit = try self.pageLimit(request)
-        let from = request.query("from").flatMap { InstanceAddress($0) }
+        let from = request.query("from").map { InstanceAddress($0) }
+        if case .some(nil) = from { throw Problem(.badRequest, "expected the `next` of the page before", path: "from") }
         let bundle = app.bundle
         let chosen = pattern
         // Each partition gives its first `limit` widgets from the cursor on; the first of all of them are the page.
         let pages = try await self.log.askAll {
-            $0.widgets(app: bundle, kind: kind, pattern: chosen, from: from, limit: limit)
+            $0.widgets(app: bundle, kind: kind, pattern: chosen, from: from ?? nil, limit: limit)
         }
         let widgets = pages.flatMap(\.widgets).sorted { Self.address($0) < Self.address($1) }
         let page = widgets.prefix(limit)

@@ -9,6 +9,7 @@ extension HostRoutes {
     {
         var object = try RequestObject(try self.json(request))
         let registration = try self.registration(&object, token, caller)
+        try await self.checkHolder(of: registration, caller)
         let answer = try await self.log.append(.register(registration), for: registration.host)
         return HTTPResponse(json: try Self.registered(answer, registration.host))
     }
@@ -38,11 +39,14 @@ extension HostRoutes {
         _ token: DeviceToken,
         _ caller: Caller
     ) throws(Problem) -> HostRegistration {
+        // Before anything of the app is told, such as the names of its kinds.
+        try self.checkApp(&object, caller)
         let body = try RegistrationBody(&object, apps: self.apps, instancesMax: self.limits.instancesPerHostMax)
-        guard caller.mayAct(for: token, of: body.app) || Self.holdsReplaced(caller, body) else {
+        guard caller.mayAct(for: token, of: body.app) || self.holdsReplaced(caller, body) else {
             throw Problem(.forbidden, "the credential is not for this push token of \(body.app)")
         }
         let host = try self.host(of: token, body)
+        try self.checkControlTokens(of: host, body)
         return HostRegistration(
             host: host,
             token: token,
@@ -56,10 +60,57 @@ extension HostRoutes {
         )
     }
 
-    /// A host whose token changes may still hold the credential of the token that it replaces.
-    private static func holdsReplaced(_ caller: Caller, _ body: RegistrationBody) -> Bool {
-        guard let replaced = body.replacedToken else { return false }
+    private func checkApp(_ object: inout RequestObject, _ caller: Caller) throws(Problem) {
+        let app = BundleID(try object.requiredString("app", bytesMax: 255))
+        guard self.apps[app] != nil else { return }
+        switch caller {
+        case .host(let claims) where claims.app == app: return
+        case .sender where caller.mayAct(for: nil, of: app): return
+        default: throw Problem(.forbidden, "the credential is not for \(app)", path: object.path(of: "app"))
+        }
+    }
+
+    /// A host whose token changes may still hold the credential of the token that it replaces, if that one is its own.
+    private func holdsReplaced(_ caller: Caller, _ body: RegistrationBody) -> Bool {
+        guard let replaced = body.replacedToken, case .bound = self.directory.lookup(replaced) else { return false }
         return caller.mayAct(for: replaced, of: body.app)
+    }
+
+    /// Refuses a host that would take over another's registration by its name.
+    ///
+    /// Names of hosts are no secret. A host with its own credential may have a name that is free, or one that a push
+    /// token which it names belongs to; an app's back end may give any.
+    private func checkHolder(of registration: HostRegistration, _ caller: Caller) async throws(Problem) {
+        guard case .host = caller else { return }
+        for token in [registration.token, registration.replacedToken] {
+            if let token, case .bound(let entry) = self.directory.lookup(token), entry.host == registration.host {
+                return
+            }
+        }
+        let host = registration.host
+        guard try await self.log.ask(host, { $0.host(host) == nil }) else {
+            throw Problem(
+                .forbidden,
+                "the host is registered with another push token: name that in `replaces`, or ask the app's back end",
+                path: "host"
+            )
+        }
+    }
+
+    /// Refuses the token of another host, or the host's own, as a control's.
+    private func checkControlTokens(of host: HostID, _ body: RegistrationBody) throws(Problem) {
+        for (index, instance) in body.instances.enumerated() {
+            guard let token = instance.controlToken, case .bound(let entry) = self.directory.lookup(token) else {
+                continue
+            }
+            guard entry.app == body.app, entry.host == host, entry.instance != nil else {
+                throw Problem(
+                    .tokenBound,
+                    "the push token belongs to another host or is no control's",
+                    path: "instances[\(index)].controlToken"
+                )
+            }
+        }
     }
 
     /// The host that a registration is about: the one it names, else the one its tokens belong to, else a new one.
@@ -134,8 +185,11 @@ extension HostRoutes {
     ///
     /// A line that is refused changes nothing and does not keep the others from being applied. Idempotent: a line sent
     /// again with the same revision registers the same again.
-    func importHosts(_ request: HTTPRequest, _ app: ServedApps.App) async throws(Problem) -> HTTPResponse {
-        let caller = try self.authorizer.caller(of: request)
+    func importHosts(
+        _ request: HTTPRequest,
+        _ app: ServedApps.App,
+        _ caller: Caller
+    ) async throws(Problem) -> HTTPResponse {
         guard request.body.count <= self.limits.importBytesMax else {
             throw Problem(.tooLarge, "an import takes at most \(self.limits.importBytesMax) bytes a request")
         }

@@ -85,17 +85,18 @@ package struct HostRoutes: Sendable {
     }
 
     private func routeApp(_ request: HTTPRequest, _ path: [String]) async throws(Problem) -> HTTPResponse {
+        // Which apps are served is told to nobody who has not said who it is.
+        let caller = try self.authorizer.caller(of: request)
         guard let app = self.apps[BundleID(path[2])] else {
             throw Problem(.notFound, "the app \"\(path[2])\" is not served here")
         }
-        let caller = try self.authorizer.caller(of: request)
         guard case .sender = caller, caller.mayAct(for: nil, of: app.bundle) else {
             throw Problem(.forbidden, "a provider token of the app's team is needed for this route")
         }
         switch (path[3], path.count) {
         case ("hosts", 4):
             try Self.allow(request, "POST")
-            return try await self.importHosts(request, app)
+            return try await self.importHosts(request, app, caller)
         case ("widgets", 4):
             try Self.allow(request, "GET")
             return try await self.currentConfigurations(request, app)
@@ -131,6 +132,9 @@ package struct HostRoutes: Sendable {
             guard caller.mayAct(for: token, of: entry.app) else {
                 throw Problem(.unknownHost, "no host with this push token is registered")
             }
+            guard entry.instance == nil else {
+                throw Problem(.unknownHost, "this is the push token of a control; use the host's own")
+            }
             return entry
         case .removed(let app, let at):
             guard caller.mayAct(for: token, of: app) else {
@@ -151,6 +155,7 @@ package struct HostRoutes: Sendable {
         do throws(JSONFault) {
             return try reader.parse(bytes, limits: JSONLimits(bytesMax: bytesMax))
         } catch {
+            if error.code == .tooLarge { throw Problem(.tooLarge, "at most \(bytesMax) bytes are taken") }
             throw Problem(.malformedJSON, error.description)
         }
     }

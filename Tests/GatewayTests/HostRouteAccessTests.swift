@@ -1,0 +1,230 @@
+import Engine
+import Gateway
+import Testing
+import WidgetModel
+
+/// Who may do what on the host listener's routes.
+@Suite struct HostRouteAccessTests {
+    private static let phone = Sports.token("phone")
+    private static let tablet = Sports.token("tablet")
+    private static let control = #"[{"id":"c","kind":"scores","family":"systemSmall","controlToken":"c0c0"}]"#
+
+    private static let hostRoutes = [
+        ("GET", "widgets"), ("DELETE", "widgets"), ("GET", "state"), ("GET", "events"), ("POST", "signals"),
+        ("PUT", "widgets/a/timeline"),
+    ]
+
+    private static let appRoutes = [
+        ("POST", "hosts"), ("GET", "widgets"), ("POST", "reload"), ("GET", "events"), ("POST", "acknowledgements"),
+    ]
+
+    @Test func `a host uses its own routes with its own credential`() async throws {
+        let scene = try await RouteScene()
+        #expect(
+            try await scene.register("phone").body
+                == #"{"host":"phone","added":1,"changed":0,"unchanged":0,"removed":0}"#
+        )
+        let credential = try scene.key.hostCredential(Self.phone)
+        let bodies = ["signals": #"{"signal":"appForeground"}"#, "widgets/a/timeline": "{}"]
+        for (method, route) in Self.hostRoutes where method != "DELETE" {
+            let answer = try await scene.send(
+                method,
+                RouteScene.path(Self.phone, route),
+                credential,
+                bodies[route] ?? ""
+            )
+            #expect([200, 204].contains(answer.status), "\(method) \(route): \(answer)")
+        }
+        #expect(try await scene.send("DELETE", RouteScene.path(Self.phone), credential).status == 204)
+        #expect(try await scene.send("GET", RouteScene.path(Self.phone), credential).place == ["410", "gone"])
+    }
+
+    @Test func `to others a host looks like one that does not exist`() async throws {
+        let scene = try await RouteScene()
+        try await scene.register("phone")
+        let unknown = try await scene.send(
+            "GET",
+            RouteScene.path(Self.tablet),
+            try scene.key.hostCredential(Self.tablet)
+        )
+        #expect(unknown.place == ["404", "unknown-host"])
+        let strangers = [
+            try scene.key.hostCredential(Self.tablet), try scene.otherKey.providerToken(),
+            try scene.otherKey.hostCredential(Self.phone, app: Sports.otherApp),
+        ]
+        for stranger in strangers {
+            for (method, route) in Self.hostRoutes {
+                #expect(try await scene.send(method, RouteScene.path(Self.phone, route), stranger) == unknown)
+            }
+        }
+    }
+
+    @Test func `an app's routes are for its back end alone`() async throws {
+        let scene = try await RouteScene()
+        let host = try scene.key.hostCredential(Self.phone)
+        let other = try scene.otherKey.providerToken()
+        for (method, route) in Self.appRoutes {
+            let path = "/v1/apps/\(Sports.app)/\(route)"
+            #expect(try await scene.send(method, path, host).place == ["403", "forbidden"])
+            #expect(try await scene.send(method, path, other).place == ["403", "forbidden"])
+            #expect(try await scene.send(method, path, nil).place == ["401", "missing-credential"])
+        }
+    }
+
+    @Test func `which apps are served is not told to strangers`() async throws {
+        let scene = try await RouteScene()
+        let served = try await scene.send("GET", "/v1/apps/\(Sports.app)/widgets", nil)
+        #expect(try await scene.send("GET", "/v1/apps/com.example.unserved/widgets", nil) == served)
+    }
+
+    @Test func `the kinds of an app are not told to others`() async throws {
+        let scene = try await RouteScene()
+        let body = RouteScene.body(
+            app: Sports.otherApp,
+            instances: #"[{"id":"a","kind":"guess","family":"systemSmall"}]"#
+        )
+        for credential in [try scene.key.hostCredential(Self.phone), try scene.key.providerToken()] {
+            let answer = try await scene.send("PUT", RouteScene.path(Self.phone), credential, body)
+            #expect(answer.place == ["403", "forbidden", "app"])
+            #expect(!answer.body.contains("secret"))
+        }
+    }
+
+    @Test func `a host registers no token but its own`() async throws {
+        let scene = try await RouteScene()
+        let credential = try scene.key.hostCredential(Self.phone)
+        let answer = try await scene.send("PUT", RouteScene.path(Self.tablet), credential, RouteScene.body())
+        #expect(answer.place == ["403", "forbidden"])
+    }
+
+    /// Names of hosts stand in ids of reloads and are no secret.
+    @Test func `a host does not take another's registration over by its name`() async throws {
+        let scene = try await RouteScene()
+        try await scene.register("phone")
+        let thief = try scene.key.hostCredential(Self.tablet)
+        let body = RouteScene.body(#""host":"phone","revision":99"#, instances: "[]")
+        #expect(
+            try await scene.send("PUT", RouteScene.path(Self.tablet), thief, body).place == [
+                "403", "forbidden", "host",
+            ]
+        )
+        let host = HostID("phone")
+        #expect(try await scene.scene.log.ask(host) { $0.host(host)?.instances.count } == 1)
+        // The back end may, and so may whoever comes when the name is free again.
+        let backEnd = try scene.key.providerToken()
+        #expect(try await scene.send("PUT", RouteScene.path(Self.tablet), backEnd, body).status == 200)
+        #expect(try await scene.send("DELETE", RouteScene.path(Self.tablet), backEnd).status == 204)
+        #expect(try await scene.send("PUT", RouteScene.path(Self.tablet), thief, body).status == 200)
+    }
+
+    @Test func `a host whose token changes names the old one`() async throws {
+        let scene = try await RouteScene()
+        try await scene.register("phone")
+        let body = RouteScene.body(#""host":"phone","replaces":"\#(Self.phone.hex)""#)
+        let old = try scene.key.hostCredential(Self.phone)
+        #expect(try await scene.send("PUT", RouteScene.path(Self.tablet), old, body).status == 200)
+        let new = try scene.key.hostCredential(Self.tablet)
+        #expect(try await scene.send("GET", RouteScene.path(Self.tablet), new).status == 200)
+        #expect(try await scene.send("GET", RouteScene.path(Self.phone), old).place == ["410", "gone"])
+    }
+
+    @Test func `the credential of a token that belongs to nobody opens no other host`() async throws {
+        let scene = try await RouteScene()
+        try await scene.register("phone")
+        let credential = try scene.key.hostCredential(Self.tablet)
+        let body = RouteScene.body(#""replaces":"\#(Self.tablet.hex)""#, instances: "[]")
+        #expect(
+            try await scene.send("PUT", RouteScene.path(Self.phone), credential, body).place == ["403", "forbidden"]
+        )
+    }
+
+    @Test func `a token of another host is no control's token`() async throws {
+        let scene = try await RouteScene(partitions: 4)
+        try await scene.register("phone")
+        for name in ["tablet", "watch", "desktop", "car"] {
+            let token = Sports.token(name)
+            let stolen = #"[{"id":"c","kind":"scores","family":"systemSmall","controlToken":"\#(Self.phone.hex)"}]"#
+            let answer = try await scene.send(
+                "PUT",
+                RouteScene.path(token),
+                try scene.key.hostCredential(token),
+                RouteScene.body(#""host":"\#(name)""#, instances: stolen)
+            )
+            #expect(answer.place == ["409", "token-bound", "instances[0].controlToken"])
+        }
+        guard case .bound(let entry) = scene.scene.directory.lookup(Self.phone) else {
+            Issue.record("the token was lost")
+            return
+        }
+        #expect(entry.host == HostID("phone"))
+        #expect(entry.instance == nil)
+    }
+
+    @Test func `a control's token is not its host's`() async throws {
+        let scene = try await RouteScene()
+        let credential = try scene.key.hostCredential(Self.phone)
+        let body = RouteScene.body(instances: Self.control)
+        for _ in 0..<2 {
+            #expect(try await scene.send("PUT", RouteScene.path(Self.phone), credential, body).status == 200)
+        }
+        let control = DeviceToken(bytes: [0xC0, 0xC0])
+        for caller in [try scene.key.hostCredential(control), try scene.key.providerToken()] {
+            for (method, route) in Self.hostRoutes {
+                let answer = try await scene.send(method, RouteScene.path(control, route), caller)
+                #expect(answer.place == ["404", "unknown-host"])
+            }
+        }
+        #expect(try await scene.send("GET", RouteScene.path(Self.phone), credential).status == 200)
+    }
+
+    @Test func `a back end acknowledges reloads of its own hosts only`() async throws {
+        let scene = try await RouteScene()
+        try await scene.register("phone")
+        try await scene.scene.settle()
+        let id = try #require(scene.scene.handedOn.first?.id)
+        let lines = #"{"reload":"\#(id)"}"# + "\n" + #"{"reload":"0-1-nobody:a"}"#
+        let path = "/v1/apps/\(Sports.otherApp)/acknowledgements"
+        #expect(
+            try await scene.send("POST", path, try scene.otherKey.providerToken(), lines).body
+                == #"{"acknowledged":0,"unknown":2}"#
+        )
+        #expect(
+            try await scene.send(
+                "POST",
+                "/v1/apps/\(Sports.app)/acknowledgements",
+                try scene.key.providerToken(),
+                lines
+            ).body == #"{"acknowledged":1,"unknown":1}"#
+        )
+    }
+
+    @Test func `an import takes lines of the app in the path only`() async throws {
+        let scene = try await RouteScene()
+        let lines = [
+            RouteScene.body(#""token":"0a0a","host":"one""#), RouteScene.body(#""token":"0b0b""#, app: Sports.otherApp),
+            RouteScene.body(#""token":"xx""#), "not json", RouteScene.body(#""token":"0c0c","host":"two""#),
+        ]
+        let answer = try await scene.send(
+            "POST",
+            "/v1/apps/\(Sports.app)/hosts",
+            try scene.key.providerToken(),
+            lines.joined(separator: "\n") + "\n\n"
+        )
+        let statuses = try answer.body.split(separator: "\n").map { try json(String($0))["status"] }
+        #expect(answer.status == 200)
+        #expect(statuses == [200, 403, 400, 400, 200].map { .int($0) })
+    }
+
+    @Test func `a push is asked about with a provider token`() async throws {
+        let scene = try await RouteScene()
+        let path = "/v1/pushes/00000000-0000-0007-0000-000000000001"
+        #expect(try await scene.send("GET", path, nil).place == ["401", "missing-credential"])
+        let host = try scene.key.hostCredential(Self.phone)
+        #expect(try await scene.send("GET", path, host).place == ["403", "forbidden"])
+        var push = Sports.push(1, to: "")
+        push.target = .app(Sports.app)
+        _ = try await scene.scene.log.appendToAll(.push(push))
+        #expect(try await scene.send("GET", path, try scene.key.providerToken()).status == 200)
+        #expect(try await scene.send("GET", path, try scene.otherKey.providerToken()).place == ["404", "not-found"])
+    }
+}

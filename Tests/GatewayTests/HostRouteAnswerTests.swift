@@ -1,0 +1,106 @@
+import Engine
+import Gateway
+import HTTPTransport
+import Testing
+import WidgetModel
+
+/// What the host listener's routes answer to requests that may be made.
+@Suite struct HostRouteAnswerTests {
+    private static let phone = Sports.token("phone")
+
+    @Test(
+        arguments: [
+            ("GET", "/", ["404", "not-found"]), ("GET", "/v1/hosts", ["404", "not-found"]),
+            ("GET", "/v1/hosts/xyz/widgets", ["400", "bad-request"]),
+            ("GET", "/v1/hosts/abcd/nothing", ["404", "not-found"]),
+            ("POST", "/v1/hosts/abcd/widgets", ["405", "method-not-allowed"]),
+            ("POST", "/v1/hosts/abcd/events", ["405", "method-not-allowed"]),
+            ("GET", "/v1/hosts/abcd/widgets/a/timeline", ["405", "method-not-allowed"]),
+            ("GET", "/v1/apps/com.example.unserved/widgets", ["404", "not-found"]),
+            ("GET", "/v1/apps/com.example.scores/hosts", ["405", "method-not-allowed"]),
+            ("GET", "/v1/apps/com.example.scores/widgets?kind=weather", ["400", "unknown-kind", "kind"]),
+            ("GET", "/v1/apps/com.example.scores/widgets?limit=0", ["400", "bad-request", "limit"]),
+            ("GET", "/v1/apps/com.example.scores/widgets?limit=1001", ["400", "bad-request", "limit"]),
+            ("GET", "/v1/apps/com.example.scores/widgets?from=nonsense", ["400", "bad-request", "from"]),
+            ("GET", "/v1/apps/com.example.scores/widgets?match=%7B", ["400", "malformed-json"]),
+            (
+                "GET", "/v1/apps/com.example.scores/widgets?match=%7B%22city%22%3A1%7D",
+                ["400", "bad-pattern", "match.city"]
+            ),
+            ("GET", "/v1/pushes/nonsense", ["400", "bad-request"]),
+        ] as [(String, String, [String])]
+    )
+    func `what is wrong with a request is told`(method: String, target: String, place: [String]) async throws {
+        let scene = try await RouteScene()
+        #expect(try await scene.send(method, target, try scene.key.providerToken()).place == place)
+    }
+
+    @Test func `a body that is too large is 413`() async throws {
+        var limits = HostRouteLimits()
+        limits.bodyBytesMax = 200
+        limits.importBytesMax = 300
+        let scene = try await RouteScene(limits)
+        let token = try scene.key.providerToken()
+        let body = RouteScene.body()
+        let exact = body + String(repeating: " ", count: 200 - body.utf8.count)
+        #expect(try await scene.send("PUT", RouteScene.path(Self.phone), token, exact).status == 200)
+        #expect(
+            try await scene.send("PUT", RouteScene.path(Self.phone), token, exact + " ").place == ["413", "too-large"]
+        )
+        let lines = String(repeating: "\n", count: 301)
+        #expect(
+            try await scene.send("POST", "/v1/apps/\(Sports.app)/hosts", token, lines).place == ["413", "too-large"]
+        )
+    }
+
+    @Test func `a revision that is older is 409, an equal one is applied again`() async throws {
+        let scene = try await RouteScene()
+        #expect(try await scene.register("phone", #""revision":4"#).status == 200)
+        #expect(
+            try await scene.register("phone", #""revision":4"#).body
+                == #"{"host":"phone","added":0,"changed":0,"unchanged":1,"removed":0}"#
+        )
+        #expect(try await scene.register("phone", #""revision":3"#).place == ["409", "stale-revision", "revision"])
+    }
+
+    @Test func `an app's widgets come page by page, each once`() async throws {
+        let scene = try await RouteScene(partitions: 3)
+        for number in 0..<7 { try await scene.register("host-\(number)") }
+        let token = try scene.key.providerToken()
+        var seen: [JSONValue] = []
+        var from = ""
+        for _ in 0..<7 {
+            let answer = try await scene.send("GET", "/v1/apps/\(Sports.app)/widgets?limit=3\(from)", token)
+            let page = try json(answer.body)
+            guard case .array(let widgets)? = page["widgets"] else { break }
+            seen += widgets.compactMap { $0["host"] }
+            guard case .string(let next)? = page["next"] else { break }
+            from = "&from=\(next)"
+        }
+        #expect(seen == (0..<7).map { .string("host-\($0)") })
+    }
+
+    @Test func `a reload that is not outstanding is unknown`() async throws {
+        let scene = try await RouteScene()
+        try await scene.register("phone")
+        try await scene.scene.settle()
+        let id = try #require(scene.scene.handedOn.first?.id)
+        let credential = try scene.key.hostCredential(Self.phone)
+        let path = RouteScene.path(Self.phone, "signals")
+        let signals = #"{"signals":[{"signal":"appForeground"},{"signal":"reloaded","reload":"\#(id)"}]}"#
+        #expect(try await scene.send("POST", path, credential, signals).status == 204)
+        #expect(try await scene.send("POST", path, credential, signals).place == ["404", "unknown-reload"])
+    }
+
+    @Test func `an event stream that nobody reads gives its place back`() async throws {
+        let scene = try await RouteScene()
+        try await scene.register("phone")
+        let credential = try scene.key.hostCredential(Self.phone)
+        // The default is 4 for one host: a client that goes before its stream begins must not use them up.
+        for _ in 0..<6 {
+            let answer = try await scene.send("GET", RouteScene.path(Self.phone, "events"), credential)
+            #expect(answer.status == 200)
+        }
+        #expect(scene.scene.streams.count == 0)
+    }
+}

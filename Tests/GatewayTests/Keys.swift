@@ -1,0 +1,55 @@
+import APNSWire
+import Gateway
+import TLS
+import WidgetModel
+
+/// A provider key and what it signs.
+struct TestKey {
+    let id: KeyID
+    let team: TeamID
+    private let key: ES256PrivateKey
+
+    init(_ id: String, _ team: TeamID = Sports.team) throws {
+        self.id = KeyID(id)
+        self.team = team
+        self.key = try ES256PrivateKey.generate()
+    }
+
+    /// The key as the configuration would name it, for one app.
+    func known(_ app: BundleID = Sports.app, number: Int = 0) -> SenderDirectory.Key {
+        let topics = TopicTable([TopicTable.App(number: number, bundle: app)])
+        return SenderDirectory.Key(
+            sender: Sender(team: self.team, keyID: self.id, topics: topics),
+            publicKey: self.key.publicKey
+        )
+    }
+
+    private func bearer(_ input: [UInt8]) throws -> String {
+        let signature = try self.key.sign(input.span)
+        return "bearer "
+            + String(decoding: CompactToken.compact(signingInput: input, signature: signature), as: UTF8.self)
+    }
+
+    func providerToken(_ team: TeamID? = nil, kid: KeyID? = nil, issuedAt: Instant = Sports.start) throws -> String {
+        try self.bearer(
+            ProviderTokenClaims(keyID: kid ?? self.id, team: team ?? self.team, issuedAt: issuedAt).signingInput
+        )
+    }
+
+    func hostCredential(
+        _ token: DeviceToken,
+        app: BundleID = Sports.app,
+        team: TeamID? = nil,
+        issuedAt: Instant = Sports.start,
+        lasting lifetime: Interval = .days(30)
+    ) throws -> String {
+        let claims = HostCredentialClaims(
+            team: team ?? self.team,
+            app: app,
+            pushToken: token,
+            issuedAt: issuedAt,
+            expiresAt: issuedAt + lifetime
+        )
+        return try self.bearer(claims.signingInput(keyID: self.id))
+    }
+}

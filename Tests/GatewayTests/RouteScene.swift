@@ -1,0 +1,82 @@
+import Gateway
+import HTTPTransport
+import WidgetModel
+
+/// The host listener's routes over an in-memory log, with a key of each team.
+struct RouteScene {
+    let scene: OwnerScene
+    let key: TestKey
+    let otherKey: TestKey
+    let routes: HostRoutes
+
+    init(partitions: Int = 2, _ limits: HostRouteLimits = HostRouteLimits()) async throws {
+        self.scene = try await OwnerScene.started(partitions: partitions)
+        self.key = try TestKey("ABC123DEFG")
+        self.otherKey = try TestKey("OTHERKEY00", Sports.otherTeam)
+        let senders = SenderDirectory(keys: [self.key.known(), self.otherKey.known(Sports.otherApp, number: 1)])
+        self.routes = HostRoutes(
+            apps: Sports.served,
+            authorizer: HostAuthorizer(senders: senders, clock: self.scene.time.makeClock()),
+            directory: self.scene.directory,
+            log: self.scene.log,
+            streams: self.scene.streams,
+            limits: limits
+        )
+    }
+
+    /// A status, the code of a problem and its path, or the body.
+    struct Answer: Hashable {
+        let status: Int
+        let code: String?
+        let path: String?
+        let body: String
+
+        /// Status, code and path, for comparing.
+        var place: [String] { ["\(self.status)"] + [self.code, self.path].compactMap { $0 } }
+    }
+
+    func send(_ method: String, _ target: String, _ authorization: String?, _ body: String = "") async throws -> Answer
+    {
+        var request = HTTPRequest(method: method, target: target, body: Array(body.utf8))
+        if let authorization { request.headers.append("authorization", authorization) }
+        let response = await self.routes.respond(to: request)
+        guard case .bytes(let bytes) = response.body else {
+            return Answer(status: response.status, code: nil, path: nil, body: "stream")
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard response.headers["content-type"] == "application/problem+json" else {
+            return Answer(status: response.status, code: nil, path: nil, body: text)
+        }
+        let value = try json(text)
+        return Answer(
+            status: response.status,
+            code: value["code"].flatMap(Self.string),
+            path: value["path"].flatMap(Self.string),
+            body: text
+        )
+    }
+
+    private static func string(_ value: JSONValue) -> String? {
+        guard case .string(let string) = value else { return nil }
+        return string
+    }
+
+    static func path(_ token: DeviceToken, _ rest: String = "widgets") -> String { "/v1/hosts/\(token.hex)/\(rest)" }
+
+    /// A registration's body with these members beside app and instances.
+    static func body(
+        _ members: String = "",
+        app: BundleID = Sports.app,
+        instances: String = #"[{"id":"a","kind":"scores","family":"systemSmall"}]"#
+    ) -> String {
+        #"{"app":"\#(app)",\#(members)\#(members.isEmpty ? "" : ",")"instances":\#(instances)}"#
+    }
+
+    /// Registers a host under its own name with its own credential.
+    @discardableResult
+    func register(_ name: String, _ members: String = "") async throws -> Answer {
+        let token = Sports.token(name)
+        let named = #""host":"\#(name)""# + (members.isEmpty ? "" : ",\(members)")
+        return try await self.send("PUT", Self.path(token), try self.key.hostCredential(token), Self.body(named))
+    }
+}

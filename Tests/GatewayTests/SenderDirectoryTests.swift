@@ -1,0 +1,69 @@
+import APNSWire
+import Gateway
+import TLS
+import Testing
+import WidgetModel
+
+@Suite struct SenderDirectoryTests {
+    private let key: TestKey
+    private let senders: SenderDirectory
+
+    init() throws {
+        self.key = try TestKey("ABC123DEFG")
+        self.senders = SenderDirectory(keys: [self.key.known()])
+    }
+
+    /// Whose token it is, or why it is refused.
+    private func verify(_ authorization: String, now: Instant = Sports.start) -> Result<TeamID, Rejection> {
+        do throws(ProviderTokenFault) {
+            let token = try ProviderToken.parse(authorization: Array(authorization.utf8).span, reader: JSONReader())
+            do throws(Rejection) {
+                return .success(try self.senders.verify(token, now: now).sender.team)
+            } catch {
+                return .failure(error)
+            }
+        } catch {
+            return .failure(error.rejection)
+        }
+    }
+
+    @Test func `a token of a known key speaks for its team`() throws {
+        #expect(self.verify(try self.key.providerToken()) == .success(Sports.team))
+    }
+
+    @Test func `a token of another team, another key or another signer is refused`() throws {
+        let forger = try TestKey("ABC123DEFG")
+        let stranger = try TestKey("STRANGER00")
+        let forged = [
+            try self.key.providerToken(Sports.otherTeam), try self.key.providerToken(kid: KeyID("STRANGER00")),
+            try forger.providerToken(), try stranger.providerToken(),
+        ]
+        #expect(forged.map { self.verify($0) } == Array(repeating: .failure(.invalidProviderToken), count: 4))
+    }
+
+    @Test(
+        arguments: [
+            (0, nil), (3_600_000, nil), (3_600_001, .expiredProviderToken), (-300_000, nil),
+            (-300_001, .invalidProviderToken),
+        ] as [(Int64, Rejection?)]
+    )
+    func `a token holds for an hour and may be 5 minutes ahead`(age: Int64, rejection: Rejection?) throws {
+        let result = self.verify(try self.key.providerToken(), now: Sports.start + .milliseconds(age))
+        #expect(result == (rejection.map { .failure($0) } ?? .success(Sports.team)))
+    }
+
+    @Test func `the age of a token that was verified before is checked again`() throws {
+        let authorization = Array(try self.key.providerToken().utf8)
+        let token = try ProviderToken.parse(authorization: authorization.span, reader: JSONReader())
+        let verified = try self.senders.verify(token, now: Sports.start)
+        #expect(throws: Never.self) { try self.senders.check(verified, now: Sports.start + .hours(1)) }
+        #expect(throws: Rejection.expiredProviderToken) {
+            try self.senders.check(verified, now: Sports.start + .hours(1) + .milliseconds(1))
+        }
+    }
+
+    @Test func `a host's credential does not speak for the team whose key signed it`() throws {
+        let credential = try self.key.hostCredential(Sports.token("phone"))
+        #expect(self.verify(credential) == .failure(.invalidProviderToken))
+    }
+}
