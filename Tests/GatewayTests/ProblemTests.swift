@@ -1,0 +1,56 @@
+import APNSWire
+import Gateway
+import HTTPTransport
+import Testing
+import WidgetModel
+
+@Suite struct ProblemTests {
+    /// As docs/wire.md lists them.
+    private static let documented: [Int: Set<String>] = [
+        400: [
+            "bad-request", "malformed-json", "unknown-kind", "bad-configuration", "bad-pattern", "bad-timeline",
+            "not-supported",
+        ],
+        401: ["missing-credential", "invalid-credential", "expired-credential"],
+        403: ["forbidden"],
+        404: ["not-found", "unknown-host", "unknown-instance", "unknown-reload"],
+        405: ["method-not-allowed"],
+        409: ["stale-revision", "stale-timeline", "too-many-matched", "token-bound"],
+        410: ["gone"],
+        413: ["too-large"],
+        429: ["too-many"],
+        500: ["internal"],
+        503: ["unavailable"],
+    ]
+
+    @Test func `every code has the status that is documented`() {
+        let all = Dictionary(grouping: Problem.Code.allCases, by: \.status).mapValues { Set($0.map(\.rawValue)) }
+        #expect(all == Self.documented)
+    }
+
+    @Test func `the shape is that of RFC 9457`() {
+        let problem = Problem(.badConfiguration, "expected a string", path: "instances[0].configuration.team")
+        #expect(
+            String(decoding: problem.json.jsonText, as: UTF8.self)
+                == #"{"type":"about:blank","title":"bad configuration","status":400,"code":"bad-configuration","#
+                + #""detail":"expected a string","path":"instances[0].configuration.team"}"#
+        )
+    }
+
+    @Test func `absent members are left out and the number of matches is given`() {
+        #expect(
+            String(decoding: Problem(.tooManyMatched, "too many", matched: 12).json.jsonText, as: UTF8.self)
+                == #"{"type":"about:blank","title":"too many matched","status":409,"code":"too-many-matched","#
+                + #""detail":"too many","matched":12}"#
+        )
+    }
+
+    @Test(arguments: Problem.Code.allCases)
+    func `as an answer it says its type, how to authenticate and when to come back`(code: Problem.Code) {
+        let response = HTTPResponse(problem: Problem(code, "x"))
+        #expect(response.status == code.status)
+        #expect(response.headers["content-type"] == "application/problem+json")
+        #expect(response.headers["www-authenticate"] == (code.status == 401 ? "Bearer" : nil))
+        #expect(response.headers["retry-after"] == (code.status == 503 ? "5" : nil))
+    }
+}

@@ -1,0 +1,52 @@
+import Gateway
+import HTTPTransport
+import Testing
+import WidgetModel
+
+@Suite struct ReadinessTests {
+    private static func answer(_ readiness: Readiness, _ target: String, _ method: String = "GET") -> [String]? {
+        let request = HTTPRequest(method: method, target: target)
+        guard let response = HealthRoutes.respond(to: request, readiness) else { return nil }
+        guard case .bytes(let bytes) = response.body else { return nil }
+        return ["\(response.status)", String(decoding: bytes, as: UTF8.self)]
+    }
+
+    @Test func `a gateway starts unready and is ready when everything holds`() {
+        let readiness = Readiness()
+        #expect(readiness.missing == [.replay, .listeners])
+        #expect(!readiness.isReady)
+        readiness.set(.listeners, met: true)
+        readiness.set(.replay, met: true)
+        #expect(readiness.isReady)
+    }
+
+    @Test func `what is missing is named in a fixed order`() {
+        let readiness = Readiness()
+        for condition in Readiness.Condition.allCases.reversed() { readiness.set(condition, met: false) }
+        #expect(readiness.missing == Readiness.Condition.allCases)
+    }
+
+    @Test func `probes are answered, by HEAD too`() {
+        let readiness = Readiness()
+        #expect(Self.answer(readiness, "/livez") == ["200", "alive\n"])
+        #expect(
+            Self.answer(readiness, "/readyz") == [
+                "503",
+                #"{"ready":false,"missing":["the log is still being replayed","a listener is not bound yet"]}"#,
+            ]
+        )
+        readiness.set(.listeners, met: true)
+        readiness.set(.replay, met: true)
+        #expect(Self.answer(readiness, "/readyz", "HEAD") == ["200", #"{"ready":true}"#])
+        #expect(Self.answer(readiness, "/version")?.first == "200")
+    }
+
+    @Test(arguments: ["/", "/livez/x", "/metrics", "/v1/stats"])
+    func `what is no probe is left to others`(target: String) {
+        #expect(Self.answer(Readiness(), target) == nil)
+    }
+
+    @Test func `a probe is only asked`() {
+        #expect(Self.answer(Readiness(), "/livez", "POST") == nil)
+    }
+}
