@@ -5,7 +5,8 @@ import NIOCore
 import Testing
 import WidgetModel
 
-@Suite struct PartitionOwnerTests {
+/// An owner that does not go on would let its test wait for ever.
+@Suite(.timeLimit(.minutes(1))) struct PartitionOwnerTests {
     private static let partition = PartitionID(0)
 
     private static func next(_ stream: AsyncStream<some Sendable>) async -> String? {
