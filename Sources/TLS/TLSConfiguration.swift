@@ -10,11 +10,13 @@ package struct TLSIdentity: Hashable, Sendable {
     }
 }
 
+/// The versions of TLS that are spoken here; older ones are refused (RFC 8996).
 package enum TLSVersion: Hashable, Sendable, Comparable, CaseIterable {
     case v1_2
     case v1_3
 }
 
+/// What a server shows of itself and asks of its clients.
 package struct TLSServerConfiguration: Hashable, Sendable {
     /// What to do with a client whose first message has no ALPN extension (RFC 7301).
     package enum MissingALPN: Hashable, Sendable {
@@ -55,6 +57,7 @@ package struct TLSServerConfiguration: Hashable, Sendable {
     }
 }
 
+/// Whom a client believes, and what it shows of itself.
 package struct TLSClientConfiguration: Hashable, Sendable {
     /// Whom a client believes when a server says who it is.
     package enum Trust: Hashable, Sendable {

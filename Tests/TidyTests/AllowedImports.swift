@@ -68,7 +68,7 @@ enum AllowedImports {
     /// Whether a file may contain `unsafe`: wrappers around C, one file of raw memory per pure target, and the one that
     /// lends NIO's buffers to OpenSSL.
     static func allowsUnsafe(_ path: String) -> Bool {
-        let bridges = ["Sources/APNSWire/JSONReader.swift", "Sources/HTTPTransport/TLSSession+ByteBuffer.swift"]
+        let bridges = ["Sources/APNSWire/JSONReader.swift", "Sources/HTTPTransport/ByteBuffer+Memory.swift"]
         return ["Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"].contains { path.hasPrefix($0) }
             || bridges.contains(path) || self.isColumn(path)
     }
