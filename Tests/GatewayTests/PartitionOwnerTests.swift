@@ -72,7 +72,8 @@ import WidgetModel
         try await scene.register("c")
         let reloads = await Self.take(3, scene)
         #expect(reloads.map(\.host.rawValue) == ["a", "b", "c"])
-        #expect(try scene.outputs() == [Array(reloads[..<1]), Array(reloads[1...])])
+        // How many share a record depends on when the second attempt comes; their order does not.
+        #expect(try scene.outputs().flatMap { $0 } == reloads)
     }
 
     @Test func `a fenced output stops the partition and whoever waits is told`() async throws {
