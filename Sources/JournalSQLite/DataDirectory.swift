@@ -90,6 +90,18 @@ final class DataDirectory: Sendable {
         try self.sync()
     }
 
+    private var begunPath: String { self.path + "/begun" }
+
+    /// Whether the first log file was created here once: from then on a directory without log files has lost them.
+    func hasBegun() throws(JournalError) -> Bool { try self.fileNames().contains("begun") }
+
+    /// Notes durably that the first log file is there. Before it nothing was ever acknowledged.
+    func markBegun() throws(JournalError) {
+        guard try !self.hasBegun() else { return }
+        try PosixFile(path: self.begunPath, flags: O_RDWR | O_CREAT).sync()
+        try self.sync()
+    }
+
     /// Removes a log file that was begun but never held anything, and what SQLite put beside it.
     func removeLogFile(_ number: Int) throws(JournalError) {
         for suffix in ["-wal", "-shm", ""] {

@@ -15,7 +15,7 @@ struct OpenedLog {
 
     /// Opens the files, and begins the first if there is none.
     ///
-    /// - Throws: `.corrupt` if a file is missing or not the one its name says.
+    /// - Throws: `.corrupt` if a file is missing, the only one included, or not the one its name says.
     init(directory: DataDirectory, format: JournalFormat) throws(JournalError) {
         var numbers = try directory.logFileNumbers()
         for (index, number) in numbers.enumerated() where number != index + 1 {
@@ -41,6 +41,12 @@ struct OpenedLog {
         let file: LogFile
         if let newest {
             file = newest
+        } else if try directory.hasBegun() {
+            throw JournalError(
+                .corrupt,
+                "\(LogFileName.name(of: 1)) is missing in \(directory.path), which had a log; restore the directory from "
+                    + "a backup"
+            )
         } else {
             numbers = [1]
             file = try LogFile(creating: 1, in: directory, format: format, starts: empty)
@@ -52,6 +58,7 @@ struct OpenedLog {
                 "\(LogFileName.name(of: 1)) does not begin with the first entries"
             )
         }
+        try directory.markBegun()
         self.newest = file
         self.ends = try file.ends()
         do throws(SQLiteFailure) {

@@ -64,7 +64,7 @@ import WidgetModel
         let names = try temporary.files("")
         #expect(
             names == [
-                "format", "lock", "log-000001.sqlite", "log-000001.sqlite-shm", "log-000001.sqlite-wal",
+                "begun", "format", "lock", "log-000001.sqlite", "log-000001.sqlite-shm", "log-000001.sqlite-wal",
             ]
         )
         func mode(_ path: String) throws -> Int? {
@@ -73,7 +73,7 @@ import WidgetModel
         #expect(try mode(temporary.journal) == 0o700)
         for name in names { #expect(try mode(temporary.journal + "/" + name) == 0o600, "\(name)") }
         journal.close()
-        #expect(try temporary.files("") == ["format", "lock", "log-000001.sqlite"])
+        #expect(try temporary.files("") == ["begun", "format", "lock", "log-000001.sqlite"])
     }
 
     @Test func `a second journal is kept out until the first is closed`() throws {
@@ -163,6 +163,30 @@ import WidgetModel
         again.close()
         try FileManager.default.removeItem(atPath: temporary.journal + "/log-000004.sqlite")
         #expect(self.code { _ = try self.open(temporary) } == .corrupt)
+    }
+
+    @Test func `a log whose only file is gone is refused, not begun anew`() throws {
+        let temporary = try TemporaryDirectory()
+        let journal = try self.open(temporary)
+        _ = journal.append("a")
+        journal.close()
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(atPath: temporary.journal + "/log-000001.sqlite" + suffix)
+        }
+        #expect(self.code { _ = try self.open(temporary) } == .corrupt)
+        #expect(try temporary.files("log-").isEmpty)
+    }
+
+    @Test func `a crash before the first file is there leaves a directory that opens`() throws {
+        let temporary = try TemporaryDirectory()
+        let journal = try self.open(temporary)
+        journal.close()
+        for name in ["begun", "log-000001.sqlite", "log-000001.sqlite-wal", "log-000001.sqlite-shm"] {
+            try? FileManager.default.removeItem(atPath: temporary.journal + "/" + name)
+        }
+        let again = try self.open(temporary)
+        #expect(again.append("a").code == nil)
+        again.close()
     }
 
     @Test func `a file that a crash left unbegun is begun again`() throws {
