@@ -47,7 +47,7 @@ package final class Gateway: Service {
     ) {
         var system = SystemRandomNumberGenerator()
         self.configuration = configuration
-        self.journal = journal
+        self.journal = WatchedJournal(journal, readiness: self.readiness, logger: logger)
         self.clock = clock
         self.logger = logger
         self.seed = system.next()

@@ -1,0 +1,96 @@
+package import Journaling
+package import Logging
+import Synchronization
+package import WidgetModel
+
+/// A journal that tells readiness, and the log once, when it stops taking entries and when it takes them again.
+///
+/// A full or read-only disk is found out here, by the writes themselves; nothing probes.
+package final class WatchedJournal: Journal {
+    private let journal: any Journal
+    private let readiness: Readiness
+    private let logger: Logger
+    private let isFailing = Mutex(false)
+
+    package init(_ journal: any Journal, readiness: Readiness, logger: Logger) {
+        self.journal = journal
+        self.readiness = readiness
+        self.logger = logger
+    }
+
+    package var format: JournalFormat { self.journal.format }
+
+    package func append(
+        _ submission: Submission,
+        whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
+    ) {
+        self.journal.append(submission) { result in
+            self.note(result)
+            whenDurable(result)
+        }
+    }
+
+    package func commitOutput(
+        _ partition: PartitionID,
+        expected: OutputPosition?,
+        _ output: OutputRecord,
+        whenDurable: @escaping @Sendable (Result<OutputPosition, JournalError>) -> Void
+    ) {
+        self.journal.commitOutput(partition, expected: expected, output) { result in
+            self.note(result)
+            whenDurable(result)
+        }
+    }
+
+    package func read(
+        _ partition: PartitionID,
+        from position: LogPosition,
+        entriesMax: Int
+    ) throws(JournalError) -> [LogEntry] {
+        try self.journal.read(partition, from: position, entriesMax: entriesMax)
+    }
+
+    package func observeAppends(_ partition: PartitionID, _ body: @escaping @Sendable (LogPosition) -> Void) {
+        self.journal.observeAppends(partition, body)
+    }
+
+    package func lastOutput(_ partition: PartitionID) throws(JournalError) -> OutputEntry? {
+        try self.journal.lastOutput(partition)
+    }
+
+    package func readOutputs(
+        _ partition: PartitionID,
+        from position: OutputPosition,
+        outputsMax: Int
+    ) throws(JournalError) -> [OutputEntry] {
+        try self.journal.readOutputs(partition, from: position, outputsMax: outputsMax)
+    }
+
+    package func close() { self.journal.close() }
+
+    private func note<Success>(_ result: Result<Success, JournalError>) {
+        switch result {
+        case .success: self.note(failure: nil)
+        case .failure(let error):
+            switch error.code {
+            case .full, .readOnly, .unknownOutcome, .corrupt: self.note(failure: error)
+            // A full queue is the load's doing, a refusal the caller's; the disk has nothing to do with them.
+            case .unavailable, .fenced, .closed, .formatMismatch, .locked, .invalid: break
+            }
+        }
+    }
+
+    private func note(failure: JournalError?) {
+        let hasChanged = self.isFailing.withLock { isFailing in
+            defer { isFailing = failure != nil }
+            return isFailing != (failure != nil)
+        }
+        guard hasChanged else { return }
+        self.readiness.set(.journal, met: failure == nil)
+        if let failure {
+            self.logger.error("the log cannot be written; pushes are answered 503: \(failure)")
+        } else {
+            self.logger.notice("the log can be written again")
+        }
+    }
+}

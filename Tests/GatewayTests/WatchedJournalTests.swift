@@ -1,0 +1,34 @@
+import Gateway
+import Journaling
+import Logging
+import Testing
+import WidgetModel
+
+@Suite struct WatchedJournalTests {
+    private static let tick = {
+        var records = PackedRecords()
+        records.append([8])
+        return Submission(partition: PartitionID(0), records: records)
+    }()
+
+    @Test(arguments: [JournalError.Code.full, .readOnly, .unknownOutcome])
+    func `a log that cannot be written is not ready until it can`(code: JournalError.Code) {
+        let memory = MemoryJournal(partitions: 1, clock: { Instant(seconds: 1_795_262_400) })
+        let readiness = Readiness()
+        let journal = WatchedJournal(memory, readiness: readiness, logger: Logger(label: "test"))
+        memory.failNextAppend(with: JournalError(code, "the disk"))
+        journal.append(Self.tick) { _ in }
+        #expect(readiness.missing.contains(.journal))
+        journal.append(Self.tick) { _ in }
+        #expect(!readiness.missing.contains(.journal))
+    }
+
+    @Test func `a full queue says nothing of the disk`() {
+        let memory = MemoryJournal(partitions: 1, clock: { Instant(seconds: 1_795_262_400) })
+        let readiness = Readiness()
+        let journal = WatchedJournal(memory, readiness: readiness, logger: Logger(label: "test"))
+        memory.failNextAppend(with: JournalError(.unavailable, "too much waits"))
+        journal.append(Self.tick) { _ in }
+        #expect(!readiness.missing.contains(.journal))
+    }
+}
