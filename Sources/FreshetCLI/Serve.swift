@@ -36,7 +36,7 @@ struct Serve: AsyncParsableCommand {
         let gateway = Gateway(configuration: configuration, journal: journal, clock: clock, logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [gateway],
+                services: [gateway, HangupNotice(logger: logger)],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger
             )
@@ -60,6 +60,17 @@ struct Serve: AsyncParsableCommand {
                 handler.logLevel = level
                 return handler
             }
+        }
+    }
+}
+
+/// Says that SIGHUP does nothing yet; by default the signal would end the process undrained.
+private struct HangupNotice: Service {
+    let logger: Logger
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
+            self.logger.notice("SIGHUP: the configuration is not reloaded while running; restart to apply it")
         }
     }
 }
