@@ -39,7 +39,6 @@ let package = Package(
     products: [.executable(name: "freshet", targets: ["FreshetCLI"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
