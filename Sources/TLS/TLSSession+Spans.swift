@@ -36,8 +36,10 @@ extension TLSSession {
 
     /// All pending ciphertext in a new array: for tests and for rare messages, not for a busy connection.
     package func drainAll() -> [UInt8] {
+        // Without this, a zero count would be written to the one empty array that all threads share.
+        guard self.pendingCiphertextBytes > 0 else { return [] }
         // Sound: the buffer has room for all that is pending.
-        unsafe [UInt8](unsafeUninitializedCapacity: self.pendingCiphertextBytes) { buffer, count in
+        return unsafe [UInt8](unsafeUninitializedCapacity: self.pendingCiphertextBytes) { buffer, count in
             count = unsafe self.drain(into: UnsafeMutableRawBufferPointer(buffer))
         }
     }
