@@ -18,7 +18,7 @@ extension GatewayConfiguration {
         package var hostBodyBytesMax = 1_048_576
         /// Bytes of one import. Default 16 MiB; above it 413.
         package var importBytesMax = 16_777_216
-        /// Lines of one import. Default 10,000; above it 413.
+        /// Lines of one import. Default 10,000; above it 429.
         package var importLinesMax = 10_000
         /// Hex digits of a device token. Default 400; above it `BadDeviceToken`.
         package var tokenDigitsMax = 400
@@ -36,7 +36,7 @@ extension GatewayConfiguration {
     package struct Streams: Hashable, Sendable {
         /// Event streams of one host, or for all hosts of one app. Default 4; above it 429.
         package var perHostMax = 4
-        /// Event streams in all. Default 50,000; above it 503.
+        /// Event streams in all. Default 50,000; above it 429.
         package var allMax = 50_000
         /// Events that wait for one reader before it is cut off. Default 4,096.
         package var bufferMax = 4096
