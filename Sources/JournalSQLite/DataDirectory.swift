@@ -2,7 +2,7 @@ import Glibc
 import Journaling
 import WidgetModel
 
-/// The directory of one log: `lock`, `format`, and the numbered files `log-000001.sqlite`, ...
+/// The directory of one log: `lock`, `format`, `begun`, and the numbered files `log-000001.sqlite`, ...
 ///
 /// Whoever has one owns the directory: the lock is held until ``unlock()``, or until it goes away.
 final class DataDirectory: Sendable {
@@ -92,13 +92,30 @@ final class DataDirectory: Sendable {
 
     private var begunPath: String { self.path + "/begun" }
 
-    /// Whether the first log file was created here once: from then on a directory without log files has lost them.
-    func hasBegun() throws(JournalError) -> Bool { try self.fileNames().contains("begun") }
+    /// The newest log file that is known to have been begun here, 0 if there was none: all up to it must be there.
+    ///
+    /// It may be behind by a crash, never ahead.
+    func newestBegun() throws(JournalError) -> Int {
+        guard try self.fileNames().contains("begun") else { return 0 }
+        let text = String(
+            decoding: try PosixFile(path: self.begunPath, flags: O_RDONLY).readAll(bytesMax: 32),
+            as: UTF8.self
+        )
+        // An earlier version noted the first file only, with an empty file.
+        if text.isEmpty { return 1 }
+        guard text.hasSuffix("\n"), let number = Int(text.dropLast()), number > 0 else {
+            throw JournalError(.corrupt, "\(self.begunPath) is damaged; restore the directory from a backup")
+        }
+        return number
+    }
 
-    /// Notes durably that the first log file is there. Before it nothing was ever acknowledged.
-    func markBegun() throws(JournalError) {
-        guard try !self.hasBegun() else { return }
-        try PosixFile(path: self.begunPath, flags: O_RDWR | O_CREAT).sync()
+    /// Notes durably that a log file is there; to be called before anything in it is acknowledged.
+    func markBegun(_ number: Int) throws(JournalError) {
+        guard try self.newestBegun() < number else { return }
+        let new = self.begunPath + ".new"
+        try PosixFile(path: new, flags: O_RDWR | O_CREAT).replaceContent(Array("\(number)\n".utf8))
+        // Sound: both paths are only read during the call.
+        guard unsafe rename(new, self.begunPath) == 0 else { throw systemFailure("creation of \(self.begunPath)") }
         try self.sync()
     }
 

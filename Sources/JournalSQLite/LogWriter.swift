@@ -205,6 +205,9 @@ extension LogWriter {
                 format: self.format,
                 starts: self.ends
             )
+            // A failure only leaves the loss of this file unnoticed until the next is begun or the log is opened. The
+            // file stays: the note may be there in spite of it.
+            try? self.directory.markBegun(number)
             let path = self.directory.logFilePath(number)
             self.shared.reader.add(LogReader.File(number: number, path: path, starts: next.starts))
             let old = self.file

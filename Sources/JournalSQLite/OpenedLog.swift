@@ -15,19 +15,22 @@ struct OpenedLog {
 
     /// Opens the files, and begins the first if there is none.
     ///
-    /// - Throws: `.corrupt` if a file is missing, the only one included, or not the one its name says.
+    /// - Throws: `.corrupt` if a file is missing, the newest included, or not the one its name says.
     init(directory: DataDirectory, format: JournalFormat) throws(JournalError) {
         var numbers = try directory.logFileNumbers()
+        let newestBegun = try directory.newestBegun()
+        // Both before anything is opened: a refusal changes nothing.
         for (index, number) in numbers.enumerated() where number != index + 1 {
-            throw JournalError(
-                .corrupt,
-                "\(LogFileName.name(of: index + 1)) is missing in \(directory.path)"
-            )
+            throw Self.refusal(of: index + 1, "is missing in \(directory.path)")
+        }
+        guard numbers.count >= newestBegun else {
+            throw Self.refusal(of: numbers.count + 1, "is missing in \(directory.path)")
         }
         var newest = try numbers.last.map { (number) throws(JournalError) in
             try LogFile(opening: number, in: directory, format: format)
         }?.flatMap { $0 }
         if newest == nil, let last = numbers.popLast() {
+            guard last > newestBegun else { throw Self.refusal(of: last, "in \(directory.path) is empty") }
             // A crash came between the creation of the file and its first transaction.
             try directory.removeLogFile(last)
             newest = try numbers.last.map { (number) throws(JournalError) in
@@ -41,12 +44,6 @@ struct OpenedLog {
         let file: LogFile
         if let newest {
             file = newest
-        } else if try directory.hasBegun() {
-            throw JournalError(
-                .corrupt,
-                "\(LogFileName.name(of: 1)) is missing in \(directory.path), which had a log; restore the directory from "
-                    + "a backup"
-            )
         } else {
             numbers = [1]
             file = try LogFile(creating: 1, in: directory, format: format, starts: empty)
@@ -58,7 +55,7 @@ struct OpenedLog {
                 "\(LogFileName.name(of: 1)) does not begin with the first entries"
             )
         }
-        try directory.markBegun()
+        try directory.markBegun(file.number)
         self.newest = file
         self.ends = try file.ends()
         do throws(SQLiteFailure) {
@@ -69,6 +66,10 @@ struct OpenedLog {
         } catch {
             throw error.journalError("opening of the log")
         }
+    }
+
+    private static func refusal(of number: Int, _ fault: String) -> JournalError {
+        JournalError(.corrupt, "\(LogFileName.name(of: number)) \(fault); restore the directory from a backup")
     }
 
     private static func files(

@@ -173,8 +173,72 @@ import WidgetModel
         for suffix in ["", "-wal", "-shm"] {
             try? FileManager.default.removeItem(atPath: temporary.journal + "/log-000001.sqlite" + suffix)
         }
-        #expect(self.code { _ = try self.open(temporary) } == .corrupt)
+        self.expectRefusal(of: temporary, naming: "log-000001.sqlite")
         #expect(try temporary.files("log-").isEmpty)
+    }
+
+    /// Opening must say which file is missing and what to do, and change nothing.
+    private func expectRefusal(of temporary: TemporaryDirectory, naming file: String, fileBytesMax: Int = 1 << 28) {
+        let message = "\(file) is missing in \(temporary.journal); restore the directory from a backup"
+        for _ in 0..<2 {
+            #expect(throws: JournalError(.corrupt, message)) {
+                _ = try self.open(temporary, fileBytesMax: fileBytesMax)
+            }
+        }
+    }
+
+    /// A closed log with at least four files.
+    private func several() throws -> (directory: TemporaryDirectory, files: [String]) {
+        let temporary = try TemporaryDirectory()
+        let journal = try self.open(temporary, fileBytesMax: 2_000)
+        for _ in 0..<40 {
+            #expect(journal.append(String(repeating: "x", count: 300)).code == nil)
+        }
+        journal.close()
+        let files = try temporary.files("log-")
+        #expect(files.count >= 4)
+        return (temporary, files)
+    }
+
+    @Test func `a log whose newest files are gone is refused, not continued before them`() throws {
+        let (temporary, files) = try self.several()
+        for file in files.suffix(2).reversed() {
+            try FileManager.default.removeItem(atPath: temporary.journal + "/" + file)
+            self.expectRefusal(of: temporary, naming: file, fileBytesMax: 2_000)
+        }
+        #expect(try temporary.files("log-") == Array(files.dropLast(2)))
+    }
+
+    @Test func `a log whose first or middle file is gone is refused by its name`() throws {
+        for index in [0, 2] {
+            let (temporary, files) = try self.several()
+            try FileManager.default.removeItem(atPath: temporary.journal + "/" + files[index])
+            self.expectRefusal(of: temporary, naming: files[index], fileBytesMax: 2_000)
+        }
+    }
+
+    @Test func `a begun file that was emptied is refused, and left as it is`() throws {
+        let (temporary, files) = try self.several()
+        let newest = try #require(files.last)
+        try Data().write(to: URL(fileURLWithPath: temporary.journal + "/" + newest))
+        let message = "\(newest) in \(temporary.journal) is empty; restore the directory from a backup"
+        #expect(throws: JournalError(.corrupt, message)) { _ = try self.open(temporary, fileBytesMax: 2_000) }
+        #expect(try temporary.files("log-").contains(newest))
+    }
+
+    @Test func `a crash before the newest file was noted leaves a directory that opens`() throws {
+        let (temporary, files) = try self.several()
+        for note in ["", "\(files.count - 1)\n"] {
+            try note.write(toFile: temporary.journal + "/begun", atomically: true, encoding: .utf8)
+            try self.open(temporary, fileBytesMax: 2_000).close()
+            #expect(try String(contentsOfFile: temporary.journal + "/begun", encoding: .utf8) == "\(files.count)\n")
+        }
+    }
+
+    @Test func `a note of the newest file that is damaged is refused`() throws {
+        let (temporary, _) = try self.several()
+        try "many\n".write(toFile: temporary.journal + "/begun", atomically: true, encoding: .utf8)
+        #expect(self.code { _ = try self.open(temporary, fileBytesMax: 2_000) } == .corrupt)
     }
 
     @Test func `a crash before the first file is there leaves a directory that opens`() throws {
