@@ -36,6 +36,11 @@ struct TestServer {
             tls: try TestCertificates.shared.serverContext(alpn: ["h2", "http/1.1"])
         )
         configuration.protocols = .http2AndHTTP1
+        // A test may wait long for its turn on a busy machine. Deadlines have tests of their own, in embedded time.
+        configuration.deadlines.handshake = .minutes(10)
+        configuration.deadlines.firstRequest = .minutes(10)
+        configuration.deadlines.request = .minutes(10)
+        configuration.deadlines.idleHTTP1 = .minutes(10)
         try configure(&configuration)
         let server = try await HTTPServer.start(
             configuration,
