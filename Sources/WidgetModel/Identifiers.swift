@@ -23,20 +23,11 @@ package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
         bytes.reserveCapacity(hex.count / 2)
         var index = 0
         while index < hex.count {
-            guard let high = Self.digit(hex[index]), let low = Self.digit(hex[index + 1]) else { return nil }
+            guard let high = hexDigit(hex[index]), let low = hexDigit(hex[index + 1]) else { return nil }
             bytes.append(high << 4 | low)
             index += 2
         }
         return bytes
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x61...0x66: byte - 0x61 + 10
-        case 0x41...0x46: byte - 0x41 + 10
-        default: nil
-        }
     }
 
     /// The whole token in lower-case hex. For the wire, never for a log.
@@ -162,13 +153,7 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
                 guard byte == 0x2D else { return nil }
                 continue
             }
-            let digit: UInt8
-            switch byte {
-            case 0x30...0x39: digit = byte - 0x30
-            case 0x61...0x66: digit = byte - 0x61 + 10
-            case 0x41...0x46: digit = byte - 0x41 + 10
-            default: return nil
-            }
+            guard let digit = hexDigit(byte) else { return nil }
             if digits < 16 { words.0 = words.0 << 4 | UInt64(digit) } else { words.1 = words.1 << 4 | UInt64(digit) }
             digits += 1
         }
@@ -240,4 +225,14 @@ package struct LogPosition: Hashable, Comparable, Sendable, CustomStringConverti
     package static let start = LogPosition(0)
     /// The position of the entry after this one: positions are contiguous.
     package var next: LogPosition { LogPosition(self.rawValue + 1) }
+}
+
+/// The value of a hex digit in either case, or nil.
+private func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x61...0x66: byte - 0x61 + 10
+    case 0x41...0x46: byte - 0x41 + 10
+    default: nil
+    }
 }
