@@ -13,8 +13,6 @@ extension ServedApps {
                 App(
                     number: number,
                     bundle: app.bundleID,
-                    team: app.team,
-                    extraTopics: app.extraTopics,
                     acceptsUnknownTokens: app.unknownTokens == .accept,
                     matchedMax: app.matchedMax,
                     schemas: app.schemas

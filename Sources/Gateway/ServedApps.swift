@@ -8,8 +8,6 @@ package struct ServedApps: Sendable {
         /// Its place in ``ServedApps/apps`` and its number in topic tables.
         package let number: Int
         package let bundle: BundleID
-        package let team: TeamID
-        package let extraTopics: [String]
         /// Whether a push to a token that no host registered is accepted and matches nothing.
         package let acceptsUnknownTokens: Bool
         /// The most instances that a targeted push may match, nil for any number.
@@ -19,16 +17,12 @@ package struct ServedApps: Sendable {
         package init(
             number: Int,
             bundle: BundleID,
-            team: TeamID,
-            extraTopics: [String],
             acceptsUnknownTokens: Bool,
             matchedMax: Int?,
             schemas: [KindSchema]
         ) {
             self.number = number
             self.bundle = bundle
-            self.team = team
-            self.extraTopics = extraTopics
             self.acceptsUnknownTokens = acceptsUnknownTokens
             self.matchedMax = matchedMax
             self.schemas = schemas

@@ -40,8 +40,6 @@ enum Sports {
         ServedApps.App(
             number: 0,
             bundle: Self.app,
-            team: Self.team,
-            extraTopics: [],
             acceptsUnknownTokens: false,
             matchedMax: nil,
             schemas: [Self.scores]
@@ -49,8 +47,6 @@ enum Sports {
         ServedApps.App(
             number: 1,
             bundle: Self.otherApp,
-            team: Self.otherTeam,
-            extraTopics: [],
             acceptsUnknownTokens: false,
             matchedMax: nil,
             schemas: [Self.secret]

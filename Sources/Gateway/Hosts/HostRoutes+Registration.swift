@@ -193,7 +193,7 @@ extension HostRoutes {
         guard request.body.count <= self.limits.importBytesMax else {
             throw Problem(.tooLarge, "an import takes at most \(self.limits.importBytesMax) bytes a request")
         }
-        let lines = request.body.split(separator: UInt8(ascii: "\n")).filter { $0.contains { $0 > 0x20 } }
+        let lines = Self.lines(request.body)
         guard lines.count <= self.limits.importLinesMax else {
             throw Problem(.tooMany, "an import takes at most \(self.limits.importLinesMax) lines a request")
         }

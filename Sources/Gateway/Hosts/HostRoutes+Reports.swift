@@ -65,7 +65,7 @@ extension HostRoutes {
 
     /// `POST /v1/apps/<bundle-id>/acknowledgements`: a back end acknowledges reloads of many hosts, one a line.
     func acknowledge(_ request: HTTPRequest, _ app: ServedApps.App) async throws(Problem) -> HTTPResponse {
-        let lines = request.body.split(separator: UInt8(ascii: "\n")).filter { $0.contains { $0 > 0x20 } }
+        let lines = Self.lines(request.body)
         guard lines.count <= self.limits.reportsMax else {
             throw Problem(.tooMany, "at most \(self.limits.reportsMax) acknowledgements a request")
         }

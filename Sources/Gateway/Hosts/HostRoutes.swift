@@ -146,6 +146,11 @@ package struct HostRoutes: Sendable {
         }
     }
 
+    /// The lines of an NDJSON body; blank ones do not count.
+    static func lines(_ body: [UInt8]) -> [ArraySlice<UInt8>] {
+        body.split(separator: UInt8(ascii: "\n")).filter { $0.contains { $0 > 0x20 } }
+    }
+
     /// The body as JSON.
     func json(_ request: HTTPRequest) throws(Problem) -> JSONValue {
         try Self.json(request.body, reader: JSONReader(), bytesMax: self.limits.bodyBytesMax)

@@ -19,7 +19,6 @@ struct PushFlight {
     /// ``idBytes`` for each stream, as the client spelled it.
     private var ids: [UInt8] = []
 
-    var isEmpty: Bool { self.streams.isEmpty }
     var count: Int { self.streams.count }
 
     mutating func append(connection: HTTPConnection, streamID: Int32, id: AnswerID, in request: Span<UInt8>) {
