@@ -26,6 +26,19 @@ struct ByteHash: Sendable {
         return Self.fold(bytes.lastPartialWord ^ self.second, state ^ self.first)
     }
 
+    /// The hash of hex digits, the same for capital and small letters. O(digits / 8).
+    func hash(hex digits: Span<UInt8>) -> UInt64 {
+        // The bit makes capital letters small and is set in the digits anyway.
+        let small: UInt64 = 0x2020_2020_2020_2020
+        var state = Self.fold(self.first ^ UInt64(digits.count), self.second)
+        var offset = 0
+        while offset + 8 <= digits.count {
+            state = Self.fold((digits.word(at: offset) | small) ^ self.second, state ^ self.first)
+            offset += 8
+        }
+        return Self.fold((digits.lastPartialWord | small) ^ self.second, state ^ self.first)
+    }
+
     @inline(__always)
     private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
         let product = left.multipliedFullWidth(by: right)

@@ -10,11 +10,14 @@ package struct RejectionAnswer: Error, Hashable, Sendable {
     package let timestamp: Instant?
     /// What exactly is wrong, for a person; clients of APNs ignore it.
     package let detail: String?
+    /// After how many seconds the sender may try again: the header `retry-after`.
+    package let retryAfter: Int?
 
-    package init(_ rejection: Rejection, timestamp: Instant? = nil, detail: String? = nil) {
+    package init(_ rejection: Rejection, timestamp: Instant? = nil, detail: String? = nil, retryAfter: Int? = nil) {
         self.rejection = rejection
         self.timestamp = timestamp
         self.detail = detail
+        self.retryAfter = retryAfter
     }
 
     package var status: Int { self.rejection.status }

@@ -21,6 +21,7 @@ package final class Gateway: Service {
     private let directory: HostDirectory
     private let streams: HostStreams
     private let counters = PushCounters()
+    private let senderLimits: SenderLimits
     private let seed: UInt64
     private let onReady: @Sendable (BoundPorts) -> Void
 
@@ -51,6 +52,7 @@ package final class Gateway: Service {
         self.clock = clock
         self.logger = logger
         self.seed = system.next()
+        self.senderLimits = SenderLimits(configuration, seed: system.next())
         self.directory = HostDirectory(seed: system.next())
         self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams))
         self.onReady = onReady
@@ -203,6 +205,7 @@ extension Gateway {
             streams: self.streams,
             directory: self.directory,
             counters: self.counters,
+            senderLimits: self.senderLimits,
             readiness: self.readiness,
             access: OperatorAccess(tokens: self.configuration.operators.tokens.map(\.value)),
             clock: self.clock
@@ -252,6 +255,7 @@ extension Gateway {
             clock: self.clock,
             counters: self.counters,
             limits: PushIntakeLimits(self.configuration.limits),
+            senderLimits: self.senderLimits,
             seed: self.seed,
             dryRun: { record in DryRunSummary(try await log.askAll { $0.dryRun(record) }) }
         )

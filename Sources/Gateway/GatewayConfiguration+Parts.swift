@@ -15,7 +15,8 @@ extension ServedApps {
                     bundle: app.bundleID,
                     acceptsUnknownTokens: app.unknownTokens == .accept,
                     matchedMax: app.matchedMax,
-                    schemas: app.schemas
+                    schemas: app.schemas,
+                    meter: (app.rateLimit ?? configuration.rateLimits.perApp).map { RateMeter($0.limit) }
                 )
             }
         )
@@ -33,7 +34,8 @@ extension SenderDirectory {
                 let sender = Sender(
                     team: team.id,
                     keyID: key.id,
-                    topics: TopicTable(configuration, team: team.id, limitedTo: key.topics)
+                    topics: TopicTable(configuration, team: team.id, limitedTo: key.topics),
+                    meter: (key.rateLimit ?? configuration.rateLimits.perKey).map { RateMeter($0.limit) }
                 )
                 let publicKey = try ES256PublicKey(pem: .file(key.file), what: "provider key \(key.id)")
                 keys.append(Key(sender: sender, publicKey: publicKey))
@@ -43,7 +45,12 @@ extension SenderDirectory {
         for app in configuration.apps {
             for certificate in app.clientCertificates {
                 let topics = TopicTable(configuration, app: app.bundleID, limitedTo: certificate.topics)
-                certificates[certificate.name] = Sender(team: app.team, keyID: nil, topics: topics)
+                certificates[certificate.name] = Sender(
+                    team: app.team,
+                    keyID: nil,
+                    topics: topics,
+                    meter: configuration.rateLimits.perKey.map { RateMeter($0.limit) }
+                )
             }
         }
         self.init(
@@ -106,6 +113,21 @@ extension PushIntakeLimits {
         self.tokenDigitsMax = limits.tokenDigitsMax
         self.verifiedTokensMax = limits.verifiedTokensMax
     }
+}
+
+extension SenderLimits {
+    init(_ configuration: GatewayConfiguration, seed: UInt64) {
+        self.init(
+            backlog: PushBacklog(max: configuration.limits.inFlightPushesMax),
+            tokens: configuration.rateLimits.perToken.map { rate in
+                TokenRates(limit: rate.limit, entries: configuration.rateLimits.tokensMax, seed: seed)
+            }
+        )
+    }
+}
+
+extension GatewayConfiguration.Rate {
+    fileprivate var limit: RateLimit { RateLimit(count: self.count, per: self.period, burst: self.burstInForce) }
 }
 
 extension HostRouteLimits {

@@ -13,19 +13,23 @@ package struct ServedApps: Sendable {
         /// The most instances that a targeted push may match, nil for any number.
         package let matchedMax: Int?
         package let schemas: [KindSchema]
+        /// How fast pushes to it may come, nil for as fast as they like.
+        package let meter: RateMeter?
 
         package init(
             number: Int,
             bundle: BundleID,
             acceptsUnknownTokens: Bool,
             matchedMax: Int?,
-            schemas: [KindSchema]
+            schemas: [KindSchema],
+            meter: RateMeter? = nil
         ) {
             self.number = number
             self.bundle = bundle
             self.acceptsUnknownTokens = acceptsUnknownTokens
             self.matchedMax = matchedMax
             self.schemas = schemas
+            self.meter = meter
         }
 
         /// The schema of a kind, or nil if the app has none of that name.

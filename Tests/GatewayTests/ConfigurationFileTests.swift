@@ -55,6 +55,51 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         #expect(configuration == expected)
     }
 
+    @Test func `rates are read with their bursts`() throws {
+        let configuration = try parse(
+            """
+            rateLimits:
+              perApp: {rate: 1_000/s}
+              perKey: {rate: 20/m, burst: 7}
+              perToken: {rate: 3/10s}
+              maxTokens: 128
+            teams: [{id: T, keys: [{id: K, file: k.pem, rateLimit: {rate: 1/d}}]}]
+            apps: [{bundleID: a.b, team: T, rateLimit: {rate: 1000000/s, burst: 10000000}}]
+            """
+        )
+        var expected = GatewayConfiguration.RateLimits()
+        expected.perApp = .init(count: 1000, period: .seconds(1))
+        expected.perKey = .init(count: 20, period: .minutes(1), burst: 7)
+        expected.perToken = .init(count: 3, period: .seconds(10))
+        expected.tokensMax = 128
+        #expect(configuration.rateLimits == expected)
+        #expect(configuration.rateLimits.perApp?.burstInForce == 1000)
+        #expect(configuration.rateLimits.perToken?.burstInForce == 1)
+        #expect(configuration.teams[0].keys[0].rateLimit == .init(count: 1, period: .days(1)))
+        let app = configuration.apps[0].rateLimit
+        #expect(app == .init(count: 1_000_000, period: .seconds(1), burst: 10_000_000))
+    }
+
+    @Test(arguments: ["0/s", "1000001/s", "5", "5/", "/s", "5/s/s", "5/500ms", "5/25h", "-1/s", "5/w"])
+    func `what is no rate is refused`(text: String) {
+        let rate = "a rate (100/s, 20/m, 3/10s) of 1 to 1,000,000 in 1s to 24h"
+        let hint = text == "5" ? "; did you mean 5/s?" : ""
+        #expect(
+            faults("rateLimits: {perApp: {rate: \"\(text)\"}}") == [
+                "f.yaml:1:29: rateLimits.perApp.rate: has to be \(rate), not \"\(text)\"\(hint)"
+            ]
+        )
+    }
+
+    @Test func `a rate without its pace, or with a burst out of range, is refused`() {
+        #expect(faults("rateLimits: {perApp: {burst: 5}}").count == 1)
+        for burst in ["0", "10000001"] {
+            #expect(faults("rateLimits: {perApp: {rate: 1/s, burst: \(burst)}}").count == 1)
+        }
+        #expect(faults("rateLimits: {maxTokens: 63}").count == 1)
+        #expect(faults("limits: {maxInFlightPushes: 0}").count == 1)
+    }
+
     @Test func `teams and apps become the types that the engine takes`() throws {
         let configuration = try parse(
             """

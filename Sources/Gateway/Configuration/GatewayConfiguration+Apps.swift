@@ -23,6 +23,8 @@ extension GatewayConfiguration {
         package var file: String
         /// The only topics that the key is for. Default nil: all topics of the team's apps.
         package var topics: [String]?
+        /// How fast it may push. Default nil: ``RateLimits/perKey``.
+        package var rateLimit: Rate?
 
         package init(id: KeyID, file: String, topics: [String]? = nil) {
             self.id = id
@@ -63,6 +65,8 @@ extension GatewayConfiguration {
         package var isDeveloperMode = false
         /// The most instances that one targeted push may match; more is a 409. Default nil: any number.
         package var matchedMax: Int?
+        /// How fast pushes to it may come. Default nil: ``RateLimits/perApp``.
+        package var rateLimit: Rate?
         /// The client certificates that may push to it instead of a provider token. Default none.
         package var clientCertificates: [ClientCertificate] = []
         /// The budget of kinds that name none. Default `widgetkit`.

@@ -25,6 +25,7 @@ extension GatewayConfiguration {
             visitor.scalar("maxFutureSkew", &self.providerTokens.futureSkewMax, .duration(.zero ... .hours(1)))
         }
         visitor.section("streams") { self.streams.visit(&$0) }
+        visitor.section("rateLimits") { self.rateLimits.visit(&$0) }
         visitor.section("limits") { self.limits.visit(&$0) }
         visitor.section("timeouts") { self.timeouts.visit(&$0) }
         visitor.section("log") { visitor in
@@ -42,6 +43,7 @@ extension GatewayConfiguration {
                 visitor.scalar("id", &key.id, .keyID, isRequired: true)
                 visitor.file("file", &key.file, .providerKey, isRequired: true)
                 visitor.optionalScalars("topics", &key.topics, .topic)
+                visitor.rate("rateLimit", &key.rateLimit)
             }
         }
     }
@@ -125,6 +127,7 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxTokenDigits", &self.tokenDigitsMax, .integer(64...1024))
         visitor.scalar("maxVerifiedTokens", &self.verifiedTokensMax, .integer(1...million))
         visitor.scalar("maxInFlightBytes", &self.inFlightBytesMax, .bytes(1_048_576...4_294_967_296))
+        visitor.scalar("maxInFlightPushes", &self.inFlightPushesMax, .integer(1...100 * million))
         visitor.scalar("maxInstancesPerHost", &self.engine.instancesPerHostMax, .integer(1...10_000))
         visitor.scalar("maxTokensPerHost", &self.engine.tokensPerHostMax, .integer(1...1000))
         visitor.scalar("maxTags", &self.engine.tagsMax, .integer(0...1000))

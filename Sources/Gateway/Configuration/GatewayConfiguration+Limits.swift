@@ -26,6 +26,9 @@ extension GatewayConfiguration {
         package var verifiedTokensMax = 1024
         /// Bytes of pushes that wait for the log, over all connections. Default 64 MiB; above it 503.
         package var inFlightBytesMax = 67_108_864
+        /// Pushes that wait for the log or for the partitions' answers, over all connections. Default 200,000, which the
+        /// streams of two hundred connections fill; above it 503.
+        package var inFlightPushesMax = 200_000
         /// What the engine holds; logged with the apps, so that a replay decides under the same limits.
         package var engine = EngineLimits()
 

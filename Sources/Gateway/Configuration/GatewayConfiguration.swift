@@ -23,6 +23,7 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var policies: [BudgetPolicy] = []
     package var providerTokens = ProviderTokens()
     package var streams = Streams()
+    package var rateLimits = RateLimits()
     package var limits = Limits()
     package var timeouts = Timeouts()
     package var log = Log()

@@ -9,11 +9,14 @@ package final class Sender: Sendable {
     package let keyID: KeyID?
     /// What the sender may push to.
     package let topics: TopicTable
+    /// How fast it may push, nil for as fast as it likes.
+    package let meter: RateMeter?
 
-    package init(team: TeamID, keyID: KeyID?, topics: TopicTable) {
+    package init(team: TeamID, keyID: KeyID?, topics: TopicTable, meter: RateMeter? = nil) {
         self.team = team
         self.keyID = keyID
         self.topics = topics
+        self.meter = meter
     }
 }
 

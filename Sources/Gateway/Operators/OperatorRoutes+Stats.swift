@@ -90,6 +90,18 @@ extension OperatorRoutes {
             ("accepted", .count(self.counters.accepted)),
             ("unavailable", .count(self.counters.unavailable)),
             ("rejected", JSONValue.object(of: self.counters.rejected.map { ($0.0.rawValue, .count($0.1)) })),
+            (
+                "rateLimited",
+                JSONValue.object(of: [
+                    ("app", .count(self.senderLimits.counters[.app])),
+                    ("key", .count(self.senderLimits.counters[.key])),
+                    ("token", .count(self.senderLimits.counters[.token])),
+                    // Tokens whose rate was forgotten too early: the table of rateLimits.maxTokens is too small.
+                    ("forgotten", .count(self.senderLimits.tokens?.forgotten ?? 0)),
+                ])
+            ),
+            ("inFlight", .count(self.senderLimits.backlog.count)),
+            ("backlogFull", .count(self.senderLimits.counters.backlogFull)),
             ("eventStreams", .count(self.streams.count)),
             ("eventStreamsCutOff", .count(self.streams.cutOff)),
             ("tokens", .count(self.directory.count)),

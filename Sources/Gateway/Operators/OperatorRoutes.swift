@@ -8,6 +8,7 @@ package struct OperatorRoutes: Sendable {
     let streams: HostStreams
     let directory: HostDirectory
     let counters: PushCounters
+    let senderLimits: SenderLimits
     let readiness: Readiness
     let access: OperatorAccess
     let clock: LogClock
@@ -17,6 +18,7 @@ package struct OperatorRoutes: Sendable {
         streams: HostStreams,
         directory: HostDirectory,
         counters: PushCounters,
+        senderLimits: SenderLimits,
         readiness: Readiness,
         access: OperatorAccess,
         clock: LogClock
@@ -25,6 +27,7 @@ package struct OperatorRoutes: Sendable {
         self.streams = streams
         self.directory = directory
         self.counters = counters
+        self.senderLimits = senderLimits
         self.readiness = readiness
         self.access = access
         self.clock = clock

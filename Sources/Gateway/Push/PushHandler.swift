@@ -143,6 +143,15 @@ extension PushHandler {
         }
         let app = self.services.apps.apps[push.app]
         let pattern = try self.pattern(payload, app)
+        let target = try self.target(push, app, bytes)
+        try self.services.senderLimits.admit(
+            sender,
+            app.meter,
+            push.target,
+            in: bytes,
+            beside: self.flight.count,
+            at: now
+        )
         let id = push.id ?? self.ids.next()
         let record = PushRecord(
             id: id,
@@ -153,7 +162,7 @@ extension PushHandler {
             collapseID: push.collapseID.flatMap { CollapseID(bytes: Array(copying: bytes.extracting($0.bounds))) },
             notBefore: payload.notBefore,
             digest: payload.digest.map { Array($0.utf8) },
-            target: try self.target(push, app, bytes),
+            target: target,
             kind: payload.kind,
             pattern: pattern
         )
@@ -288,6 +297,7 @@ extension PushHandler {
         let submission = self.builder.take()
         self.flightNumber += 1
         let number = self.flightNumber
+        self.services.senderLimits.backlog.add(self.flight.count)
         self.flights[number] = self.flight
         self.flight = PushFlight()
         let bound = NIOLoopBound(self, eventLoop: self.loop)
@@ -300,6 +310,7 @@ extension PushHandler {
 
     private func land(_ number: UInt64, _ result: Result<Void, JournalError>) {
         guard let flight = self.flights.removeValue(forKey: number) else { return }
+        self.services.senderLimits.backlog.remove(flight.count)
         switch result {
         case .success:
             flight.answer { connection, streamID, id in
@@ -314,7 +325,7 @@ extension PushHandler {
             flight.answer { connection, streamID, id in
                 self.fields.removeAll()
                 self.fields.append(name: "apns-id", value: id, indexed: false)
-                self.fields.append(name: "retry-after", value: "5")
+                self.fields.append(name: "retry-after", value: String(SenderLimits.retryAfterSeconds))
                 connection.respond(streamID, status: 503, fields: self.fields, body: body.span)
             }
             self.services.counters.add(unavailable: flight.count)
@@ -335,10 +346,17 @@ extension PushHandler {
     }
 
     private func respond(_ answer: RejectionAnswer, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
-        self.services.counters.add(rejected: answer.rejection)
+        if answer.rejection == .serviceUnavailable {
+            self.services.counters.add(unavailable: 1)
+        } else {
+            self.services.counters.add(rejected: answer.rejection)
+        }
         self.fields.removeAll()
         self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/json")
+        if let seconds = answer.retryAfter {
+            self.fields.append(name: "retry-after", value: String(seconds))
+        }
         connection.respond(streamID, status: answer.status, fields: self.fields, body: answer.body.span)
     }
 
@@ -353,13 +371,16 @@ extension PushHandler {
     ) {
         let services = self.services
         let bound = NIOLoopBound((handler: self, connection: connection), eventLoop: self.loop)
+        services.senderLimits.backlog.add(1)
         let promise = self.loop.makePromise(of: DryRunSummary.self)
         promise.completeWithTask { try await services.dryRun(record) }
         promise.futureResult.whenComplete { result in
             let (handler, connection) = bound.value
+            handler.services.senderLimits.backlog.remove(1)
             switch result {
             case .failure:
-                handler.respond(RejectionAnswer(.serviceUnavailable), id, connection, streamID)
+                let answer = RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
+                handler.respond(answer, id, connection, streamID)
             case .success(let summary) where isDryRun:
                 handler.fields.removeAll()
                 handler.fields.append(name: "apns-id", value: id.span, indexed: false)

@@ -13,6 +13,7 @@ package struct PushServices: Sendable {
     package let clock: LogClock
     package let counters: PushCounters
     package let limits: PushIntakeLimits
+    package let senderLimits: SenderLimits
     /// Makes the hashes of this process its own.
     package let seed: UInt64
     /// Who a targeted push would reach, over all partitions.
@@ -27,6 +28,7 @@ package struct PushServices: Sendable {
         clock: LogClock,
         counters: PushCounters,
         limits: PushIntakeLimits,
+        senderLimits: SenderLimits = SenderLimits(),
         seed: UInt64,
         dryRun: @escaping @Sendable (PushRecord) async throws -> DryRunSummary
     ) {
@@ -38,6 +40,7 @@ package struct PushServices: Sendable {
         self.clock = clock
         self.counters = counters
         self.limits = limits
+        self.senderLimits = senderLimits
         self.seed = seed
         self.dryRun = dryRun
     }

@@ -1,0 +1,62 @@
+package import WidgetModel
+
+/// How fast something may come: a count per length of time, and how many may come at once.
+///
+/// The generic cell rate algorithm (ITU-T I.371) as a value: the whole state of one rate is one number, the theoretical
+/// arrival time, when the next one would come at an even pace. Whoever keeps that number asks ``judge(_:at:)`` and
+/// stores what it answers. In any span t at most burst + t / interval are admitted. Pure: time comes in.
+package struct RateLimit: Hashable, Sendable {
+    /// A theoretical arrival time in nanoseconds since the epoch. ``idle`` before the first one came.
+    package typealias ArrivalTime = Int64
+
+    /// The arrival time of what never came, and of what has not come for long.
+    package static let idle = ArrivalTime.min
+
+    /// Nanoseconds from one to the next at an even pace. At least 1.
+    package let interval: Int64
+    /// How many nanoseconds ahead of the pace one may come: burst - 1 intervals.
+    package let tolerance: Int64
+
+    /// - Parameters:
+    ///   - count: How many may come in `period`, at least 1.
+    ///   - period: At least a millisecond, at most a day.
+    ///   - burst: How many may come at once, at least 1. Log time has whole milliseconds, so that what one of them is
+    ///     good for can always come at once.
+    package init(count: Int, per period: Interval, burst: Int) {
+        precondition(count >= 1 && burst >= 1 && period.milliseconds >= 1 && period <= .days(1))
+        let nanoseconds = period.milliseconds * 1_000_000
+        // Rounded up: rather a billionth too slow than one too many.
+        self.interval = (nanoseconds - 1) / Int64(count) + 1
+        let millisecond = (1_000_000 - 1) / self.interval + 1
+        let (tolerance, overflow) = (max(Int64(burst), millisecond) - 1).multipliedReportingOverflow(by: self.interval)
+        self.tolerance = overflow ? Int64.max / 4 : min(tolerance, Int64.max / 4)
+    }
+
+    /// What becomes of one that comes now.
+    package enum Verdict: Hashable, Sendable {
+        /// It may come; the arrival time to keep.
+        case admitted(ArrivalTime)
+        /// Too early by so many nanoseconds; the arrival time stays.
+        case refused(wait: Int64)
+    }
+
+    @inlinable
+    package func judge(_ arrival: ArrivalTime, at now: Instant) -> Verdict {
+        let now = now.milliseconds &* 1_000_000
+        let due = max(arrival, now)
+        let ahead = due &- now
+        if ahead > self.tolerance { return .refused(wait: ahead &- self.tolerance) }
+        return .admitted(due &+ self.interval)
+    }
+
+    /// The arrival time if one that was admitted had not come: something else refused it.
+    @inlinable
+    package func givingBack(_ arrival: ArrivalTime) -> ArrivalTime {
+        arrival &- self.interval
+    }
+
+    /// A wait as `retry-after` says it: whole seconds, rounded up, at least 1 (RFC 9110, 10.2.3).
+    package static func retryAfterSeconds(_ wait: Int64) -> Int {
+        Int(max(1, (wait - 1) / 1_000_000_000 + 1))
+    }
+}

@@ -1,0 +1,85 @@
+package import APNSWire
+package import WidgetModel
+
+/// The last checks of a push that is in order: whether there is room for it, and whether it comes too fast.
+///
+/// Nothing is held against a sender for a push that another limit refuses. Any event loop.
+package struct SenderLimits: Sendable {
+    package let backlog: PushBacklog
+    /// nil if pushes to one token may come as fast as they like.
+    package let tokens: TokenRates?
+    package let counters: RateCounters
+
+    package init(
+        backlog: PushBacklog = PushBacklog(max: 200_000),
+        tokens: TokenRates? = nil,
+        counters: RateCounters = RateCounters()
+    ) {
+        self.backlog = backlog
+        self.tokens = tokens
+        self.counters = counters
+    }
+
+    /// How long a sender waits before it tries again, where nothing tells more exactly.
+    package static let retryAfterSeconds = 5
+
+    /// - Parameters:
+    ///   - sender: Whose request it is.
+    ///   - app: The app's own limit, nil for none.
+    ///   - target: Whom the request is for.
+    ///   - bytes: Where the target's text is.
+    ///   - own: Requests of this loop that the backlog does not know yet.
+    /// - Throws: `ServiceUnavailable` or `TooManyRequests`, with the time after which to try again.
+    @inline(__always)
+    package func admit(
+        _ sender: Sender,
+        _ app: RateMeter?,
+        _ target: PushTarget,
+        in bytes: Span<UInt8>,
+        beside own: Int,
+        at now: Instant
+    ) throws(RejectionAnswer) {
+        if self.backlog.isFull(beside: own) {
+            self.counters.addFullBacklog()
+            throw RejectionAnswer(.serviceUnavailable, retryAfter: Self.retryAfterSeconds)
+        }
+        guard self.tokens != nil || sender.meter != nil || app != nil else { return }
+        try self.judge(sender, app, target, in: bytes, at: now)
+    }
+
+    @inline(never)
+    private func judge(
+        _ sender: Sender,
+        _ app: RateMeter?,
+        _ target: PushTarget,
+        in bytes: Span<UInt8>,
+        at now: Instant
+    ) throws(RejectionAnswer) {
+        var tag: UInt64?
+        if let tokens = self.tokens, case .device(let token) = target {
+            let number = tokens.tag(ofHex: bytes.extracting(token.bounds))
+            if let wait = tokens.admit(number, at: now) { throw self.refusal(.token, wait) }
+            tag = number
+        }
+        if let wait = sender.meter?.admit(at: now) {
+            if let tag { self.tokens?.giveBack(tag) }
+            throw self.refusal(.key, wait)
+        }
+        if let wait = app?.admit(at: now) {
+            if let tag { self.tokens?.giveBack(tag) }
+            sender.meter?.giveBack()
+            throw self.refusal(.app, wait)
+        }
+    }
+
+    private func refusal(_ scope: RateCounters.Scope, _ wait: Int64) -> RejectionAnswer {
+        self.counters.add(scope)
+        let detail =
+            switch scope {
+            case .app: "the pushes to this app come faster than it may get them"
+            case .key: "the pushes of this provider key or certificate come faster than it may send them"
+            case .token: "the pushes to this device token come faster than it may get them"
+            }
+        return RejectionAnswer(.tooManyRequests, detail: detail, retryAfter: RateLimit.retryAfterSeconds(wait))
+    }
+}
