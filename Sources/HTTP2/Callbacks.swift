@@ -12,9 +12,6 @@ enum Callbacks {
         guard unsafe nghttp2_session_callbacks_new(&made) == 0, let callbacks = unsafe made else {
             preconditionFailure("no memory for the callback table of nghttp2")
         }
-        unsafe nghttp2_session_callbacks_set_on_begin_frame_callback(callbacks) { _, head, state in
-            unsafe State(state).beganFrame(head!.pointee.type)
-        }
         unsafe nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks) { session, frame, state in
             unsafe State(state).beganHeaders(session!, frame!)
         }
@@ -28,6 +25,13 @@ enum Callbacks {
             _,
             state in
             unsafe State(state).pointer.pointee.receiveField(name!, nameLength, value, valueLength)
+        }
+        // A field with an invalid value is a malformed message (RFC 9113, 8.2.1); by itself nghttp2 would leave it out.
+        unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, _ in
+            LibraryCode.temporalCallbackFailure
+        }
+        unsafe nghttp2_session_callbacks_set_on_invalid_frame_recv_callback(callbacks) { _, frame, _, state in
+            unsafe State(state).refusedFrame(frame!)
         }
         unsafe nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks) {
             session,
@@ -74,13 +78,15 @@ enum Callbacks {
         unsafe nghttp2_session_get_stream_user_data(session, streamID)?.assumingMemoryBound(to: StreamSlot.self)
     }
 
-    func beganFrame(_ type: UInt8) -> Int32 {
-        guard type == FrameType.headers || type == FrameType.continuation else { return 0 }
-        return unsafe self.pointer.pointee.countContinuation(isFirst: type == FrameType.headers)
+    /// nghttp2 has queued a RST_STREAM for the frame's stream.
+    func refusedFrame(_ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        unsafe self.pointer.pointee.rules.streams.reset(freshet_frame_stream_id(frame))
+        return 0
     }
 
     func beganHeaders(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
         unsafe self.pointer.pointee.headerSlot = nil
+        unsafe self.pointer.pointee.trailerBytes = 0
         guard unsafe freshet_frame_type(frame) == FrameType.headers else { return 0 }
         let streamID = unsafe freshet_frame_stream_id(frame)
         if unsafe self.pointer.pointee.isServer {
@@ -109,7 +115,9 @@ enum Callbacks {
             return unsafe nghttp2_session_consume(session, streamID, length)
         }
         let isLast = flags & FrameFlag.endStream != 0
-        guard unsafe self.pointer.pointee.receiveBody(slot, bytes, length, isLast: isLast) else { return 0 }
+        let isConsumed = unsafe self.pointer.pointee.receiveBody(slot, bytes, length, isLast: isLast)
+        if let failure = unsafe self.pointer.pointee.checkHeldBytes() { return failure }
+        guard isConsumed else { return 0 }
         let result = unsafe nghttp2_session_consume(session, streamID, length)
         return result == 0 && !isLast ? unsafe self.resetIfEnough(session, slot) : result
     }
@@ -120,6 +128,7 @@ enum Callbacks {
             unsafe slot.pointee.discardedBytes > self.pointer.pointee.limits.discardedBytesMax
         else { return 0 }
         unsafe slot.pointee.flags.insert(.isResetByOwner)
+        unsafe self.pointer.pointee.events.append(.limitPassed(.maxDiscardedBytes))
         return unsafe nghttp2_submit_rst_stream(
             session,
             UInt8(NGHTTP2_FLAG_NONE.rawValue),
@@ -139,13 +148,9 @@ enum Callbacks {
             unsafe self.pointer.pointee.hasPeerSettings = true
             let streams = unsafe nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
             unsafe self.pointer.pointee.events.append(.settings(maxConcurrentStreams: streams))
-            return unsafe self.pointer.pointee.countControlFrame()
-        case FrameType.ping:
-            let payload = unsafe freshet_ping_payload(frame)
-            guard flags & FrameFlag.acknowledgement != 0 else {
-                return unsafe self.pointer.pointee.countControlFrame()
-            }
-            return unsafe self.acknowledgedPing(session, payload)
+            return 0
+        case FrameType.ping where flags & FrameFlag.acknowledgement != 0:
+            return unsafe self.acknowledgedPing(session, freshet_ping_payload(frame))
         case FrameType.goAway:
             unsafe self.receivedGoAway(frame)
             return 0
@@ -167,7 +172,10 @@ enum Callbacks {
             unsafe slot.pointee.flags.insert(.hasHead)
             unsafe slot.pointee.bodyOffset = UInt32(truncatingIfNeeded: slot.pointee.input.count)
             // Nothing that follows an oversized header list is wanted: it is answered before its body.
-            guard unsafe isLast || slot.pointee.requestFlags.contains(.headersTooLarge) else { return 0 }
+            guard unsafe isLast || slot.pointee.requestFlags.contains(.headersTooLarge) else {
+                unsafe self.pointer.pointee.hold(slot, Int(slot.pointee.input.count))
+                return 0
+            }
             if isLast {
                 unsafe slot.pointee.flags.insert(.peerEnded)
             }
@@ -187,11 +195,20 @@ enum Callbacks {
         _ flags: UInt8
     ) -> Int32 {
         let isLast = flags & FrameFlag.endStream != 0
-        let isEmpty = unsafe freshet_frame_length(frame) == freshet_data_padding(frame)
-        guard isLast || isEmpty, let slot = unsafe self.slot(session, freshet_frame_stream_id(frame)) else { return 0 }
-        guard isLast else { return unsafe self.pointer.pointee.countEmptyData(slot) }
-        unsafe self.ended(slot)
-        return 0
+        let padding = unsafe freshet_data_padding(frame)
+        let isEmpty = unsafe freshet_frame_length(frame) == padding
+        guard isLast || isEmpty || padding > 0,
+            let slot = unsafe self.slot(session, freshet_frame_stream_id(frame))
+        else { return 0 }
+        if padding > 0 {
+            let result = unsafe self.pointer.pointee.countPadding(slot, padding)
+            guard result == 0 else { return result }
+        }
+        if isLast {
+            unsafe self.ended(slot)
+            return 0
+        }
+        return isEmpty ? unsafe self.pointer.pointee.countEmptyData(slot) : 0
     }
 
     private func ended(_ slot: UnsafeMutablePointer<StreamSlot>) {
@@ -231,7 +248,15 @@ enum Callbacks {
     }
 
     func sentFrame(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
-        switch unsafe freshet_frame_type(frame) {
+        let type = unsafe freshet_frame_type(frame)
+        if type == FrameType.data {
+            unsafe self.pointer.pointee.rules.sentData()
+        }
+        switch type {
+        case FrameType.ping, FrameType.settings:
+            guard unsafe freshet_frame_flags(frame) & FrameFlag.acknowledgement == 0 else { return 0 }
+            unsafe self.pointer.pointee.rules.sentControlFrame()
+            return 0
         case FrameType.headers, FrameType.data:
             guard unsafe freshet_frame_flags(frame) & FrameFlag.endStream != 0,
                 unsafe self.pointer.pointee.isServer,
@@ -242,7 +267,11 @@ enum Callbacks {
             unsafe slot.pointee.flags.insert(.isAnswered)
             return unsafe self.resetIfEnough(session, slot)
         case FrameType.resetStream:
-            guard unsafe freshet_rst_stream_error(frame) != HTTP2ErrorCode.refusedStream.rawValue else { return 0 }
+            unsafe self.pointer.pointee.rules.streams.reset(freshet_frame_stream_id(frame))
+            guard unsafe freshet_rst_stream_error(frame) != HTTP2ErrorCode.refusedStream.rawValue else {
+                unsafe self.pointer.pointee.events.append(.limitPassed(.maxConcurrentStreams))
+                return 0
+            }
             if let slot = unsafe self.slot(session, freshet_frame_stream_id(frame)),
                 unsafe slot.pointee.flags.contains(.isResetByOwner)
             {
@@ -251,6 +280,7 @@ enum Callbacks {
             return unsafe self.pointer.pointee.countStreamError()
         case FrameType.goAway:
             unsafe self.pointer.pointee.sentGoAway = HTTP2ErrorCode(rawValue: freshet_goaway_error(frame))
+            unsafe self.pointer.pointee.rules.streams.sentGoAway(last: freshet_goaway_last_stream(frame))
             return 0
         default:
             return 0
@@ -271,6 +301,7 @@ enum Callbacks {
             unsafe self.pointer.pointee.events.append(.streamClosed(streamID, HTTP2ErrorCode(rawValue: code)))
         }
         let held = unsafe Int(slot.pointee.heldCredit)
+        unsafe self.pointer.pointee.release(slot, Int(slot.pointee.outputPending))
         unsafe nghttp2_session_set_stream_user_data(session, streamID, nil)
         unsafe self.pointer.pointee.slab.giveBack(slot)
         return held > 0 ? unsafe nghttp2_session_consume_connection(session, held) : 0
@@ -292,6 +323,7 @@ enum Callbacks {
             // Sound: `count` bytes of output wait, and nghttp2 gives room for `length`.
             unsafe buffer.update(from: slot.pointee.output.base! + Int(slot.pointee.outputSent), count: count)
             unsafe slot.pointee.outputSent += Int32(count)
+            unsafe self.pointer.pointee.heldBytes -= count
             unsafe slot.pointee.progressAt = self.pointer.pointee.now
         }
         guard count == pending else { return count }

@@ -9,6 +9,8 @@ package struct HTTP2Error: Error, Hashable, Sendable, CustomStringConvertible {
         case badPreface
         /// The peer passed one of ``HTTP2Limits``; the message names it.
         case limit
+        /// The peer left something unfinished for too long.
+        case late
         /// The peer broke the protocol in a way that leaves no session.
         case protocolViolation
         /// The session had ended before; nothing more is read.
@@ -17,10 +19,35 @@ package struct HTTP2Error: Error, Hashable, Sendable, CustomStringConvertible {
 
     package let code: Code
     package let message: String
+    /// What it is counted as, if it was a limit.
+    package let limit: HTTP2Limit?
+    /// What the GOAWAY says.
+    let goAwayCode: HTTP2ErrorCode
 
-    init(_ code: Code, _ message: String) {
+    init(_ code: Code, _ message: String, goAway: HTTP2ErrorCode = .protocolError) {
         self.code = code
         self.message = message
+        self.limit = nil
+        self.goAwayCode = goAway
+    }
+
+    init(_ limit: HTTP2Limit, of limits: HTTP2Limits) {
+        self.code = .limit
+        self.message = limits.explanation(of: limit)
+        self.limit = limit
+        self.goAwayCode = .enhanceYourCalm
+    }
+
+    init(_ rule: FrameRules.Rule, _ head: FrameHead) {
+        self.code = .protocolViolation
+        self.limit = nil
+        self.goAwayCode = rule == .closedStream ? .streamClosed : .protocolError
+        switch rule {
+        case .smallerStream: self.message = "stream \(head.streamID) after a higher one (RFC 9113, 5.1.1)"
+        case .closedStream: self.message = "a frame on stream \(head.streamID), which is closed (RFC 9113, 5.1)"
+        case .dependsOnItself: self.message = "stream \(head.streamID) depends on itself (RFC 7540, 5.3.1)"
+        case .priorityOfConnection: self.message = "a PRIORITY frame on stream 0 (RFC 9113, 6.3)"
+        }
     }
 
     package var description: String { self.message }

@@ -10,4 +10,6 @@ package enum HTTP2Event: Hashable, Sendable {
     case goAway(lastStreamID: Int32, HTTP2ErrorCode, debug: [UInt8])
     /// The acknowledgement of ``HTTP2Session/ping(_:)``.
     case pingAcknowledged(UInt64)
+    /// The peer passed a limit that costs it less than the connection.
+    case limitPassed(HTTP2Limit)
 }

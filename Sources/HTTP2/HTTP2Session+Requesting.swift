@@ -13,6 +13,7 @@ extension HTTP2Session {
         unsafe slot.pointee.flags.formUnion([.hasBegun, .ownerEnded])
         // Sound: the span's bytes are copied during the call.
         unsafe body.withUnsafeBufferPointer { unsafe slot.pointee.output.append($0.baseAddress, $0.count) }
+        unsafe self.state.pointee.heldBytes += body.count
         var method = method
         let streamID = method.withUTF8 { text in
             // Sound: nghttp2 copies names and values during the call and does not write to them.
@@ -29,6 +30,7 @@ extension HTTP2Session {
             }
         }
         guard streamID > 0 else {
+            unsafe self.state.pointee.heldBytes -= body.count
             unsafe self.state.pointee.slab.giveBack(slot)
             return nil
         }

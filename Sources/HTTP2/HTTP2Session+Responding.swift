@@ -18,6 +18,7 @@ extension HTTP2Session {
         if !body.isEmpty {
             // Sound: the span's bytes are copied during the call.
             unsafe body.withUnsafeBufferPointer { unsafe slot.pointee.output.append($0.baseAddress, $0.count) }
+            unsafe self.state.pointee.heldBytes += body.count
         }
         return unsafe self.submit(slot, status: status, fields: fields, hasBody: !body.isEmpty)
     }
@@ -41,6 +42,7 @@ extension HTTP2Session {
         unsafe slot.pointee.dropSent()
         // Sound: the span's bytes are copied during the call.
         unsafe bytes.withUnsafeBufferPointer { unsafe slot.pointee.output.append($0.baseAddress, $0.count) }
+        unsafe self.state.pointee.heldBytes += bytes.count
         unsafe self.resume(slot)
         guard unsafe Int(slot.pointee.outputPending) > self.limits.streamOutputBytesMax else { return .accepted }
         unsafe slot.pointee.flags.insert(.wantsWritable)

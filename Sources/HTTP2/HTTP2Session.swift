@@ -28,6 +28,7 @@ import CNghttp2
     private var failure: HTTP2Error?
     /// The first bytes from a client until they turn out to be HTTP/2.
     private var opening: Opening?
+    private var scanner: FrameScanner
 
     /// A session that has its SETTINGS ready to be drained.
     package init(_ role: Role, limits: HTTP2Limits = HTTP2Limits()) {
@@ -37,6 +38,7 @@ import CNghttp2
         unsafe state.initialize(to: SessionState(isServer: role == .server, limits: limits))
         unsafe self.state = state
         self.opening = role == .server ? Opening() : nil
+        self.scanner = FrameScanner(prefaceBytes: role == .server ? Opening.prefaceLength : 0)
         var made: OpaquePointer?
         let option = unsafe Self.makeOption(limits)
         // Sound: the session copies callbacks and option; `state` outlives it by `deinit`.
@@ -74,15 +76,46 @@ import CNghttp2
         self.opening?.note(bytes)
         unsafe self.state.pointee.now = second
         unsafe swap(&self.state.pointee.batch, &batch)
-        // Sound: nghttp2 reads the bytes during the call only. The callbacks reach `state` and nothing of `self`.
-        let read = unsafe bytes.withUnsafeBufferPointer {
-            unsafe nghttp2_session_mem_recv(self.session, $0.baseAddress, $0.count)
-        }
+        let error = self.read(bytes, at: second)
         unsafe swap(&self.state.pointee.batch, &batch)
-        guard read >= 0 else { throw self.fail(library: read) }
+        if let error { throw self.fail(error) }
         if self.opening?.isOver == true {
             self.opening = nil
         }
+    }
+
+    /// Judges each frame and gives it to nghttp2; what came before a frame that is refused is still read.
+    private func read(_ bytes: Span<UInt8>, at second: UInt32) -> HTTP2Error? {
+        var given = 0
+        var offset = 0
+        while let head = self.scanner.next(bytes, from: &offset) {
+            var verdict = unsafe self.state.pointee.rules.judge(head, at: second)
+            if case .pass = verdict { continue }
+            // What nghttp2 thinks of the frames before is needed now.
+            if let error = self.give(bytes, given..<head.start) { return error }
+            given = max(given, head.start)
+            guard unsafe nghttp2_session_want_read(self.session) != 0 else { return nil }
+            if case .passIfOpen = verdict {
+                if unsafe self.slot(head.streamID) != nil { continue }
+                verdict = unsafe self.state.pointee.rules.judgeClosed(head, at: second)
+            }
+            switch verdict {
+            case .pass, .passIfOpen: continue
+            case .tooMany(let limit): return HTTP2Error(limit, of: self.limits)
+            case .broken(let rule): return HTTP2Error(rule, head)
+            }
+        }
+        return self.give(bytes, given..<bytes.count)
+    }
+
+    /// Lets nghttp2 read a part of the bytes.
+    private func give(_ bytes: Span<UInt8>, _ range: Range<Int>) -> HTTP2Error? {
+        guard !range.isEmpty else { return nil }
+        // Sound: nghttp2 reads the bytes during the call only. The callbacks reach `state` and nothing of `self`.
+        let read = unsafe bytes.extracting(range).withUnsafeBufferPointer {
+            unsafe nghttp2_session_mem_recv(self.session, $0.baseAddress, $0.count)
+        }
+        return read >= 0 ? nil : self.error(library: read)
     }
 
     /// Moves what has happened into `events`, which are forgotten here.
@@ -104,13 +137,14 @@ import CNghttp2
     /// The last frame may pass the limit by a frame's length (16 KiB). Throws if sending shows that a limit was broken.
     package func drain(into buffer: inout [UInt8], upTo limit: Int, at second: UInt32) throws(HTTP2Error) {
         unsafe self.state.pointee.now = second
+        try self.checkUnreadAnswers()
         while buffer.count < limit {
             var bytes: UnsafePointer<UInt8>?
             // Sound: the bytes live until the next call into nghttp2 and are copied before it.
             let count = unsafe nghttp2_session_mem_send(self.session, &bytes)
             guard count >= 0 else {
                 guard self.failure == nil else { return }
-                throw self.fail(library: count)
+                throw self.fail(self.error(library: count))
             }
             guard count > 0 else { return }
             unsafe buffer.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
@@ -183,15 +217,36 @@ import CNghttp2
 
     // MARK: Faults
 
-    private func fail(library code: Int) -> HTTP2Error {
-        let error = unsafe self.state.pointee.fault ?? self.error(library: code)
+    private func fail(_ error: HTTP2Error) -> HTTP2Error {
         self.failure = error
         let debug = Array(error.message.utf8)
-        self.goAway(error.code == .limit ? .enhanceYourCalm : .protocolError, debug: debug.span)
+        self.goAway(error.goAwayCode, debug: debug.span)
         return error
     }
 
+    /// Ends the session if a header block has not come whole in time.
+    ///
+    /// - Throws: What to end the connection with; its GOAWAY is to be drained.
+    package func expireHeaders(at second: UInt32, seconds: UInt32) throws(HTTP2Error) {
+        let rules = unsafe self.state.pointee.rules
+        guard self.failure == nil, rules.awaitsContinuation || self.scanner.isInsideHeaders,
+            second &- rules.headerBlockBeganAt >= seconds
+        else { return }
+        throw self.fail(
+            HTTP2Error(.late, "a header block took more than \(seconds) s", goAway: .enhanceYourCalm)
+        )
+    }
+
+    /// A single answer may have any size; it is this side's own doing.
+    private func checkUnreadAnswers() throws(HTTP2Error) {
+        guard unsafe self.state.pointee.heldBytes > self.limits.heldBytesMax, self.failure == nil,
+            self.streamCount > 1
+        else { return }
+        throw self.fail(HTTP2Error(.maxConnectionBytes, of: self.limits))
+    }
+
     private func error(library code: Int) -> HTTP2Error {
+        if let fault = unsafe self.state.pointee.fault { return fault }
         switch code {
         case LibraryCode.badClientMagic:
             if let line = self.opening?.requestLine {
@@ -199,12 +254,9 @@ import CNghttp2
             }
             return HTTP2Error(.badPreface, "the first bytes are no HTTP/2 connection preface")
         case LibraryCode.tooManyContinuations:
-            return HTTP2Error(.limit, "more than \(self.limits.continuationsMax) CONTINUATION frames")
+            return HTTP2Error(.maxContinuations, of: self.limits)
         case LibraryCode.flooded:
-            return HTTP2Error(
-                .limit,
-                "more than \(self.limits.outboundAcknowledgementsMax) acknowledgements wait to be read"
-            )
+            return HTTP2Error(.maxUnreadAcknowledgements, of: self.limits)
         default:
             // Sound: the text is one of nghttp2's literals.
             let text = unsafe String(cString: nghttp2_strerror(Int32(truncatingIfNeeded: code)))
@@ -223,7 +275,12 @@ extension HTTP2Session {
         }
         unsafe nghttp2_option_set_no_auto_window_update(option, 1)
         unsafe nghttp2_option_set_no_closed_streams(option, 1)
-        unsafe nghttp2_option_set_stream_reset_rate_limit(option, limits.streamResetBurst, limits.streamResetsPerSecond)
+        // `FrameRules` counts resets and says what it was; the library's own limit stands behind it.
+        unsafe nghttp2_option_set_stream_reset_rate_limit(
+            option,
+            UInt64(limits.streamResetBurst) * 2,
+            UInt64(limits.streamResetsPerSecond) * 2
+        )
         unsafe nghttp2_option_set_max_settings(option, limits.settingsEntriesMax)
         unsafe nghttp2_option_set_max_outbound_ack(option, limits.outboundAcknowledgementsMax)
         // The library counts every piece in which the 9 bytes of a frame's head arrive; `SessionState` counts frames.

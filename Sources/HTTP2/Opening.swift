@@ -1,6 +1,6 @@
 /// The first bytes of a client, kept for the case that they are no HTTP/2.
 struct Opening {
-    private static let prefaceLength = 24
+    static let prefaceLength = 24
     private static let keptMax = 256
 
     private var bytes: [UInt8] = []

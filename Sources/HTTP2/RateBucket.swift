@@ -15,11 +15,18 @@ struct RateBucket {
     mutating func take(at second: UInt32) -> Bool {
         if second > self.refilledAt {
             let refill = Int(second - self.refilledAt).multipliedReportingOverflow(by: self.perSecond)
-            self.tokens = refill.overflow ? self.burst : min(self.burst, self.tokens + refill.partialValue)
+            // Credit that was given above the burst stays.
+            let full = max(self.burst, self.tokens)
+            self.tokens = refill.overflow ? full : min(full, self.tokens + refill.partialValue)
             self.refilledAt = second
         }
         guard self.tokens > 0 else { return false }
         self.tokens -= 1
         return true
+    }
+
+    /// Adds tokens, above the burst if need be: they were paid for.
+    mutating func give(_ count: Int) {
+        self.tokens += count
     }
 }

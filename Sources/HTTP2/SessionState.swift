@@ -23,68 +23,83 @@ import CNghttp2
     /// The payload of the PING behind the first GOAWAY of a drain; its acknowledgement brings the second.
     var drainPing: UInt64?
     var hasPeerSettings = false
-    private var controlFrames: RateBucket
+    /// What every frame of the peer is judged by before nghttp2 reads it.
+    var rules: FrameRules
+    /// Bytes of requests that are not whole, and of answers that have not gone.
+    var heldBytes = 0
+    /// RFC 9113, 6.5.2, of the trailers that are being read.
+    var trailerBytes = 0
     private var streamErrors: RateBucket
     private var oversizedHeaderLists = 0
-    /// CONTINUATION frames of the header block that is being read.
-    private var continuations = 0
 
     init(isServer: Bool, limits: HTTP2Limits) {
         self.isServer = isServer
         self.limits = limits
         unsafe self.headerSlot = nil
-        self.controlFrames = RateBucket(burst: limits.controlFrameBurst, perSecond: limits.controlFramesPerSecond)
-        self.streamErrors = RateBucket(
-            burst: limits.streamErrorBurst,
-            perSecond: Int(clamping: limits.streamResetsPerSecond)
-        )
+        self.rules = FrameRules(isServer: isServer, limits: limits)
+        self.streamErrors = RateBucket(burst: limits.streamErrorBurst, perSecond: limits.streamErrorsPerSecond)
     }
 
     // MARK: Limits
 
-    /// Notes the limit that the peer broke; the result makes nghttp2 give up on the session.
-    private mutating func fail(_ message: String) -> Int32 {
-        self.fault = HTTP2Error(.limit, message)
+    /// Notes the limit that the peer passed; the result makes nghttp2 give up on the session.
+    private mutating func fail(_ limit: HTTP2Limit) -> Int32 {
+        self.fault = HTTP2Error(limit, of: self.limits)
         return LibraryCode.callbackFailure
     }
 
-    mutating func countControlFrame() -> Int32 {
-        guard !self.controlFrames.take(at: self.now) else { return 0 }
-        return self.fail(
-            "more than \(self.limits.controlFrameBurst) PING or SETTINGS frames at once, "
-                + "or \(self.limits.controlFramesPerSecond) a second"
-        )
-    }
-
     mutating func countStreamError() -> Int32 {
-        guard !self.streamErrors.take(at: self.now) else { return 0 }
-        return self.fail(
-            "more than \(self.limits.streamErrorBurst) stream errors at once, "
-                + "or \(self.limits.streamResetsPerSecond) a second"
-        )
+        self.streamErrors.take(at: self.now) ? 0 : self.fail(.maxStreamErrors)
     }
 
     mutating func countEmptyData(_ slot: UnsafeMutablePointer<StreamSlot>) -> Int32 {
         unsafe slot.pointee.emptyDataFrames += 1
-        guard unsafe Int(slot.pointee.emptyDataFrames) > self.limits.emptyDataFramesMax else { return 0 }
-        return self.fail("more than \(self.limits.emptyDataFramesMax) empty DATA frames on one stream")
+        return unsafe Int(slot.pointee.emptyDataFrames) > self.limits.emptyDataFramesMax ? self.fail(.maxEmptyData) : 0
     }
 
-    /// Counts a header block's frames: HEADERS begins with nothing, each CONTINUATION adds one.
-    mutating func countContinuation(isFirst: Bool) -> Int32 {
-        self.continuations = isFirst ? 0 : self.continuations + 1
-        guard self.continuations > self.limits.continuationsMax else { return 0 }
-        return self.fail("more than \(self.limits.continuationsMax) CONTINUATION frames")
+    mutating func countPadding(_ slot: UnsafeMutablePointer<StreamSlot>, _ bytes: Int) -> Int32 {
+        unsafe slot.pointee.paddingBytes += bytes
+        return unsafe slot.pointee.paddingBytes > self.limits.paddingBytesMax ? self.fail(.maxPaddingBytes) : 0
     }
 
-    private mutating func countOversizedHeaderList() -> Int32 {
+    /// Counts bytes of a request that is not whole.
+    @inline(__always)
+    mutating func hold(_ slot: UnsafeMutablePointer<StreamSlot>, _ bytes: Int) {
+        unsafe slot.pointee.heldInput += bytes
+        self.heldBytes += bytes
+    }
+
+    /// Counts out the request of a slot, and so many bytes of its answer.
+    @inline(__always)
+    mutating func release(_ slot: UnsafeMutablePointer<StreamSlot>, _ outputBytes: Int) {
+        unsafe self.heldBytes -= slot.pointee.heldInput + outputBytes
+        unsafe slot.pointee.heldInput = 0
+    }
+
+    @inline(__always)
+    mutating func checkHeldBytes() -> Int32? {
+        self.heldBytes > self.limits.heldBytesMax ? self.fail(.maxConnectionBytes) : nil
+    }
+
+    /// A header list that cannot be answered: its stream is reset, and a few end the session.
+    private mutating func countOversizedHeaderList(_ limit: HTTP2Limit) -> Int32 {
+        self.events.append(.limitPassed(limit))
         self.oversizedHeaderLists += 1
-        guard self.oversizedHeaderLists >= self.limits.oversizedHeaderListsMax else {
-            return LibraryCode.temporalCallbackFailure
-        }
-        return self.fail(
-            "\(self.oversizedHeaderLists) header lists of more than \(self.limits.headerListBytesReset) bytes"
-        )
+        return self.oversizedHeaderLists < self.limits.oversizedHeaderListsMax
+            ? LibraryCode.temporalCallbackFailure : self.fail(.maxOversizedHeaders)
+    }
+
+    /// Marks a request whose head is too large, once.
+    private mutating func markOversized(_ slot: UnsafeMutablePointer<StreamSlot>, _ limit: HTTP2Limit) {
+        guard unsafe !slot.pointee.requestFlags.contains(.headersTooLarge) else { return }
+        unsafe slot.pointee.requestFlags.insert(.headersTooLarge)
+        self.events.append(.limitPassed(limit))
+    }
+
+    /// One field of trailers, which are read and forgotten.
+    private mutating func receiveTrailer(ofBytes bytes: Int) -> Int32 {
+        self.trailerBytes += bytes
+        return self.trailerBytes > self.limits.headerListBytesMax ? self.countOversizedHeaderList(.maxHeaderBytes) : 0
     }
 
     // MARK: Messages from the peer
@@ -97,13 +112,14 @@ import CNghttp2
         _ value: UnsafePointer<UInt8>?,
         _ valueLength: Int
     ) -> Int32 {
-        // No slot: a trailer, which is read and forgotten.
-        guard let slot = unsafe self.headerSlot else { return 0 }
+        guard let slot = unsafe self.headerSlot else {
+            return self.receiveTrailer(ofBytes: nameLength + valueLength + 32)
+        }
         unsafe slot.pointee.headerListBytes += nameLength + valueLength + 32
         if unsafe slot.pointee.headerListBytes > self.limits.headerListBytesMax {
-            unsafe slot.pointee.requestFlags.insert(.headersTooLarge)
+            unsafe self.markOversized(slot, .maxHeaderBytes)
             guard unsafe slot.pointee.headerListBytes > self.limits.headerListBytesReset else { return 0 }
-            return self.countOversizedHeaderList()
+            return self.countOversizedHeaderList(.maxHeaderBytesReset)
         }
         let place = unsafe ByteRange(
             offset: UInt32(truncatingIfNeeded: slot.pointee.input.count),
@@ -117,7 +133,7 @@ import CNghttp2
             unsafe slot.pointee.fieldsOffset = place.offset
         }
         guard unsafe Int(slot.pointee.fieldCount) < self.limits.fieldsMax else {
-            unsafe slot.pointee.requestFlags.insert(.headersTooLarge)
+            unsafe self.markOversized(slot, .maxHeaderFields)
             return 0
         }
         unsafe slot.pointee.fieldCount += 1
@@ -176,10 +192,12 @@ import CNghttp2
         let bodyBytes = unsafe Int(slot.pointee.input.count) - Int(slot.pointee.bodyOffset)
         guard bodyBytes + length <= self.limits.bodyBytesMax else {
             unsafe slot.pointee.requestFlags.insert(.bodyTooLarge)
+            self.events.append(.limitPassed(.maxBodyBytes))
             unsafe self.dispatch(slot)
             return true
         }
         unsafe slot.pointee.input.append(bytes, length)
+        unsafe self.hold(slot, length)
         guard isLast && self.isServer else { return true }
         unsafe slot.pointee.heldCredit += UInt32(truncatingIfNeeded: length)
         return false
@@ -188,6 +206,7 @@ import CNghttp2
     /// Moves a message into the batch, as far as it has come.
     mutating func dispatch(_ slot: UnsafeMutablePointer<StreamSlot>) {
         unsafe slot.pointee.flags.insert(.isDispatched)
+        unsafe self.release(slot, 0)
         if self.isServer {
             unsafe self.batch.append(slot)
         } else {

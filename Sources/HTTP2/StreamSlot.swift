@@ -35,6 +35,9 @@
     /// Of a response, from the peer.
     var status: UInt16 = 0
     var emptyDataFrames: UInt16 = 0
+    var paddingBytes = 0
+    /// Bytes of `input` that count as held.
+    var heldInput = 0
     var fieldCount: UInt32 = 0
     /// RFC 9113, 6.5.2: name + value + 32 each.
     var headerListBytes: Int = 0

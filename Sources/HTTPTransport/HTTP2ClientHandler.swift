@@ -197,7 +197,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
                 self.closedStream(streamID, code)
             case .pingAcknowledged(let payload):
                 self.pings.removeValue(forKey: payload)?.succeed()
-            case .goAway, .streamWritable:
+            case .goAway, .streamWritable, .limitPassed:
                 break
             }
         }

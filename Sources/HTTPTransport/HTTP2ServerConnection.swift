@@ -51,7 +51,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
                 }
             case .streamWritable(let streamID):
                 self.loop.handler.streamWritable(streamID, on: self.connection)
-            case .settings, .goAway, .pingAcknowledged:
+            case .settings, .goAway, .pingAcknowledged, .limitPassed:
                 break
             }
         }

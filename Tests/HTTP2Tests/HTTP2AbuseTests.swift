@@ -36,10 +36,11 @@ import Testing
         }
         #expect(!peer.session.isFinished)
         #expect(peer.session.streamCount == 0)
-        let goAway = try self.feed(peer, pieces: 60) { index in
+        let goAway = try self.feed(peer, pieces: 1) { index in
             Wire.request(self.stream(index + 100)) + Wire.reset(self.stream(index + 100))
         }
-        #expect(goAway?.number(at: 4) == HTTP2ErrorCode.internalError.rawValue)
+        #expect(goAway?.number(at: 4) == HTTP2ErrorCode.enhanceYourCalm.rawValue)
+        #expect(goAway?.debug == "more than 100 RST_STREAM frames at once, or 33 a second")
     }
 
     @Test func `a request that was reset within the wakeup is told as closed`() throws {
@@ -130,9 +131,9 @@ import Testing
 
     @Test func `a SETTINGS flood ends the connection`() throws {
         let peer = try ServerPeer()
-        let goAway = try self.feed(peer, pieces: 101) { _ in Wire.settings() }
+        let goAway = try self.feed(peer, pieces: 100) { _ in Wire.settings() }
         #expect(goAway?.number(at: 4) == HTTP2ErrorCode.enhanceYourCalm.rawValue)
-        #expect(goAway?.debug == "more than 100 PING or SETTINGS frames at once, or 10 a second")
+        #expect(goAway?.debug == "more than 100 PING, SETTINGS or GOAWAY frames at once, or 10 a second")
     }
 
     @Test func `a PING flood ends the connection`() throws {

@@ -51,6 +51,11 @@ enum Wire {
         fields.flatMap { [0] + Self.text($0.0) + Self.text($0.1) }
     }
 
+    /// Bytes cut so that each piece fits a frame.
+    static func pieces(_ bytes: [UInt8]) -> [[UInt8]] {
+        stride(from: 0, to: bytes.count, by: 16_000).map { Array(bytes[$0..<min($0 + 16_000, bytes.count)]) }
+    }
+
     /// A literal that enters the dynamic table (RFC 7541, 6.2.1).
     static func indexedLiteral(_ name: String, _ value: String) -> [UInt8] {
         [0x40] + Self.text(name) + Self.text(value)

@@ -1,0 +1,145 @@
+/// Judges the frames of a peer by their heads, before nghttp2 reads them.
+///
+/// nghttp2 does not limit how often a frame may come, ignores frames on closed streams and frames of unknown types
+/// without a word, and does not look into PRIORITY frames. What it does judge is left to it.
+struct FrameRules {
+    enum Verdict {
+        case pass
+        /// Passes if the stream is open; else ``judgeClosed(_:at:)`` decides.
+        case passIfOpen
+        case tooMany(HTTP2Limit)
+        case broken(Rule)
+    }
+
+    /// Rules of the protocol whose breach ends the connection.
+    enum Rule {
+        /// RFC 9113, 5.1.1.
+        case smallerStream
+        /// RFC 9113, 5.1.
+        case closedStream
+        /// RFC 7540, 5.3.1.
+        case dependsOnItself
+        /// RFC 9113, 6.3.
+        case priorityOfConnection
+    }
+
+    var streams = PeerStreams()
+    /// Whether a HEADERS frame has come and its block has not ended.
+    private(set) var awaitsContinuation = false
+    /// When the last header block began, in seconds.
+    private(set) var headerBlockBeganAt: UInt32 = 0
+    private let isServer: Bool
+    private let continuationsMax: Int
+    private let settingsBytesMax: Int
+    /// CONTINUATION frames of the header block that is being read.
+    private var continuations = 0
+    private var resets: RateBucket
+    private var controlFrames: RateBucket
+    private var windowUpdates: RateBucket
+    private var priorityFrames: RateBucket
+    private var lateFrames: RateBucket
+
+    private static let settingsEntryBytes = 6
+
+    init(isServer: Bool, limits: HTTP2Limits) {
+        self.isServer = isServer
+        self.continuationsMax = limits.continuationsMax
+        self.settingsBytesMax = limits.settingsEntriesMax * Self.settingsEntryBytes
+        self.resets = RateBucket(burst: limits.streamResetBurst, perSecond: limits.streamResetsPerSecond)
+        self.controlFrames = RateBucket(burst: limits.controlFrameBurst, perSecond: limits.controlFramesPerSecond)
+        self.windowUpdates = RateBucket(burst: limits.windowUpdateBurst, perSecond: limits.windowUpdatesPerSecond)
+        self.priorityFrames = RateBucket(burst: limits.priorityFrameBurst, perSecond: limits.priorityFramesPerSecond)
+        self.lateFrames = RateBucket(burst: limits.lateFrameBurst, perSecond: limits.lateFramesPerSecond)
+    }
+
+    @inline(__always)
+    mutating func judge(_ head: FrameHead, at second: UInt32) -> Verdict {
+        switch head.type {
+        case FrameType.data: return self.judgeData(head)
+        case FrameType.headers: return self.judgeHeaders(head, at: second)
+        default: return self.judgeOther(head, at: second)
+        }
+    }
+
+    @inline(__always)
+    private mutating func judgeData(_ head: FrameHead) -> Verdict {
+        guard self.isServer else { return .pass }
+        guard head.streamID == self.streams.current, head.streamID != 0 else {
+            return head.streamID <= self.streams.highest ? .passIfOpen : .pass
+        }
+        if head.hasFlag(FrameFlag.endStream) {
+            self.streams.endCurrent()
+        }
+        return .pass
+    }
+
+    @inline(__always)
+    private mutating func judgeHeaders(_ head: FrameHead, at second: UInt32) -> Verdict {
+        self.continuations = 0
+        self.headerBlockBeganAt = second
+        self.awaitsContinuation = !head.hasFlag(FrameFlag.endHeaders)
+        guard self.isServer, head.streamID & 1 == 1 else { return .pass }
+        let isEnded = head.hasFlag(FrameFlag.endStream)
+        if head.streamID > self.streams.highest {
+            self.streams.open(head.streamID, isEnded: isEnded)
+            return .pass
+        }
+        guard head.streamID == self.streams.current else { return .passIfOpen }
+        if isEnded {
+            self.streams.endCurrent()
+        }
+        return .pass
+    }
+
+    private mutating func judgeOther(_ head: FrameHead, at second: UInt32) -> Verdict {
+        switch head.type {
+        case FrameType.continuation:
+            self.continuations += 1
+            self.awaitsContinuation = self.awaitsContinuation && !head.hasFlag(FrameFlag.endHeaders)
+            return self.continuations > self.continuationsMax ? .tooMany(.maxContinuations) : .pass
+        case FrameType.resetStream:
+            if head.streamID == self.streams.current {
+                self.streams.endCurrent()
+            }
+            return self.resets.take(at: second) ? .pass : .tooMany(.maxResets)
+        case FrameType.settings where head.length > self.settingsBytesMax:
+            return .tooMany(.maxSettingsEntries)
+        case FrameType.settings, FrameType.ping, FrameType.goAway:
+            return self.controlFrames.take(at: second) ? .pass : .tooMany(.maxControlFrames)
+        case FrameType.windowUpdate:
+            return self.windowUpdates.take(at: second) ? .pass : .tooMany(.maxWindowUpdates)
+        case FrameType.pushPromise:
+            return .pass
+        default:
+            guard self.priorityFrames.take(at: second) else { return .tooMany(.maxPriorityFrames) }
+            return head.type == FrameType.priority ? self.judgePriority(head) : .pass
+        }
+    }
+
+    private func judgePriority(_ head: FrameHead) -> Verdict {
+        guard self.isServer else { return .pass }
+        if head.streamID == 0 { return .broken(.priorityOfConnection) }
+        return head.dependency == head.streamID ? .broken(.dependsOnItself) : .pass
+    }
+
+    /// Judges a DATA or HEADERS frame on a stream that is known not to be open.
+    mutating func judgeClosed(_ head: FrameHead, at second: UInt32) -> Verdict {
+        // A stream that only the server could open is nghttp2's to judge.
+        guard head.streamID & 1 == 1 else { return .pass }
+        switch self.streams.closing(of: head.streamID) {
+        case .byThisSide: return self.lateFrames.take(at: second) ? .pass : .tooMany(.maxLateFrames)
+        case .skipped where head.type == FrameType.headers: return .broken(.smallerStream)
+        case .skipped, .byClient: return .broken(.closedStream)
+        }
+    }
+
+    /// Notes a DATA frame that this side has sent: the reader answers it with credit for stream and connection.
+    mutating func sentData() {
+        self.windowUpdates.give(2)
+    }
+
+    /// Notes a PING or SETTINGS frame that this side has sent: the peer acknowledges it.
+    mutating func sentControlFrame() {
+        self.controlFrames.give(1)
+    }
+}
