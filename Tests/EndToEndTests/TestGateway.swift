@@ -148,10 +148,10 @@ final class TestGateway: Sendable {
 }
 
 extension TestGateway {
-    func providerToken() async throws -> String {
+    func providerToken(kid: String = kid) async throws -> String {
         let result = try await Command.run(
             Self.program,
-            ["token", "mint", "--key", self.key, "--kid", Self.kid, "--team", Self.team]
+            ["token", "mint", "--key", self.key, "--kid", kid, "--team", Self.team]
         )
         try #require(result.status == 0, "\(result.errors)")
         return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
