@@ -23,7 +23,7 @@ format: ## Format in place
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running
 	@KEEP="$(KEEP)" deploy/demo/run.sh
 
-bench: setup ## Compare with nghttpd in one run and print the ratios
+bench: setup ## Compare with nghttpd in one run, count instructions
 	@deploy/bench/run.sh
 
 soak: setup ## Mixed load for MINUTES (default 60); memory and descriptors must stay flat

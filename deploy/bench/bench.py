@@ -1,17 +1,16 @@
-"""Rows of comparisons, each a ratio to a peer in the same interleaved run. Later rows are added to ROWS."""
+"""Rows, each a ratio to a peer in the same interleaved run or a count. Later rows are added to ROWS."""
 
 import argparse
 import json
 import pathlib
-import re
 import socket
 import statistics
 import subprocess
 import sys
 
-from gateway import APP, TOPIC, Gateway, cpu_seconds, token
-
-BODY = '{"aps":{"content-changed":true}}'
+from gateway import Gateway, cpu_seconds, token
+from instructions import instructions_per_push, sentence
+from load import device_uris, h2load
 
 
 def free_port() -> int:
@@ -20,26 +19,11 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def h2load(load: list[str], uris: pathlib.Path, gateway: Gateway) -> int:
-    """Puts a load on; returns the answered requests, of which none may have failed."""
-    result = subprocess.run(
-        ["h2load", *load, "-i", uris, "-d", gateway.folder / "body.json",
-         "-H", f"authorization: bearer {gateway.bearer}", "-H", f"apns-topic: {TOPIC}", "-H", "apns-push-type: widgets"],
-        check=True, capture_output=True, text=True,
-    )
-    counts = re.search(r"(\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout", result.stdout)
-    succeeded, *bad = (int(count) for count in counts.groups())
-    if any(bad):
-        raise RuntimeError(f"requests failed:\n{result.stdout}")
-    return succeeded
-
-
 def pushes_per_cpu_second(options: argparse.Namespace) -> dict:
     """Durably accepted pushes per CPU-second of the whole gateway, against nghttpd serving an empty file."""
     gateway = Gateway(options.program, options.hosts)
     peer = None
     try:
-        (gateway.folder / "body.json").write_text(BODY)
         documents = gateway.folder / "documents"
         documents.mkdir()
         (documents / "empty").write_text("")
@@ -49,8 +33,7 @@ def pushes_per_cpu_second(options: argparse.Namespace) -> dict:
             ["nghttpd", "-d", documents, str(port), certs / "server.key", certs / "server.pem"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
-        own = gateway.folder / "own.uris"
-        own.write_text("\n".join(f"https://localhost:{gateway.push}/3/device/{token(n)}" for n in range(options.hosts)))
+        own = device_uris(gateway, options.hosts)
         other = gateway.folder / "peer.uris"
         # The peer gets paths of the same length and variety: HPACK has the same work.
         other.write_text("\n".join(f"https://localhost:{port}/empty?{token(n)}" for n in range(options.hosts)))
@@ -76,7 +59,12 @@ def pushes_per_cpu_second(options: argparse.Namespace) -> dict:
             "ratio": statistics.median(ratios), "spread": [ratios[0], ratios[-1]], "target": 0.5, "rounds": rows}
 
 
-ROWS = [pushes_per_cpu_second]
+def instructions(options: argparse.Namespace) -> dict:
+    """Instructions per durable push of the whole gateway, counted by callgrind."""
+    return instructions_per_push(options.program)
+
+
+ROWS = [pushes_per_cpu_second, instructions]
 
 
 def main() -> int:
@@ -94,6 +82,9 @@ def main() -> int:
     print()
     missed = False
     for result in results:
+        if "count" in result:
+            print(sentence(result))
+            continue
         low, high = result["spread"]
         verdict = "met" if result["ratio"] >= result["target"] else "MISSED"
         missed |= high < result["target"]

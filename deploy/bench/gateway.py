@@ -35,7 +35,8 @@ def token(number: int) -> str:
 
 
 class Gateway:
-    def __init__(self, program: str, hosts: int) -> None:
+    def __init__(self, program: str, hosts: int, under: list[str] = []) -> None:
+        """Starts the program, `under` another one that watches it, and registers hosts with three widgets each."""
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="freshet-bench-"))
         program = str(pathlib.Path(program).resolve())
         subprocess.run([program, "certs", "--out", self.folder / "certs"], check=True, stdout=subprocess.DEVNULL)
@@ -48,7 +49,7 @@ class Gateway:
         self.bearer = minted.stdout.strip()
         self.log = open(self.folder / "gateway.log", "w+")
         self.process = subprocess.Popen(
-            [program, "serve", "--config", self.folder / "freshet.yaml"], stderr=subprocess.PIPE, text=True
+            [*under, program, "serve", "--config", self.folder / "freshet.yaml"], stderr=subprocess.PIPE, text=True
         )
         for line in self.process.stderr:
             entry = json.loads(line)

@@ -9,8 +9,8 @@ import sys
 import time
 import urllib.request
 
-from bench import BODY, h2load
-from gateway import APP, Gateway, descriptors, resident_kib, token
+from gateway import APP, Gateway, descriptors, resident_kib
+from load import device_uris, h2load
 
 # Two connections with a few streams: far below saturation, so that what grows is a leak and not a queue.
 LOAD = ["-c2", "-m4", "-n20000"]
@@ -30,9 +30,7 @@ def main() -> int:
     options = parser.parse_args()
     gateway = Gateway(options.program, options.hosts)
     pid = gateway.process.pid
-    (gateway.folder / "body.json").write_text(BODY)
-    uris = gateway.folder / "own.uris"
-    uris.write_text("\n".join(f"https://localhost:{gateway.push}/3/device/{token(n)}" for n in range(options.hosts)))
+    uris = device_uris(gateway, options.hosts)
     stream = subprocess.Popen(
         ["curl", "--silent", "--no-buffer", "--http2", "--cacert", gateway.ca, "--header",
          f"authorization: bearer {gateway.bearer}", f"https://localhost:{gateway.host}/v1/apps/{APP}/events"],

@@ -1,0 +1,31 @@
+"""The load that measurements put on: device pushes by h2load, over and over the same list of hosts."""
+
+import pathlib
+import re
+import subprocess
+
+from gateway import TOPIC, Gateway, token
+
+BODY = '{"aps":{"content-changed":true}}'
+
+
+def device_uris(gateway: Gateway, hosts: int) -> pathlib.Path:
+    """A file with the address of each host's token; beside it lies the body of the pushes."""
+    (gateway.folder / "body.json").write_text(BODY)
+    uris = gateway.folder / "own.uris"
+    uris.write_text("\n".join(f"https://localhost:{gateway.push}/3/device/{token(n)}" for n in range(hosts)))
+    return uris
+
+
+def h2load(load: list[str], uris: pathlib.Path, gateway: Gateway) -> int:
+    """Puts a load on; returns the answered requests, of which none may have failed."""
+    result = subprocess.run(
+        ["h2load", *load, "-i", uris, "-d", gateway.folder / "body.json",
+         "-H", f"authorization: bearer {gateway.bearer}", "-H", f"apns-topic: {TOPIC}", "-H", "apns-push-type: widgets"],
+        check=True, capture_output=True, text=True,
+    )
+    counts = re.search(r"(\d+) succeeded, (\d+) failed, (\d+) errored, (\d+) timeout", result.stdout)
+    succeeded, *bad = (int(count) for count in counts.groups())
+    if any(bad):
+        raise RuntimeError(f"requests failed:\n{result.stdout}")
+    return succeeded
