@@ -61,4 +61,16 @@ extension Span where Element == UInt8 {
         }
         return true
     }
+    /// Whether the span holds the letters of a lower-case literal, in either case.
+    func spellsIgnoringCase(_ letters: StaticString) -> Bool {
+        guard self.count == letters.utf8CodeUnitCount else { return false }
+        // Sound: a static string lives for ever and is as long as the span.
+        let characters = unsafe UnsafeRawPointer(letters.utf8Start)
+        var isEqual = true
+        for index in self.indices {
+            let expected = unsafe characters.load(fromByteOffset: index, as: UInt8.self)
+            isEqual = isEqual && (self[index] | 0x20) == expected
+        }
+        return isEqual
+    }
 }

@@ -9,6 +9,8 @@ package struct CompactToken: Hashable, Sendable {
     package static let bytesMax = 4096
     /// The longest key or team id in bytes. Apple's have ten characters.
     package static let idBytesMax = 64
+    /// The most arrays and objects inside one another. Real senders have one.
+    package static let depthMax = 8
 
     package let keyID: KeyID
     package let claims: JSONValue
@@ -18,19 +20,28 @@ package struct CompactToken: Hashable, Sendable {
     package let signingInput: [UInt8]
 
     /// Reads a token. O(bytes).
-    package static func parse(_ text: Span<UInt8>, reader: JSONReader) throws(TokenFault) -> CompactToken {
-        guard text.count <= Self.bytesMax else {
+    package static func parse(
+        _ text: Span<UInt8>,
+        reader: JSONReader,
+        rules: PushRules = .all
+    ) throws(TokenFault) -> CompactToken {
+        guard rules.met(.tokenSize, text.count <= Self.bytesMax) else {
             throw TokenFault("the token has \(text.count) bytes, more than \(Self.bytesMax)")
         }
-        guard let first = Self.fullStop(in: text, from: 0), let second = Self.fullStop(in: text, from: first + 1),
-            Self.fullStop(in: text, from: second + 1) == nil
+        guard let first = Self.fullStop(in: text, from: 0), let second = Self.fullStop(in: text, from: first + 1)
         else { throw TokenFault("the token has not three parts") }
-        let header = try Self.json(text.extracting(0..<first), "header", reader)
-        guard case .string("ES256") = header["alg"] else { throw TokenFault("the header's alg is not ES256") }
-        guard header["crit"] == nil else { throw TokenFault("the header has crit, which is not supported") }
-        let keyID = try Self.id("kid", of: header)
-        let claims = try Self.json(text.extracting((first + 1)..<second), "claims", reader)
-        guard let bytes = Base64.decode(text.extracting((second + 1)..<text.count)) else {
+        let end = Self.fullStop(in: text, from: second + 1) ?? text.count
+        guard rules.met(.tokenParts, end == text.count) else { throw TokenFault("the token has not three parts") }
+        let header = try Self.json(text.extracting(0..<first), "header", reader, rules)
+        guard rules.met(.algorithm, header["alg"] == .string("ES256")) else {
+            throw TokenFault("the header's alg is not ES256")
+        }
+        guard rules.met(.criticalHeader, header["crit"] == nil) else {
+            throw TokenFault("the header has crit, which is not supported")
+        }
+        let keyID = try Self.id("kid", of: header, rules)
+        let claims = try Self.json(text.extracting((first + 1)..<second), "claims", reader, rules)
+        guard let bytes = Base64.decode(text.extracting((second + 1)..<end), rules: rules) else {
             throw TokenFault("the signature is not base64")
         }
         guard let signature = EllipticSignature.raw(bytes) else {
@@ -54,12 +65,20 @@ package struct CompactToken: Hashable, Sendable {
     private static func json(
         _ part: Span<UInt8>,
         _ name: String,
-        _ reader: JSONReader
+        _ reader: JSONReader,
+        _ rules: PushRules
     ) throws(TokenFault) -> JSONValue {
-        guard let text = Base64.decode(part) else { throw TokenFault("the \(name) part is not base64") }
+        guard let text = Base64.decode(part, rules: rules) else { throw TokenFault("the \(name) part is not base64") }
         let value: JSONValue
         do throws(JSONFault) {
-            value = try reader.parse(text, limits: JSONLimits(bytesMax: Self.bytesMax, depthMax: 8))
+            value = try reader.parse(
+                text,
+                limits: JSONLimits(
+                    bytesMax: Self.bytesMax,
+                    depthMax: rules.omits(.tokenDepth) ? JSONReader.depthCeiling : Self.depthMax,
+                    refusesRepeatedMembers: !rules.omits(.tokenMembersOnce)
+                )
+            )
         } catch {
             throw TokenFault("the \(name) part is not JSON: \(error)")
         }
@@ -68,36 +87,44 @@ package struct CompactToken: Hashable, Sendable {
     }
 
     /// A member that must be a short, non-empty string.
-    static func id(_ name: String, of object: JSONValue) throws(TokenFault) -> String {
+    static func id(_ name: String, of object: JSONValue, _ rules: PushRules = .all) throws(TokenFault) -> String {
         guard case .string(let id) = object[name] else { throw TokenFault("\(name) is missing or no string") }
-        guard !id.isEmpty, id.utf8.count <= Self.idBytesMax else {
+        guard rules.met(.idSize, (1...Self.idBytesMax).contains(id.utf8.count)) else {
             throw TokenFault("\(name) has \(id.utf8.count) bytes, not 1 to \(Self.idBytesMax)")
         }
         return id
     }
 
-    /// A member that must be a time: seconds since 1970 as a whole number, or, since APNSwift writes it so, as its
-    /// digits in a string. At most the end of the year 9999, so that milliseconds are refused.
-    static func seconds(_ name: String, of object: JSONValue) throws(TokenFault) -> Int64 {
-        let seconds: Int64?
+    /// A member that must be a time: seconds since 1970 as a number (RFC 7519 allows a fraction, and Python's
+    /// `time.time()` gives one), or, since APNSwift writes it so, as digits in a string. At most the end of the year
+    /// 9999, so that milliseconds are refused.
+    static func instant(
+        _ name: String,
+        of object: JSONValue,
+        _ rules: PushRules = .all
+    ) throws(TokenFault) -> Instant {
+        let instant: Instant?
         switch object[name] {
-        case .int(let int): seconds = int
-        case .double(let double): seconds = Self.integer(double)
-        case .string(var text): seconds = text.withUTF8Span { Decimal.parse($0) }
+        case .int(let seconds): instant = Instant(seconds: seconds)
+        case .double(let seconds): instant = Self.instant(seconds)
+        case .string(var text): instant = text.withUTF8Span { Decimal.parse($0).map { Instant(seconds: $0) } }
         case nil: throw TokenFault("\(name) is missing")
-        default: seconds = nil
+        default: instant = nil
         }
-        guard let seconds, (0...253_402_300_799).contains(seconds) else {
-            throw TokenFault("\(name) is not a time in whole UNIX seconds")
+        guard let instant, rules.met(.issuedAtRange, (Instant.epoch...Self.latest).contains(instant)) else {
+            throw TokenFault("\(name) is not a time in UNIX seconds")
         }
-        return seconds
+        return instant
     }
 
-    /// The number as an integer if it is one, far inside the exact range; without libm, which `Int64(exactly:)` needs.
-    private static func integer(_ double: Double) -> Int64? {
-        guard double >= 0, double < 0x1p52 else { return nil }
-        let integer = Int64(double)
-        return Double(integer) == double ? integer : nil
+    /// The end of the year 9999.
+    private static let latest = Instant(milliseconds: 253_402_300_799_999)
+
+    /// A time in seconds, rounded towards the past to milliseconds; nil for what lies outside of the years 0 to 10,000 or
+    /// so, as infinity does.
+    private static func instant(_ seconds: Double) -> Instant? {
+        guard seconds > -1e11, seconds < 1e12 else { return nil }
+        return Instant(milliseconds: Int64(seconds * 1000))
     }
 
     /// The first two parts of a token, which is what its signer signs.

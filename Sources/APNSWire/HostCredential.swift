@@ -41,15 +41,16 @@ package struct HostCredential: Hashable, Sendable {
                 team: TeamID(try CompactToken.id("iss", of: token.claims)),
                 app: BundleID(app),
                 pushToken: pushToken,
-                issuedAt: Instant(seconds: try CompactToken.seconds("iat", of: token.claims)),
-                expiresAt: Instant(seconds: try CompactToken.seconds("exp", of: token.claims))
+                issuedAt: try CompactToken.instant("iat", of: token.claims),
+                expiresAt: try CompactToken.instant("exp", of: token.claims)
             ),
             signature: token.signature,
             signingInput: token.signingInput
         )
     }
 
-    private static func isAudience(_ value: JSONValue?) -> Bool {
+    /// Whether an `aud` makes a token a host's credential.
+    static func isAudience(_ value: JSONValue?) -> Bool {
         switch value {
         case .string(let audience): audience == Self.audience
         case .array(let audiences): audiences.contains(.string(Self.audience))

@@ -40,9 +40,12 @@ package struct JSONLimits: Hashable, Sendable {
     package var bytesMax: Int
     /// The most arrays and objects inside one another. Default 32; at most ``JSONReader/depthCeiling``.
     package var depthMax: Int
+    /// Whether a member name may occur once per object only. Default true; else the first one counts.
+    package var refusesRepeatedMembers: Bool
 
-    package init(bytesMax: Int = 1_048_576, depthMax: Int = 32) {
+    package init(bytesMax: Int = 1_048_576, depthMax: Int = 32, refusesRepeatedMembers: Bool = true) {
         self.bytesMax = bytesMax
         self.depthMax = depthMax
+        self.refusesRepeatedMembers = refusesRepeatedMembers
     }
 }

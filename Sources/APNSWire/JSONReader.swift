@@ -55,7 +55,7 @@ package final class JSONReader {
         // not Sendable and the walk below does not parse.
         guard let tape = unsafe freshet_json_tape(self.parser), let strings = unsafe freshet_json_strings(self.parser)
         else { throw JSONFault(.outOfMemory, "the JSON parser kept no result") }
-        var walk = unsafe TapeWalk(tape: tape, strings: strings, depthMax: min(limits.depthMax, Self.depthCeiling))
+        var walk = unsafe TapeWalk(tape: tape, strings: strings, limits: limits)
         return try walk.value(depth: 0)
     }
 
@@ -67,13 +67,15 @@ package final class JSONReader {
         let tape: UnsafePointer<UInt64>
         let strings: UnsafePointer<UInt8>
         let depthMax: Int
+        let refusesRepeatedMembers: Bool
         /// The next word. Word 0 is the root.
         var position = 1
 
-        init(tape: UnsafePointer<UInt64>, strings: UnsafePointer<UInt8>, depthMax: Int) {
+        init(tape: UnsafePointer<UInt64>, strings: UnsafePointer<UInt8>, limits: JSONLimits) {
             unsafe self.tape = tape
             unsafe self.strings = strings
-            self.depthMax = depthMax
+            self.depthMax = min(limits.depthMax, JSONReader.depthCeiling)
+            self.refusesRepeatedMembers = limits.refusesRepeatedMembers
         }
 
         mutating func value(depth: Int) throws(JSONFault) -> JSONValue {
@@ -147,7 +149,7 @@ package final class JSONReader {
                     members.count < JSONReader.pairwiseMembersMax
                     ? members.contains { $0.name.utf8.elementsEqual(name.utf8) }
                     : !names.insert(Array(name.utf8)).inserted
-                guard !isRepeated else {
+                guard !isRepeated || !self.refusesRepeatedMembers else {
                     throw JSONFault(.duplicateMember, "the member \"\(name.prefix(64))\" occurs twice in one object")
                 }
                 members.append(JSONValue.Member(name: name, value: try self.value(depth: depth + 1)))

@@ -16,18 +16,24 @@ package struct ProviderToken: Hashable, Sendable {
     /// Reads an `authorization` value. Allocates; cache what comes of it (``ProviderTokenCache``).
     ///
     /// The scheme is `bearer` in any case, with any white space around it. Nothing, or a scheme without a token, is
-    /// `MissingProviderToken`; another scheme is `InvalidProviderToken`, since the sender did try to say who it is.
+    /// `MissingProviderToken`; another scheme is `InvalidProviderToken`, since the sender did try to say who it is. So is
+    /// a host's credential: it is signed by the same key, and what a device holds must not speak for its team.
     package static func parse(
         authorization: Span<UInt8>,
-        reader: JSONReader
+        reader: JSONReader,
+        rules: PushRules = .all
     ) throws(ProviderTokenFault) -> ProviderToken {
-        let range = try Self.tokenRange(in: authorization)
+        let range = try Self.tokenRange(in: authorization, rules: rules)
         do throws(TokenFault) {
-            let token = try CompactToken.parse(authorization.extracting(range), reader: reader)
+            let token = try CompactToken.parse(authorization.extracting(range), reader: reader, rules: rules)
+            let team = try CompactToken.id("iss", of: token.claims, rules)
+            guard rules.met(.audience, !HostCredential.isAudience(token.claims["aud"])) else {
+                throw TokenFault("the token is the credential of a host")
+            }
             return ProviderToken(
                 keyID: token.keyID,
-                team: TeamID(try CompactToken.id("iss", of: token.claims)),
-                issuedAt: Instant(seconds: try CompactToken.seconds("iat", of: token.claims)),
+                team: TeamID(team),
+                issuedAt: try CompactToken.instant("iat", of: token.claims, rules),
                 signature: token.signature,
                 signingInput: token.signingInput
             )
@@ -37,34 +43,30 @@ package struct ProviderToken: Hashable, Sendable {
     }
 
     /// Where in an `authorization` value the token itself is.
-    package static func tokenRange(in value: Span<UInt8>) throws(ProviderTokenFault) -> Range<Int> {
+    package static func tokenRange(
+        in value: Span<UInt8>,
+        rules: PushRules = .all
+    ) throws(ProviderTokenFault) -> Range<Int> {
         var start = 0
         var end = value.count
         while start < end, Self.isSpace(value[start]) { start += 1 }
         while end > start, Self.isSpace(value[end - 1]) { end -= 1 }
-        guard start < end else { throw ProviderTokenFault(.missingProviderToken, "authorization is empty") }
-        let scheme: StaticString = "bearer"
+        guard rules.met(.credentialsPresent, start < end) else {
+            throw ProviderTokenFault(.missingProviderToken, "there is no authorization, or an empty one")
+        }
         var position = start
         while position < end, !Self.isSpace(value[position]) { position += 1 }
-        guard position - start == scheme.utf8CodeUnitCount, Self.isBearer(value.extracting(start..<position)) else {
+        guard rules.met(.scheme, value.extracting(start..<position).spellsIgnoringCase("bearer")) else {
             throw ProviderTokenFault(.invalidProviderToken, "authorization has not the scheme bearer")
         }
         while position < end, Self.isSpace(value[position]) { position += 1 }
-        guard position < end else {
+        guard rules.met(.credentialsPresent, position < end) else {
             throw ProviderTokenFault(.missingProviderToken, "authorization has no token after bearer")
         }
         return position..<end
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    /// Whether six bytes are `bearer` in any case.
-    private static func isBearer(_ text: Span<UInt8>) -> Bool {
-        text[0] | 0x20 == UInt8(ascii: "b") && text[1] | 0x20 == UInt8(ascii: "e")
-            && text[2] | 0x20 == UInt8(ascii: "a")
-            && text[3] | 0x20 == UInt8(ascii: "r") && text[4] | 0x20 == UInt8(ascii: "e")
-            && text[5] | 0x20 == UInt8(ascii: "r")
-    }
 }
 
 /// Why a provider token was refused: what goes on the wire, and what goes into the log.
@@ -95,9 +97,9 @@ package struct ProviderTokenRules: Hashable, Sendable {
 
     /// Refuses a token that is older than ``ageMax`` (`ExpiredProviderToken`) or from further ahead than
     /// ``futureSkewMax`` (`InvalidProviderToken`). Ask on every use, cached or not.
-    package func check(issuedAt: Instant, now: Instant) throws(Rejection) {
-        guard now - issuedAt <= self.ageMax else { throw .expiredProviderToken }
-        guard issuedAt - now <= self.futureSkewMax else { throw .invalidProviderToken }
+    package func check(issuedAt: Instant, now: Instant, rules: PushRules = .all) throws(Rejection) {
+        guard rules.met(.issuedAtAge, now - issuedAt <= self.ageMax) else { throw .expiredProviderToken }
+        guard rules.met(.issuedAtFuture, issuedAt - now <= self.futureSkewMax) else { throw .invalidProviderToken }
     }
 }
 

@@ -6,7 +6,11 @@ extension PushPayload {
     /// The plain body, with any white space, is recognised without building values. Members of the body beside `aps`
     /// and `freshet` and members of `aps` beside `content-changed` are the app's own and ignored; a member of
     /// `freshet` that is not known is refused, since a misspelt `match` would reach everybody.
-    package static func parse(_ body: Span<UInt8>, reader: JSONReader) throws(PayloadFault) -> PushPayload {
+    package static func parse(
+        _ body: Span<UInt8>,
+        reader: JSONReader,
+        rules: PushRules = .all
+    ) throws(PayloadFault) -> PushPayload {
         if Self.isPlain(body) { return .plain }
         let value: JSONValue
         do throws(JSONFault) {
@@ -19,8 +23,10 @@ extension PushPayload {
         guard case .object = aps else { throw PayloadFault("aps", "is \(aps.typeName), not an object") }
         switch aps["content-changed"] {
         case .bool(true), .int(1): break
-        case nil: throw PayloadFault("aps.content-changed", "is missing; a widget push says true")
-        default: throw PayloadFault("aps.content-changed", "is not true")
+        case nil where !rules.omits(.contentChanged):
+            throw PayloadFault("aps.content-changed", "is missing; a widget push says true")
+        case .some where !rules.omits(.contentChanged): throw PayloadFault("aps.content-changed", "is not true")
+        default: break
         }
         return try value["freshet"].map { (own) throws(PayloadFault) in try PushPayload(own) } ?? .plain
     }

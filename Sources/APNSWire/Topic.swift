@@ -23,11 +23,14 @@ package enum Topic {
     /// The topic of an app for a push type.
     package static func of(_ app: BundleID, type: PushType) -> String { "\(app)\(Self.suffix(of: type))" }
 
-    /// The type that the suffix of a topic tells; only `widgets` and `controls`, the types handled here.
+    /// The type that the suffix of a topic tells, nil if it has none. No suffix ends with another.
     static func suffixType(_ topic: Span<UInt8>) -> PushType? {
-        // Both suffixes are longer than 18 bytes with at least one byte of bundle id before them.
-        if topic.count > 18, topic.holds(".push-type.widgets", at: topic.count - 18) { return .widgets }
-        if topic.count > 19, topic.holds(".push-type.controls", at: topic.count - 19) { return .controls }
+        for type in PushType.allCases {
+            let suffix = Self.suffix(of: type)
+            let start = topic.count - suffix.utf8CodeUnitCount
+            // At least one byte of bundle id stands before it.
+            if suffix.utf8CodeUnitCount > 0, start > 0, topic.holds(suffix, at: start) { return type }
+        }
         return nil
     }
 

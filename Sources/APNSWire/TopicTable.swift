@@ -10,48 +10,99 @@ package struct TopicTable: Sendable {
         /// The gateway's own number for the app; comes back in ``ValidatedPush/app``.
         package let number: Int
         package let bundle: BundleID
-        /// Topics beside the two that the bundle id gives, such as a watch app's or an extension's.
+        /// Topics beside those that the bundle id gives, such as a watch app's or an extension's.
         package let extraTopics: [String]
+        /// The types that pushes to the app may have.
+        package let types: PushTypeSet
+        /// The longest device token of the app in hex digits, nil for the gateway's limit.
+        package let tokenDigitsMax: Int?
+        /// Whether the app belongs to the environment, production or development, that the key is not for.
+        package let isOfOtherEnvironment: Bool
 
-        package init(number: Int, bundle: BundleID, extraTopics: [String] = []) {
+        package init(
+            number: Int,
+            bundle: BundleID,
+            extraTopics: [String] = [],
+            types: PushTypeSet = .widgetKit,
+            tokenDigitsMax: Int? = nil,
+            isOfOtherEnvironment: Bool = false
+        ) {
             self.number = number
             self.bundle = bundle
             self.extraTopics = extraTopics
+            self.types = types
+            self.tokenDigitsMax = tokenDigitsMax
+            self.isOfOtherEnvironment = isOfOtherEnvironment
         }
     }
 
+    /// What is known of one topic, or of one bundle id.
     struct Entry: Hashable, Sendable {
-        let app: Int
-        /// nil where only the push type header can tell.
-        let type: PushType?
+        let app: UInt32
+        /// The types that go with the topic: one where it has a suffix, else each without one or, for an extra topic, any.
+        let types: PushTypeSet
+        /// In hex digits; 0 for the gateway's limit.
+        let tokenDigitsMax: UInt16
+        let isOfOtherEnvironment: Bool
     }
 
     private var topics: ByteTable<Entry>
     private var bundles: ByteTable<Entry>
+    /// The types that a push to any of the apps may have.
+    let types: PushTypeSet
 
     /// - Parameters:
     ///   - apps: The apps. Where two list one topic, the earlier has it.
     ///   - allowed: The only topics that the key is for, or nil if it is for all.
-    package init(_ apps: [App], limitedTo allowed: [String]? = nil) {
+    package init(_ apps: [App], limitedTo allowed: [String]? = nil, rules: PushRules = .all) {
         self.topics = ByteTable()
         self.bundles = ByteTable()
+        var union = PushTypeSet.widgetKit
         for app in apps {
-            let own = [PushType.widgets, .controls].map { Topic.of(app.bundle, type: $0) }
             var isReachable = false
-            for topic in own + app.extraTopics where allowed?.contains(topic) ?? true {
-                let bytes = Array(topic.utf8)
-                self.topics.insert(bytes, Entry(app: app.number, type: Topic.suffixType(bytes.span)))
+            for (topic, types) in Self.entries(of: app)
+            where rules.met(.topicOfKey, allowed?.contains(topic) ?? true) {
+                self.topics.insert(Array(topic.utf8), Self.entry(app, types))
                 isReachable = true
             }
-            if isReachable { self.bundles.insert(Array(app.bundle.rawValue.utf8), Entry(app: app.number, type: nil)) }
+            union.formUnion(app.types)
+            if isReachable { self.bundles.insert(Array(app.bundle.rawValue.utf8), Self.entry(app, app.types)) }
         }
+        self.types = union
+    }
+
+    /// The topics of an app, each with the types that go with it.
+    private static func entries(of app: App) -> [(String, PushTypeSet)] {
+        var topics: [(String, PushTypeSet)] = []
+        for type in PushType.allCases where app.types.contains(type) {
+            let topic = Topic.of(app.bundle, type: type)
+            if let index = topics.firstIndex(where: { $0.0 == topic }) {
+                topics[index].1.insert(type)
+            } else {
+                topics.append((topic, PushTypeSet([type])))
+            }
+        }
+        for topic in app.extraTopics {
+            topics.append((topic, Topic.suffixType(Array(topic.utf8).span).map { PushTypeSet([$0]) } ?? app.types))
+        }
+        return topics
+    }
+
+    private static func entry(_ app: App, _ types: PushTypeSet) -> Entry {
+        Entry(
+            app: UInt32(app.number),
+            types: types,
+            tokenDigitsMax: UInt16(clamping: app.tokenDigitsMax ?? 0),
+            isOfOtherEnvironment: app.isOfOtherEnvironment
+        )
     }
 
     func entry(topic: Span<UInt8>) -> Entry? { self.topics.value(for: topic) }
 
-    /// The number of the app with a bundle id, if the sender may push to any of its topics.
-    package func app(bundle: Span<UInt8>) -> Int? { self.bundles.value(for: bundle)?.app }
+    func entry(bundle: Span<UInt8>) -> Entry? { self.bundles.value(for: bundle) }
 
     /// The number of the app with a bundle id, if the sender may push to any of its topics.
-    package func app(bundle: BundleID) -> Int? { self.app(bundle: Array(bundle.rawValue.utf8).span) }
+    package func app(bundle: BundleID) -> Int? {
+        self.entry(bundle: Array(bundle.rawValue.utf8).span).map { Int($0.app) }
+    }
 }

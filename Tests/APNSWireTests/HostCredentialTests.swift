@@ -64,7 +64,7 @@ import WidgetModel
         let start = #"{"iss":"T","aud":"freshet-host","sub":"ab","app":"a""#
         #expect(self.fault(start + #","iat":1}"#) == "exp is missing")
         #expect(self.fault(start + #","exp":1}"#) == "iat is missing")
-        #expect(self.fault(start + #","iat":1,"exp":-1}"#) == "exp is not a time in whole UNIX seconds")
+        #expect(self.fault(start + #","iat":1,"exp":-1}"#) == "exp is not a time in UNIX seconds")
         #expect(self.fault(TokenFixture().claims) == "aud is not freshet-host")
     }
 

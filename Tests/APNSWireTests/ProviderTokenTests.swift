@@ -83,8 +83,9 @@ import WidgetModel
     @Test(
         arguments: [
             #"{"iss":"TEAM123456"}"#, #"{"iss":"TEAM123456","iat":null}"#, #"{"iss":"TEAM123456","iat":-1}"#,
-            #"{"iss":"TEAM123456","iat":-1.0}"#, #"{"iss":"TEAM123456","iat":1.5}"#,
-            #"{"iss":"TEAM123456","iat":1e300}"#, #"{"iss":"TEAM123456","iat":"NaN"}"#,
+            #"{"iss":"TEAM123456","iat":-1.0}"#,
+            #"{"iss":"TEAM123456","iat":1e300}"#, #"{"iss":"TEAM123456","iat":-1e300}"#,
+            #"{"iss":"TEAM123456","iat":1459143580650.5}"#, #"{"iss":"TEAM123456","iat":"NaN"}"#,
             #"{"iss":"TEAM123456","iat":NaN}"#, #"{"iss":"TEAM123456","iat":""}"#,
             #"{"iss":"TEAM123456","iat":" 1700000000"}"#, #"{"iss":"TEAM123456","iat":"1700000000.0"}"#,
             #"{"iss":"TEAM123456","iat":253402300800}"#, #"{"iss":"TEAM123456","iat":"1459143580650"}"#,
@@ -116,6 +117,24 @@ import WidgetModel
     )
     func `a header that is wrong makes an invalid token`(header: String) {
         #expect(self.rejection { $0.header = header } == .invalidProviderToken)
+    }
+
+    @Test(arguments: [("1700000000.125", 125), ("1700000000.9999", 999), ("1.7000000005e9", 500)] as [(String, Int64)])
+    func `a fraction of a second is kept to the millisecond`(iat: String, milliseconds: Int64) throws {
+        let token = try self.parse { $0.claims = #"{"iss":"TEAM123456","iat":\#(iat)}"# }.get()
+        #expect(token.issuedAt == Instant(milliseconds: 1_700_000_000_000 + milliseconds))
+    }
+
+    @Test(arguments: [#""freshet-host""#, #"["x","freshet-host"]"#])
+    func `the credential of a host is no provider token`(audience: String) {
+        let fault = ProviderTokenFault(.invalidProviderToken, "the token is the credential of a host")
+        let claims = #"{"iss":"TEAM123456","iat":1700000000,"aud":\#(audience)}"#
+        #expect(self.parse { $0.claims = claims } == .failure(fault))
+    }
+
+    @Test(arguments: [#""apns""#, #"["x"]"#, "null", "7"])
+    func `another audience is nothing to us`(audience: String) {
+        #expect(self.rejection { $0.claims = #"{"iss":"TEAM123456","iat":1700000000,"aud":\#(audience)}"# } == nil)
     }
 
     @Test(arguments: [64, 65])

@@ -19,6 +19,11 @@ struct PushFixture {
         ),
     ])
 
+    /// The same apps, seen by a key of the other environment.
+    static let otherEnvironment = TopicTable([
+        TopicTable.App(number: 7, bundle: Self.app, isOfOtherEnvironment: true)
+    ])
+
     var lines: [Line]
     var bodyBytes = 32
     var topics = Self.topics
@@ -73,16 +78,26 @@ struct PushFixture {
         return (head, bytes)
     }
 
-    /// What the validation says of it.
+    /// What the validation says of it. The provider token only has to be there.
     func validate() throws(Rejection) -> ValidatedPush {
         let (head, bytes) = self.received
-        let target = try PushValidation.beforeCredentials(head, in: bytes.span, hasCertificate: self.hasCertificate)
+        let target = try PushValidation.beforeCredentials(head, in: bytes.span)
+        if !self.hasCertificate {
+            do throws(ProviderTokenFault) {
+                let authorization = bytes.span.extracting((head.authorization ?? .empty).bounds)
+                _ = try ProviderToken.tokenRange(in: authorization)
+            } catch {
+                throw error.rejection
+            }
+        }
+        let place = PushPlace(head, in: bytes.span, target: target, topics: self.topics)
+        try place.checkEnvironment()
         return try PushValidation.afterCredentials(
             head,
             in: bytes.span,
             target: target,
+            place: place,
             bodyBytes: self.bodyBytes,
-            topics: self.topics,
             limits: self.limits
         )
     }

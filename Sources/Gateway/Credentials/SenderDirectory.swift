@@ -2,24 +2,6 @@ package import APNSWire
 package import TLS
 package import WidgetModel
 
-/// Who a verified credential speaks for.
-package final class Sender: Sendable {
-    package let team: TeamID
-    /// The provider key, nil for a client certificate.
-    package let keyID: KeyID?
-    /// What the sender may push to.
-    package let topics: TopicTable
-    /// How fast it may push, nil for as fast as it likes.
-    package let meter: RateMeter?
-
-    package init(team: TeamID, keyID: KeyID?, topics: TopicTable, meter: RateMeter? = nil) {
-        self.team = team
-        self.keyID = keyID
-        self.topics = topics
-        self.meter = meter
-    }
-}
-
 /// The provider keys and client certificates that the configuration names.
 ///
 /// Immutable: a changed configuration makes a new one.
@@ -39,12 +21,15 @@ package struct SenderDirectory: Sendable {
     private let certificates: [GatewayConfiguration.ClientCertificate.Name: Sender]
     private let rules: ProviderTokenRules
     private let hostRules: HostCredentialRules
+    /// How often senders may renew their tokens.
+    package let updates: TokenUpdates
 
     package init(
         keys: [Key],
         certificates: [GatewayConfiguration.ClientCertificate.Name: Sender] = [:],
         rules: ProviderTokenRules = ProviderTokenRules(),
-        hostRules: HostCredentialRules = HostCredentialRules()
+        hostRules: HostCredentialRules = HostCredentialRules(),
+        updates: TokenUpdates = TokenUpdates()
     ) {
         var byID: [KeyID: Key] = [:]
         for key in keys { if let id = key.sender.keyID { byID[id] = key } }
@@ -52,6 +37,7 @@ package struct SenderDirectory: Sendable {
         self.certificates = certificates
         self.rules = rules
         self.hostRules = hostRules
+        self.updates = updates
     }
 
     /// The sender that a verified client certificate speaks for, or nil if the configuration does not name it.
@@ -60,24 +46,45 @@ package struct SenderDirectory: Sendable {
         return certificate.userID.flatMap { self.certificates[.userID($0)] }
     }
 
-    /// Verifies a provider token: its key is known, the team is the key's, the signature holds, its age is allowed.
+    /// Verifies a provider token: its key is known, the team is the key's, the signature holds.
     ///
     /// Some 50 µs for the signature; what comes of it is worth caching. The age has to be checked on every use.
-    package func verify(_ token: ProviderToken, now: Instant) throws(Rejection) -> VerifiedSender {
-        guard let key = self.keys[token.keyID], key.sender.team == token.team else { throw .invalidProviderToken }
-        guard key.publicKey.verify(signature: token.signature.span, message: token.signingInput.span) else {
-            throw .invalidProviderToken
-        }
-        // Hosts' credentials are signed by the same key: what a device holds must not speak for its team.
-        let text = CompactToken.compact(signingInput: token.signingInput, signature: token.signature)
-        if (try? HostCredential.parse(token: text.span, reader: JSONReader())) != nil { throw .invalidProviderToken }
-        try self.rules.check(issuedAt: token.issuedAt, now: now)
+    ///
+    /// - Throws: `InvalidProviderToken`, and for the log why.
+    package func identify(
+        _ token: ProviderToken,
+        inForce: PushRules = .all
+    ) throws(ProviderTokenFault) -> VerifiedSender {
+        // One sentence for all: which keys there are is nobody's business who has none.
+        let fault = ProviderTokenFault(.invalidProviderToken, "no key of the team that the token names has signed it")
+        guard let key = self.keys[token.keyID] else { throw fault }
+        guard inForce.met(.keyOfTeam, key.sender.team == token.team) else { throw fault }
+        let holds = key.publicKey.verify(signature: token.signature.span, message: token.signingInput.span)
+        guard inForce.met(.signature, holds) else { throw fault }
         return VerifiedSender(sender: key.sender, issuedAt: token.issuedAt)
     }
 
-    /// Checks the age of a sender that was verified before.
-    package func check(_ verified: VerifiedSender, now: Instant) throws(Rejection) {
-        try self.rules.check(issuedAt: verified.issuedAt, now: now)
+    /// Verifies a provider token and its age.
+    package func verify(_ token: ProviderToken, now: Instant) throws(ProviderTokenFault) -> VerifiedSender {
+        let verified = try self.identify(token)
+        try self.check(verified, now: now)
+        return verified
+    }
+
+    /// Checks the age of a token that was verified.
+    package func check(
+        _ verified: VerifiedSender,
+        now: Instant,
+        inForce: PushRules = .all
+    ) throws(ProviderTokenFault) {
+        do throws(Rejection) {
+            try self.rules.check(issuedAt: verified.issuedAt, now: now, rules: inForce)
+        } catch {
+            throw ProviderTokenFault(
+                error,
+                error == .expiredProviderToken ? "iat is too long ago" : "iat is too far in the future"
+            )
+        }
     }
 
     /// Verifies a host's credential: signed by a key of the team that it names, for an app of that team, in its time.
@@ -107,11 +114,4 @@ package struct SenderDirectory: Sendable {
     private static func problem(_ sentence: String, _ code: Problem.Code = .invalidCredential) -> Problem {
         Problem(code, "host credential: \(sentence)")
     }
-}
-
-/// A sender whose provider token was verified.
-package struct VerifiedSender: Sendable {
-    package let sender: Sender
-    /// The token's `iat`: its age is checked on every use.
-    package let issuedAt: Instant
 }

@@ -56,17 +56,9 @@ package struct HostAuthorizer: Sendable {
         }
         do throws(ProviderTokenFault) {
             let token = try ProviderToken.parse(authorization: authorization.span, reader: reader)
-            return .sender(try self.verify(token, now).sender)
+            return .sender(try self.senders.verify(token, now: now).sender)
         } catch {
             throw Self.problem(error)
-        }
-    }
-
-    private func verify(_ token: ProviderToken, _ now: Instant) throws(ProviderTokenFault) -> VerifiedSender {
-        do throws(Rejection) {
-            return try self.senders.verify(token, now: now)
-        } catch {
-            throw ProviderTokenFault(error, "provider token: \(error.rawValue)")
         }
     }
 
@@ -75,7 +67,7 @@ package struct HostAuthorizer: Sendable {
         case .expiredProviderToken:
             Problem(.expiredCredential, "the provider token is older than an hour; mint a new one")
         case .missingProviderToken: Problem(.missingCredential, fault.sentence)
-        default: Problem(.invalidCredential, fault.sentence)
+        default: Problem(.invalidCredential, "provider token: \(fault.sentence)")
         }
     }
 }

@@ -14,10 +14,9 @@ import WidgetModel
 package final class PushHandler: RequestBatchHandler {
     private let loop: any EventLoop
     private let services: PushServices
-    private let reader = JSONReader()
     /// Routes of the push listener that are no pushes, such as asking what became of one.
     private let others: any RequestBatchHandler
-    private var tokens: ProviderTokenCache<VerifiedSender>
+    private var judge: PushJudge
     private var ids = PushIDGenerator()
     private var fields = ResponseFields()
     private var builder: SubmissionBuilder
@@ -30,14 +29,21 @@ package final class PushHandler: RequestBatchHandler {
         self.loop = loop
         self.services = services
         self.others = others
-        self.tokens = ProviderTokenCache(capacity: services.limits.verifiedTokensMax, seed: services.seed)
+        self.judge = PushJudge(
+            apps: services.apps,
+            senders: services.senders,
+            directory: services.directory,
+            limits: services.limits,
+            seed: services.seed
+        )
         self.builder = SubmissionBuilder(partitions: services.partitions)
     }
 
     package func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection) {
         let now = self.services.clock.now()
+        let state = self.state(of: connection)
         for request in batch.requests {
-            self.receive(request, batch, connection, now)
+            self.receive(request, batch, connection, state, now)
         }
         connection.flush()
         self.scheduleFlush()
@@ -59,6 +65,15 @@ package final class PushHandler: RequestBatchHandler {
 // MARK: - One request
 
 extension PushHandler {
+    /// What is remembered of a connection; its client certificate is looked at once.
+    private func state(of connection: HTTPConnection) -> PushConnection {
+        if let state = connection.context as? PushConnection { return state }
+        let sender = connection.peerCertificate.flatMap { self.services.senders.sender(of: $0) }
+        let state = PushConnection(certificateSender: sender)
+        connection.context = state
+        return state
+    }
+
     private static let methodName = Array(":method".utf8)
     private static let pathName = Array(":path".utf8)
 
@@ -66,6 +81,7 @@ extension PushHandler {
         _ request: RequestBatch.Request,
         _ batch: borrowing RequestBatch,
         _ connection: HTTPConnection,
+        _ state: PushConnection,
         _ now: Instant
     ) {
         if request.flags.contains(.headersTooLarge) || request.flags.contains(.timedOut) {
@@ -87,7 +103,7 @@ extension PushHandler {
             return
         }
         do throws(RejectionAnswer) {
-            try self.accept(request, head, bytes, connection, now)
+            try self.accept(request, head, bytes, connection, state, now)
         } catch {
             self.reject(error, head, bytes, connection, request.streamID)
         }
@@ -110,43 +126,21 @@ extension PushHandler {
         _ head: PushRequestHead,
         _ bytes: Span<UInt8>,
         _ connection: HTTPConnection,
+        _ state: PushConnection,
         _ now: Instant
     ) throws(RejectionAnswer) {
-        let push: ValidatedPush
-        let sender: Sender
-        do throws(Rejection) {
-            let certificate = self.certificateSender(connection)
-            let target = try PushValidation.beforeCredentials(head, in: bytes, hasCertificate: certificate != nil)
-            if let certificate {
-                sender = certificate
-            } else {
-                sender = try self.sender(head, bytes, now)
-            }
-            let isTooLarge = request.flags.contains(.bodyTooLarge)
-            push = try PushValidation.afterCredentials(
-                head,
-                in: bytes,
-                target: target,
-                bodyBytes: isTooLarge ? .max : Int(request.body.length),
-                topics: sender.topics,
-                limits: self.services.limits.push(target)
-            )
-        } catch {
-            throw RejectionAnswer(error)
-        }
-        let body = bytes.extracting(request.body.indices)
-        let payload: PushPayload
-        do throws(PayloadFault) {
-            payload = try PushPayload.parse(body, reader: self.reader)
-        } catch {
-            throw RejectionAnswer(.badPayload, detail: error.description)
-        }
-        let app = self.services.apps.apps[push.app]
-        let pattern = try self.pattern(payload, app)
-        let target = try self.target(push, app, bytes)
+        let judged = try self.judge.judge(
+            head,
+            in: bytes,
+            body: request.body.indices,
+            isTooLarge: request.flags.contains(.bodyTooLarge),
+            on: state,
+            at: now
+        )
+        let push = judged.push
         try self.services.senderLimits.admit(
-            sender,
-            app.meter,
+            judged.sender,
+            judged.app.meter,
             push.target,
             in: bytes,
             beside: self.flight.count,
@@ -155,20 +149,20 @@ extension PushHandler {
         let id = push.id ?? self.ids.next()
         let record = PushRecord(
             id: id,
-            team: sender.team,
-            contentHash: push.contentHash(in: bytes, body: body),
+            team: judged.sender.team,
+            contentHash: push.contentHash(in: bytes, body: bytes.extracting(request.body.indices)),
             priority: push.priority,
             expiration: push.expiration,
             collapseID: push.collapseID.flatMap { CollapseID(bytes: Array(copying: bytes.extracting($0.bounds))) },
-            notBefore: payload.notBefore,
-            digest: payload.digest.map { Array($0.utf8) },
-            target: target,
-            kind: payload.kind,
-            pattern: pattern
+            notBefore: judged.payload.notBefore,
+            digest: judged.payload.digest.map { Array($0.utf8) },
+            target: judged.destination,
+            kind: judged.payload.kind,
+            pattern: judged.pattern
         )
         let answerID = push.idText.map { AnswerID.given($0.bounds) } ?? .generated(id)
         if case .targeted(_, let isDryRun) = push.target {
-            let matchedMax = Self.smaller(payload.maxMatched, app.matchedMax)
+            let matchedMax = Self.smaller(judged.payload.maxMatched, judged.app.matchedMax)
             if isDryRun || matchedMax != nil {
                 let text = answerID.text(bytes)
                 self.ask(record, isDryRun: isDryRun, matchedMax: matchedMax, connection, request.streamID, text)
@@ -181,86 +175,6 @@ extension PushHandler {
     private static func smaller(_ left: Int?, _ right: Int?) -> Int? {
         guard let left, let right else { return left ?? right }
         return min(left, right)
-    }
-
-    private func pattern(_ payload: PushPayload, _ app: ServedApps.App) throws(RejectionAnswer) -> MatchPattern? {
-        if let kind = payload.kind, app.schema(of: kind) == nil {
-            throw RejectionAnswer(.badPayload, detail: "freshet.kind: the app has no kind \"\(kind)\"")
-        }
-        guard let match = payload.match else { return nil }
-        do throws(PatternFault) {
-            let pattern = try MatchPattern.parse(match)
-            try pattern.check(against: app.schemas, kind: payload.kind)
-            return pattern
-        } catch {
-            throw RejectionAnswer(.badPayload, detail: "freshet.\(error.description)")
-        }
-    }
-
-    /// Whom the record is for.
-    private func target(
-        _ push: ValidatedPush,
-        _ app: ServedApps.App,
-        _ bytes: Span<UInt8>
-    ) throws(RejectionAnswer) -> PushDestination {
-        guard case .device(let range) = push.target else { return .app(app.bundle) }
-        let digits = bytes.extracting(range.bounds)
-        if let entry = try self.resolve(digits, push.type, app) { return .host(entry.host, entry.instance) }
-        // An unknown token where the app accepts those: logged like any push, and matches nothing.
-        return .host(HostID(derivedFrom: DeviceToken(bytes: DeviceToken.decode(hex: digits) ?? [])), nil)
-    }
-
-    /// The host or control that a token stands for, nil if it is unknown and the app accepts that.
-    private func resolve(
-        _ digits: Span<UInt8>,
-        _ type: PushType,
-        _ app: ServedApps.App
-    ) throws(RejectionAnswer) -> HostDirectory.Entry? {
-        guard let token = DeviceToken.decode(hex: digits) else { throw RejectionAnswer(.badDeviceToken) }
-        switch self.services.directory.lookup(token.span) {
-        case .bound(let entry):
-            guard entry.app == app.bundle, (type == .controls) == (entry.instance != nil) else {
-                throw RejectionAnswer(.deviceTokenNotForTopic)
-            }
-            return entry
-        case .removed(let removedApp, let at):
-            guard removedApp == app.bundle else { throw RejectionAnswer(.deviceTokenNotForTopic) }
-            throw RejectionAnswer(.unregistered, timestamp: at)
-        case .unknown:
-            guard app.acceptsUnknownTokens else { throw RejectionAnswer(.badDeviceToken) }
-            return nil
-        }
-    }
-}
-
-// MARK: - Credentials
-
-extension PushHandler {
-    /// The sender that the connection's client certificate speaks for; looked up once per connection.
-    private func certificateSender(_ connection: HTTPConnection) -> Sender? {
-        guard let certificate = connection.peerCertificate else { return nil }
-        if let known = connection.context as? Sender { return known }
-        let sender = self.services.senders.sender(of: certificate)
-        connection.context = sender
-        return sender
-    }
-
-    private func sender(_ head: PushRequestHead, _ bytes: Span<UInt8>, _ now: Instant) throws(Rejection) -> Sender {
-        guard let range = head.authorization else { throw .missingProviderToken }
-        let authorization = bytes.extracting(range.bounds)
-        if let verified = self.tokens.value(for: authorization) {
-            try self.services.senders.check(verified, now: now)
-            return verified.sender
-        }
-        let token: ProviderToken
-        do throws(ProviderTokenFault) {
-            token = try ProviderToken.parse(authorization: authorization, reader: self.reader)
-        } catch {
-            throw error.rejection
-        }
-        let verified = try self.services.senders.verify(token, now: now)
-        self.tokens.insert(verified, for: authorization)
-        return verified.sender
     }
 }
 
@@ -357,6 +271,8 @@ extension PushHandler {
         if let seconds = answer.retryAfter {
             self.fields.append(name: "retry-after", value: String(seconds))
         }
+        // RFC 9110, 15.5.6: a 405 says what would be allowed.
+        if answer.rejection == .methodNotAllowed { self.fields.append(name: "allow", value: "POST") }
         connection.respond(streamID, status: answer.status, fields: self.fields, body: answer.body.span)
     }
 

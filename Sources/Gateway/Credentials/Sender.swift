@@ -1,0 +1,58 @@
+package import APNSWire
+package import WidgetModel
+
+/// Who a verified credential speaks for.
+package final class Sender: Sendable {
+    package let team: TeamID
+    /// The provider key, nil for a client certificate.
+    package let keyID: KeyID?
+    /// What the sender may push to.
+    package let topics: TopicTable
+    /// Which other keys may share its connections.
+    package let scope: KeyScope
+    /// How fast it may push, nil for as fast as it likes.
+    package let meter: RateMeter?
+
+    package init(
+        team: TeamID,
+        keyID: KeyID?,
+        topics: TopicTable,
+        scope: KeyScope = KeyScope(),
+        meter: RateMeter? = nil
+    ) {
+        self.team = team
+        self.keyID = keyID
+        self.topics = topics
+        self.scope = scope
+        self.meter = meter
+    }
+}
+
+/// What a provider key is for, as far as it decides which keys may share a connection.
+///
+/// Source: Apple, "Establishing a token-based connection to APNs".
+package struct KeyScope: Hashable, Sendable {
+    /// Whether the key is for some topics only; else it is for all of its team.
+    package let isTopicKey: Bool
+    /// The environment that the key is for, nil for both.
+    package let environment: GatewayConfiguration.App.Environment?
+    /// The one other topic key whose tokens may come over the same connection.
+    package let relatedKey: KeyID?
+
+    package init(
+        isTopicKey: Bool = false,
+        environment: GatewayConfiguration.App.Environment? = nil,
+        relatedKey: KeyID? = nil
+    ) {
+        self.isTopicKey = isTopicKey
+        self.environment = environment
+        self.relatedKey = relatedKey
+    }
+}
+
+/// A sender whose provider token was verified.
+package struct VerifiedSender: Sendable {
+    package let sender: Sender
+    /// The token's `iat`: its age is checked on every use.
+    package let issuedAt: Instant
+}

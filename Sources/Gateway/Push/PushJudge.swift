@@ -1,0 +1,236 @@
+package import APNSWire
+import Engine
+import IntentMatching
+package import WidgetModel
+
+/// Judges pushes: every check of the push contract, in the order of ``PushRule``, from a request's bytes to the
+/// destination of its record.
+///
+/// One per event loop. Knows no socket and no clock; what it changes is the cache of verified tokens and the binding of
+/// the connection.
+package struct PushJudge {
+    private let apps: ServedApps
+    private let senders: SenderDirectory
+    private let directory: HostDirectory
+    private let limits: PushIntakeLimits
+    private let rules: PushRules
+    private let reader = JSONReader()
+    private var tokens: ProviderTokenCache<VerifiedSender>
+    /// How many signatures were checked: a token that was verified before costs none.
+    package private(set) var verifications = 0
+
+    /// - Parameters:
+    ///   - seed: A secret random number, for the cache of tokens.
+    ///   - rules: Which rules are in force.
+    package init(
+        apps: ServedApps,
+        senders: SenderDirectory,
+        directory: HostDirectory,
+        limits: PushIntakeLimits,
+        seed: UInt64,
+        rules: PushRules = .all
+    ) {
+        self.apps = apps
+        self.senders = senders
+        self.directory = directory
+        self.limits = limits
+        self.rules = rules
+        self.tokens = ProviderTokenCache(capacity: limits.verifiedTokensMax, seed: seed)
+    }
+
+    /// How many verified tokens are remembered.
+    package var rememberedTokens: Int { self.tokens.count }
+
+    /// Judges one push.
+    ///
+    /// - Parameters:
+    ///   - head: Its head, noted from the header fields.
+    ///   - bytes: What the ranges of the head lie in.
+    ///   - body: Where in the bytes the body is.
+    ///   - isTooLarge: Whether there was more of the body than the listener takes.
+    ///   - connection: What is remembered of the connection it came over.
+    /// - Throws: What is answered: the first rule that it breaks.
+    package mutating func judge(
+        _ head: PushRequestHead,
+        in bytes: Span<UInt8>,
+        body: Range<Int>,
+        isTooLarge: Bool = false,
+        on connection: PushConnection,
+        at now: Instant
+    ) throws(RejectionAnswer) -> JudgedPush {
+        let sender: Sender
+        let push: ValidatedPush
+        do throws(ProviderTokenFault) {
+            (sender, push) = try self.judgeHead(head, bytes, isTooLarge ? .max : body.count, connection, now)
+        } catch {
+            throw RejectionAnswer(error.rejection, detail: error.sentence.isEmpty ? nil : error.sentence)
+        }
+        let payload: PushPayload
+        do throws(PayloadFault) {
+            payload = try PushPayload.parse(bytes.extracting(body), reader: self.reader, rules: self.rules)
+        } catch {
+            throw RejectionAnswer(.badPayload, detail: error.description)
+        }
+        let app = self.apps.apps[push.app]
+        let pattern = try self.pattern(payload, app)
+        return JudgedPush(
+            sender: sender,
+            app: app,
+            push: push,
+            payload: payload,
+            pattern: pattern,
+            destination: try self.destination(push, app, bytes)
+        )
+    }
+
+    /// Everything but the body's contents and what is known of the device token.
+    private mutating func judgeHead(
+        _ head: PushRequestHead,
+        _ bytes: Span<UInt8>,
+        _ bodyBytes: Int,
+        _ connection: PushConnection,
+        _ now: Instant
+    ) throws(ProviderTokenFault) -> (Sender, ValidatedPush) {
+        let target: PushTarget
+        do throws(Rejection) {
+            target = try PushValidation.beforeCredentials(head, in: bytes, rules: self.rules)
+        } catch {
+            throw ProviderTokenFault(error, "")
+        }
+        if let sender = connection.certificateSender {
+            let place = PushPlace(head, in: bytes, target: target, topics: sender.topics)
+            return (sender, try self.judgeRest(head, bytes, target, place, bodyBytes))
+        }
+        let token = try self.verified(head, bytes)
+        let isLatest = connection.binding.isLatest(token)
+        let place = PushPlace(head, in: bytes, target: target, topics: token.sender.topics)
+        do throws(Rejection) {
+            if !isLatest { try connection.binding.check(token.sender, rules: self.rules) }
+            try place.checkEnvironment(self.rules)
+        } catch {
+            throw ProviderTokenFault(error, Self.sentence(error))
+        }
+        try self.senders.check(token, now: now, inForce: self.rules)
+        if !isLatest { try self.admit(token, connection, now) }
+        return (token.sender, try self.judgeRest(head, bytes, target, place, bodyBytes))
+    }
+
+    private func admit(
+        _ token: VerifiedSender,
+        _ connection: PushConnection,
+        _ now: Instant
+    ) throws(ProviderTokenFault) {
+        do throws(Rejection) {
+            try connection.binding.admit(token, now: now, updates: self.senders.updates, rules: self.rules)
+        } catch {
+            throw ProviderTokenFault(error, Self.sentence(error))
+        }
+    }
+
+    private func judgeRest(
+        _ head: PushRequestHead,
+        _ bytes: Span<UInt8>,
+        _ target: PushTarget,
+        _ place: PushPlace,
+        _ bodyBytes: Int
+    ) throws(ProviderTokenFault) -> ValidatedPush {
+        do throws(Rejection) {
+            return try PushValidation.afterCredentials(
+                head,
+                in: bytes,
+                target: target,
+                place: place,
+                bodyBytes: bodyBytes,
+                limits: self.limits.push(target),
+                rules: self.rules
+            )
+        } catch {
+            throw ProviderTokenFault(error, "")
+        }
+    }
+
+    /// The sender that a provider token speaks for, its age not yet checked.
+    private mutating func verified(
+        _ head: PushRequestHead,
+        _ bytes: Span<UInt8>
+    ) throws(ProviderTokenFault) -> VerifiedSender {
+        let authorization = bytes.extracting((head.authorization ?? .empty).bounds)
+        if let verified = self.tokens.value(for: authorization) { return verified }
+        let token = try ProviderToken.parse(authorization: authorization, reader: self.reader, rules: self.rules)
+        self.verifications += 1
+        let verified = try self.senders.identify(token, inForce: self.rules)
+        self.tokens.insert(verified, for: authorization)
+        return verified
+    }
+
+    /// What a person is told who wonders about a token that is in order by itself.
+    private static func sentence(_ rejection: Rejection) -> String {
+        switch rejection {
+        case .invalidProviderToken: "the connection carries the pushes of another team; open another one"
+        case .unrelatedKeyIDInToken: "the connection carries the pushes of another key; open another one"
+        case .badEnvironmentKeyInToken: "the key is not for the environment of the app"
+        case .tooManyProviderTokenUpdates: "the token was renewed too soon; use one for at least 20 minutes"
+        default: ""
+        }
+    }
+}
+
+// MARK: - The body, and the device token
+
+extension PushJudge {
+    private func pattern(_ payload: PushPayload, _ app: ServedApps.App) throws(RejectionAnswer) -> MatchPattern? {
+        if let kind = payload.kind, !self.rules.met(.kind, app.schema(of: kind) != nil) {
+            throw RejectionAnswer(.badPayload, detail: "freshet.kind: the app has no kind \"\(kind)\"")
+        }
+        guard let match = payload.match else { return nil }
+        do throws(PatternFault) {
+            let pattern = try MatchPattern.parse(match)
+            if !self.rules.omits(.pattern) { try pattern.check(against: app.schemas, kind: payload.kind) }
+            return pattern
+        } catch {
+            throw RejectionAnswer(.badPayload, detail: "freshet.\(error.description)")
+        }
+    }
+
+    /// Whom the record is for.
+    private func destination(
+        _ push: ValidatedPush,
+        _ app: ServedApps.App,
+        _ bytes: Span<UInt8>
+    ) throws(RejectionAnswer) -> PushDestination {
+        guard case .device(let range) = push.target else { return .app(app.bundle) }
+        // Its form was checked: only where that rule is not in force is it no hex.
+        let token = DeviceToken.decode(hex: bytes.extracting(range.bounds)) ?? []
+        if let entry = try self.resolve(token, push.type, app) { return .host(entry.host, entry.instance) }
+        // An unknown token where the app accepts those: logged like any push, and matches nothing.
+        return .host(HostID(derivedFrom: DeviceToken(bytes: token)), nil)
+    }
+
+    /// The host or control that a token stands for, nil if it is unknown and the app accepts that.
+    private func resolve(
+        _ token: [UInt8],
+        _ type: PushType,
+        _ app: ServedApps.App
+    ) throws(RejectionAnswer) -> HostDirectory.Entry? {
+        switch self.directory.lookup(token.span) {
+        case .bound(let entry):
+            guard self.rules.met(.deviceTokenOfApp, entry.app == app.bundle),
+                self.rules.met(.deviceTokenOfType, (type == .controls) == (entry.instance != nil))
+            else { throw RejectionAnswer(.deviceTokenNotForTopic) }
+            return entry
+        case .removed(let removedApp, let at):
+            guard self.rules.met(.deviceTokenOfApp, removedApp == app.bundle) else {
+                throw RejectionAnswer(.deviceTokenNotForTopic)
+            }
+            guard self.rules.met(.deviceTokenActive, false) else {
+                throw RejectionAnswer(.unregistered, timestamp: at)
+            }
+            return nil
+        case .unknown:
+            guard self.rules.met(.deviceTokenKnown, app.acceptsUnknownTokens) else {
+                throw RejectionAnswer(.badDeviceToken)
+            }
+            return nil
+        }
+    }
+}
