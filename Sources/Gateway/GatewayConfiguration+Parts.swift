@@ -111,6 +111,7 @@ extension PushIntakeLimits {
         self.deviceBodyBytesMax = limits.deviceBodyBytesMax
         self.targetedBodyBytesMax = limits.targetedBodyBytesMax
         self.tokenDigitsMax = limits.tokenDigitsMax
+        self.streamsBeforeTokenMax = UInt32(limits.streamsBeforeTokenMax)
         self.verifiedTokensMax = limits.verifiedTokensMax
     }
 }

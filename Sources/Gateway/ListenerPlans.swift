@@ -13,7 +13,8 @@ package struct ListenerPlans: Sendable {
 
     package init(_ configuration: GatewayConfiguration) throws {
         let listeners = configuration.listeners
-        self.push = try Self.plan("push", listeners.push, configuration, alpn: ["h2"]) { plan in
+        // "http/1.1" is there to be answered: who chooses it reads that HTTP/2 is wanted.
+        self.push = try Self.plan("push", listeners.push, configuration, alpn: ["h2", "http/1.1"]) { plan in
             plan.protocols = .http2
             plan.limits.bodyBytesMax = max(
                 configuration.limits.deviceBodyBytesMax,
@@ -39,7 +40,7 @@ package struct ListenerPlans: Sendable {
         _ adjust: (inout HTTPListenerConfiguration) -> Void
     ) throws -> HTTPListenerConfiguration? {
         guard listener.isEnabled else { return nil }
-        let context = alpn.isEmpty ? nil : try Self.context(listener.tls ?? configuration.tls, alpn: alpn)
+        let context = alpn.isEmpty ? nil : try Self.context(listener, configuration, alpn: alpn)
         var plan = HTTPListenerConfiguration(
             name: name,
             address: listener.address,
@@ -55,17 +56,23 @@ package struct ListenerPlans: Sendable {
         plan.deadlines.idle = .milliseconds(configuration.timeouts.idle.milliseconds)
         plan.deadlines.idleHTTP1 = .milliseconds(configuration.timeouts.idleHTTP1.milliseconds)
         plan.deadlines.writeStall = .milliseconds(configuration.timeouts.writeStall.milliseconds)
+        plan.deadlines.keepAlive = .milliseconds(configuration.timeouts.keepAlive.milliseconds)
+        plan.deadlines.keepAliveAnswer = .milliseconds(configuration.timeouts.keepAliveAnswer.milliseconds)
         adjust(&plan)
         return plan
     }
 
-    private static func context(_ files: GatewayConfiguration.TLSFiles, alpn: [String]) throws -> TLSContext {
-        try TLSContext.server(
+    private static func context(
+        _ listener: GatewayConfiguration.Listener,
+        _ configuration: GatewayConfiguration,
+        alpn: [String]
+    ) throws -> TLSContext {
+        let files = configuration.tls(for: listener)
+        return try TLSContext.server(
             TLSServerConfiguration(
                 identity: TLSIdentity(certificateChain: .file(files.certificate), privateKey: .file(files.key)),
                 alpn: alpn,
-                // APNs clients exist that offer no ALPN; whoever speaks HTTP/1.1 to the push listener is told so.
-                missingALPN: .acceptAsPriorKnowledge,
+                missingALPN: listener.acceptsPriorKnowledge ? .acceptAsPriorKnowledge : .refuse,
                 clientCertificate: files.clientAuthorities.map { .optional(trustRoots: .file($0)) } ?? .none
             )
         )

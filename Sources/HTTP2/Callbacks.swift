@@ -224,14 +224,17 @@ enum Callbacks {
         }
         unsafe self.pointer.pointee.drainPing = nil
         let last = unsafe nghttp2_session_get_last_proc_stream_id(session)
-        return unsafe nghttp2_submit_goaway(
-            session,
-            UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            last,
-            HTTP2ErrorCode.noError.rawValue,
-            nil,
-            0
-        )
+        // Sound: nghttp2 copies the debug data.
+        return unsafe self.pointer.pointee.drainDebug.withUnsafeBufferPointer {
+            unsafe nghttp2_submit_goaway(
+                session,
+                UInt8(NGHTTP2_FLAG_NONE.rawValue),
+                last,
+                HTTP2ErrorCode.noError.rawValue,
+                $0.baseAddress,
+                $0.count
+            )
+        }
     }
 
     private func receivedGoAway(_ frame: UnsafePointer<nghttp2_frame>) {

@@ -166,6 +166,9 @@ import CNghttp2
     /// True once the peer's SETTINGS have arrived: it speaks HTTP/2.
     package var hasPeerSettings: Bool { unsafe self.state.pointee.hasPeerSettings }
 
+    /// True once a client's connection preface has been read whole (RFC 9113, 3.4).
+    package var hasPreface: Bool { self.opening == nil }
+
     /// The error code of the last GOAWAY that this side has sent.
     package var sentGoAway: HTTP2ErrorCode? { unsafe self.state.pointee.sentGoAway }
 
@@ -188,13 +191,23 @@ import CNghttp2
     /// Begins to end the connection so that no stream on its way is lost (RFC 9113, 6.8).
     ///
     /// A first GOAWAY refuses nothing yet, a PING measures that it has arrived, and its acknowledgement brings the
-    /// second GOAWAY, which does.
-    package func beginDrain() {
-        guard unsafe self.state.pointee.drainPing == nil else { return }
+    /// second GOAWAY, which does, with `debug` in it.
+    package func beginDrain(debug: [UInt8] = []) {
+        guard unsafe !self.state.pointee.isDraining else { return }
+        unsafe self.state.pointee.isDraining = true
+        unsafe self.state.pointee.drainDebug = debug
         let payload: UInt64 = 0x6E69_6172_645F_7366  // "fs_drain" on the wire of a little-endian machine
         unsafe self.state.pointee.drainPing = payload
         _ = unsafe nghttp2_submit_shutdown_notice(self.session)
         self.ping(payload)
+    }
+
+    /// Sends the second GOAWAY of a drain to a peer that does not acknowledge the PING before it.
+    package func completeDrain() {
+        guard unsafe self.state.pointee.drainPing != nil else { return }
+        unsafe self.state.pointee.drainPing = nil
+        let debug = unsafe self.state.pointee.drainDebug
+        self.goAway(debug: debug.span)
     }
 
     /// Sends a PING; its acknowledgement is an event with the same payload.

@@ -22,6 +22,9 @@ import CNghttp2
     var sentGoAway: HTTP2ErrorCode?
     /// The payload of the PING behind the first GOAWAY of a drain; its acknowledgement brings the second.
     var drainPing: UInt64?
+    var isDraining = false
+    /// The debug data of the second GOAWAY of a drain.
+    var drainDebug: [UInt8] = []
     var hasPeerSettings = false
     /// What every frame of the peer is judged by before nghttp2 reads it.
     var rules: FrameRules

@@ -11,16 +11,42 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
 
     /// Bytes gathered before they are encrypted: four TLS records.
     private static let drainBytesMax = 65_536
+    /// The whole frame that answers a PING (RFC 9113, 6.7).
+    private static let pingFrameBytes = 17
 
-    init(connection: HTTPConnection, loop: ListenerLoop, transport: SecureServerHandler) {
-        self.session = HTTP2Session(.server, limits: loop.configuration.limits)
+    /// When the peer was last heard, in seconds.
+    private var heardAt: UInt32
+    /// When it last said anything but that it is still there.
+    private var activeAt: UInt32
+    /// The PING that asks whether it is: when it was sent, and bytes heard since.
+    private var probe: (sentAt: UInt32, payload: UInt64, bytesHeard: Int)?
+    private var probeCount: UInt64 = 0
+    private var drainBeganAt: UInt32?
+
+    /// - Parameter streamsMax: What the peer may have open at first, if that is less than the listener allows.
+    init(connection: HTTPConnection, loop: ListenerLoop, transport: SecureServerHandler, streamsMax: UInt32?) {
+        var limits = loop.configuration.limits
+        if let streamsMax, streamsMax < limits.concurrentStreamsMax {
+            connection.heldStreamsMax = limits.concurrentStreamsMax
+            limits.concurrentStreamsMax = streamsMax
+        }
+        self.session = HTTP2Session(.server, limits: limits)
         self.connection = connection
         self.loop = loop
         self.transport = transport
+        self.heardAt = loop.second
+        self.activeAt = loop.second
     }
 
     /// Reads plaintext; completed requests join the loop's batch.
     func receive(_ plaintext: Span<UInt8>, at second: UInt32) throws(HTTP2Error) {
+        self.heardAt = second
+        if let probe, probe.bytesHeard + plaintext.count <= Self.pingFrameBytes {
+            self.probe?.bytesHeard += plaintext.count
+        } else {
+            self.probe = nil
+            self.activeAt = second
+        }
         try self.session.receive(plaintext, at: second, into: &self.loop.batch)
     }
 
@@ -51,35 +77,61 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
                 }
             case .streamWritable(let streamID):
                 self.loop.handler.streamWritable(streamID, on: self.connection)
-            case .settings, .goAway, .pingAcknowledged, .limitPassed:
+            case .pingAcknowledged(let payload):
+                // A peer that said nothing else meanwhile is as idle as it was before.
+                if self.probe?.payload == payload { self.probe = nil }
+            case .settings, .goAway, .limitPassed:
                 break
             }
         }
     }
 
-    func checkDeadlines(at second: UInt32, idleSince: UInt32) {
+    /// Looks whether the peer is still there and still of use. False if it does not answer and is to be cut off.
+    func checkDeadlines(at second: UInt32) -> Bool {
         let deadlines = self.loop.configuration.deadlines
+        if let drainBeganAt, second &- drainBeganAt >= deadlines.drainAnswer.wholeSeconds {
+            self.session.completeDrain()
+            self.flush()
+        }
+        if let probe {
+            let wait = second &- (probe.bytesHeard > 0 ? self.heardAt : probe.sentAt)
+            guard wait < deadlines.keepAliveAnswer.wholeSeconds else { return false }
+        } else if second &- self.heardAt >= deadlines.keepAlive.wholeSeconds {
+            self.sendProbe(at: second)
+        }
         guard self.session.streamCount > 0 else {
-            if second &- idleSince >= deadlines.idle.wholeSeconds {
-                self.goAway(.noError, debug: "{\"reason\":\"Idle\"}")
+            if second &- self.activeAt >= deadlines.idle.wholeSeconds {
+                self.goAway(.noError, debug: GoAwayReason.idleTimeout.json)
                 self.flush()
             }
-            return
+            return true
         }
+        // A request in work is reason enough to be here.
+        self.activeAt = second
         let missed = self.session.expire(
             at: second,
             requestSeconds: deadlines.request.wholeSeconds,
             stallSeconds: deadlines.writeStall.wholeSeconds,
             into: &self.loop.batch
         )
-        guard missed > 0 else { return }
+        guard missed > 0 else { return true }
         self.loop.counters.deadlinesMissed += missed
         self.dispatch()
+        self.flush()
+        return true
+    }
+
+    private func sendProbe(at second: UInt32) {
+        self.probeCount += 1
+        self.probe = (second, self.probeCount, 0)
+        self.session.ping(self.probeCount)
         self.flush()
     }
 
     func beginDrain() {
-        self.session.beginDrain()
+        guard self.drainBeganAt == nil else { return }
+        self.drainBeganAt = self.loop.second
+        self.session.beginDrain(debug: Array(GoAwayReason.shutdown.json.utf8))
         self.flush()
     }
 

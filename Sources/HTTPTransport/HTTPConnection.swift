@@ -21,6 +21,8 @@ package final class HTTPConnection {
     /// Answers that found their stream or connection gone.
     package private(set) var droppedAnswers = 0
 
+    /// The listener's limit of streams, kept back until the owner is content with the peer; nil once it is announced.
+    var heldStreamsMax: UInt32?
     /// Nil once the connection has gone.
     var backend: (any HTTPConnectionBackend)?
 
@@ -108,6 +110,13 @@ package final class HTTPConnection {
     package func setMaxConcurrentStreams(_ limit: UInt32) {
         self.eventLoop.assertInEventLoop()
         self.backend?.setMaxConcurrentStreams(limit)
+    }
+
+    /// Announces the listener's own limit of streams if the connection began with a lower one; once, and cheap after.
+    package func liftStreamLimit() {
+        guard let limit = self.heldStreamsMax else { return }
+        self.heldStreamsMax = nil
+        self.setMaxConcurrentStreams(limit)
     }
 
     /// Closes at once; what was not flushed is lost.

@@ -6,7 +6,7 @@ package import TLS
 package struct HTTPListenerConfiguration: Sendable {
     /// What a listener speaks.
     package enum Protocols: Hashable, Sendable {
-        /// HTTP/2 only. A client that speaks HTTP/1.1 is told so in a GOAWAY with PROTOCOL_ERROR, as APNs does.
+        /// HTTP/2 only. A client that speaks HTTP/1.1 gets a 505 that says so, if ALPN chose `http/1.1` or nothing.
         case http2
         /// HTTP/2 or HTTP/1.1, whichever ALPN chooses; HTTP/1.1 without ALPN.
         case http2AndHTTP1
@@ -20,12 +20,19 @@ package struct HTTPListenerConfiguration: Sendable {
         package var firstRequest: TimeAmount = .seconds(10)
         /// For one request to arrive whole, from its first byte. Default 30 s; then it is answered 408.
         package var request: TimeAmount = .seconds(30)
-        /// Without a byte from the peer and without a request in work. Default 1 h; then GOAWAY.
+        /// Without anything from the peer but acknowledged PINGs, and without a request in work. Default 1 h; then
+        /// GOAWAY with the reason `IdleTimeout`.
         package var idle: TimeAmount = .hours(1)
         /// Between two requests on HTTP/1.1, the second one's head included. Default 75 s; then the connection closes.
         package var idleHTTP1: TimeAmount = .seconds(75)
         /// For a peer to take output that waits for it. Default 30 s; then the stream, or the connection, is closed.
         package var writeStall: TimeAmount = .seconds(30)
+        /// Without a byte from the peer on HTTP/2, before it is sent a PING to see whether it is still there. Default 5 min.
+        package var keepAlive: TimeAmount = .minutes(5)
+        /// For a peer to say anything after that PING. Default 30 s; then the connection is closed.
+        package var keepAliveAnswer: TimeAmount = .seconds(30)
+        /// For a peer to acknowledge the PING between the two GOAWAYs of a drain. Default 2 s; then the second goes out.
+        package var drainAnswer: TimeAmount = .seconds(2)
 
         package init() {}
     }

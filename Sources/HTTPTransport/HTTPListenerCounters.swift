@@ -6,6 +6,8 @@ package struct HTTPListenerCounters: Hashable, Sendable {
     /// Closed as they came, above `connectionsMax`.
     package var connectionsRefused = 0
     package var handshakesFailed = 0
+    /// Refused by the owner after their handshake.
+    package var connectionsNotAdmitted = 0
     package var requests = 0
     /// Answers to streams that had gone.
     package var answersDropped = 0
@@ -21,6 +23,7 @@ package struct HTTPListenerCounters: Hashable, Sendable {
         sum.connectionsAccepted += other.connectionsAccepted
         sum.connectionsRefused += other.connectionsRefused
         sum.handshakesFailed += other.handshakesFailed
+        sum.connectionsNotAdmitted += other.connectionsNotAdmitted
         sum.requests += other.requests
         sum.answersDropped += other.answersDropped
         sum.connectionsEndedByFault += other.connectionsEndedByFault

@@ -9,6 +9,10 @@ package import HTTP2
 /// Every request of a batch wants exactly one answer. A request whose stream or connection has gone may still be
 /// answered; the answer is dropped and counted.
 package protocol RequestBatchHandler: AnyObject {
+    /// Whether a connection's requests are taken, and under which terms. Called once, after the TLS handshake and before
+    /// anything is read; `peerCertificate` is known by then. Not called on plain-text listeners.
+    func admit(_ connection: HTTPConnection) -> HTTPAdmission
+
     func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection)
 
     /// The connection has gone, and every stream on it. Called once, also for connections that never sent a request.
@@ -23,6 +27,7 @@ package protocol RequestBatchHandler: AnyObject {
 }
 
 extension RequestBatchHandler {
+    package func admit(_ connection: HTTPConnection) -> HTTPAdmission { .accepted(streamsMax: nil) }
     package func streamClosed(_ streamID: Int32, on connection: HTTPConnection) {}
     package func streamWritable(_ streamID: Int32, on connection: HTTPConnection) {}
 }

@@ -21,6 +21,8 @@ final class SecureServerHandler: ChannelDuplexHandler {
         case handshaking
         case http2(HTTP2ServerConnection)
         case http1
+        /// The client speaks HTTP/1.1 where only HTTP/2 is spoken: its first bytes are answered with that.
+        case refusingHTTP1
         /// All is said; what the peer still sends is thrown away until it closes, so that it can read what was said.
         case lingering(bytesLeft: Int)
         case closed
@@ -45,6 +47,8 @@ final class SecureServerHandler: ChannelDuplexHandler {
     private var holdsRead = false
     private var isFlushing = false
     private var flushesAgain = false
+    /// Whether the peer did not say by ALPN what it speaks. Known once the handshake is complete.
+    private var isPriorKnowledge = false
 
     init(id: UInt64, loop: ListenerLoop, tls: TLSSession, remoteAddress: String) {
         self.id = id
@@ -91,7 +95,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
         case .lingering(let bytesLeft):
             guard bytesLeft > ciphertext.readableBytes else { return context.close(promise: nil) }
             self.phase = .lingering(bytesLeft: bytesLeft - ciphertext.readableBytes)
-        case .handshaking, .http2, .http1:
+        case .handshaking, .http2, .http1, .refusingHTTP1:
             do {
                 try self.receive(ciphertext, context)
             } catch let error as TLSError {
@@ -130,6 +134,13 @@ final class SecureServerHandler: ChannelDuplexHandler {
                 case .needsMoreCiphertext: return
                 case .closedCleanly: return context.close(promise: nil)
                 }
+            case .refusingHTTP1:
+                scratch.clear()
+                switch try self.tls.readPlaintext(into: &scratch) {
+                case .bytes: return self.finish(saying: HTTP1Refusal.bytes, context)
+                case .needsMoreCiphertext: return
+                case .closedCleanly: return context.close(promise: nil)
+                }
             case .handshaking, .lingering, .closed:
                 return
             }
@@ -146,7 +157,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
             self.writeCiphertext(context)
             context.flush()
             context.fireChannelReadComplete()
-        case .handshaking:
+        case .handshaking, .refusingHTTP1:
             self.writeCiphertext(context)
             context.flush()
         case .lingering, .closed:
@@ -156,11 +167,18 @@ final class SecureServerHandler: ChannelDuplexHandler {
 
     private func handshakeCompleted(_ context: ChannelHandlerContext) throws {
         self.phaseBeganAt = self.lastReadAt
+        let servesHTTP1 = self.loop.configuration.protocols == .http2AndHTTP1
         let isHTTP1: Bool
         switch self.tls.negotiatedProtocol {
         case "h2": isHTTP1 = false
+        case "http/1.1" where !servesHTTP1:
+            self.loop.counters.connectionsEndedByFault += 1
+            self.phase = .refusingHTTP1
+            return
         case "http/1.1": isHTTP1 = true
-        default: isHTTP1 = self.loop.configuration.protocols == .http2AndHTTP1
+        default:
+            self.isPriorKnowledge = true
+            isHTTP1 = servesHTTP1
         }
         let connection = HTTPConnection(
             id: self.id,
@@ -169,15 +187,33 @@ final class SecureServerHandler: ChannelDuplexHandler {
             version: isHTTP1 ? .http1 : .http2
         )
         connection.peerCertificate = self.tls.peerCertificate
-        guard isHTTP1 else {
-            let http2 = HTTP2ServerConnection(connection: connection, loop: self.loop, transport: self)
-            connection.backend = http2
-            self.phase = .http2(http2)
-            return
+        let admission = self.loop.handler.admit(connection)
+        guard isHTTP1 else { return self.begin(connection, admission, context) }
+        if case .refused = admission {
+            self.loop.counters.connectionsNotAdmitted += 1
+            self.loop.handler.connectionClosed(connection)
+            return self.finish(context)
         }
         self.phase = .http1
         let handler = HTTP1ServerHandler(connection: connection, loop: self.loop)
         try HTTP1ServerHandler.addHandlers(handler, to: context.channel)
+    }
+
+    private func begin(_ connection: HTTPConnection, _ admission: HTTPAdmission, _ context: ChannelHandlerContext) {
+        var streamsMax: UInt32?
+        if case .accepted(let given) = admission { streamsMax = given }
+        let http2 = HTTP2ServerConnection(
+            connection: connection,
+            loop: self.loop,
+            transport: self,
+            streamsMax: streamsMax
+        )
+        connection.backend = http2
+        self.phase = .http2(http2)
+        guard case .refused(let debug) = admission else { return }
+        self.loop.counters.connectionsNotAdmitted += 1
+        http2.goAway(.noError, debug: debug)
+        self.finish(saying: self.lastFrames(of: http2), context)
     }
 
     // MARK: To the peer
@@ -196,6 +232,8 @@ final class SecureServerHandler: ChannelDuplexHandler {
         repeat {
             self.flushesAgain = false
             guard case .http2(let http2) = self.phase else { return }
+            // Without ALPN it may turn out to be HTTP/1.1, whose answer must not follow an HTTP/2 frame.
+            if self.isPriorKnowledge, !http2.session.hasPreface { return self.flushHandshake(context) }
             self.flushOnce(http2, context)
         } while self.flushesAgain
     }
@@ -231,6 +269,11 @@ final class SecureServerHandler: ChannelDuplexHandler {
         } catch {
             context.close(promise: nil)
         }
+    }
+
+    private func flushHandshake(_ context: ChannelHandlerContext) {
+        self.writeCiphertext(context)
+        context.flush()
     }
 
     private func writeCiphertext(_ context: ChannelHandlerContext) {
@@ -296,6 +339,20 @@ final class SecureServerHandler: ChannelDuplexHandler {
         http2.close()
     }
 
+    /// Encrypts the last words to the peer, then ends the connection.
+    private func finish(saying plaintext: [UInt8], _ context: ChannelHandlerContext) {
+        // A failure has nothing to add: the connection ends anyway.
+        try? self.tls.write(plaintext.span)
+        self.finish(context)
+    }
+
+    /// What a session that takes nothing more has left to say; a second failure has nothing to add.
+    private func lastFrames(of http2: HTTP2ServerConnection) -> [UInt8] {
+        var output: [UInt8] = []
+        try? http2.drain(into: &output)
+        return output
+    }
+
     /// Says close_notify and gives the peer a moment to read everything before the socket is closed.
     private func finish(_ context: ChannelHandlerContext) {
         self.end()
@@ -331,11 +388,9 @@ final class SecureServerHandler: ChannelDuplexHandler {
             metadata: ["peer": "\(self.remoteAddress)", "error": "\(error.message)"]
         )
         self.loop.batch.removeAll()
-        var output: [UInt8] = []
-        // The GOAWAY that says why; a second failure has nothing to add.
-        try? http2.drain(into: &output)
-        try? self.tls.write(output.span)
-        self.finish(context)
+        // The GOAWAY says why, but for a client that cannot read it and has been sent no frame yet.
+        let isReadable = error.code != .http1Request || !self.isPriorKnowledge
+        self.finish(saying: isReadable ? self.lastFrames(of: http2) : HTTP1Refusal.bytes, context)
     }
 
     /// Closes at once, for the owner.
@@ -358,22 +413,26 @@ extension SecureServerHandler: ListenerMember {
             self.abort()
         case .http2(let http2):
             if let since = self.unwritableSince, second &- since >= deadlines.writeStall.wholeSeconds {
-                self.loop.counters.deadlinesMissed += 1
-                return self.abort()
+                return self.cutOff()
             }
-            if !http2.session.hasPeerSettings, age >= deadlines.firstRequest.wholeSeconds {
-                self.loop.counters.deadlinesMissed += 1
-                return self.abort()
-            }
-            http2.checkDeadlines(at: second, idleSince: self.lastReadAt)
-        case .handshaking, .lingering, .http1, .closed:
+            if !http2.session.hasPeerSettings, age >= deadlines.firstRequest.wholeSeconds { return self.cutOff() }
+            if !http2.checkDeadlines(at: second) { self.cutOff() }
+        case .refusingHTTP1 where age >= deadlines.firstRequest.wholeSeconds:
+            self.cutOff()
+        case .handshaking, .lingering, .http1, .refusingHTTP1, .closed:
             break
         }
     }
 
+    /// Ends a connection that is too late with something.
+    private func cutOff() {
+        self.loop.counters.deadlinesMissed += 1
+        self.abort()
+    }
+
     func beginDrain() {
         switch self.phase {
-        case .handshaking: self.abort()
+        case .handshaking, .refusingHTTP1: self.abort()
         case .http2(let http2): http2.beginDrain()
         case .http1, .lingering, .closed: break
         }

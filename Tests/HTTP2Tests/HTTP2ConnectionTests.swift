@@ -33,11 +33,12 @@ import Testing
     @Test func `a drain says GOAWAY twice, with a round trip between`() throws {
         let peer = try ServerPeer()
         try peer.receive(Wire.request(1))
-        peer.session.beginDrain()
+        peer.session.beginDrain(debug: Array("{\"reason\":\"Shutdown\"}".utf8))
         let first = try peer.sent()
         let ping = try #require(first.first { $0.kind == Wire.Kind.ping })
         let notice = try #require(first.first { $0.kind == Wire.Kind.goAway })
         #expect(notice.number(at: 0) == 0x7FFF_FFFF)
+        #expect(notice.debug == "")
 
         // This one was on its way when the notice was sent: it is still served.
         try peer.receive(Wire.request(3))
@@ -45,11 +46,33 @@ import Testing
         let second = try peer.sent()
         #expect(second.map(\.kind) == [Wire.Kind.goAway])
         #expect(second[0].number(at: 0) == 3)
+        #expect(second[0].debug == "{\"reason\":\"Shutdown\"}")
 
         try peer.receive(Wire.request(5))
         #expect(peer.requests().map(\.stream) == [1, 3])
         #expect(peer.respond(1, 200))
         #expect(peer.respond(3, 200))
+        // Neither asking again nor giving up on the acknowledgement says anything more.
+        peer.session.beginDrain()
+        peer.session.completeDrain()
+        #expect(try peer.sent().allSatisfy { $0.kind == Wire.Kind.headers })
+        #expect(peer.session.isFinished)
+    }
+
+    @Test func `a drain can go on without the acknowledgement of its PING`() throws {
+        let peer = try ServerPeer()
+        try peer.receive(Wire.request(1))
+        peer.session.beginDrain(debug: Array("bye".utf8))
+        let ping = try #require(try peer.sent().first { $0.kind == Wire.Kind.ping })
+        peer.session.completeDrain()
+        let second = try peer.sent()
+        #expect(second.map(\.kind) == [Wire.Kind.goAway])
+        #expect(second[0].number(at: 0) == 1)
+        #expect(second[0].debug == "bye")
+        // The acknowledgement comes late and changes nothing.
+        try peer.receive(Wire.frame(Wire.Kind.ping, flags: Wire.acknowledgement, ping.payload))
+        #expect(try peer.sent().isEmpty)
+        #expect(peer.respond(1, 200))
         _ = try peer.sent()
         #expect(peer.session.isFinished)
     }

@@ -15,6 +15,9 @@ final class RecordingHandler: RequestBatchHandler {
     /// The last connection that sent something; kept to answer later.
     var connection: HTTPConnection?
     var status: Int? = 200
+    var admission = HTTPAdmission.accepted(streamsMax: nil)
+
+    func admit(_ connection: HTTPConnection) -> HTTPAdmission { self.admission }
 
     func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection) {
         self.connection = connection

@@ -142,7 +142,7 @@ import Testing
         try connection.run()
         let drained = connection.loop.drain()
         try connection.run()
-        #expect(connection.goAways() == ["NO_ERROR ", "NO_ERROR "])
+        #expect(connection.goAways() == ["NO_ERROR ", "NO_ERROR {\"reason\":\"Shutdown\"}"])
         #expect(!connection.loop.admit())
         let owner = try #require(connection.handler.connection)
         #expect(owner.respond(1, status: 200, fields: ResponseFields()))

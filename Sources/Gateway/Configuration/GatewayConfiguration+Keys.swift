@@ -8,7 +8,10 @@ extension GatewayConfiguration {
         visitor.scalar("partitions", &self.partitions, .integer(1...64))
         visitor.section("tls") { self.tls.visit(&$0, isRequired: false) }
         visitor.section("listeners") { visitor in
-            visitor.section("push") { self.listeners.push.visit(&$0, hasTLS: true) }
+            visitor.section("push") { visitor in
+                self.listeners.push.visit(&visitor, hasTLS: true)
+                visitor.scalar("priorKnowledge", &self.listeners.push.acceptsPriorKnowledge, .flag)
+            }
             visitor.section("host") { self.listeners.host.visit(&$0, hasTLS: true) }
             visitor.section("ops") { self.listeners.ops.visit(&$0, hasTLS: true) }
             visitor.section("health") { self.listeners.health.visit(&$0, hasTLS: false) }
@@ -118,6 +121,7 @@ extension GatewayConfiguration.Limits {
         let million = 1_000_000
         visitor.scalar("maxConnections", &self.connectionsMax, .integer(1...million))
         visitor.scalar("maxConcurrentStreams", &self.concurrentStreamsMax, .integer(1...100_000))
+        visitor.scalar("maxStreamsBeforeToken", &self.streamsBeforeTokenMax, .integer(1...100_000))
         visitor.scalar("maxHeaderBytes", &self.headerBytesMax, .bytes(1024...65_536))
         visitor.scalar("maxDeviceBodyBytes", &self.deviceBodyBytesMax, .bytes(256...65_536))
         visitor.scalar("maxTargetedBodyBytes", &self.targetedBodyBytesMax, .bytes(256...1_048_576))
@@ -154,6 +158,8 @@ extension GatewayConfiguration.Timeouts {
         visitor.scalar("idle", &self.idle, .duration(range))
         visitor.scalar("idleHTTP1", &self.idleHTTP1, .duration(range))
         visitor.scalar("writeStall", &self.writeStall, .duration(range))
+        visitor.scalar("keepAlive", &self.keepAlive, .duration(range))
+        visitor.scalar("keepAliveAnswer", &self.keepAliveAnswer, .duration(range))
         visitor.scalar("drain", &self.drain, .duration(range))
     }
 }

@@ -8,6 +8,9 @@ extension GatewayConfiguration {
         package var connectionsMax = 10_000
         /// Requests of one HTTP/2 connection at once. Default 1,000; more are REFUSED_STREAM.
         package var concurrentStreamsMax = 1000
+        /// The same on the push listener before a connection's first good provider token. Default 1,000, which is no
+        /// difference; APNs has 1. At most ``concurrentStreamsMax`` counts.
+        package var streamsBeforeTokenMax = 1000
         /// Bytes of one request's header list. Default 8,192; above it 431.
         package var headerBytesMax = 8192
         /// Bytes of a push to a device token. Default 4,096, as at APNs; above it 413 `PayloadTooLarge`.

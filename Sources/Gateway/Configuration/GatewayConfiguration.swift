@@ -59,6 +59,9 @@ extension GatewayConfiguration {
         package var address = "127.0.0.1"
         /// 0 lets the system choose; at most 65,535.
         package var port: Int
+        /// Whether a client that says by no ALPN what it speaks may speak HTTP/2 all the same. Default true. Asked of the
+        /// push listener only; the others take such a client for HTTP/1.1.
+        package var acceptsPriorKnowledge = true
         /// A certificate of its own, nil for ``GatewayConfiguration/tls``. The health listener has none.
         package var tls: TLSFiles?
 
@@ -119,6 +122,10 @@ extension GatewayConfiguration {
         package var idleHTTP1 = Interval.seconds(75)
         /// For a peer to take output that waits for it. Default 30 s.
         package var writeStall = Interval.seconds(30)
+        /// Without a byte from the peer on HTTP/2, before a PING asks whether it is there. Default 5 min.
+        package var keepAlive = Interval.minutes(5)
+        /// For a peer to say anything after that PING. Default 30 s.
+        package var keepAliveAnswer = Interval.seconds(30)
         /// From SIGTERM to the end of the process, whatever is still open. Default 20 s.
         package var drain = Interval.seconds(20)
 

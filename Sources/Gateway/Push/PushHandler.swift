@@ -39,12 +39,20 @@ package final class PushHandler: RequestBatchHandler {
         self.builder = SubmissionBuilder(partitions: services.partitions)
     }
 
+    package func admit(_ connection: HTTPConnection) -> HTTPAdmission {
+        // A certificate that names its sender is proof enough; a token has to be seen first.
+        let isProven = self.state(of: connection).certificateSender != nil
+        return .accepted(streamsMax: isProven ? nil : self.services.limits.streamsBeforeTokenMax)
+    }
+
     package func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection) {
         let now = self.services.clock.now()
         let state = self.state(of: connection)
         for request in batch.requests {
             self.receive(request, batch, connection, state, now)
         }
+        // Bound by a token that was in order.
+        if state.binding.first != nil { connection.liftStreamLimit() }
         connection.flush()
         self.scheduleFlush()
     }

@@ -54,6 +54,8 @@ package struct PushIntakeLimits: Hashable, Sendable {
     package var targetedBodyBytesMax = 16_384
     /// The longest device token in hex digits. Default 400.
     package var tokenDigitsMax = 400
+    /// Streams of a connection before its first good provider token. Default 1,000; APNs has 1.
+    package var streamsBeforeTokenMax: UInt32 = 1000
     /// Verified provider tokens that each event loop remembers. Default 1,024.
     package var verifiedTokensMax = 1024
 
