@@ -37,6 +37,10 @@ static inline long freshet_SSL_CTX_set_session_cache_mode(SSL_CTX *context, long
     return SSL_CTX_set_session_cache_mode(context, mode);
 }
 
+static inline int freshet_SSL_CTX_set1_groups_list(SSL_CTX *context, const char *groups) {
+    return (int)SSL_CTX_set1_groups_list(context, groups);
+}
+
 static inline int freshet_SSL_CTX_add1_chain_cert(SSL_CTX *context, X509 *certificate) {
     return (int)SSL_CTX_add1_chain_cert(context, certificate);
 }

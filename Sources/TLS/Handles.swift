@@ -71,6 +71,22 @@ import COpenSSL
         _ = unsafe BIO_ctrl(self.pointer, BIO_C_SET_BUF_MEM, Int(BIO_CLOSE), empty)
     }
 
+    /// Everything that can be read, which must not be more than `max` bytes.
+    func contents(max: Int, _ what: String, _ source: PEMSource) throws(TLSError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while true {
+            let piece = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+                // Sound: OpenSSL writes at most `buffer.count` bytes.
+                count = Int(Swift.max(0, unsafe BIO_read(self.pointer, buffer.baseAddress, Int32(buffer.count))))
+            }
+            guard !piece.isEmpty else { return bytes }
+            bytes += piece
+            guard bytes.count <= max else {
+                throw TLSError(.configuration, "\(what) \(source.name): longer than \(max) bytes")
+            }
+        }
+    }
+
     /// Everything written so far.
     var contents: [UInt8] {
         let pending = self.pendingBytes

@@ -7,6 +7,11 @@ package struct PeerCertificate: Hashable, Sendable {
         /// All topics of the certificate; see ``AppleTopics``.
         case topics = "1.2.840.113635.100.6.3.6"
         case voipTopic = "1.2.840.113635.100.6.3.4"
+        /// There if the certificate is for APNs' development environment. Source: Apple's certification practice
+        /// statement for its Worldwide Developer Relations, as are the two above.
+        case development = "1.2.840.113635.100.6.3.1"
+        /// There if the certificate is for APNs' production environment.
+        case production = "1.2.840.113635.100.6.3.2"
     }
 
     /// The subject's CN, the first if there are several.
@@ -15,6 +20,8 @@ package struct PeerCertificate: Hashable, Sendable {
     package let userID: String?
     /// The issuer's number for this certificate, big-endian, without sign.
     package let serialNumber: [UInt8]
+    /// The issuer's name in DER.
+    package let issuer: [UInt8]
     /// SHA-256 of the whole certificate in DER.
     package let sha256Fingerprint: [UInt8]
     /// Seconds since 1970 after which the certificate is no longer valid.
@@ -31,6 +38,7 @@ package struct PeerCertificate: Hashable, Sendable {
         self.commonName = unsafe Self.subject(certificate, NID_commonName)
         self.userID = unsafe Self.subject(certificate, NID_userId)
         self.serialNumber = unsafe Self.bytes(X509_get0_serialNumber(certificate))
+        self.issuer = unsafe Self.der(X509_get_issuer_name(certificate))
         self.sha256Fingerprint = unsafe [UInt8](unsafeUninitializedCapacity: Digests.sha256Bytes) { buffer, count in
             // Sound: the buffer has room for a SHA-256 digest.
             let result = unsafe X509_digest(certificate, EVP_sha256(), buffer.baseAddress, nil)
@@ -66,13 +74,22 @@ package struct PeerCertificate: Hashable, Sendable {
         return unsafe Self.bytes(X509_EXTENSION_get_data(X509_get_ext(certificate, index)))
     }
 
-    private static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
+    /// A name as it is written in certificates. Sound for any name that lives for the call; empty for none.
+    static func der(_ name: OpaquePointer?) -> [UInt8] {
+        var start: UnsafePointer<UInt8>?
+        var count = 0
+        // Sound: the bytes belong to the name, and are copied.
+        guard unsafe X509_NAME_get0_der(name, &start, &count) == 1 else { return [] }
+        return unsafe Array(UnsafeBufferPointer(start: start, count: count))
+    }
+
+    static func bytes(_ string: UnsafePointer<ASN1_STRING>?) -> [UInt8] {
         // Sound: OpenSSL tells as many bytes as stand at the address.
         guard let string = unsafe string, let start = unsafe ASN1_STRING_get0_data(string) else { return [] }
         return unsafe Array(UnsafeBufferPointer(start: start, count: Int(ASN1_STRING_length(string))))
     }
 
-    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64 {
+    static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64 {
         // Sound: the epoch is made here and freed below. A difference in whole days needs no calendar of ours.
         let epoch = unsafe ASN1_TIME_set(nil, 0)
         defer { unsafe ASN1_STRING_free(epoch) }

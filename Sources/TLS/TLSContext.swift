@@ -17,6 +17,8 @@ import COpenSSL
     }
 
     package let role: Role
+    /// What the context shows of itself; nil for a client without a certificate.
+    package let certificate: OwnCertificate?
     /// Owned; configured in `init` and only read afterwards.
     nonisolated(unsafe) let pointer: OpaquePointer
     /// Borrowed by `pointer`'s callbacks.
@@ -34,11 +36,15 @@ import COpenSSL
         "TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_256_GCM_SHA384",
     ].joined(separator: ":")
 
+    /// Key exchange on curves that cost a microsecond or so. OpenSSL's own list goes on to finite fields of 8192 bits, with
+    /// which a stranger makes a server work for milliseconds (CVE-2002-20001).
+    private static let groups = "X25519:P-256:P-384"
+
     package static func server(_ configuration: TLSServerConfiguration) throws(TLSError) -> TLSContext {
         let alpn = try ALPNPolicy(configuration.alpn, requiresOffer: configuration.missingALPN == .refuse)
-        let context = try TLSContext(.server, alpn, versions: configuration.versions)
+        let identity = try LoadedIdentity(configuration.identity)
+        let context = try TLSContext(.server, alpn, versions: configuration.versions, identity)
         unsafe alpn.install(onServer: context.pointer)
-        try context.use(configuration.identity)
         try context.ask(for: configuration.clientCertificate)
         return context
     }
@@ -46,9 +52,10 @@ import COpenSSL
     package static func client(_ configuration: TLSClientConfiguration) throws(TLSError) -> TLSContext {
         let alpn = try ALPNPolicy(configuration.alpn, requiresOffer: false)
         let verifies = configuration.trust != .insecure
-        let context = try TLSContext(.client, alpn, versions: configuration.versions)
+        let identity: LoadedIdentity?
+        if let files = configuration.identity { identity = try LoadedIdentity(files) } else { identity = nil }
+        let context = try TLSContext(.client, alpn, versions: configuration.versions, identity)
         unsafe try alpn.install(onClient: context.pointer)
-        if let identity = configuration.identity { try context.use(identity) }
         switch configuration.trust {
         case .system:
             guard unsafe SSL_CTX_set_default_verify_paths(context.pointer) == 1 else {
@@ -64,7 +71,8 @@ import COpenSSL
     private init(
         _ role: Role,
         _ alpn: ALPNPolicy,
-        versions: ClosedRange<TLSVersion>
+        versions: ClosedRange<TLSVersion>,
+        _ identity: LoadedIdentity?
     ) throws(TLSError) {
         OpenSSLFault.clearQueue()
         guard let pointer = unsafe SSL_CTX_new(role == .server ? TLS_server_method() : TLS_client_method()) else {
@@ -73,8 +81,11 @@ import COpenSSL
         self.role = role
         self.alpn = alpn
         unsafe self.pointer = pointer
+        // Sound: the handle keeps the certificate alive for the call.
+        self.certificate = identity.map { unsafe OwnCertificate(reading: $0.chain[0].pointer) }
         try self.setProtocol(versions)
         self.setBehaviour()
+        if let identity { try self.use(identity) }
     }
 
     deinit {
@@ -85,8 +96,9 @@ import COpenSSL
         guard unsafe freshet_SSL_CTX_set_min_proto_version(self.pointer, versions.lowerBound.wireVersion) == 1,
             unsafe freshet_SSL_CTX_set_max_proto_version(self.pointer, versions.upperBound.wireVersion) == 1,
             unsafe SSL_CTX_set_cipher_list(self.pointer, Self.suites12) == 1,
-            unsafe SSL_CTX_set_ciphersuites(self.pointer, Self.suites13) == 1
-        else { throw .taking(.configuration, "cannot set TLS versions and cipher suites") }
+            unsafe SSL_CTX_set_ciphersuites(self.pointer, Self.suites13) == 1,
+            unsafe freshet_SSL_CTX_set1_groups_list(self.pointer, Self.groups) == 1
+        else { throw .taking(.configuration, "cannot set TLS versions, cipher suites and groups") }
     }
 
     private func setBehaviour() {
@@ -102,35 +114,25 @@ import COpenSSL
             self.pointer,
             Int(SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS)
         )
+        // Tickets are sealed with keys of the context's own, so that a new context is also the end of old tickets.
         // Senders come back with stateless tickets; a cache of sessions in memory would only cost. One ticket per
         // handshake is enough, since connections live for hours.
         _ = unsafe freshet_SSL_CTX_set_session_cache_mode(self.pointer, Int(SSL_SESS_CACHE_OFF))
         _ = unsafe SSL_CTX_set_num_tickets(self.pointer, 1)
     }
 
-    /// Takes the certificate chain and the key, and checks that they belong together.
-    private func use(_ identity: TLSIdentity) throws(TLSError) {
-        let chain = try identity.certificateChain.certificates("certificate chain")
-        let key = try identity.privateKey.privateKey("private key")
+    /// Takes the certificate chain and the key.
+    private func use(_ identity: LoadedIdentity) throws(TLSError) {
         // Sound in all of the following: OpenSSL counts its own references to certificates and key.
-        guard unsafe SSL_CTX_use_certificate(self.pointer, chain[0].pointer) == 1 else {
-            throw .taking(.configuration, "certificate chain \(identity.certificateChain.name)")
+        guard unsafe SSL_CTX_use_certificate(self.pointer, identity.chain[0].pointer) == 1 else {
+            throw .taking(.configuration, "certificate chain \(identity.files.certificateChain.name)")
         }
-        guard unsafe X509_check_private_key(chain[0].pointer, key.pointer) == 1 else {
-            let faults = OpenSSLFault.takeQueue()
-            throw TLSError(
-                .configuration,
-                "private key \(identity.privateKey.name): key does not match certificate "
-                    + identity.certificateChain.name,
-                faults: faults
-            )
+        guard unsafe SSL_CTX_use_PrivateKey(self.pointer, identity.key.pointer) == 1 else {
+            throw .taking(.configuration, "private key \(identity.files.privateKey.name)")
         }
-        guard unsafe SSL_CTX_use_PrivateKey(self.pointer, key.pointer) == 1 else {
-            throw .taking(.configuration, "private key \(identity.privateKey.name)")
-        }
-        for issuer in chain.dropFirst() {
+        for issuer in identity.chain.dropFirst() {
             guard unsafe freshet_SSL_CTX_add1_chain_cert(self.pointer, issuer.pointer) == 1 else {
-                throw .taking(.configuration, "certificate chain \(identity.certificateChain.name)")
+                throw .taking(.configuration, "certificate chain \(identity.files.certificateChain.name)")
             }
         }
     }
@@ -167,6 +169,28 @@ import COpenSSL
         let name = Array("freshet".utf8)
         guard unsafe SSL_CTX_set_session_id_context(self.pointer, name, UInt32(name.count)) == 1 else {
             throw .taking(.internalFailure, "cannot name the TLS context")
+        }
+    }
+}
+
+/// A certificate chain and a key that belong together.
+private struct LoadedIdentity {
+    let files: TLSIdentity
+    /// The own certificate first; never empty.
+    let chain: [CertificateHandle]
+    let key: KeyHandle
+
+    init(_ files: TLSIdentity) throws(TLSError) {
+        self.files = files
+        self.chain = try files.certificateChain.certificates("certificate chain")
+        self.key = try files.privateKey.privateKey("private key")
+        // Sound: both handles are alive for the call.
+        guard unsafe X509_check_private_key(self.chain[0].pointer, self.key.pointer) == 1 else {
+            throw TLSError(
+                .configuration,
+                "private key \(files.privateKey.name): key does not match certificate \(files.certificateChain.name)",
+                faults: OpenSSLFault.takeQueue()
+            )
         }
     }
 }

@@ -104,3 +104,26 @@ import Testing
         #expect(ready == 80)
     }
 }
+
+/// What a context tells of itself, and what it agrees to.
+@Suite struct TLSPolicyTests {
+    private let fixture: Fixture
+
+    init() throws { self.fixture = try Fixture.shared.get() }
+
+    @Test func `a context knows its own certificate`() throws {
+        let identity = try self.fixture.authority.issueServer(
+            dnsNames: ["push.example.net"],
+            validity: .init(start: .at(seconds: 1_700_000_000), days: 20_000)
+        )
+        let certificate = try #require(try self.fixture.serverContext(identity: identity).certificate)
+        #expect(certificate.commonName == "push.example.net")
+        #expect(certificate.notAfterSeconds == 1_700_000_000 + 20_000 * 86_400)
+        let printed = try openssl(
+            ["x509", "-noout", "-fingerprint", "-sha256"],
+            input: identity.certificatePEM
+        ).output.split(separator: "=")[1].filter { $0 != ":" }
+        #expect(hex(String(printed).trimmed) == certificate.sha256Fingerprint)
+        #expect(try self.fixture.clientContext().certificate == nil)
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import TLS
+import Testing
+
+@Suite struct RevocationListTests {
+    private let fixture: Fixture
+
+    init() throws { self.fixture = try Fixture.shared.get() }
+
+    /// What a server sees of a client's certificate.
+    private func peer(_ identity: IssuedCertificate, of authority: CertificateAuthority) throws -> PeerCertificate {
+        var wire = try Wire(
+            client: self.fixture.clientContext(identity: identity),
+            server: self.fixture.serverContext(
+                clientCertificate: .required(trustRoots: .text(authority.certificatePEM))
+            )
+        )
+        try wire.settle()
+        return try #require(wire.server.peerCertificate)
+    }
+
+    private func fingerprint(_ identity: IssuedCertificate) throws -> String {
+        try openssl(["x509", "-noout", "-fingerprint", "-sha256"], input: identity.certificatePEM).output
+    }
+
+    /// A list that the `openssl` program makes, revoking certificates of an authority.
+    private func list(
+        _ authority: CertificateAuthority,
+        revoking certificates: [IssuedCertificate],
+        days: Int = 30
+    ) throws -> String {
+        let folder = try Scratch()
+        let index = try folder.write("index.txt", [])
+        let root = try folder.write("ca.pem", Array(authority.certificatePEM.utf8))
+        let key = try folder.write("ca.key", Array(authority.privateKeyPEM.utf8))
+        let configuration = try folder.write(
+            "openssl.cnf",
+            Array("[ca]\ndefault_ca=d\n[d]\ndatabase=\(index)\ndefault_md=sha256\n".utf8)
+        )
+        let common = ["ca", "-config", configuration, "-cert", root, "-keyfile", key]
+        for (number, certificate) in certificates.enumerated() {
+            let file = try folder.write("\(number).pem", Array(certificate.certificatePEM.utf8))
+            let verdict = try openssl(common + ["-revoke", file])
+            try #require(verdict.status == 0, "\(verdict.complaint)")
+        }
+        let verdict = try openssl(common + ["-gencrl", "-crldays", "\(days)"])
+        try #require(verdict.status == 0, "\(verdict.complaint)")
+        return verdict.output
+    }
+
+    @Test func `a list of an authority revokes what it lists, and nothing of another authority`() throws {
+        let authority = self.fixture.authority
+        let revoked = try authority.issueClient(commonName: "revoked")
+        let also = try authority.issueClient(commonName: "also revoked")
+        let good = try authority.issueClient(commonName: "good")
+        let text = try self.list(authority, revoking: [revoked, also])
+        let list = try RevocationList(.text(text))
+        #expect(list.count == 2)
+        #expect(try list.contains(self.peer(revoked, of: authority)))
+        #expect(try list.contains(self.peer(also, of: authority)))
+        #expect(try !list.contains(self.peer(good, of: authority)))
+
+        // The same number from another issuer is another certificate.
+        let other = try CertificateAuthority.make(commonName: "Another root")
+        let foreign = try RevocationList(.text(self.list(other, revoking: [revoked])))
+        #expect(foreign.count == 1)
+        #expect(try !foreign.contains(self.peer(revoked, of: authority)))
+    }
+
+    @Test func `a list says when it should be renewed, and stays in force after that`() throws {
+        let authority = self.fixture.authority
+        let revoked = try authority.issueClient(commonName: "revoked")
+        let now = Int64(Date().timeIntervalSince1970)
+        let list = try RevocationList(.text(self.list(authority, revoking: [revoked], days: 2)))
+        let next = try #require(list.nextUpdateSeconds)
+        #expect((now + 86_400...now + 3 * 86_400).contains(next))
+        #expect(RevocationList().nextUpdateSeconds == nil)
+    }
+
+    @Test func `lines of fingerprints may stand beside lists`() throws {
+        let authority = self.fixture.authority
+        let names = ["colons", "bare", "listed", "good"]
+        let certificates = try names.map { try authority.issueClient(commonName: $0) }
+        let bare = try self.fingerprint(certificates[1]).split(separator: "=")[1].filter { $0 != ":" }.lowercased()
+        let text =
+            "# stolen in spring\n" + (try self.fingerprint(certificates[0])) + "\n\n  \(bare.trimmed)  \r\n"
+            + (try self.list(authority, revoking: [certificates[2]])) + "# the end"
+        let list = try RevocationList(.text(text))
+        #expect(list.count == 3)
+        let revoked = try certificates.map { try list.contains(self.peer($0, of: authority)) }
+        #expect(revoked == [true, true, true, false])
+    }
+
+    @Test func `an empty list revokes nothing`() throws {
+        #expect(try RevocationList(.text("")) == RevocationList())
+        #expect(try RevocationList(.text("# nobody yet\n")).count == 0)
+    }
+
+    @Test func `a line that is no fingerprint is named`() throws {
+        let folder = try Scratch()
+        let digits = String(repeating: "0", count: 63)
+        for wrong in [digits, digits + "g", digits + "00", "serial 5", "SHA1 Fingerprint=00:11"] {
+            let file = try folder.write("revoked.txt", Array("# first\n\(wrong)\n".utf8))
+            let error = #expect(throws: TLSError.self) { try RevocationList(.file(file)) }
+            #expect(
+                error?.message == "revocation list \(file): line 2 is no SHA-256 fingerprint of 64 hex digits",
+                "\(wrong)"
+            )
+        }
+    }
+
+    @Test func `a damaged list is refused whole`() throws {
+        let text = try self.list(self.fixture.authority, revoking: [])
+        let cut = text.split(separator: "\n").dropLast(3).joined(separator: "\n")
+        let error = #expect(throws: TLSError.self) { try RevocationList(.text(cut)) }
+        #expect(error?.code == .configuration)
+        let missing = #expect(throws: TLSError.self) { try RevocationList(.file("/nonexistent/crl.pem")) }
+        #expect(missing?.message == "revocation list /nonexistent/crl.pem: No such file or directory")
+    }
+}
