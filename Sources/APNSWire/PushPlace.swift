@@ -2,7 +2,7 @@ import WidgetModel
 
 /// What a sender's topics say of where a push goes: looked up once, asked by several checks.
 package struct PushPlace: Hashable, Sendable {
-    /// What is known of `apns-topic`; nil if the header is absent or the sender has no such topic.
+    /// What is known of `apns-topic`, or of the sender's only one in its place; nil if the sender has no such topic.
     private let topic: TopicTable.Entry?
     /// What is known of the bundle id in the path of a targeted push.
     private let app: TopicTable.Entry?
@@ -11,12 +11,14 @@ package struct PushPlace: Hashable, Sendable {
 
     /// - Parameter topics: What the verified sender may push to.
     package init(_ head: PushRequestHead, in bytes: Span<UInt8>, target: PushTarget, topics: TopicTable) {
-        self.topic = head.topic.flatMap { topics.entry(topic: bytes.extracting($0.bounds)) }
+        let named = head.topic.flatMap { topics.entry(topic: bytes.extracting($0.bounds)) }
         switch target {
         case .device:
+            self.topic = head.topic?.isEmpty ?? true ? topics.defaultEntry : named
             self.app = nil
             self.types = topics.types
         case .targeted(let bundle, _):
+            self.topic = named
             self.app = Self.entry(bundle, bytes, topics)
             self.types = .widgetKit
         }
@@ -49,7 +51,7 @@ package struct PushPlace: Hashable, Sendable {
     ) throws(Rejection) -> (app: Int, type: PushType) {
         let range = head.topic ?? .empty
         guard case .targeted = target else {
-            guard rules.met(.topicPresent, !range.isEmpty) else { throw .missingTopic }
+            guard rules.met(.topicPresent, !range.isEmpty || self.topic != nil) else { throw .missingTopic }
             let type = try self.type(head, bytes, bytes.extracting(range.bounds), rules)
             guard let topic = self.topic else { throw .topicDisallowed }
             return (Int(topic.app), type)

@@ -48,27 +48,39 @@ package struct TopicTable: Sendable {
 
     private var topics: ByteTable<Entry>
     private var bundles: ByteTable<Entry>
+    /// What is known of the topic that a push without `apns-topic` is for; nil if it has to name one.
+    let defaultEntry: Entry?
     /// The types that a push to any of the apps may have.
     let types: PushTypeSet
 
     /// - Parameters:
     ///   - apps: The apps. Where two list one topic, the earlier has it.
     ///   - allowed: The only topics that the key is for, or nil if it is for all.
-    package init(_ apps: [App], limitedTo allowed: [String]? = nil, rules: PushRules = .all) {
+    ///   - defaultsToOnlyTopic: Whether the one topic, if there is but one, is meant where a push names none: so it is
+    ///     for a client certificate.
+    package init(
+        _ apps: [App],
+        limitedTo allowed: [String]? = nil,
+        defaultsToOnlyTopic: Bool = false,
+        rules: PushRules = .all
+    ) {
         self.topics = ByteTable()
         self.bundles = ByteTable()
         var union = PushTypeSet.widgetKit
+        var reachable: [Entry] = []
         for app in apps {
             var isReachable = false
             for (topic, types) in Self.entries(of: app)
             where rules.met(.topicOfKey, allowed?.contains(topic) ?? true) {
                 self.topics.insert(Array(topic.utf8), Self.entry(app, types))
+                reachable.append(Self.entry(app, types))
                 isReachable = true
             }
             union.formUnion(app.types)
             if isReachable { self.bundles.insert(Array(app.bundle.rawValue.utf8), Self.entry(app, app.types)) }
         }
         self.types = union
+        self.defaultEntry = defaultsToOnlyTopic && reachable.count == 1 ? reachable[0] : nil
     }
 
     /// The topics of an app, each with the types that go with it.
@@ -96,6 +108,14 @@ package struct TopicTable: Sendable {
             isOfOtherEnvironment: app.isOfOtherEnvironment
         )
     }
+
+    /// All topics of an app.
+    package static func topicNames(of app: App) -> [String] {
+        self.entries(of: app).map(\.0)
+    }
+
+    /// Whether the sender may push to a topic.
+    package func holds(_ topic: Span<UInt8>) -> Bool { self.entry(topic: topic) != nil }
 
     func entry(topic: Span<UInt8>) -> Entry? { self.topics.value(for: topic) }
 

@@ -20,10 +20,19 @@ struct Certs: ParsableCommand {
     @Option(help: "How many days the server's and the client's certificates are valid.") var days = 365
     @Option(name: .customLong("topic"), help: "A topic the client certificate is for; may be given several times.")
     var topics: [String] = []
+    @Option(
+        name: .customLong("environment"),
+        help: "development or production: what the client certificate is for; may be given twice. Default: not said."
+    )
+    var environments: [String] = []
+    @Option(name: .customLong("user-id"), help: "The UID in the client certificate's subject.") var userID: String?
     @Option(help: "The common name of the client certificate.") var client = "freshet development client"
 
     func validate() throws {
         guard (1...3650).contains(self.days) else { throw ValidationError("--days takes 1 to 3650") }
+        guard self.environments.allSatisfy({ ["development", "production"].contains($0) }) else {
+            throw ValidationError("--environment takes development or production")
+        }
     }
 
     func run() throws {
@@ -43,7 +52,9 @@ struct Certs: ParsableCommand {
         try self.pair("client") {
             try authority.issueClient(
                 commonName: self.client,
+                userID: self.userID,
                 topics: self.topics,
+                environments: self.environments.map { $0 == "development" ? .development : .production },
                 validity: CertificateValidity(days: self.days)
             )
         }

@@ -24,7 +24,7 @@ extension ServedApps {
 }
 
 extension SenderDirectory {
-    /// Reads the keys' files.
+    /// Reads the keys' files and the revocation list.
     ///
     /// - Throws: ``TLSError`` that names the file.
     package init(_ configuration: GatewayConfiguration) throws(TLSError) {
@@ -41,21 +41,9 @@ extension SenderDirectory {
                 keys.append(Key(sender: sender, publicKey: publicKey))
             }
         }
-        var certificates: [GatewayConfiguration.ClientCertificate.Name: Sender] = [:]
-        for app in configuration.apps {
-            for certificate in app.clientCertificates {
-                let topics = TopicTable(configuration, app: app.bundleID, limitedTo: certificate.topics)
-                certificates[certificate.name] = Sender(
-                    team: app.team,
-                    keyID: nil,
-                    topics: topics,
-                    meter: configuration.rateLimits.perKey.map { RateMeter($0.limit) }
-                )
-            }
-        }
         self.init(
             keys: keys,
-            certificates: certificates,
+            certificates: ClientCertificates(try ClientCertificateTable(configuration)),
             rules: ProviderTokenRules(
                 ageMax: configuration.providerTokens.ageMax,
                 futureSkewMax: configuration.providerTokens.futureSkewMax
@@ -64,26 +52,53 @@ extension SenderDirectory {
     }
 }
 
+extension ClientCertificateTable {
+    /// Reads the revocation list.
+    ///
+    /// - Throws: ``TLSError`` that names the file.
+    package init(_ configuration: GatewayConfiguration) throws(TLSError) {
+        self.init(
+            apps: configuration.apps.enumerated().map { number, app in
+                App(
+                    topics: TopicTable.App(number, app),
+                    team: app.team,
+                    environment: app.environment == .production ? .production : .development
+                )
+            },
+            rules: configuration.apps.enumerated().flatMap { number, app in
+                app.clientCertificates.map { Rule(name: $0.name, app: number, topics: $0.topics) }
+            },
+            believesTopics: configuration.clientCertificates.unnamed == .topics,
+            rate: configuration.rateLimits.perKey?.limit,
+            revocations: try RevocationList(configuration)
+        )
+    }
+}
+
+extension RevocationList {
+    /// Reads the file that a configuration names, if it names one.
+    ///
+    /// - Throws: ``TLSError`` that names the file.
+    package init(_ configuration: GatewayConfiguration) throws(TLSError) {
+        guard let file = configuration.clientCertificates.revocationList else {
+            self.init()
+            return
+        }
+        try self.init(.file(file))
+    }
+}
+
+extension TopicTable.App {
+    fileprivate init(_ number: Int, _ app: GatewayConfiguration.App) {
+        self.init(number: number, bundle: app.bundleID, extraTopics: app.extraTopics)
+    }
+}
+
 extension TopicTable {
     /// The topics of a team's apps.
     fileprivate init(_ configuration: GatewayConfiguration, team: TeamID, limitedTo topics: [String]?) {
-        self.init(configuration, { $0.team == team }, limitedTo: topics)
-    }
-
-    /// The topics of one app.
-    fileprivate init(_ configuration: GatewayConfiguration, app: BundleID, limitedTo topics: [String]?) {
-        self.init(configuration, { $0.bundleID == app }, limitedTo: topics)
-    }
-
-    private init(
-        _ configuration: GatewayConfiguration,
-        _ isIncluded: (GatewayConfiguration.App) -> Bool,
-        limitedTo topics: [String]?
-    ) {
-        let apps = configuration.apps.enumerated().filter { isIncluded($0.element) }.map { number, app in
-            App(number: number, bundle: app.bundleID, extraTopics: app.extraTopics)
-        }
-        self.init(apps, limitedTo: topics)
+        let apps = configuration.apps.enumerated().filter { $0.element.team == team }
+        self.init(apps.map { TopicTable.App($0.offset, $0.element) }, limitedTo: topics)
     }
 }
 

@@ -92,10 +92,12 @@ package struct CertificateAuthority: Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - userID: The subject's UID, which names the base topic in a push certificate.
     ///   - topics: What Apple's extension 1.2.840.113635.100.6.3.6 lists; none leaves the extension out.
+    ///   - environments: What Apple's extensions 1.2.840.113635.100.6.3.1 and .2 say; none leaves both out.
     package func issueClient(
         commonName: String,
         userID: String? = nil,
         topics: [String] = [],
+        environments: [PeerCertificate.Environment] = [],
         validity: CertificateValidity = CertificateValidity(days: 365)
     ) throws(TLSError) -> IssuedCertificate {
         try self.issue(validity) { (builder) throws(TLSError) in
@@ -107,6 +109,12 @@ package struct CertificateAuthority: Sendable, CustomStringConvertible {
                     PeerCertificate.AppleExtension.topics.rawValue,
                     bytes: AppleTopics.extensionBytes(topics)
                 )
+            }
+            for environment in environments {
+                let identifier: PeerCertificate.AppleExtension =
+                    environment == .development ? .development : .production
+                // Its presence says it all; the value is an ASN.1 NULL.
+                try builder.addExtension(identifier.rawValue, bytes: [0x05, 0x00])
             }
         }
     }

@@ -28,9 +28,35 @@ package struct PeerCertificate: Hashable, Sendable {
     package let notAfterSeconds: Int64
     private let extensions: [AppleExtension: [UInt8]]
 
+    /// APNs' two worlds, each with tokens of its own.
+    package enum Environment: Hashable, Sendable {
+        case development
+        case production
+    }
+
+    /// The environments that the certificate is for, as Apple's extensions tell; empty if it has neither of them.
+    package var environments: Set<Environment> {
+        var environments: Set<Environment> = []
+        if self.extensions[.development] != nil { environments.insert(.development) }
+        if self.extensions[.production] != nil { environments.insert(.production) }
+        return environments
+    }
+
+    /// The topics that the certificate lists itself; nil if it has no such list, or one that cannot be read.
+    package var topics: [String]? {
+        self.extensions[.topics].flatMap { AppleTopics.topics(inExtension: $0) }
+    }
+
     /// The bytes of an extension as they stand in the certificate (DER); nil if it is not there.
     package func rawExtension(_ identifier: AppleExtension) -> [UInt8]? {
         self.extensions[identifier]
+    }
+
+    /// The first certificate of a PEM text, believed without verification: for files and tests, never for a peer.
+    package init(unverified source: PEMSource) throws(TLSError) {
+        let certificate = try source.certificates("certificate")[0]
+        // Sound: the handle keeps the certificate alive for the call.
+        self = unsafe PeerCertificate(reading: certificate.pointer)
     }
 
     /// Reads what is needed. Sound for any complete certificate, which the caller keeps alive for the call.

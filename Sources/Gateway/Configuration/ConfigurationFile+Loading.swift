@@ -95,7 +95,7 @@ extension FilePurpose {
         case .certificates: expected = (["CERTIFICATE-----"], "certificate")
         case .privateKey: expected = (["PRIVATE KEY-----"], "private key")
         case .providerKey: expected = (["PRIVATE KEY-----", "PUBLIC KEY-----"], "private or public key")
-        case .tokens, .folder: return nil
+        case .revocationList, .tokens, .folder: return nil
         }
         let headers = text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("-----BEGIN ") }
         if headers.contains(where: { header in expected.label.contains { header.hasSuffix($0) } }) { return nil }

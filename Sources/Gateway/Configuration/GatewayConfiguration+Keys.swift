@@ -6,7 +6,14 @@ extension GatewayConfiguration {
     mutating func visit(_ visitor: inout some SettingsVisitor) {
         visitor.file("dataDirectory", &self.dataDirectory, .folder)
         visitor.scalar("partitions", &self.partitions, .integer(1...64))
-        visitor.section("tls") { self.tls.visit(&$0, isRequired: false) }
+        visitor.section("tls") { visitor in
+            self.tls.visit(&visitor, isRequired: false)
+            visitor.scalar("checkInterval", &self.certificateCheck, .duration(.seconds(1) ... .hours(24)))
+        }
+        visitor.section("clientCertificates") { visitor in
+            visitor.scalar("unnamed", &self.clientCertificates.unnamed, .choice())
+            visitor.optionalFile("revocationList", &self.clientCertificates.revocationList, .revocationList)
+        }
         visitor.section("listeners") { visitor in
             visitor.section("push") { visitor in
                 self.listeners.push.visit(&visitor, hasTLS: true)

@@ -7,7 +7,7 @@ extension GatewayConfiguration {
     ///
     /// The types of single values are checked as they are read; here is what one key says about another.
     package func faults() -> [(path: String, sentence: String)] {
-        self.listenerFaults() + self.senderFaults() + self.appFaults() + self.policyFaults()
+        self.listenerFaults() + self.senderFaults() + self.certificateFaults() + self.appFaults() + self.policyFaults()
     }
 
     private func listenerFaults() -> [(path: String, sentence: String)] {
@@ -72,6 +72,28 @@ extension GatewayConfiguration {
             let sentence = "is no topic of an app of the team \(team); correct it, or add it to the app's extraTopics"
             return ("\(path)[\(index)]", sentence)
         }
+    }
+
+    private func certificateFaults() -> [(path: String, sentence: String)] {
+        var faults: [(path: String, sentence: String)] = []
+        if self.clientCertificates.unnamed == .topics, self.tls(for: self.listeners.push).clientAuthorities == nil {
+            faults.append(
+                ("clientCertificates.unnamed", "needs tls.clientCA, without which no client is asked for a certificate")
+            )
+        }
+        // A sender is of one team.
+        var teams: [ClientCertificate.Name: (team: TeamID, app: Int)] = [:]
+        for (index, app) in self.apps.enumerated() {
+            for (place, certificate) in app.clientCertificates.enumerated() {
+                if let other = teams[certificate.name], other.team != app.team {
+                    let sentence =
+                        "is named by apps[\(other.app)], an app of another team; a certificate is of one team"
+                    faults.append(("apps[\(index)].allowedClientCertificates[\(place)]", sentence))
+                }
+                teams[certificate.name] = teams[certificate.name] ?? (app.team, index)
+            }
+        }
+        return faults
     }
 
     private func appFaults() -> [(path: String, sentence: String)] {

@@ -14,6 +14,9 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var listeners = Listeners()
     /// The certificate of every TLS listener that names none of its own.
     package var tls = TLSFiles()
+    /// How often the files of certificates are looked at for changes. Default 10 s.
+    package var certificateCheck = Interval.seconds(10)
+    package var clientCertificates = ClientCertificates()
     package var operators = Operators()
     /// Who may push. Default none; each id once.
     package var teams: [Team] = []
@@ -84,6 +87,24 @@ extension GatewayConfiguration {
         package var key = "certs/server.key"
         /// The authorities whose client certificates are believed. Default none: no client certificate is asked for.
         package var clientAuthorities: String?
+
+        package init() {}
+    }
+
+    /// What is believed of senders' client certificates, beside what apps say of each.
+    package struct ClientCertificates: Hashable, Sendable {
+        /// Whom a certificate speaks for that no app names.
+        package enum Unnamed: String, Hashable, Sendable, CaseIterable {
+            /// Nobody.
+            case reject
+            /// The apps of the topics that it lists.
+            case topics
+        }
+
+        /// Default reject.
+        package var unnamed = Unnamed.reject
+        /// A file of certificates that are no longer believed. Default none.
+        package var revocationList: String?
 
         package init() {}
     }

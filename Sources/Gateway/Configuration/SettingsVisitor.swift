@@ -8,6 +8,8 @@ package enum FilePurpose: Hashable, Sendable {
     case privateKey
     /// A private or a public key in PEM.
     case providerKey
+    /// Revoked certificates: lists in PEM, or a fingerprint a line.
+    case revocationList
     /// One access token a line.
     case tokens
     /// A folder that is made if it is not there.

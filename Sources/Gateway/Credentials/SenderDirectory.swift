@@ -18,7 +18,8 @@ package struct SenderDirectory: Sendable {
     }
 
     private let keys: [KeyID: Key]
-    private let certificates: [GatewayConfiguration.ClientCertificate.Name: Sender]
+    /// The table of client certificates, which may change while the gateway runs.
+    package let certificates: ClientCertificates
     private let rules: ProviderTokenRules
     private let hostRules: HostCredentialRules
     /// How often senders may renew their tokens.
@@ -26,7 +27,7 @@ package struct SenderDirectory: Sendable {
 
     package init(
         keys: [Key],
-        certificates: [GatewayConfiguration.ClientCertificate.Name: Sender] = [:],
+        certificates: ClientCertificates = ClientCertificates(),
         rules: ProviderTokenRules = ProviderTokenRules(),
         hostRules: HostCredentialRules = HostCredentialRules(),
         updates: TokenUpdates = TokenUpdates()
@@ -38,12 +39,6 @@ package struct SenderDirectory: Sendable {
         self.rules = rules
         self.hostRules = hostRules
         self.updates = updates
-    }
-
-    /// The sender that a verified client certificate speaks for, or nil if the configuration does not name it.
-    package func sender(of certificate: PeerCertificate) -> Sender? {
-        if let sender = self.certificates[.fingerprint(certificate.sha256Fingerprint)] { return sender }
-        return certificate.userID.flatMap { self.certificates[.userID($0)] }
     }
 
     /// Verifies a provider token: its key is known, the team is the key's, the signature holds.

@@ -38,8 +38,13 @@ package struct HostAuthorizer: Sendable {
     ///
     /// - Throws: ``Problem`` with `missing-credential`, `invalid-credential` or `expired-credential`.
     package func caller(of request: HTTPRequest) throws(Problem) -> Caller {
-        if let certificate = request.peerCertificate, let sender = self.senders.sender(of: certificate) {
-            return .sender(sender)
+        if let certificate = request.peerCertificate {
+            switch self.senders.certificates.judge(certificate) {
+            case .sender(let sender): return .sender(sender)
+            case .revoked: throw Problem(.invalidCredential, "the client certificate has been revoked")
+            // A token may still say who asks. A host's app is asked for by name, whatever its environment.
+            case .unknown, .wrongEnvironment: break
+            }
         }
         guard let value = request.headers["authorization"], !value.isEmpty else {
             throw Problem(

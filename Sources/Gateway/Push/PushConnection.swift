@@ -1,11 +1,11 @@
 /// What the push listener remembers of one connection. Belongs to the connection's event loop.
 package final class PushConnection {
-    /// Whom the client certificate speaks for, nil without one; provider tokens are then not looked at.
-    package let certificateSender: Sender?
+    /// The client certificate, nil without one. If it speaks for a sender, provider tokens are not looked at.
+    package let certificate: CertificateStanding?
     /// Whose provider tokens the connection carries.
     package var binding = SenderBinding()
 
-    package init(certificateSender: Sender? = nil) {
-        self.certificateSender = certificateSender
+    package init(certificate: CertificateStanding? = nil) {
+        self.certificate = certificate
     }
 }

@@ -40,9 +40,13 @@ package final class PushHandler: RequestBatchHandler {
     }
 
     package func admit(_ connection: HTTPConnection) -> HTTPAdmission {
-        // A certificate that names its sender is proof enough; a token has to be seen first.
-        let isProven = self.state(of: connection).certificateSender != nil
-        return .accepted(streamsMax: isProven ? nil : self.services.limits.streamsBeforeTokenMax)
+        switch self.state(of: connection).certificate?.verdict {
+        case .revoked?: return .refused(debug: Rejection.badCertificate.json)
+        case .wrongEnvironment?: return .refused(debug: Rejection.badCertificateEnvironment.json)
+        // A certificate that speaks for a sender is proof enough; a token has to be seen first.
+        case .sender?: return .accepted(streamsMax: nil)
+        case .unknown?, nil: return .accepted(streamsMax: self.services.limits.streamsBeforeTokenMax)
+        }
     }
 
     package func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection) {
@@ -53,6 +57,8 @@ package final class PushHandler: RequestBatchHandler {
         }
         // Bound by a token that was in order.
         if state.binding.first != nil { connection.liftStreamLimit() }
+        // In order when it connected; the table has changed since.
+        if let reason = state.certificate?.verdict.refusal { connection.goAway(.noError, debug: reason.json) }
         connection.flush()
         self.scheduleFlush()
     }
@@ -76,8 +82,8 @@ extension PushHandler {
     /// What is remembered of a connection; its client certificate is looked at once.
     private func state(of connection: HTTPConnection) -> PushConnection {
         if let state = connection.context as? PushConnection { return state }
-        let sender = connection.peerCertificate.flatMap { self.services.senders.sender(of: $0) }
-        let state = PushConnection(certificateSender: sender)
+        let certificate = connection.peerCertificate.map { CertificateStanding($0, self.services.senders.certificates) }
+        let state = PushConnection(certificate: certificate)
         connection.context = state
         return state
     }

@@ -97,7 +97,7 @@ package struct PushJudge {
         } catch {
             throw ProviderTokenFault(error, "")
         }
-        if let sender = connection.certificateSender {
+        if let sender = try self.sender(of: connection.certificate, head) {
             let place = PushPlace(head, in: bytes, target: target, topics: sender.topics)
             return (sender, try self.judgeRest(head, bytes, target, place, bodyBytes))
         }
@@ -113,6 +113,26 @@ package struct PushJudge {
         try self.senders.check(token, now: now, inForce: self.rules)
         if !isLatest { try self.admit(token, connection, now) }
         return (token.sender, try self.judgeRest(head, bytes, target, place, bodyBytes))
+    }
+
+    /// The sender that the client certificate speaks for; nil if a provider token has to say who it is.
+    private func sender(
+        of certificate: CertificateStanding?,
+        _ head: PushRequestHead
+    ) throws(ProviderTokenFault) -> Sender? {
+        guard let verdict = certificate?.verdict else { return nil }
+        switch verdict {
+        case .sender(let sender): return sender
+        case .unknown:
+            guard head.authorization?.isEmpty ?? true else { return nil }
+            throw ProviderTokenFault(.badCertificate, "the client certificate speaks for no sender of this gateway")
+        case .revoked: throw ProviderTokenFault(.badCertificate, "the client certificate is revoked")
+        case .wrongEnvironment:
+            throw ProviderTokenFault(
+                .badCertificateEnvironment,
+                "the client certificate is for the other environment than its apps"
+            )
+        }
     }
 
     private func admit(

@@ -1,0 +1,41 @@
+import Synchronization
+package import TLS
+
+/// The table of client certificates that is in force, for all event loops; replaced whole while the gateway runs.
+package final class ClientCertificates: Sendable {
+    private struct State {
+        var table: ClientCertificateTable
+        /// What was judged before, by fingerprint: a certificate's rate is one over all its connections.
+        var judged: [[UInt8]: ClientCertificateTable.Verdict] = [:]
+    }
+
+    /// Verdicts that are remembered; more forgets them all.
+    private static let judgedMax = 10_000
+
+    private let state: Mutex<State>
+    private let number = Atomic<UInt64>(1)
+
+    package init(_ table: ClientCertificateTable = ClientCertificateTable()) {
+        self.state = Mutex(State(table: table))
+    }
+
+    /// Grows with every change: what was judged under a lower one has to be judged again. Never 0.
+    package var generation: UInt64 { self.number.load(ordering: .acquiring) }
+
+    /// Judges a certificate under the table in force.
+    package func judge(_ certificate: PeerCertificate) -> ClientCertificateTable.Verdict {
+        self.state.withLock { state in
+            if let known = state.judged[certificate.sha256Fingerprint] { return known }
+            let verdict = state.table.judge(certificate)
+            if state.judged.count >= Self.judgedMax { state.judged = [:] }
+            state.judged[certificate.sha256Fingerprint] = verdict
+            return verdict
+        }
+    }
+
+    /// Puts what `change` makes of the table in force.
+    package func replace(_ change: (ClientCertificateTable) -> ClientCertificateTable) {
+        self.state.withLock { $0 = State(table: change($0.table)) }
+        self.number.add(1, ordering: .acquiringAndReleasing)
+    }
+}
