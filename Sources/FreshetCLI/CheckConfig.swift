@@ -13,19 +13,24 @@ struct ConfigurationOptions: ParsableArguments {
     )
     var settings: [String] = []
 
+    /// The configuration as it is now.
+    func read() throws -> GatewayConfiguration {
+        let options = try self.settings.map { setting in
+            let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard parts.count == 2 else { throw ValidationError("--set takes key=value, not \"\(setting)\"") }
+            return (path: String(parts[0]), text: String(parts[1]))
+        }
+        return try ConfigurationFile.load(
+            path: self.file,
+            environment: ProcessInfo.processInfo.environment,
+            options: options
+        )
+    }
+
     /// The configuration, or every fault of it on standard error and exit code 78 (EX_CONFIG).
     func load() throws -> GatewayConfiguration {
         do {
-            let options = try self.settings.map { setting in
-                let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                guard parts.count == 2 else { throw ValidationError("--set takes key=value, not \"\(setting)\"") }
-                return (path: String(parts[0]), text: String(parts[1]))
-            }
-            return try ConfigurationFile.load(
-                path: self.file,
-                environment: ProcessInfo.processInfo.environment,
-                options: options
-            )
+            return try self.read()
         } catch let error as ValidationError {
             throw error
         } catch {

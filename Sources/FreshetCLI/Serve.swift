@@ -13,7 +13,8 @@ struct Serve: AsyncParsableCommand {
         abstract: "Run the gateway.",
         discussion: """
             Replays the log, opens the listeners and serves until SIGTERM or SIGINT, upon which it drains: not ready, \
-            GOAWAY, finish what is in work, stop within timeouts.drain.
+            GOAWAY, finish what is in work, stop within timeouts.drain. SIGHUP reads certificates, the revocation list \
+            and what the configuration says of client certificates again.
             """
     )
 
@@ -36,7 +37,7 @@ struct Serve: AsyncParsableCommand {
         let gateway = Gateway(configuration: configuration, journal: journal, clock: clock, logger: logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [gateway, HangupNotice(logger: logger)],
+                services: [gateway, Hangup(gateway: gateway, options: self.options, logger: logger)],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger
             )
@@ -64,13 +65,21 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// Says that SIGHUP does nothing yet; by default the signal would end the process undrained.
-private struct HangupNotice: Service {
+/// Reads certificates again at every SIGHUP; by default the signal would end the process undrained.
+private struct Hangup: Service {
+    let gateway: Gateway
+    let options: ConfigurationOptions
     let logger: Logger
 
     func run() async throws {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            self.logger.notice("SIGHUP: the configuration is not reloaded while running; restart to apply it")
+            var configuration: GatewayConfiguration?
+            do {
+                configuration = try self.options.read()
+            } catch {
+                self.logger.error("SIGHUP: the configuration cannot be used", metadata: ["error": "\(error)"])
+            }
+            self.gateway.reload(configuration)
         }
     }
 }

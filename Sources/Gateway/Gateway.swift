@@ -7,6 +7,8 @@ package import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import Synchronization
+import TLS
 import WidgetModel
 
 /// The gateway whole: replays the log, opens the listeners, and drains when it is told to stop.
@@ -24,6 +26,8 @@ package final class Gateway: Service {
     private let senderLimits: SenderLimits
     private let seed: UInt64
     private let onReady: @Sendable (BoundPorts) -> Void
+    /// What reads files again, once the listeners are open.
+    private let reloading = Mutex<GatewayReload?>(nil)
 
     /// The ports that were bound, nil for a listener that is off.
     package struct BoundPorts: Hashable, Sendable {
@@ -85,8 +89,24 @@ package final class Gateway: Service {
         self.readiness.set(.replay, met: true)
 
         let group = MultiThreadedEventLoopGroup.singleton
-        let servers = try await self.listen(plans, on: group, apps, senders, log)
+        let certificates = ServerCertificates(
+            plans.certificates.compactMap { plan in
+                plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
+            }
+        )
+        let servers = try await self.listen(plans, on: group, apps, senders, certificates, log)
         self.readiness.set(.listeners, met: true)
+        let reload = GatewayReload(
+            configuration: self.configuration,
+            plans: plans,
+            certificates: certificates,
+            senders: senders,
+            clock: self.clock,
+            logger: self.logger,
+            use: { servers[$0]?.use($1) }
+        )
+        self.reloading.withLock { $0 = reload }
+        let watching = Task { await reload.run() }
         let heartbeat = self.startBeating(group)
         self.onReady(servers.ports)
         self.logger.notice("ready", metadata: servers.metadata)
@@ -95,10 +115,19 @@ package final class Gateway: Service {
         self.logger.notice("draining")
         self.readiness.set(.draining, met: false)
         heartbeat.cancel()
+        watching.cancel()
         self.streams.close()
         await servers.drain(within: .milliseconds(self.configuration.timeouts.drain.milliseconds))
         self.journal.close()
         self.logger.notice("stopped")
+    }
+
+    /// Reads certificates and the revocation list again, changed or not; does nothing before the gateway is ready.
+    ///
+    /// - Parameter configuration: The configuration as it is now, nil if it cannot be read: what it says of client
+    ///   certificates is taken, too.
+    package func reload(_ configuration: GatewayConfiguration?) {
+        self.reloading.withLock { $0 }?.reload(configuration)
     }
 
     private func waitForShutdown() async {
@@ -190,6 +219,7 @@ extension Gateway {
         on group: MultiThreadedEventLoopGroup,
         _ apps: ServedApps,
         _ senders: SenderDirectory,
+        _ certificates: ServerCertificates,
         _ log: CommandLog
     ) async throws -> RunningListeners {
         let hosts = HostRoutes(
@@ -208,6 +238,7 @@ extension Gateway {
             senderLimits: self.senderLimits,
             readiness: self.readiness,
             access: OperatorAccess(tokens: self.configuration.operators.tokens.map(\.value)),
+            certificates: certificates,
             clock: self.clock
         )
         let services = self.pushServices(apps, senders, log)
@@ -263,11 +294,21 @@ extension Gateway {
 }
 
 /// The listeners that are open.
-private struct RunningListeners {
+private struct RunningListeners: Sendable {
     var push: HTTPServer?
     var host: HTTPServer?
     var ops: HTTPServer?
     var health: HTTPServer?
+
+    /// A listener with TLS by its name in the configuration.
+    subscript(name: String) -> HTTPServer? {
+        switch name {
+        case "push": self.push
+        case "host": self.host
+        case "ops": self.ops
+        default: nil
+        }
+    }
 
     var ports: Gateway.BoundPorts {
         Gateway.BoundPorts(

@@ -1,7 +1,7 @@
 import HTTP2
 package import HTTPTransport
 import NIOCore
-import TLS
+package import TLS
 import WidgetModel
 
 /// The listeners that a configuration asks for, certificates read and checked; nil for one that is off.
@@ -10,42 +10,57 @@ package struct ListenerPlans: Sendable {
     package let host: HTTPListenerConfiguration?
     package let ops: HTTPListenerConfiguration?
     package let health: HTTPListenerConfiguration?
+    /// The certificates of the listeners with TLS, in the order push, host, ops.
+    package let certificates: [Certificate]
+
+    /// Where a listener has its certificate from.
+    package struct Certificate: Sendable {
+        /// The listener's name in the configuration.
+        package let listener: String
+        package let files: GatewayConfiguration.TLSFiles
+        /// As it was read at the start.
+        package let context: TLSContext
+        /// Reads the files again.
+        package let load: @Sendable () throws(TLSError) -> TLSContext
+    }
 
     package init(_ configuration: GatewayConfiguration) throws {
         let listeners = configuration.listeners
-        // "http/1.1" is there to be answered: who chooses it reads that HTTP/2 is wanted.
-        self.push = try Self.plan("push", listeners.push, configuration, alpn: ["h2", "http/1.1"]) { plan in
+        let push = try Self.certificate("push", listeners.push, configuration)
+        self.push = Self.plan("push", listeners.push, configuration, push) { plan in
             plan.protocols = .http2
             plan.limits.bodyBytesMax = max(
                 configuration.limits.deviceBodyBytesMax,
                 configuration.limits.targetedBodyBytesMax
             )
         }
-        self.host = try Self.plan("host", listeners.host, configuration, alpn: ["h2", "http/1.1"]) { plan in
+        let host = try Self.certificate("host", listeners.host, configuration)
+        self.host = Self.plan("host", listeners.host, configuration, host) { plan in
             plan.protocols = .http2AndHTTP1
             plan.limits.bodyBytesMax = max(configuration.limits.hostBodyBytesMax, configuration.limits.importBytesMax)
         }
-        self.ops = try Self.plan("ops", listeners.ops, configuration, alpn: ["h2", "http/1.1"]) { plan in
+        let ops = try Self.certificate("ops", listeners.ops, configuration)
+        self.ops = Self.plan("ops", listeners.ops, configuration, ops) { plan in
             plan.protocols = .http2AndHTTP1
             plan.limits.bodyBytesMax = configuration.limits.hostBodyBytesMax
         }
-        self.health = try Self.plan("health", listeners.health, configuration, alpn: []) { _ in }
+        self.health = Self.plan("health", listeners.health, configuration, nil) { _ in }
+        self.certificates = [push, host, ops].compactMap { $0 }
     }
 
     private static func plan(
         _ name: String,
         _ listener: GatewayConfiguration.Listener,
         _ configuration: GatewayConfiguration,
-        alpn: [String],
+        _ certificate: Certificate?,
         _ adjust: (inout HTTPListenerConfiguration) -> Void
-    ) throws -> HTTPListenerConfiguration? {
+    ) -> HTTPListenerConfiguration? {
         guard listener.isEnabled else { return nil }
-        let context = alpn.isEmpty ? nil : try Self.context(listener, configuration, alpn: alpn)
         var plan = HTTPListenerConfiguration(
             name: name,
             address: listener.address,
             port: listener.port,
-            tls: context
+            tls: certificate?.context
         )
         plan.limits.concurrentStreamsMax = UInt32(configuration.limits.concurrentStreamsMax)
         plan.limits.headerListBytesMax = configuration.limits.headerBytesMax
@@ -62,20 +77,27 @@ package struct ListenerPlans: Sendable {
         return plan
     }
 
-    private static func context(
+    private static func certificate(
+        _ name: String,
         _ listener: GatewayConfiguration.Listener,
-        _ configuration: GatewayConfiguration,
-        alpn: [String]
-    ) throws -> TLSContext {
+        _ configuration: GatewayConfiguration
+    ) throws(TLSError) -> Certificate? {
+        guard listener.isEnabled else { return nil }
         let files = configuration.tls(for: listener)
-        return try TLSContext.server(
-            TLSServerConfiguration(
-                identity: TLSIdentity(certificateChain: .file(files.certificate), privateKey: .file(files.key)),
-                alpn: alpn,
-                missingALPN: listener.acceptsPriorKnowledge ? .acceptAsPriorKnowledge : .refuse,
-                clientCertificate: files.clientAuthorities.map { .optional(trustRoots: .file($0)) } ?? .none
+        let missingALPN: TLSServerConfiguration.MissingALPN =
+            listener.acceptsPriorKnowledge ? .acceptAsPriorKnowledge : .refuse
+        let load: @Sendable () throws(TLSError) -> TLSContext = { () throws(TLSError) in
+            try TLSContext.server(
+                TLSServerConfiguration(
+                    identity: TLSIdentity(certificateChain: .file(files.certificate), privateKey: .file(files.key)),
+                    // On the push listener "http/1.1" is there to be answered: who chooses it reads what is wanted.
+                    alpn: ["h2", "http/1.1"],
+                    missingALPN: missingALPN,
+                    clientCertificate: files.clientAuthorities.map { .optional(trustRoots: .file($0)) } ?? .none
+                )
             )
-        )
+        }
+        return Certificate(listener: name, files: files, context: try load(), load: load)
     }
 }
 

@@ -2,7 +2,7 @@ package import Logging
 package import NIOCore
 import NIOPosix
 import Synchronization
-import TLS
+package import TLS
 
 /// One listener: a bound port, the connections that came in through it, and the owner's handler on every loop.
 package final class HTTPServer: Sendable {
@@ -63,6 +63,13 @@ package final class HTTPServer: Sendable {
         }
     }
 
+    /// Serves the connections that come from now on under another context; those that are here keep theirs.
+    package func use(_ tls: TLSContext) {
+        for loop in self.loops {
+            loop.eventLoop.execute { loop.value.tls = tls }
+        }
+    }
+
     /// Takes no more connections, lets those that are here finish, and returns when all have gone.
     ///
     /// HTTP/2 connections get two GOAWAYs (RFC 9113, 6.8), so that no request that was on its way is lost. Streamed
@@ -104,8 +111,7 @@ package final class HTTPServer: Sendable {
         _ group: any EventLoopGroup,
         _ loops: [NIOLoopBound<ListenerLoop>]
     ) async throws -> any Channel {
-        let tls = configuration.tls
-        return try await ServerBootstrap(group: group)
+        try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: configuration.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -121,21 +127,21 @@ package final class HTTPServer: Sendable {
                     guard let loop = loops.first(where: { $0.eventLoop === channel.eventLoop })?.value else {
                         preconditionFailure("a connection came on a loop that is not of the listener's group")
                     }
-                    try Self.accept(channel, loop, tls)
+                    try Self.accept(channel, loop)
                 }
             }
             .bind(host: configuration.address, port: configuration.port)
             .get()
     }
 
-    private static func accept(_ channel: any Channel, _ loop: ListenerLoop, _ tls: TLSContext?) throws {
+    private static func accept(_ channel: any Channel, _ loop: ListenerLoop) throws {
         let id = ListenerShared.nextConnectionID()
         let peer = channel.remoteAddress
         let remoteAddress = peer.map { "\($0.ipAddress ?? "local"):\($0.port ?? 0)" } ?? "unknown"
         guard loop.admit() else {
             throw HTTPTransportError(.connectionClosed, "the listener is full")
         }
-        if let tls {
+        if let tls = loop.tls {
             let session = try TLSSession.server(tls)
             try channel.pipeline.syncOperations.addHandler(
                 SecureServerHandler(id: id, loop: loop, tls: session, remoteAddress: remoteAddress)

@@ -2,6 +2,7 @@ import HTTP2
 import Logging
 import NIOCore
 import Synchronization
+import TLS
 
 /// What the loops of one listener share.
 final class ListenerShared: Sendable {
@@ -38,6 +39,8 @@ final class ListenerLoop {
     let shared: ListenerShared
     let handler: any RequestBatchHandler
     var counters = HTTPListenerCounters()
+    /// What the next connections are served under; nil on a plain-text listener.
+    var tls: TLSContext?
 
     /// Completed requests of the wakeup that is running.
     var batch = RequestBatch()
@@ -57,6 +60,7 @@ final class ListenerLoop {
         self.eventLoop = eventLoop
         self.shared = shared
         self.handler = handler
+        self.tls = shared.configuration.tls
     }
 
     var configuration: HTTPListenerConfiguration { self.shared.configuration }

@@ -65,6 +65,7 @@ final class Command: Sendable {
     }
 
     func terminate() { self.signal(SIGTERM) }
+    func hangUp() { self.signal(SIGHUP) }
     func killHard() { self.signal(SIGKILL) }
 
     /// Runs a program to its end.

@@ -48,11 +48,13 @@ final class TestGateway: Sendable {
     ///   - folder: An existing folder of an earlier gateway, to start again on its data.
     ///   - extra: Lines that are appended to the configuration.
     ///   - appSettings: Lines of the app, indented by four.
+    ///   - environment: Settings by variables.
     static func start(
         in folder: String? = nil,
         partitions: Int = 1,
         extra: String = "",
-        appSettings: String = ""
+        appSettings: String = "",
+        environment: [String: String] = [:]
     ) async throws -> TestGateway {
         let folder = try folder ?? self.makeFolder()
         if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
@@ -64,7 +66,9 @@ final class TestGateway: Sendable {
         }
         try self.configuration(partitions, extra, appSettings)
             .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
-        let command = try Command(self.program, ["serve", "--config", "\(folder)/freshet.yaml"])
+        // The program under `env`, since variables of its own are what it takes last but options.
+        let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
+        let command = try Command("env", variables + [self.program, "serve", "--config", "\(folder)/freshet.yaml"])
         var log: [String] = []
         for await line in command.lines {
             log.append(line)
@@ -138,6 +142,7 @@ final class TestGateway: Sendable {
     }
 
     func sendTerminate() { self.command.terminate() }
+    func sendHangup() { self.command.hangUp() }
     func exitStatus() async -> Int32 { await self.command.wait().status }
 
     /// Kill -9, and wait for the end.

@@ -23,6 +23,37 @@ import Testing
         }
     }
 
+    @Test func `another context serves the connections that come from then on`() async throws {
+        let other = try CertificateAuthority.make(commonName: "Another root")
+        let renewed = try other.issueServer(dnsNames: ["localhost"])
+        let trustsOther = try TLSContext.client(
+            TLSClientConfiguration(trust: .roots(.text(other.certificatePEM)), alpn: ["h2"])
+        )
+        try await TestServer.with { server in
+            let connect = {
+                try await HTTP2ClientConnection.connect(
+                    host: "127.0.0.1",
+                    port: server.port,
+                    tls: trustsOther,
+                    serverName: "localhost",
+                    on: server.group
+                )
+            }
+            let early = try await server.client()
+            await #expect(throws: HTTPTransportError.self) { _ = try await connect() }
+            server.server.use(
+                try TLSContext.server(TLSServerConfiguration(identity: renewed.identity, alpn: ["h2", "http/1.1"]))
+            )
+            let late = try await connect()
+            await #expect(throws: HTTPTransportError.self) { _ = try await server.client() }
+            // The connection that was here keeps what it began with.
+            for client in [early, late] {
+                #expect(try await client.send(HTTPClientRequest(method: "GET", path: "/")).status == 200)
+                await client.close()
+            }
+        }
+    }
+
     @Test func `many requests at once are all answered`() async throws {
         try await TestServer.with { server in
             let client = try await server.client()

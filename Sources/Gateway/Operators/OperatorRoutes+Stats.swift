@@ -1,5 +1,6 @@
 import APNSWire
 import Engine
+import TLS
 import WidgetModel
 
 extension OperatorRoutes {
@@ -43,6 +44,21 @@ extension OperatorRoutes {
             ),
             ("reloads", Self.reloads(views)),
             ("http", self.http()),
+            ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
+        ])
+    }
+
+    private static func certificate(_ view: ServerCertificates.View, now: Instant) -> JSONValue {
+        let end = view.certificate.notAfter
+        return JSONValue.object(of: [
+            ("listener", .string(view.listener)),
+            ("commonName", view.certificate.commonName.map { .string($0) }),
+            ("fingerprint", .string(SettingRules.hex(view.certificate.sha256Fingerprint))),
+            ("notAfter", .instant(end)),
+            // Negative once it has ended.
+            ("secondsLeft", .int((end.milliseconds - now.milliseconds) / 1000)),
+            ("replaced", .count(view.replaced)),
+            ("refusal", view.refusal.map { .string($0) }),
         ])
     }
 

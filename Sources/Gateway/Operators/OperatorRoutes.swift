@@ -11,6 +11,7 @@ package struct OperatorRoutes: Sendable {
     let senderLimits: SenderLimits
     let readiness: Readiness
     let access: OperatorAccess
+    let certificates: ServerCertificates
     let clock: LogClock
 
     package init(
@@ -21,6 +22,7 @@ package struct OperatorRoutes: Sendable {
         senderLimits: SenderLimits,
         readiness: Readiness,
         access: OperatorAccess,
+        certificates: ServerCertificates = ServerCertificates(),
         clock: LogClock
     ) {
         self.log = log
@@ -30,6 +32,7 @@ package struct OperatorRoutes: Sendable {
         self.senderLimits = senderLimits
         self.readiness = readiness
         self.access = access
+        self.certificates = certificates
         self.clock = clock
     }
 

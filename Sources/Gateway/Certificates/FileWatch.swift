@@ -1,0 +1,106 @@
+package import Logging
+import Synchronization
+import TLS
+
+/// Reads files again when they have changed: looks at their contents from time to time.
+///
+/// The contents are compared, not times of modification: those do not change when a symbolic link far up the path is
+/// turned (as certificate tools and container platforms do), nor within the clock's grain. inotify would tell of changes at
+/// once, but watches folders, of which a link's way has many, and not those on network file systems. What is watched are
+/// a handful of files of a few kilobytes, so that looking costs some microseconds.
+///
+/// A change is used when two looks in a row have found the same, so that a certificate whose key has not been written yet
+/// is not tried. What cannot be used is reported once, and what was in force stays.
+package final class FileWatch: Sendable {
+    /// Files that belong together.
+    package struct Subject: Sendable {
+        /// What they are for, in logs.
+        package let name: String
+        package let paths: [String]
+        /// Puts the files to use, or throws and leaves everything as it was. The result is for the log.
+        package let use: @Sendable () throws -> Logger.Metadata
+
+        package init(name: String, paths: [String], use: @escaping @Sendable () throws -> Logger.Metadata) {
+            self.name = name
+            self.paths = paths
+            self.use = use
+        }
+    }
+
+    /// What is known of a subject's files, each state by its digest.
+    private struct Knowledge {
+        var inForce: [UInt8]
+        /// Seen at the last look, for the first time.
+        var pending: [UInt8]?
+        /// Tried in vain.
+        var refused: [UInt8]?
+    }
+
+    private let subjects: [Subject]
+    private let logger: Logger
+    private let read: @Sendable (String) -> [UInt8]?
+    private let knowledge: Mutex<[Knowledge]>
+
+    /// - Parameters:
+    ///   - subjects: What to watch; their files have just been put to use.
+    ///   - logger: Where changes are told.
+    ///   - read: The contents of a file, nil if it cannot be read.
+    package init(_ subjects: [Subject], logger: Logger, read: @escaping @Sendable (String) -> [UInt8]?) {
+        self.subjects = subjects
+        self.logger = logger
+        self.read = read
+        self.knowledge = Mutex(subjects.map { Knowledge(inForce: Self.digest($0, read)) })
+    }
+
+    /// Looks once, and uses what has changed and settled.
+    package func look() {
+        self.knowledge.withLock { knowledge in
+            for (index, subject) in self.subjects.enumerated() {
+                let found = Self.digest(subject, self.read)
+                if found == knowledge[index].inForce {
+                    knowledge[index].pending = nil
+                    knowledge[index].refused = nil
+                } else if found == knowledge[index].refused {
+                    knowledge[index].pending = nil
+                } else if found == knowledge[index].pending {
+                    self.use(subject, found, &knowledge[index])
+                } else {
+                    knowledge[index].pending = found
+                }
+            }
+        }
+    }
+
+    /// Uses all files as they are now, changed or not: for somebody who asked for it.
+    package func useAll() {
+        self.knowledge.withLock { knowledge in
+            for (index, subject) in self.subjects.enumerated() {
+                self.use(subject, Self.digest(subject, self.read), &knowledge[index])
+            }
+        }
+    }
+
+    private func use(_ subject: Subject, _ digest: [UInt8], _ knowledge: inout Knowledge) {
+        knowledge.pending = nil
+        do {
+            var metadata = try subject.use()
+            metadata["what"] = "\(subject.name)"
+            knowledge.inForce = digest
+            knowledge.refused = nil
+            self.logger.notice("files read again", metadata: metadata)
+        } catch {
+            knowledge.refused = digest
+            self.logger.error(
+                "files not taken; what was read before stays in force",
+                metadata: ["what": "\(subject.name)", "error": "\(error)"]
+            )
+        }
+    }
+
+    private static func digest(_ subject: Subject, _ read: (String) -> [UInt8]?) -> [UInt8] {
+        subject.paths.flatMap { path in
+            // A file that cannot be read is a state of its own.
+            read(path).map { Digests.sha256($0.span) } ?? [0]
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import Gateway
+import Logging
+import Synchronization
+import Testing
+
+/// Files that exist in memory only, and what a watch made of them.
+private final class Scene: Sendable {
+    private struct State {
+        var files: [String: String] = ["cert": "A", "key": "a"]
+        var uses: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    struct Refusal: Error {}
+
+    /// A certificate and a key; the key has to be the certificate's lower-case letter.
+    func watch() -> FileWatch {
+        FileWatch(
+            [
+                FileWatch.Subject(name: "pair", paths: ["cert", "key"]) {
+                    let pair = self[["cert", "key"]]
+                    guard pair[0].lowercased() == pair[1] else { throw Refusal() }
+                    self.state.withLock { $0.uses.append(pair[0]) }
+                    return [:]
+                }
+            ],
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            read: { path in self.state.withLock { $0.files[path].map { Array($0.utf8) } } }
+        )
+    }
+
+    subscript(paths: [String]) -> [String] {
+        self.state.withLock { state in paths.map { state.files[$0] ?? "" } }
+    }
+
+    func write(_ path: String, _ text: String?) { self.state.withLock { $0.files[path] = text } }
+
+    var uses: [String] { self.state.withLock { $0.uses } }
+}
+
+@Suite struct FileWatchTests {
+    @Test func `what does not change is not used again`() {
+        let scene = Scene()
+        let watch = scene.watch()
+        for _ in 0..<3 { watch.look() }
+        #expect(scene.uses == [])
+    }
+
+    @Test func `a change is used at the second look that finds it`() {
+        let scene = Scene()
+        let watch = scene.watch()
+        scene.write("cert", "B")
+        scene.write("key", "b")
+        watch.look()
+        #expect(scene.uses == [])
+        watch.look()
+        watch.look()
+        #expect(scene.uses == ["B"])
+    }
+
+    @Test func `a key that is written later than its certificate makes one change`() {
+        let scene = Scene()
+        let watch = scene.watch()
+        scene.write("cert", "B")
+        watch.look()
+        scene.write("key", "b")
+        watch.look()
+        #expect(scene.uses == [])
+        watch.look()
+        #expect(scene.uses == ["B"])
+    }
+
+    @Test func `what cannot be used is tried once, and again when it has changed`() {
+        let scene = Scene()
+        let watch = scene.watch()
+        scene.write("cert", "B")
+        for _ in 0..<5 { watch.look() }
+        #expect(scene.uses == [])
+        scene.write("key", "b")
+        for _ in 0..<5 { watch.look() }
+        #expect(scene.uses == ["B"])
+    }
+
+    @Test func `a change that is taken back is none`() {
+        let scene = Scene()
+        let watch = scene.watch()
+        scene.write("cert", "B")
+        watch.look()
+        scene.write("cert", "A")
+        for _ in 0..<3 { watch.look() }
+        #expect(scene.uses == [])
+    }
+
+    @Test func `a file that is gone for a moment changes nothing`() {
+        let scene = Scene()
+        let watch = scene.watch()
+        scene.write("key", nil)
+        for _ in 0..<3 { watch.look() }
+        scene.write("key", "a")
+        for _ in 0..<3 { watch.look() }
+        #expect(scene.uses == [])
+    }
+
+    @Test func `whoever asks has the files used at once, changed or not`() {
+        let scene = Scene()
+        let watch = scene.watch()
+        watch.useAll()
+        scene.write("cert", "B")
+        scene.write("key", "b")
+        watch.useAll()
+        for _ in 0..<3 { watch.look() }
+        #expect(scene.uses == ["A", "B"])
+    }
+}
