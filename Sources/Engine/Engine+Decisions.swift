@@ -10,8 +10,11 @@ struct Demand {
     var waiting: ReloadCauses
     /// The earliest end of a push, in milliseconds.
     var minExpiry: Int64
-    /// The earliest not-before that is still to come, in milliseconds.
-    var nextNotBefore = Int64.max
+    /// The earliest instant that waiting causes are held back until, in milliseconds: a not-before that is still to
+    /// come, or the end of a hold.
+    var heldUntil = Int64.max
+    /// Whether a policy reload is held since nobody sees the instance.
+    var isThinned = false
 }
 
 /// What is to be done about an instance's demand.
@@ -34,10 +37,10 @@ extension Engine {
     mutating func decide(_ instance: UInt32, isOnce: Bool = false) {
         if !isOnce, self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
         if self.instances[instance].timelineDue <= self.now {
-            self.instances[instance].timelineDue = .max
-            self.instances[instance].waiting.insert(ReloadCauses(.policy))
+            self.wantPolicy(instance)
         }
         if self.instances[instance].pending.count > 0 || !self.instances[instance].waiting.isEmpty {
+            self.openWindow(of: instance)
             var plan = self.plan(instance, self.demand(of: instance))
             if case .issue(let exemption, let isPush) = plan {
                 self.issue(instance, exemption, isPush: isPush)
@@ -55,6 +58,18 @@ extension Engine {
         self.arm(instance)
     }
 
+    /// The timeline's next request is due; where nobody sees the instance, the reload is held.
+    private mutating func wantPolicy(_ instance: UInt32) {
+        let due = self.instances[instance].timelineDue
+        self.instances[instance].timelineDue = .max
+        self.instances[instance].waiting.insert(ReloadCauses(.policy))
+        self.openWindow(of: instance)
+        guard self.isThinned(instance) else { return }
+        let intervals = Int64(self.apps.kinds[Int(self.instances[instance].kind)].bare.thinning)
+        let until = due + (self.terms(of: instance).interval * intervals).milliseconds
+        if until > self.now { self.instances[instance].heldUntil = until }
+    }
+
     /// What waits for an instance. O(1), or O(waiting) if some of it has a not-before.
     @inline(__always)
     func demand(of instance: UInt32) -> Demand {
@@ -64,6 +79,11 @@ extension Engine {
             waiting: self.instances[instance].waiting,
             minExpiry: self.instances[instance].minExpiry
         )
+        if self.instances[instance].heldUntil > self.now, demand.waiting.contains(.policy) {
+            demand.waiting.remove(ReloadCauses(.policy))
+            demand.heldUntil = self.instances[instance].heldUntil
+            demand.isThinned = true
+        }
         guard self.instances[instance].hasScheduled else { return demand }
         demand.high = false
         demand.normal = false
@@ -72,7 +92,7 @@ extension Engine {
             let node = self.causes[slot]
             let notBefore = node.isScheduled ? self.ledger[node.push].notBefore.milliseconds : .min
             if notBefore > self.now {
-                demand.nextNotBefore = min(demand.nextNotBefore, notBefore)
+                demand.heldUntil = min(demand.heldUntil, notBefore)
             } else {
                 if node.priority == .high { demand.high = true }
                 if node.priority == .normal { demand.normal = true }
@@ -80,21 +100,6 @@ extension Engine {
             slot = node.next
         }
         return demand
-    }
-
-    /// The terms of an instance's budget now.
-    @inline(__always)
-    func terms(of instance: UInt32) -> BudgetTerms {
-        let (kind, anchor) = (self.instances[instance].kind, self.instances[instance].anchor)
-        let terms: BudgetTerms
-        if self.apps.kinds[Int(kind)].replaced.isEmpty {
-            terms = self.apps.terms(kind: kind, anchor: anchor, at: self.time)
-        } else {
-            let host = self.hosts[self.instances[instance].host].id
-            terms = self.apps.terms(kind: kind, anchor: anchor, host: host, at: self.time)
-        }
-        guard terms.window.start.milliseconds == self.instances[instance].firstWindow else { return terms }
-        return terms.limited(to: min(terms.limit, Int(self.instances[instance].firstLimit)))
     }
 
     /// Why a reload of an instance is not charged now, or nil.
@@ -109,6 +114,7 @@ extension Engine {
         }
         let kind = Int(self.instances[instance].kind)
         if self.apps.apps[Int(self.apps.kinds[kind].app)].developerMode { return .developerMode }
+        if !waiting.isDisjoint(with: .free) { return waiting.exemption }
         guard !waiting.isDisjoint(with: .setup) else { return nil }
         let interval = self.apps.kinds[kind].bare.minimumInterval.milliseconds
         let before = self.instances[instance].freeSetupAt
@@ -119,8 +125,10 @@ extension Engine {
     /// What is to be done about a demand. Changes nothing, also asked by dry runs; see ``Engine`` for why it mutates.
     mutating func plan(_ instance: UInt32, _ demand: Demand) -> Plan {
         guard demand.high || demand.normal || !demand.waiting.isEmpty else {
-            let reason = demand.nextNotBefore == .max ? DecisionReason.waitsForAnother : .notBefore
-            return .wait(until: demand.nextNotBefore, reason)
+            let reason =
+                demand.heldUntil == .max
+                ? DecisionReason.waitsForAnother : demand.isThinned ? .hidden : .notBefore
+            return .wait(until: demand.heldUntil, reason)
         }
         // An instance reloads once at an instant, so that its reloads' ids are unique.
         let budget = self.instances[instance].budget
@@ -132,11 +140,11 @@ extension Engine {
             if at <= self.now { return .issue(exemption, isPush: false) }
             // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
             // what would expire.
-            if demand.minExpiry > at { return .wait(until: min(at, demand.nextNotBefore), .exemptInterval) }
+            if demand.minExpiry > at { return .wait(until: min(at, demand.heldUntil), .exemptInterval) }
             if case .issue(let exemption, let isPush) = self.chargedPlan(instance, demand, again: again) {
                 return .issue(exemption, isPush: isPush)
             }
-            return .wait(until: min(at, demand.nextNotBefore), .exemptInterval)
+            return .wait(until: min(at, demand.heldUntil), .exemptInterval)
         }
         return self.chargedPlan(instance, demand, again: again)
     }
@@ -158,10 +166,10 @@ extension Engine {
         }
         at = max(at, again)
         guard at <= self.now else {
-            return .wait(until: min(at, demand.nextNotBefore), self.reason(instance, until: at, terms))
+            return .wait(until: min(at, demand.heldUntil), self.reason(instance, until: at, terms))
         }
         if demand.waiting.isEmpty, !demand.high, let until = self.policyReload(instance, demand, terms) {
-            return .wait(until: min(until, demand.nextNotBefore), .joinsPolicy)
+            return .wait(until: min(until, demand.heldUntil), .joinsPolicy)
         }
         return .issue(nil, isPush: isPush)
     }

@@ -48,6 +48,7 @@ extension Engine {
         for kind in app.kinds {
             self.apps.kinds[Int(kind)].schema.encode(into: &writer)
             self.apps.kinds[Int(kind)].budget.encode(into: &writer)
+            writer.write(self.apps.kinds[Int(kind)].usesLocation)
             writer.write(self.apps.kinds[Int(kind)].isConfigured)
             for replaced in self.apps.kinds[Int(kind)].replaced {
                 replaced.budget.encode(into: &writer)
@@ -70,6 +71,8 @@ extension Engine {
         writer.write(row.leaseEnds) { $0.write($1) }
         writer.write(signed: row.foregroundUntil)
         for session in HostSession.allCases { writer.write(signed: row.sessionsUntil[Int(session.rawValue)]) }
+        for flag in [row.tellsVisibility, row.isInStandBy, row.isInLowPower] { writer.write(flag) }
+        row.windows.encode(into: &writer)
         row.context.encode(into: &writer)
         writer.write(each: row.tokens) { writer, token in
             writer.write(token.token.bytes)
@@ -90,10 +93,17 @@ extension Engine {
         writer.write(byte: row.reason.rawValue)
         for date in [
             row.decidesAt, row.timelineDue, row.minExpiry, row.reloadsExpire, row.freeSetupAt, row.firstWindow,
+            row.visibleUntil, row.heldUntil, details.viewedAt, details.systemChangeAt,
         ] {
             writer.write(signed: date)
         }
-        writer.write(varint: UInt64(row.firstLimit))
+        for number in [row.firstLimit, row.allowance, row.views, row.rate.scaled] {
+            writer.write(varint: UInt64(number))
+        }
+        writer.write(varint: UInt64(row.windowMinute))
+        writer.write(varint: UInt64(details.observedReloads))
+        writer.write(details.awaitsLook)
+        writer.write(details.shownEntry) { $0.write($1) }
         writer.write(varint: UInt64(row.generation))
         writer.write(varint: row.configuredAt.rawValue)
         writer.write(varint: UInt64(row.exemptReloads))

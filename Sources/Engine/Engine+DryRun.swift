@@ -5,7 +5,7 @@ extension Engine {
     ///
     /// A collapse id is not looked at: a push that would take another's place counts as deferred.
     package func dryRun(_ push: PushRecord) -> DryRunView {
-        // The tables are shared, not copied: nothing of what is asked writes to them.
+        // The tables are shared, not copied: nothing of what is asked writes to them, but for windows that are due.
         var engine = self
         return engine.tryOut(push)
     }
@@ -60,6 +60,7 @@ extension Engine {
         if !push.isOnce, Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax {
             return .failed
         }
+        self.openWindow(of: instance)
         guard push.notBefore <= self.now else { return push.isOnce ? .expired : .deferred }
         switch self.plan(instance, with: push) {
         case .issue(let exemption, _): return exemption == nil ? .reload : .exempt

@@ -5,6 +5,13 @@ extension Engine {
     /// Everything about a widget instance, or nil if no host shows it here.
     package func instance(_ address: InstanceAddress) -> InstanceView? {
         guard let slot = self.liveInstance(address) else { return nil }
+        // The tables are shared, not copied, but for the instance's rows if its window is due.
+        var engine = self
+        engine.openWindow(of: slot)
+        return engine.view(of: slot, address)
+    }
+
+    private func view(of slot: UInt32, _ address: InstanceAddress) -> InstanceView {
         let row = self.instances[slot]
         let details = self.instances[details: slot]
         let kind = self.apps.kinds[Int(row.kind)]
@@ -24,6 +31,8 @@ extension Engine {
             tags: details.tags,
             generation: Int(row.generation),
             isOrphaned: row.isOrphaned,
+            isVisible: self.hosts[row.host].tellsVisibility ? row.visibleUntil > self.now : nil,
+            shownEntry: details.shownEntry,
             budget: self.budget(of: slot),
             timeline: self.timeline(of: slot),
             pending: self.pending(of: slot),
@@ -49,7 +58,15 @@ extension Engine {
             pushAllowance: terms.pushLimit,
             charged: budget.charged(in: terms.window),
             pushesCharged: budget.pushesCharged(in: terms.window),
+            burst: terms.burst,
+            interval: terms.interval,
             exemptReloads: Int(row.exemptReloads),
+            observedReloads: Int(self.instances[details: instance].observedReloads),
+            viewRate: Int(row.rate.scaled),
+            isLearning: self.apps.kinds[Int(row.kind)].bare.isLearning(
+                windowFrom: terms.window.start,
+                firstRegisteredAt: self.hosts[row.host].firstRegisteredAt
+            ),
             lastReload: budget.lastReload,
             nextHigh: next(.urgent, isPush: true),
             nextNormal: next(.paced, isPush: true),

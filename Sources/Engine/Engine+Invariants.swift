@@ -137,8 +137,10 @@ extension Engine {
     }
 
     private func check(budgetOf instance: UInt32, _ name: String, _ faults: inout [String]) {
-        let terms = self.terms(of: instance)
-        let budget = self.instances[instance].budget
+        var engine = self
+        engine.openWindow(of: instance)
+        let terms = engine.terms(of: instance)
+        let budget = engine.instances[instance].budget
         // A policy that became stricter in the window keeps what was charged before.
         let isSettled = self.apps.kinds[Int(self.instances[instance].kind)].replaced.isEmpty
         if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > terms.allowance {

@@ -205,6 +205,7 @@ extension Engine {
 
     /// Decides a push for one instance that it matches.
     mutating func accept(_ push: IncomingPush, for instance: UInt32) {
+        self.openWindow(of: instance)
         if self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
         if let digest = push.digest, self.shows(instance, digest) {
             self.ledger.match(push.row, as: .unchanged)
@@ -268,7 +269,7 @@ extension Engine {
     mutating func plan(_ instance: UInt32, with push: IncomingPush) -> Plan {
         var demand = self.demand(of: instance)
         if push.notBefore > self.now {
-            demand.nextNotBefore = min(demand.nextNotBefore, push.notBefore)
+            demand.heldUntil = min(demand.heldUntil, push.notBefore)
         } else {
             if push.priority == .high { demand.high = true }
             if push.priority == .normal { demand.normal = true }
@@ -381,7 +382,7 @@ extension InstanceTable.Row {
     /// or the push never reloads by itself, and it does not expire before. O(1).
     func isJoined(by push: IncomingPush, now: Int64) -> Bool {
         guard !push.isOnce, push.notBefore == .min, !self.hasScheduled else { return false }
-        guard self.timelineDue > now, self.decidesAt > now else { return false }
+        guard self.timelineDue > now, self.decidesAt > now, self.heldUntil <= now else { return false }
         // With nothing to decide, the timer stands for the earliest expiry.
         let isLater = push.expiresAt > self.decidesAt || (self.decidesAt == .max && self.minExpiry <= push.expiresAt)
         guard isLater else { return false }

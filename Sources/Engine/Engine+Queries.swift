@@ -53,6 +53,8 @@ extension Engine {
             firstRegisteredAt: row.firstRegisteredAt,
             leaseEnds: row.leaseEnds,
             exemptions: exemptions,
+            isInStandBy: row.isInStandBy,
+            isInLowPower: row.isInLowPower,
             instances: self.instances(of: slot).filter { self.instances[$0].isLive }.map { self.registration(of: $0) },
             outstandingReloads: self.outstandingReloads(host: id).count
         )

@@ -77,6 +77,7 @@ extension Engine {
             HostTable.Row(
                 id: registration.host,
                 app: app,
+                windows: TunedWindows(host: registration.host, at: self.time),
                 delivery: registration.delivery,
                 registeredAt: self.time,
                 firstRegisteredAt: self.time,
@@ -174,7 +175,6 @@ extension Engine {
 
     private mutating func insertInstance(_ plan: PlannedInstance, host: UInt32) -> UInt32 {
         let registration = plan.registration
-        let budget = self.apps.kinds[Int(plan.kind)].budget
         var hash = StableHash()
         hash.combine(self.hosts[host].id.rawValue)
         hash.combine(registration.id.rawValue)
@@ -182,7 +182,7 @@ extension Engine {
             InstanceTable.Row(
                 host: host,
                 kind: plan.kind,
-                anchor: UInt32(clamping: budget.anchor(of: self.hosts[host].id)),
+                anchor: 0,
                 addressHash: hash.value
             ),
             InstanceTable.Details(
@@ -192,6 +192,7 @@ extension Engine {
                 tags: registration.tags
             )
         )
+        self.adoptWindow(of: instance)
         let terms = self.terms(of: instance)
         self.instances[instance].firstWindow = terms.window.start.milliseconds
         self.instances[instance].firstLimit = UInt16(clamping: terms.firstWindowLimit(joinedAt: self.time))
@@ -219,10 +220,10 @@ extension Engine {
     /// Carries the budget over to another kind's policy.
     private mutating func moveBudget(of instance: UInt32, to kind: UInt32) {
         guard self.instances[instance].kind != kind else { return }
+        self.openWindow(of: instance)
         let old = self.terms(of: instance)
         self.instances[instance].kind = kind
-        let host = self.hosts[self.instances[instance].host].id
-        self.instances[instance].anchor = UInt32(clamping: self.apps.kinds[Int(kind)].budget.anchor(of: host))
+        self.adoptWindow(of: instance)
         self.instances[instance].budget.carryOver(from: old, to: self.terms(of: instance), at: self.time)
     }
 

@@ -31,6 +31,7 @@ extension Engine {
         let isSystem = !causes.isEmpty
         if taken.count > 0 { causes.insert(ReloadCauses(.push)) }
         self.instances[instance].waiting = []
+        self.instances[instance].heldUntil = .min
         let (primary, latest) = self.markIssued(taken)
         let expiresAt = isSystem ? Instant.distantFuture : max(latest, self.time + Self.acknowledgementMin)
         let push = primary == PendingCauses.none ? nil : self.ledger[self.causes[primary].push].id

@@ -28,6 +28,8 @@ extension Engine {
         self.hosts[host].exemptUntil = .min
         self.hosts[host].foregroundUntil = .min
         self.hosts[host].sessionsUntil = InlineArray(repeating: .min)
+        self.hosts[host].isInStandBy = false
+        self.hosts[host].isInLowPower = false
         for instance in self.instances(of: host) where self.instances[instance].isLive {
             self.removeInstance(instance, .hostRemoved)
         }
@@ -59,6 +61,8 @@ extension Engine {
         self.instances[instance].minExpiry = .max
         self.instances[instance].decidesAt = .max
         self.instances[instance].timelineDue = .max
+        self.instances[instance].heldUntil = .min
+        self.instances[instance].visibleUntil = .min
         let id = self.instances[details: instance].id
         self.instances[details: instance] = InstanceTable.Details(
             id: id,
@@ -71,7 +75,8 @@ extension Engine {
 
     /// Until when a removed instance's budget must be remembered, so that nobody gains by adding it again: the end of
     /// its window, and until pace and distances no longer hold anything back.
-    private func tombstoneEnd(of instance: UInt32) -> Instant {
+    private mutating func tombstoneEnd(of instance: UInt32) -> Instant {
+        self.openWindow(of: instance)
         let terms = self.terms(of: instance)
         let row = self.instances[instance]
         var end = terms.window.end

@@ -3,30 +3,6 @@ import Timelines
 import WidgetModel
 
 extension Engine {
-    /// A host signals the start or the end of an exemption; what waits is decided anew.
-    mutating func signal(_ signal: HostSignal) -> RecordAnswer.Result {
-        guard let host = self.hosts.find(signal.host), self.hosts[host].isRegistered else { return .unknownHost }
-        self.counters.signals += 1
-        let lapses = self.now + HostSignal.lapse.milliseconds
-        switch signal.event {
-        case .appForeground: self.hosts[host].foregroundUntil = lapses
-        case .appBackground: self.hosts[host].foregroundUntil = .min
-        case .sessionStarted(let session): self.hosts[host].sessionsUntil[Int(session.rawValue)] = lapses
-        case .sessionEnded(let session): self.hosts[host].sessionsUntil[Int(session.rawValue)] = .min
-        }
-        var until = self.hosts[host].foregroundUntil
-        for session in HostSession.allCases {
-            until = max(until, self.hosts[host].sessionsUntil[Int(session.rawValue)])
-        }
-        self.hosts[host].exemptUntil = until
-        for instance in self.instances(of: host) where self.instances[instance].isLive {
-            if self.instances[instance].pending.count > 0 || !self.instances[instance].waiting.isEmpty {
-                self.decide(instance)
-            }
-        }
-        return .signalled
-    }
-
     /// A host reports the timeline that an instance shows now; its policy is the instance's schedule from now on.
     mutating func accept(_ report: TimelineReport) -> RecordAnswer.Result {
         guard let host = self.hosts.find(report.host), self.hosts[host].isRegistered else { return .unknownHost }
@@ -52,6 +28,8 @@ extension Engine {
             self.decide(instance)
             return .staleGeneration
         }
+        // Without a reload that it came from, the host has reloaded by itself.
+        if report.reload == nil { self.observe(instance) }
         let findings = self.show(report, instance)
         self.decide(instance)
         return .timeline(findings: findings)
@@ -59,6 +37,7 @@ extension Engine {
 
     private mutating func show(_ report: TimelineReport, _ instance: UInt32) -> [TimelineFinding] {
         let timeline = report.timeline
+        self.openWindow(of: instance)
         let terms = self.terms(of: instance)
         let before = self.instances[details: instance].timeline
         let isSame = timeline.digest != nil && before?.timeline.digest == timeline.digest
@@ -79,12 +58,9 @@ extension Engine {
             let team = self.apps.apps[Int(self.hosts[self.instances[instance].host].app)].team
             self.instances[details: instance].confirmedDigest = ContentDigest(team: team, bytes: digest)
             self.instances[details: instance].confirmedBy = self.position
-        } else if report.reload == nil {
-            // The host reloaded by itself: what it shows now is not known to any sender.
-            self.instances[details: instance].confirmedDigest = nil
-            self.instances[details: instance].confirmedBy = self.position
         }
         self.instances[instance].waiting.remove(ReloadCauses(.policy))
+        self.instances[instance].heldUntil = .min
         self.instances[instance].timelineDue = .max
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval) {
             let host = self.hosts[self.instances[instance].host].id
@@ -121,6 +97,10 @@ extension Engine {
                 continue
             }
             matched += 1
+            if self.isCovered(instance) {
+                self.note(instance, .coalesced, .systemChange, cause: .appRequest)
+                continue
+            }
             self.instances[instance].waiting.insert(ReloadCauses(.appRequest))
             self.instances[instance].hasPendingDigest = digest != nil
             if let digest { self.instances[details: instance].pendingDigest = digest }

@@ -8,7 +8,7 @@ extension Engine {
         guard settings.engineVersion <= Self.version else {
             return .settingsTooNew(engineVersion: settings.engineVersion)
         }
-        let before = self.apps
+        var before = self.apps
         self.settings = settings
         self.limits = settings.limits
         self.log.resize(to: settings.limits.decisionsRetainedMax)
@@ -21,7 +21,7 @@ extension Engine {
         }
         var orphaned = 0
         for instance in self.instances.usedSlots() {
-            self.adopt(instance, before)
+            self.adopt(instance, &before)
             if self.instances[instance].isOrphaned { orphaned += 1 }
         }
         return .settings(orphaned: orphaned)
@@ -37,21 +37,24 @@ extension Engine {
         self.apps.kinds[Int(kind)].isConfigured = true
         self.apps.kinds[Int(kind)].schema = settings.schema
         self.apps.kinds[Int(kind)].budget = settings.budget
+        self.apps.kinds[Int(kind)].usesLocation = settings.usesLocation
         // A replaced policy binds the window that it opened, so it is needed for as long as that lasts.
-        self.apps.kinds[Int(kind)].replaced.removeAll { $0.at + $0.budget.windowLength <= self.time }
+        self.apps.kinds[Int(kind)].replaced.removeAll { $0.at + $0.budget.windowLengthMax <= self.time }
         if old != settings.budget {
             self.apps.kinds[Int(kind)].replaced.append(AppTable.Replaced(budget: old, at: self.time))
         }
     }
 
     /// Fits an instance into changed settings: its budget, and whether its configuration is still what the kind has.
-    private mutating func adopt(_ instance: UInt32, _ before: AppTable) {
+    private mutating func adopt(_ instance: UInt32, _ before: inout AppTable) {
         let row = self.instances[instance]
-        let (old, new) = (before.kinds[Int(row.kind)], self.apps.kinds[Int(row.kind)])
-        if old.budget != new.budget {
-            let host = self.hosts[row.host].id
-            let terms = before.terms(kind: row.kind, anchor: row.anchor, host: host, at: self.time)
-            self.instances[instance].anchor = UInt32(clamping: new.budget.anchor(of: host))
+        let new = self.apps.kinds[Int(row.kind)]
+        if Int(row.kind) < before.kinds.count, before.kinds[Int(row.kind)].budget != new.budget {
+            swap(&self.apps, &before)
+            self.openWindow(of: instance)
+            let terms = self.terms(of: instance)
+            swap(&self.apps, &before)
+            self.adoptWindow(of: instance)
             self.instances[instance].budget.carryOver(from: terms, to: self.terms(of: instance), at: self.time)
         }
         guard row.isLive else { return }

@@ -15,7 +15,7 @@ package import WidgetModel
 /// asked for every push is inlined by force or declared mutating, even where it changes nothing.
 package struct Engine: Sendable {
     /// The version of the decision rules.
-    package static let version = 1
+    package static let version = 2
     /// The furthest `apns-expiration` that counts: 30 days, as APNs stores a notification at most.
     static let expirationMax = Interval.days(30)
     /// The least time that a reload has to be acknowledged, also for a push that is now or never.

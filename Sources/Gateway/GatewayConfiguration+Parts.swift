@@ -112,7 +112,7 @@ extension EngineSettings {
                     defaultExpiration: app.defaultExpiration,
                     defaultPriority: app.defaultPriority,
                     developerMode: app.isDeveloperMode,
-                    kinds: app.kinds.map { KindSettings(schema: $0.schema, budget: $0.budget) }
+                    kinds: app.kinds.map { KindSettings(schema: $0.schema, budget: $0.budget, usesLocation: $0.usesLocation) }
                 )
             },
             limits: configuration.limits.engine

@@ -6,14 +6,19 @@ extension BudgetPolicy {
     /// Apple: a window of 24 hours per configured widget, "typically 40 to 70" for one that is viewed frequently, one
     /// every 15 to 60 minutes. The allowance for a rarely viewed one, the burst and the minimum interval are ours:
     /// Apple says that they exist, but no number; 5 minutes is its advice for the distance of entries.
-    package static let widgetkit = BudgetPolicy(
-        name: "widgetkit",
-        source: "https://developer.apple.com/documentation/widgetkit/keeping-a-widget-up-to-date",
-        date: "2026-11-21",
-        rare: 10,
-        typical: 40,
-        frequent: 70
-    )
+    package static let widgetkit: BudgetPolicy = {
+        var policy = BudgetPolicy(
+            name: "widgetkit",
+            source: "https://developer.apple.com/documentation/widgetkit/keeping-a-widget-up-to-date",
+            date: "2026-11-21",
+            rare: 10,
+            typical: 40,
+            frequent: 70
+        )
+        policy.window = .tuned
+        policy.thinning = 4
+        return policy
+    }()
 
     /// No budget: a host of one's own, or a platform that has none.
     package static let unlimited: BudgetPolicy = {

@@ -69,6 +69,7 @@ extension BudgetPolicy {
             "has to be a fraction from 1 to 10"
         )
         check((0...365).contains(self.learning.days), "learning.days", "has to be 0 to 365")
+        check((0...100).contains(self.thinning), "thinning", "has to be 0 to 100")
         return faults
     }
 
@@ -102,6 +103,8 @@ extension BudgetPolicy {
         }
         writer.write(signed: Int64(self.learning.days))
         writer.write(byte: self.scope.rawValue)
+        writer.write(signed: Int64(self.thinning))
+        writer.write(byte: self.atEnd.rawValue)
     }
 
     /// Reads a policy back; one that ``validate()`` would refuse counts as damaged.
@@ -136,6 +139,11 @@ extension BudgetPolicy {
             throw .invalid(offset: reader.offset - 1)
         }
         self.scope = scope
+        self.thinning = Int(try reader.readSigned())
+        guard let atEnd = AtEndReading(rawValue: try reader.readByte()) else {
+            throw .invalid(offset: reader.offset - 1)
+        }
+        self.atEnd = atEnd
         guard self.faults().isEmpty else { throw .invalid(offset: start) }
     }
 }

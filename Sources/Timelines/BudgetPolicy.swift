@@ -30,6 +30,15 @@ package struct BudgetPolicy: Hashable, Sendable {
         case host = 1
     }
 
+    /// What `atEnd` means. Raw values are part of the on-disk format.
+    package enum AtEndReading: UInt8, Hashable, Sendable {
+        /// The next timeline is asked for when the date of the last entry has passed ("Keeping a widget up to date").
+        case documentation = 0
+        /// From when the last entry is shown the reload is *eligible*: it comes at the budget's pace, without the
+        /// burst, and after a single entry at a time that the system picks (WWDC21, session 10048).
+        case wwdc21 = 1
+    }
+
     /// A fraction between 0 and 1, exact.
     package struct Share: Hashable, Sendable {
         package var numerator: Int
@@ -87,6 +96,9 @@ package struct BudgetPolicy: Hashable, Sendable {
     package var pushShare = Share(3, of: 4)
     package var learning = Learning()
     package var scope = Scope.instance
+    /// A policy reload of a rarely seen and hidden instance waits until it is seen, at most so many intervals. 0: never.
+    package var thinning = 0
+    package var atEnd = AtEndReading.documentation
 
     package init(name: String, source: String, date: String, rare: Int, typical: Int, frequent: Int) {
         self.name = name
@@ -99,10 +111,13 @@ package struct BudgetPolicy: Hashable, Sendable {
 
     package var isUnlimited: Bool { self.window == .none }
 
-    /// The length of the windows; a day where there is no budget, for counting alone.
+    /// The length of the windows; a day where they are tuned, or where there is no budget, for counting alone.
     package var windowLength: Interval {
         if case .fixed(let length, _) = self.window { length } else { .day }
     }
+
+    /// The longest that a window may be: an hour more than a day where windows are tuned.
+    package var windowLengthMax: Interval { self.window == .tuned ? .hours(25) : self.windowLength }
 
     /// The minute at which a host's row of windows starts, the `anchor` of ``window(containing:anchoredAt:)``. One hash.
     package func anchor(of host: HostID) -> Int {

@@ -5,13 +5,6 @@ import WidgetModel
 
 /// What must hold whatever happens, over virtual days of random traffic. Failures print the seed.
 @Suite struct PropertyTests {
-    /// The charged reloads of each instance, in order.
-    private static func charged(_ reloads: [ReloadEffect]) -> [[ReloadEffect]] {
-        var byInstance: [InstanceAddress: [ReloadEffect]] = [:]
-        for reload in reloads where reload.isCharged { byInstance[reload.id.instance, default: []].append(reload) }
-        return byInstance.keys.sorted().compactMap { byInstance[$0] }
-    }
-
     @Test(arguments: UInt64(1)...16)
     func `outcomes add up at every step and every push ends when time runs on`(seed: UInt64) {
         var schedule = RandomSchedule(seed: seed)
@@ -30,39 +23,13 @@ import WidgetModel
 
     @Test(arguments: UInt64(101)...116)
     func `no window, distance or span holds more reloads than the budget`(seed: UInt64) {
-        var schedule = RandomSchedule(seed: seed)
+        var schedule = RandomSchedule(
+            seed: seed,
+            settings: Scene.settings(budget: seed.isMultiple(of: 2) ? .widgetkit : Scene.steady)
+        )
         schedule.scene.checks = false
         schedule.run(steps: 1500)
-        let policy = BudgetPolicy.widgetkit
-        for reloads in Self.charged(schedule.scene.reloads) {
-            let anchor = policy.anchor(of: reloads[0].host)
-            var windows: [Instant: (all: Int, pushes: Int)] = [:]
-            for reload in reloads where !schedule.refused.contains(reload.id) {
-                let window = policy.window(containing: reload.issuedAt, anchoredAt: anchor)
-                windows[window.start, default: (0, 0)].all += 1
-                if reload.causes == ReloadCauses(.push) { windows[window.start, default: (0, 0)].pushes += 1 }
-            }
-            #expect(windows.values.allSatisfy { $0.all <= 40 && $0.pushes <= 30 }, "seed \(seed)")
-            for (early, late) in zip(reloads, reloads.dropFirst()) {
-                #expect(late.issuedAt - early.issuedAt >= policy.minimumInterval, "seed \(seed): \(late.id)")
-            }
-            Self.checkSpans(
-                reloads.map(\.issuedAt),
-                BudgetTerms(policy: policy, window: BudgetWindow(start: .epoch, length: .day)),
-                seed
-            )
-        }
-    }
-
-    /// Any span t holds at most B + t / T + 1.
-    private static func checkSpans(_ instants: [Instant], _ terms: BudgetTerms, _ seed: UInt64) {
-        for first in instants.indices {
-            for last in first..<instants.count {
-                let span = (instants[last] - instants[first]).milliseconds
-                let most = Int64(terms.burst) + span / terms.interval.milliseconds + 1
-                #expect(Int64(last - first + 1) <= most, "seed \(seed)")
-            }
-        }
+        BudgetCheck(schedule).expectKept("seed \(seed)")
     }
 
     @Test(arguments: UInt64(201)...208)

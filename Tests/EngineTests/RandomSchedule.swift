@@ -124,11 +124,20 @@ struct RandomSchedule {
     }
 
     private mutating func event() -> HostSignal.Event {
-        switch self.below(6) {
+        let instance = InstanceID(self.pick(["w1", "w2", "w3"]))
+        return switch self.below(20) {
         case 0: .appForeground
         case 1...3: .appBackground
         case 4: .sessionStarted(self.pick(HostSession.allCases))
-        default: .sessionEnded(self.pick(HostSession.allCases))
+        case 5...6: .sessionEnded(self.pick(HostSession.allCases))
+        case 7...11: .widgetVisible(instance)
+        case 12...13: .widgetHidden(instance)
+        case 14: .appIntent(instance)
+        case 15: .systemChange(self.pick(SystemChange.allCases))
+        case 16: .significantLocationChange
+        case 17: .reloaded(instance)
+        case 18: self.random.chance(1, in: 2) ? .standBy(self.random.chance(1, in: 2)) : .lowPower(true)
+        default: .animation(instance)
         }
     }
 

@@ -211,7 +211,7 @@ import WidgetModel
     @Test func `a stricter policy holds at once, a more generous one from the next window`() {
         var scene = Scene()
         scene.settle("phone", [Self.seahawks])
-        var strict = BudgetPolicy.widgetkit
+        var strict = Scene.steady
         strict.typical = 10
         scene.apply(.settings(Scene.settings(budget: strict)))
         #expect(scene.instance("phone", "w1")?.budget.allowance == 10)

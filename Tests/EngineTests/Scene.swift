@@ -20,6 +20,8 @@ struct Scene {
     private(set) var output = EngineOutput()
     /// Everything issued so far, in order.
     private(set) var reloads: [ReloadEffect] = []
+    /// For each charged reload, the budget right after it was issued.
+    private(set) var charges: [(reload: ReloadEffect, budget: BudgetView)] = []
     private var pushes: UInt64 = 0
     /// Whether every record is followed by a check of the invariants.
     var checks = true
@@ -29,8 +31,15 @@ struct Scene {
         self.apply(.settings(settings))
     }
 
+    /// WidgetKit's budget without its first, more generous days.
+    static let steady: BudgetPolicy = {
+        var policy = BudgetPolicy.widgetkit
+        policy.learning.days = 0
+        return policy
+    }()
+
     static func settings(
-        budget: BudgetPolicy = .widgetkit,
+        budget: BudgetPolicy = Scene.steady,
         developerMode: Bool = false,
         limits: EngineLimits = EngineLimits()
     ) -> EngineSettings {
@@ -104,7 +113,12 @@ struct Scene {
                 Issue.record("\(error)")
             }
         }
-        for effect in self.output.effects { if case .reload(let reload) = effect { self.reloads.append(reload) } }
+        for case .reload(let reload) in self.output.effects {
+            self.reloads.append(reload)
+            if reload.isCharged, let view = self.engine.instance(reload.id.instance) {
+                self.charges.append((reload, view.budget))
+            }
+        }
         if self.checks {
             let faults = self.engine.checkInvariants()
             #expect(faults == [], "at position \(self.position)")

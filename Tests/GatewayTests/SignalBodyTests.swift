@@ -27,6 +27,22 @@ import WidgetModel
             (#"{"signal":"mediaSession","state":"end"}"#, .sessionEnded(.media)),
             (#"{"signal":"navigationSession","state":"start"}"#, .sessionStarted(.navigation)),
             (#"{"signal":"locationSession","state":"end"}"#, .sessionEnded(.location)),
+            (#"{"signal":"widgetVisible","instance":"a"}"#, .widgetVisible(InstanceID("a"))),
+            (#"{"signal":"widgetHidden","instance":"a"}"#, .widgetHidden(InstanceID("a"))),
+            (#"{"signal":"appIntent","instance":"a"}"#, .appIntent(InstanceID("a"))),
+            (#"{"signal":"animation","instance":"a"}"#, .animation(InstanceID("a"))),
+            (#"{"signal":"reloaded","instance":"a"}"#, .reloaded(InstanceID("a"))),
+            (#"{"signal":"localeChanged"}"#, .systemChange(.locale)),
+            (#"{"signal":"dynamicTypeChanged"}"#, .systemChange(.dynamicType)),
+            (#"{"signal":"accessibilityChanged"}"#, .systemChange(.accessibility)),
+            (#"{"signal":"appearanceChanged"}"#, .systemChange(.appearance)),
+            (#"{"signal":"significantLocationChange"}"#, .significantLocationChange),
+            (#"{"signal":"standBy","state":"on"}"#, .standBy(true)),
+            (#"{"signal":"lowPower","state":"off"}"#, .lowPower(false)),
+            (
+                #"{"signal":"entryShown","reload":"0-42-phone-17:a","date":"2026-11-21T12:00:00Z"}"#,
+                .entryShown(Self.reload, date: Instant(seconds: 1_795_262_400))
+            ),
         ] as [(String, HostSignal.Event)]
     )
     func `what happened on the host becomes a signal`(text: String, event: HostSignal.Event) throws {
@@ -49,7 +65,16 @@ import WidgetModel
             ("[]", Place(.badRequest, "signals[3]")),
             ("{}", Place(.badRequest, "signals[3].signal")),
             (#"{"signal":1}"#, Place(.badRequest, "signals[3].signal")),
-            (#"{"signal":"standBy"}"#, Place(.notSupported, "signals[3].signal")),
+            (#"{"signal":"blinked"}"#, Place(.notSupported, "signals[3].signal")),
+            (#"{"signal":"standBy"}"#, Place(.badRequest, "signals[3].state")),
+            (#"{"signal":"standBy","state":"start"}"#, Place(.badRequest, "signals[3].state")),
+            (#"{"signal":"widgetVisible"}"#, Place(.badRequest, "signals[3].instance")),
+            (#"{"signal":"widgetVisible","instance":""}"#, Place(.badRequest, "signals[3].instance")),
+            (#"{"signal":"entryShown","reload":"0-42-phone-17:a"}"#, Place(.badRequest, "signals[3].date")),
+            (
+                #"{"signal":"entryShown","reload":"0-42-phone-18:a","date":"2026-11-21T12:00:00Z"}"#,
+                Place(.unknownReload, "signals[3].reload")
+            ),
             (#"{"signal":"appForeground","since":1}"#, Place(.badRequest, "signals[3].since")),
             (#"{"signal":"mediaSession"}"#, Place(.badRequest, "signals[3].state")),
             (#"{"signal":"mediaSession","state":"pause"}"#, Place(.badRequest, "signals[3].state")),

@@ -79,23 +79,28 @@ package struct AppSettings: Hashable, Sendable {
     }
 }
 
-/// One kind of widget of an app: the parameters of its configuration, and the budget of its instances.
+/// One kind of widget of an app: the parameters of its configuration, and how its instances reload.
 package struct KindSettings: Hashable, Sendable {
     package var schema: KindSchema
     package var budget: BudgetPolicy
+    /// Whether its instances reload after a significant change of location, when they are next looked at.
+    package var usesLocation: Bool
 
-    package init(schema: KindSchema, budget: BudgetPolicy = .widgetkit) {
+    package init(schema: KindSchema, budget: BudgetPolicy = .widgetkit, usesLocation: Bool = false) {
         self.schema = schema
         self.budget = budget
+        self.usesLocation = usesLocation
     }
 
     package func encode(into writer: inout ByteWriter) {
         self.schema.encode(into: &writer)
         self.budget.encode(into: &writer)
+        writer.write(self.usesLocation)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         self.schema = try KindSchema(from: &reader)
         self.budget = try BudgetPolicy(from: &reader)
+        self.usesLocation = try reader.readBool()
     }
 }

@@ -38,6 +38,10 @@ package enum DecisionReason: UInt8, Hashable, Sendable, CaseIterable {
     case refused = 17
     /// Too many pushes wait for this instance already.
     case pendingLimit = 18
+    /// Nobody sees the instance: its policy reload is held until somebody does.
+    case hidden = 19
+    /// The system has just reloaded the instance by itself.
+    case systemChange = 20
 
     package var name: String { String(describing: self) }
 }

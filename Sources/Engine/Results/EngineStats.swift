@@ -30,6 +30,8 @@ package struct EngineStats: Hashable, Sendable {
     package var reloadsAcknowledged = 0
     package var reloadsRefused = 0
     package var reloadsUnacknowledged = 0
+    /// Reloads that hosts did by themselves.
+    package var reloadsObserved = 0
     package var timelinesAccepted = 0
     package var timelinesDiscarded = 0
     package var timelineFindings = 0

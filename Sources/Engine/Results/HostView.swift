@@ -13,6 +13,9 @@ package struct HostView: Hashable, Sendable {
     package let leaseEnds: Instant?
     /// Why reloads are not charged at this moment, in the order of raw values.
     package let exemptions: [Exemption]
+    /// Whether it refreshes widgets at its own rate, as it said.
+    package let isInStandBy: Bool
+    package let isInLowPower: Bool
     /// Sorted by id.
     package let instances: [InstanceRegistration]
     package let outstandingReloads: Int

@@ -14,6 +14,10 @@ package struct InstanceView: Hashable, Sendable {
     package let generation: Int
     /// Its configuration no longer fits the kind's schema, or the kind is no longer configured.
     package let isOrphaned: Bool
+    /// Whether the user sees it, as far as the host tells; nil from a host that never told of any instance.
+    package let isVisible: Bool?
+    /// The date of the entry that the host said it shows.
+    package let shownEntry: Instant?
     package let budget: BudgetView
     package let timeline: TimelineView?
     /// Causes that wait, in the order in which they came; pushes last.
@@ -35,7 +39,16 @@ package struct BudgetView: Hashable, Sendable {
     package let pushAllowance: Int
     package let charged: Int
     package let pushesCharged: Int
+    /// How many reloads may run ahead of the pace, and the pace: one reload an interval.
+    package let burst: Int
+    package let interval: Interval
     package let exemptReloads: Int
+    /// Reloads that the host did by itself, ever.
+    package let observedReloads: Int
+    /// Views a day that the allowance follows from, in 256ths.
+    package let viewRate: Int
+    /// Whether the window is one of the host's first days.
+    package let isLearning: Bool
     package let lastReload: Instant?
     /// The first instant at which a push with priority 10 would conform.
     package let nextHigh: Instant

@@ -20,19 +20,27 @@ struct AppTable: Sendable {
         let app: UInt32
         var schema: KindSchema
         var budget: BudgetPolicy {
-            didSet { self.bare = self.budget.withoutTexts }
+            didSet {
+                self.bare = self.budget.withoutTexts
+                self.isTuned = self.budget.window == .tuned
+            }
         }
         /// The budget's numbers, for decisions.
         private(set) var bare: BudgetPolicy
+        private(set) var isTuned: Bool
+        /// Whether a significant change of location reloads its instances.
+        var usesLocation: Bool
         /// Policies that were replaced less than a window ago, oldest first: they still bind the windows they opened.
         var replaced: [Replaced] = []
         var isConfigured = true
 
-        init(app: UInt32, schema: KindSchema, budget: BudgetPolicy) {
+        init(app: UInt32, _ settings: KindSettings) {
             self.app = app
-            self.schema = schema
-            self.budget = budget
-            self.bare = budget.withoutTexts
+            self.schema = settings.schema
+            self.budget = settings.budget
+            self.bare = settings.budget.withoutTexts
+            self.isTuned = settings.budget.window == .tuned
+            self.usesLocation = settings.usesLocation
         }
 
         var name: WidgetKind { self.schema.kind }
@@ -93,31 +101,11 @@ struct AppTable: Sendable {
     }
 
     mutating func addKind(_ settings: KindSettings, of app: UInt32) -> UInt32 {
-        self.kinds.append(Kind(app: app, schema: settings.schema, budget: settings.budget))
+        self.kinds.append(Kind(app: app, settings))
         let slot = UInt32(self.kinds.count - 1)
         self.apps[Int(app)].kinds.append(slot)
         self.apps[Int(app)].kinds.sort { self.kinds[Int($0)].name < self.kinds[Int($1)].name }
         return slot
-    }
-
-    /// The terms of a kind's budget in the window of its present policy.
-    @inline(__always)
-    func terms(kind: UInt32, anchor: UInt32, at now: Instant) -> BudgetTerms {
-        let window = self.kinds[Int(kind)].bare.window(containing: now, anchoredAt: Int(anchor))
-        return BudgetTerms(policy: self.kinds[Int(kind)].bare, window: window)
-    }
-
-    /// The terms of a kind's budget for a host at an instant.
-    ///
-    /// A policy that was replaced still opened the window that it was replaced in: until that window ends, each number
-    /// is the stricter one of the policies in force in it.
-    func terms(kind: UInt32, anchor: UInt32, host: HostID, at now: Instant) -> BudgetTerms {
-        var terms = self.terms(kind: kind, anchor: anchor, at: now)
-        for old in self.kinds[Int(kind)].replaced.reversed() {
-            let opened = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: host))
-            if opened.contains(now) { terms = BudgetTerms(policy: old.budget, window: opened).smaller(with: terms) }
-        }
-        return terms
     }
 }
 

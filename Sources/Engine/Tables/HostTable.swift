@@ -1,3 +1,4 @@
+import Timelines
 import WidgetModel
 
 /// The hosts of a partition by number, registered ones and those whose instances' budgets are still remembered.
@@ -16,6 +17,12 @@ struct HostTable: Sendable {
         var exemptUntil: Int64 = .min
         var foregroundUntil: Int64 = .min
         var sessionsUntil = InlineArray<3, Int64>(repeating: .min)
+        /// The windows of policies whose windows are tuned to the host.
+        var windows: TunedWindows
+        /// Whether it ever told that an instance was seen or hidden.
+        var tellsVisibility = false
+        var isInStandBy = false
+        var isInLowPower = false
         var delivery: HostDelivery
         var revision: UInt64 = 0
         var registeredAt: Instant

@@ -40,6 +40,16 @@ struct InstanceTable: Sendable {
         var budget = ReloadBudget()
         /// The minute at which the host's windows start under the kind's policy.
         var anchor: UInt32
+        /// The start of the window that was opened last, in minutes, and what it allows; see ``Engine/openWindow(of:)``.
+        var windowMinute: UInt32 = 0
+        var allowance: UInt16 = 0
+        /// How often it was looked at as of that window's opening, and since.
+        var views: UInt16 = 0
+        var rate = ViewRate.typical
+        /// Until when the user is taken to see it, in milliseconds.
+        var visibleUntil = Int64.min
+        /// Until when a waiting policy reload is held since nobody sees it, in milliseconds; `.min` if it is not.
+        var heldUntil = Int64.min
         /// The limit of the instance's first window.
         var firstLimit: UInt16 = .max
         /// Milliseconds; the window in which the instance was first added.
@@ -71,6 +81,14 @@ struct InstanceTable: Sendable {
         var confirmedDigest: ContentDigest?
         var confirmedBy = LogPosition.start
         var pendingDigest: ContentDigest?
+        /// When it was last looked at, and when the system last reloaded it by itself, in milliseconds.
+        var viewedAt = Int64.min
+        var systemChangeAt = Int64.min
+        /// Whether it reloads when it is next looked at.
+        var awaitsLook = false
+        /// The date of the entry that the host said it shows.
+        var shownEntry: Instant?
+        var observedReloads: UInt32 = 0
     }
 
     /// The timeline that the instance shows.

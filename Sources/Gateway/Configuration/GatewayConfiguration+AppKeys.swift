@@ -49,6 +49,7 @@ extension GatewayConfiguration.App {
         visitor.records("kinds", &drafts, empty: KindDraft()) { draft, visitor in
             visitor.scalar("kind", &draft.name, .label, isRequired: true)
             draft.budget.visit("budget", &visitor, named: policies)
+            visitor.scalar("usesLocation", &draft.usesLocation, .flag)
             visitor.records("parameters", &draft.parameters, empty: ParameterDraft()) { parameter, visitor in
                 parameter.visit(&visitor)
             }
@@ -57,7 +58,8 @@ extension GatewayConfiguration.App {
         self.kinds = drafts.map { draft in
             GatewayConfiguration.Kind(
                 schema: draft.schema,
-                budget: draft.budget.policy(named: policies) ?? self.budget
+                budget: draft.budget.policy(named: policies) ?? self.budget,
+                usesLocation: draft.usesLocation
             )
         }
     }
@@ -108,6 +110,7 @@ private struct ClientCertificateDraft: Sendable {
 private struct KindDraft: Sendable {
     var name = ""
     var budget = BudgetChoice()
+    var usesLocation = false
     var parameters: [ParameterDraft] = []
     /// What ``buildSchema(_:)`` made.
     private(set) var schema = Self.bareSchema(of: "")
@@ -117,6 +120,7 @@ private struct KindDraft: Sendable {
     init(_ kind: GatewayConfiguration.Kind, policies: [BudgetPolicy], appBudget: BudgetPolicy) {
         self.name = kind.schema.kind.rawValue
         self.schema = kind.schema
+        self.usesLocation = kind.usesLocation
         self.budget = kind.budget == appBudget ? BudgetChoice() : BudgetChoice(kind.budget, named: policies)
         self.parameters = kind.schema.parameters.map { ParameterDraft($0) }
     }

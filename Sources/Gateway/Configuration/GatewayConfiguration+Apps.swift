@@ -88,10 +88,13 @@ extension GatewayConfiguration {
         package var schema: KindSchema
         /// The budget of each of its instances, the app's if the kind names none.
         package var budget: BudgetPolicy
+        /// Whether its instances reload after a significant change of location, when they are next looked at.
+        package var usesLocation: Bool
 
-        package init(schema: KindSchema, budget: BudgetPolicy = .widgetkit) {
+        package init(schema: KindSchema, budget: BudgetPolicy = .widgetkit, usesLocation: Bool = false) {
             self.schema = schema
             self.budget = budget
+            self.usesLocation = usesLocation
         }
     }
 

@@ -121,6 +121,12 @@ struct PolicyDraft: Sendable {
             visitor.scalar("days", &self.policy.learning.days, .integer(0...365))
         }
         visitor.scalar("scope", &self.policy.scope, .name(of: [("instance", .instance), ("host", .host)]))
+        visitor.scalar("thinning", &self.policy.thinning, .integer(0...100))
+        visitor.scalar(
+            "atEnd",
+            &self.policy.atEnd,
+            .name(of: [("documentation", .documentation), ("wwdc21", .wwdc21)])
+        )
         for fault in self.policy.faults() { visitor.fault(fault.field, fault.message) }
     }
 

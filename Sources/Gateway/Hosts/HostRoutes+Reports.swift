@@ -55,6 +55,7 @@ extension HostRoutes {
         for answer in answers {
             switch answer {
             case .unknownHost: throw Problem(.unknownHost, "no host with this push token is registered")
+            case .unknownInstance: throw Problem(.unknownInstance, "the host has no instance that a signal names")
             case .delivery(known: false):
                 throw Problem(.unknownReload, "the reload is not outstanding: acknowledged before, given up or unknown")
             default: continue

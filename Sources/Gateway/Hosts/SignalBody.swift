@@ -3,35 +3,62 @@ package import WidgetModel
 
 /// One element of `POST /v1/hosts/<token>/signals`.
 package enum SignalBody {
-    /// Signals that change decisions in this version.
+    /// Every signal there is, in the order of docs/wire.md.
     private static let known = [
-        "appForeground", "appBackground", "mediaSession", "navigationSession", "locationSession", "reloaded", "refused",
+        "reloaded", "refused", "entryShown", "appForeground", "appBackground", "mediaSession", "navigationSession",
+        "locationSession", "widgetVisible", "widgetHidden", "appIntent", "animation", "localeChanged",
+        "dynamicTypeChanged", "accessibilityChanged", "appearanceChanged", "significantLocationChange", "standBy",
+        "lowPower",
     ]
 
     /// The record that a signal becomes.
     package static func record(_ value: JSONValue, at path: String, host: HostID) throws(Problem) -> Record {
         var object = try RequestObject(value, at: path)
         let name = try object.requiredString("signal")
-        switch name {
-        case "appForeground":
-            try object.finish()
-            return .signal(HostSignal(host: host, event: .appForeground))
-        case "appBackground":
-            try object.finish()
-            return .signal(HostSignal(host: host, event: .appBackground))
-        case "mediaSession": return try Self.session(.media, &object, host)
-        case "navigationSession": return try Self.session(.navigation, &object, host)
-        case "locationSession": return try Self.session(.location, &object, host)
-        case "reloaded", "refused":
+        if name == "refused" || (name == "reloaded" && object.value("instance") == nil) {
             let report = try Self.delivery(name, &object)
-            guard report.host == host else {
-                throw object.problem("reload", "is a reload of another host", code: .unknownReload)
-            }
+            try Self.check(report.reload, host, object)
             return .delivery(report)
+        }
+        let event = try Self.event(name, &object, host)
+        try object.finish()
+        return .signal(HostSignal(host: host, event: event))
+    }
+
+    private static func event(
+        _ name: String,
+        _ object: inout RequestObject,
+        _ host: HostID
+    ) throws(Problem) -> HostSignal.Event {
+        switch name {
+        case "appForeground": return .appForeground
+        case "appBackground": return .appBackground
+        case "mediaSession": return try Self.session(.media, &object)
+        case "navigationSession": return try Self.session(.navigation, &object)
+        case "locationSession": return try Self.session(.location, &object)
+        case "widgetVisible": return .widgetVisible(try Self.instance(&object))
+        case "widgetHidden": return .widgetHidden(try Self.instance(&object))
+        case "appIntent": return .appIntent(try Self.instance(&object))
+        case "animation": return .animation(try Self.instance(&object))
+        case "reloaded": return .reloaded(try Self.instance(&object))
+        case "localeChanged": return .systemChange(.locale)
+        case "dynamicTypeChanged": return .systemChange(.dynamicType)
+        case "accessibilityChanged": return .systemChange(.accessibility)
+        case "appearanceChanged": return .systemChange(.appearance)
+        case "significantLocationChange": return .significantLocationChange
+        case "standBy": return .standBy(try Self.choice("on", "off", &object))
+        case "lowPower": return .lowPower(try Self.choice("on", "off", &object))
+        case "entryShown":
+            guard let reload = try Self.reload(&object) else { throw Self.reloadMissing(object) }
+            try Self.check(reload, host, object)
+            guard let date = try object.instant("date") else {
+                throw object.problem("date", "is required: the date of the entry that is shown")
+            }
+            return .entryShown(reload, date: date)
         default:
             throw object.problem(
                 "signal",
-                "\"\(name)\" is not a signal that this version acts on; those are \(Self.known.joined(separator: ", "))",
+                "\"\(name)\" is not a signal; there are \(Self.known.joined(separator: ", "))",
                 code: .notSupported
             )
         }
@@ -56,10 +83,18 @@ package enum SignalBody {
         return id
     }
 
-    private static func delivery(_ name: String, _ object: inout RequestObject) throws(Problem) -> DeliveryReport {
-        guard let reload = try Self.reload(&object) else {
-            throw object.problem("reload", "is required: the id of the reload, as the event brought it")
+    private static func check(_ reload: ReloadID, _ host: HostID, _ object: RequestObject) throws(Problem) {
+        guard reload.instance.host == host else {
+            throw object.problem("reload", "is a reload of another host", code: .unknownReload)
         }
+    }
+
+    private static func reloadMissing(_ object: RequestObject) -> Problem {
+        object.problem("reload", "is required: the id of the reload, as the event brought it")
+    }
+
+    private static func delivery(_ name: String, _ object: inout RequestObject) throws(Problem) -> DeliveryReport {
+        guard let reload = try Self.reload(&object) else { throw Self.reloadMissing(object) }
         let reason = try object.string("reason", bytesMax: 256)
         try object.finish()
         return DeliveryReport(
@@ -68,17 +103,27 @@ package enum SignalBody {
         )
     }
 
+    private static func instance(_ object: inout RequestObject) throws(Problem) -> InstanceID {
+        InstanceID(try object.requiredString("instance"))
+    }
+
     private static func session(
         _ session: HostSession,
-        _ object: inout RequestObject,
-        _ host: HostID
-    ) throws(Problem) -> Record {
+        _ object: inout RequestObject
+    ) throws(Problem) -> HostSignal.Event {
+        try Self.choice("start", "end", &object) ? .sessionStarted(session) : .sessionEnded(session)
+    }
+
+    /// The member `state`, which is one of two words; whether it is the first.
+    private static func choice(
+        _ first: String,
+        _ second: String,
+        _ object: inout RequestObject
+    ) throws(Problem) -> Bool {
         let state = try object.requiredString("state")
-        try object.finish()
-        switch state {
-        case "start": return .signal(HostSignal(host: host, event: .sessionStarted(session)))
-        case "end": return .signal(HostSignal(host: host, event: .sessionEnded(session)))
-        default: throw object.problem("state", "expected \"start\" or \"end\"")
+        guard state == first || state == second else {
+            throw object.problem("state", "expected \"\(first)\" or \"\(second)\"")
         }
+        return state == first
     }
 }

@@ -92,6 +92,7 @@ extension OperatorRoutes {
             ("acknowledged", .count(Self.sum(views, \.reloadsAcknowledged))),
             ("refused", .count(Self.sum(views, \.reloadsRefused))),
             ("unacknowledged", .count(Self.sum(views, \.reloadsUnacknowledged))),
+            ("observed", .count(Self.sum(views, \.reloadsObserved))),
             ("byCause", Self.nonzero(causes)),
             ("exempt", Self.nonzero(exemptions)),
         ])

@@ -1,0 +1,153 @@
+import Timelines
+import WidgetModel
+
+extension Engine {
+    /// The terms of an instance's budget now, whose window has been opened.
+    ///
+    /// A policy that was replaced still opened the window that it was replaced in: until that window ends, each number
+    /// is the stricter one of the policies in force in it.
+    @inline(__always)
+    func terms(of instance: UInt32) -> BudgetTerms {
+        let kind = Int(self.instances[instance].kind)
+        var terms = BudgetTerms(
+            policy: self.apps.kinds[kind].bare,
+            window: self.window(of: instance),
+            allowance: Int(self.instances[instance].allowance)
+        )
+        if !self.apps.kinds[kind].replaced.isEmpty { terms = self.stricter(terms, instance) }
+        guard terms.window.start.milliseconds == self.instances[instance].firstWindow else { return terms }
+        return terms.limited(to: min(terms.limit, Int(self.instances[instance].firstLimit)))
+    }
+
+    /// The window of an instance's policy around now; its host's tuned windows have been opened.
+    @inline(__always)
+    private func window(of instance: UInt32) -> BudgetWindow {
+        let kind = Int(self.instances[instance].kind)
+        guard self.apps.kinds[kind].isTuned else {
+            let anchor = Int(self.instances[instance].anchor)
+            return self.apps.kinds[kind].bare.window(containing: self.time, anchoredAt: anchor)
+        }
+        return self.hosts[self.instances[instance].host].windows.window
+    }
+
+    private func allowance(
+        of instance: UInt32,
+        _ policy: BudgetPolicy,
+        _ window: BudgetWindow
+    ) -> Int {
+        let row = self.instances[instance]
+        let isLearning = policy.isLearning(
+            windowFrom: window.start,
+            firstRegisteredAt: self.hosts[row.host].firstRegisteredAt
+        )
+        return policy.allowance(for: row.rate, in: window.length, isLearning: isLearning)
+    }
+
+    /// Opens the instance's windows up to now. To be called before its budget is looked at; when it is called, and how
+    /// often, changes nothing else.
+    @inline(__always)
+    mutating func openWindow(of instance: UInt32) {
+        if self.apps.kinds[Int(self.instances[instance].kind)].isTuned {
+            let host = self.instances[instance].host
+            if self.hosts[host].windows.endMilliseconds <= self.now { self.openTunedWindows(of: host) }
+        } else {
+            let window = self.window(of: instance)
+            let minute = UInt32(clamping: window.start.milliseconds / 60_000)
+            if minute != self.instances[instance].windowMinute { self.openFixedWindows(of: instance, window) }
+        }
+    }
+
+    /// Opens a host's tuned windows, one after the other, for all its instances that have such. O(windows * instances),
+    /// once a window.
+    private mutating func openTunedWindows(of host: UInt32) {
+        while self.hosts[host].windows.endMilliseconds <= self.now {
+            let old = self.hosts[host].windows.window
+            self.hosts[host].windows.openNext()
+            let new = self.hosts[host].windows.window
+            var instance = self.hosts[host].firstInstance
+            while instance != InstanceTable.none {
+                if self.apps.kinds[Int(self.instances[instance].kind)].isTuned { self.open(new, after: old, instance) }
+                instance = self.instances[instance].nextOfHost
+            }
+        }
+    }
+
+    /// Opens an instance's windows of a fixed length up to this one. Beyond those in which anything can still change,
+    /// they are passed over.
+    private mutating func openFixedWindows(of instance: UInt32, _ last: BudgetWindow) {
+        let opened = Instant(milliseconds: Int64(self.instances[instance].windowMinute) * 60_000)
+        var window = BudgetWindow(start: opened, length: last.length)
+        while window.start < last.start {
+            let arrival = self.instances[instance].budget.theoreticalArrival ?? .epoch
+            let row = self.instances[instance]
+            let isUnseen = row.views == 0 && row.rate == row.rate.unseen
+            let isSettled = arrival <= window.end && (isUnseen || !self.hosts[row.host].tellsVisibility)
+            let next = isSettled ? last : window.next
+            self.open(next, after: window, instance)
+            window = next
+        }
+        self.instances[instance].windowMinute = UInt32(clamping: last.start.milliseconds / 60_000)
+    }
+
+    /// Opens a window of an instance: takes in what was seen in the one before, and fixes the allowance.
+    private mutating func open(_ window: BudgetWindow, after old: BudgetWindow, _ instance: UInt32) {
+        let kind = Int(self.instances[instance].kind)
+        let before = BudgetTerms(
+            policy: self.apps.kinds[kind].bare,
+            window: old,
+            allowance: Int(self.instances[instance].allowance)
+        )
+        // A host that never tells what is seen is not one where nothing is.
+        if self.hosts[self.instances[instance].host].tellsVisibility {
+            let day = self.apps.kinds[kind].bare.windowLength
+            self.instances[instance].rate.take(views: self.instances[instance].views, in: day)
+        }
+        self.instances[instance].views = 0
+        let allowance = self.allowance(of: instance, self.apps.kinds[kind].bare, window)
+        self.instances[instance].allowance = UInt16(clamping: allowance)
+        self.instances[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
+        let after = BudgetTerms(policy: self.apps.kinds[kind].bare, window: window, allowance: allowance)
+        self.instances[instance].budget.carryOver(from: before, to: after, at: window.start)
+    }
+
+    /// Gives an instance the window and allowance of its kind's policy as it is now, keeping what is known of its views.
+    mutating func adoptWindow(of instance: UInt32) {
+        let kind = Int(self.instances[instance].kind)
+        let host = self.instances[instance].host
+        self.instances[instance].anchor = UInt32(
+            clamping: self.apps.kinds[kind].budget.anchor(of: self.hosts[host].id)
+        )
+        if self.hosts[host].windows.endMilliseconds <= self.now { self.openTunedWindows(of: host) }
+        let window = self.window(of: instance)
+        let allowance = self.allowance(of: instance, self.apps.kinds[kind].bare, window)
+        self.instances[instance].allowance = UInt16(clamping: allowance)
+        self.instances[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
+    }
+
+    private func stricter(_ present: BudgetTerms, _ instance: UInt32) -> BudgetTerms {
+        let row = self.instances[instance]
+        let host = self.hosts[row.host].id
+        var terms = present
+        for old in self.apps.kinds[Int(row.kind)].replaced.reversed() {
+            let window: BudgetWindow
+            if old.budget.window == .tuned {
+                window = self.hosts[row.host].windows.window
+                guard window.start <= old.at, window.contains(self.time) else { continue }
+            } else {
+                window = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: host))
+                guard window.contains(self.time) else { continue }
+            }
+            let allowance = self.allowance(of: instance, old.budget, window)
+            terms = BudgetTerms(policy: old.budget, window: window, allowance: allowance).smaller(with: terms)
+        }
+        return terms
+    }
+
+    /// Whether a policy reload of an instance waits until it is seen.
+    func isThinned(_ instance: UInt32) -> Bool {
+        let row = self.instances[instance]
+        let kind = self.apps.kinds[Int(row.kind)]
+        guard kind.bare.thinning > 0, !kind.bare.isUnlimited else { return false }
+        return self.hosts[row.host].tellsVisibility && row.visibleUntil <= self.now && row.rate < .seldom
+    }
+}

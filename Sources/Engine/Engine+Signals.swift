@@ -1,0 +1,175 @@
+import Timelines
+import WidgetModel
+
+extension Engine {
+    /// Two looks at an instance that are nearer than this are one view.
+    static let viewInterval = Interval.minutes(5)
+    /// How long after a change that the system reloads for by itself the app's own wish is met by that reload.
+    static let systemChangeCovers = Interval.minutes(5)
+
+    /// Something happened on a host; what waits there is decided anew where that may matter.
+    mutating func signal(_ signal: HostSignal) -> RecordAnswer.Result {
+        guard let host = self.hosts.find(signal.host), self.hosts[host].isRegistered else { return .unknownHost }
+        if let id = signal.event.instance {
+            let address = InstanceAddress(host: signal.host, instance: id)
+            guard let instance = self.liveInstance(address) else { return .unknownInstance }
+            self.counters.signals += 1
+            self.note(signal.event, of: instance)
+            return .signalled
+        }
+        self.counters.signals += 1
+        self.note(signal.event, on: host)
+        return .signalled
+    }
+
+    private mutating func note(_ event: HostSignal.Event, on host: UInt32) {
+        let lapses = self.now + HostSignal.lapse.milliseconds
+        switch event {
+        case .appForeground: self.hosts[host].foregroundUntil = lapses
+        case .appBackground: self.hosts[host].foregroundUntil = .min
+        case .sessionStarted(let session): self.hosts[host].sessionsUntil[Int(session.rawValue)] = lapses
+        case .sessionEnded(let session): self.hosts[host].sessionsUntil[Int(session.rawValue)] = .min
+        case .systemChange(let change): return self.change(change, on: host)
+        case .significantLocationChange: return self.move(host)
+        case .standBy(let isOn): self.hosts[host].isInStandBy = isOn
+        case .lowPower(let isOn): self.hosts[host].isInLowPower = isOn
+        case .widgetVisible, .widgetHidden, .appIntent, .animation, .reloaded, .entryShown: return
+        }
+        var until = self.hosts[host].foregroundUntil
+        for session in HostSession.allCases {
+            until = max(until, self.hosts[host].sessionsUntil[Int(session.rawValue)])
+        }
+        self.hosts[host].exemptUntil = until
+        for instance in self.instances(of: host) where self.instances[instance].isLive { self.decideIfWaiting(instance) }
+    }
+
+    private mutating func note(_ event: HostSignal.Event, of instance: UInt32) {
+        switch event {
+        case .widgetVisible: self.see(instance)
+        case .widgetHidden:
+            self.tellVisibility(of: self.instances[instance].host)
+            self.instances[instance].visibleUntil = .min
+        case .appIntent: self.want(.appIntent, instance)
+        case .reloaded: self.observe(instance)
+        case .entryShown(let reload, let date): self.acknowledge(reload, showing: date, instance)
+        default: return
+        }
+    }
+
+    private mutating func decideIfWaiting(_ instance: UInt32) {
+        if self.instances[instance].pending.count > 0 || !self.instances[instance].waiting.isEmpty {
+            self.decide(instance)
+        }
+    }
+
+    /// Adds a cause of the instance's own and decides it.
+    mutating func want(_ cause: ReloadCause, _ instance: UInt32) {
+        self.instances[instance].waiting.insert(ReloadCauses(cause))
+        self.decide(instance)
+    }
+
+    /// From now on the host is one that tells what is seen: before, nothing was known of views.
+    private mutating func tellVisibility(of host: UInt32) {
+        guard !self.hosts[host].tellsVisibility else { return }
+        for instance in self.instances(of: host) { self.openWindow(of: instance) }
+        self.hosts[host].tellsVisibility = true
+    }
+
+    /// The user looks at an instance: what was held for that is decided.
+    private mutating func see(_ instance: UInt32) {
+        let host = self.instances[instance].host
+        self.tellVisibility(of: host)
+        self.openWindow(of: instance)
+        let wasHidden = self.instances[instance].visibleUntil <= self.now
+        self.instances[instance].visibleUntil = self.now + HostSignal.lapse.milliseconds
+        let last = self.instances[details: instance].viewedAt
+        if wasHidden, last == .min || last + Self.viewInterval.milliseconds <= self.now {
+            self.instances[details: instance].viewedAt = self.now
+            self.hosts[host].windows.noteView(at: self.time)
+            if self.instances[instance].views < .max { self.instances[instance].views += 1 }
+        }
+        if self.instances[details: instance].awaitsLook {
+            self.instances[details: instance].awaitsLook = false
+            self.instances[instance].waiting.insert(ReloadCauses(.significantLocationChange))
+        }
+        if self.instances[instance].heldUntil > self.now {
+            self.instances[instance].heldUntil = .min
+            self.instances[instance].waiting.insert(ReloadCauses(.becameVisible))
+        }
+        self.decideIfWaiting(instance)
+    }
+
+    /// The system reloads every widget of a host by itself; no app needs to ask for that.
+    private mutating func change(_ change: SystemChange, on host: UInt32) {
+        for instance in self.instances(of: host) where self.instances[instance].isLive {
+            self.instances[details: instance].systemChangeAt = self.now
+            self.want(change.cause, instance)
+        }
+    }
+
+    /// Widgets that use the location reload when the user next looks at them, now if that is what the user does.
+    private mutating func move(_ host: UInt32) {
+        for instance in self.instances(of: host) where self.instances[instance].isLive {
+            guard self.apps.kinds[Int(self.instances[instance].kind)].usesLocation else { continue }
+            if self.instances[instance].visibleUntil > self.now {
+                self.want(.significantLocationChange, instance)
+            } else {
+                self.instances[details: instance].awaitsLook = true
+            }
+        }
+    }
+
+    /// Books a reload that the host did by itself. Two reports within the interval of exempt reloads are one reload.
+    mutating func observe(_ instance: UInt32) {
+        self.openWindow(of: instance)
+        let row = self.instances[instance]
+        let kind = Int(row.kind)
+        guard row.budget.exemptEarliest(now: self.time, policy: self.apps.kinds[kind].bare) <= self.time else { return }
+        self.counters.reloadsObserved += 1
+        self.instances[details: instance].observedReloads += 1
+        if self.hosts[row.host].isInStandBy || self.exemption(of: instance, waiting: []) != nil {
+            self.instances[instance].budget.noteExempt(at: self.time)
+        } else {
+            self.instances[instance].budget.book(at: self.time, isPush: false, terms: self.terms(of: instance))
+        }
+        // What the instance shows now is not known to any sender.
+        self.instances[details: instance].confirmedDigest = nil
+        self.instances[details: instance].confirmedBy = self.position
+        self.decideIfWaiting(instance)
+    }
+
+    private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: UInt32) {
+        self.instances[details: instance].shownEntry = date
+        guard id.partition == self.partition, let reload = self.reload(id.position, of: instance) else { return }
+        self.counters.reloadsAcknowledged += 1
+        self.end(reload, .acknowledged)
+        self.decide(instance)
+    }
+
+    /// Whether a reload that the system did by itself lately is what an app asks for.
+    func isCovered(_ instance: UInt32) -> Bool {
+        let changedAt = self.instances[details: instance].systemChangeAt
+        return changedAt != .min && changedAt + Self.systemChangeCovers.milliseconds >= self.now
+            && self.instances[instance].waiting.isDisjoint(with: .systemChanges)
+    }
+}
+
+extension ReloadCauses {
+    /// Changes after which the system reloads by itself.
+    static let systemChanges = SystemChange.allCases.reduce(into: ReloadCauses()) { $0.insert(ReloadCauses($1.cause)) }
+    /// What is never charged by itself.
+    static let free = ReloadCauses.systemChanges.union([ReloadCauses(.appIntent), ReloadCauses(.significantLocationChange)])
+
+    /// Why a reload for the first of these causes is not charged, nil if it is.
+    var exemption: Exemption? {
+        switch self.intersection(.free).isEmpty ? ReloadCause.push : self.intersection(.free).first {
+        case .appIntent: .appIntent
+        case .significantLocationChange: .significantLocationChange
+        case .localeChanged: .localeChanged
+        case .dynamicTypeChanged: .dynamicTypeChanged
+        case .accessibilityChanged: .accessibilityChanged
+        case .appearanceChanged: .appearanceChanged
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,82 @@
+package import WidgetModel
+
+/// The windows of one host, about a day long each, that open at the hour at which the host is looked at least.
+///
+/// Apple: "WidgetKit tunes the 24-hour window to the user's daily usage pattern, which means the daily budget doesn't
+/// necessarily reset at exactly midnight" (Keeping a widget up to date). How is not said; this is ours. Views are
+/// counted by hour of the day in UTC, and an eighth of them is forgotten whenever a window opens. The windows' start
+/// goes towards the hour with the fewest views on the shorter way round the clock, by at most an hour a window: so
+/// windows are 23, 24 or 25 hours long, follow each other without a gap, and never overlap. Of several such hours the
+/// nearest counts, of two equally near ones the later. The minute of the hour is the host's own, by hash.
+///
+/// Nothing has to run when a window opens: whoever looks next opens those that are due, with the same result whenever
+/// that is.
+package struct TunedWindows: Sendable {
+    /// The start of the present window, in minutes since the epoch.
+    private var startMinute: Int64
+    private var lengthMinutes: Int64 = 1440
+    /// Decayed views by hour of the day, in 64ths.
+    private var views = InlineArray<24, UInt16>(repeating: 0)
+
+    /// The windows of a host about which nothing is known: whole days from a minute that a hash of it picks.
+    package init(host: HostID, at now: Instant) {
+        let window = BudgetWindow.containing(now, anchoredAt: BudgetWindow.anchor(of: host))
+        self.startMinute = window.start.milliseconds / 60_000
+    }
+
+    /// The present window, the last one that was opened.
+    package var window: BudgetWindow {
+        BudgetWindow(
+            start: Instant(milliseconds: self.startMinute * 60_000),
+            length: .minutes(self.lengthMinutes)
+        )
+    }
+
+    /// When the next window opens, in milliseconds.
+    @inline(__always)
+    package var endMilliseconds: Int64 { (self.startMinute + self.lengthMinutes) * 60_000 }
+
+    /// Opens the next window, which begins where the present one ends.
+    package mutating func openNext() {
+        for hour in 0..<24 {
+            // Rounded up, so that what nobody looks at any more is forgotten in the end.
+            self.views[hour] -= (self.views[hour] >> 3) + (self.views[hour] & 7 == 0 ? 0 : 1)
+        }
+        self.startMinute += self.lengthMinutes
+        self.lengthMinutes = 1440 + self.step * 60
+    }
+
+    /// Somebody looked at one of the host's instances, in the present window.
+    package mutating func noteView(at now: Instant) {
+        let hour = Self.hour(ofMinute: now.milliseconds / 60_000)
+        let (sum, overflow) = self.views[hour].addingReportingOverflow(64)
+        self.views[hour] = overflow ? .max : sum
+    }
+
+    /// Which way the start goes: an hour earlier, not at all, or an hour later.
+    private var step: Int64 {
+        let here = Self.hour(ofMinute: self.startMinute)
+        var best = (views: self.views[here], distance: 0, step: Int64(0))
+        for distance in 1...12 {
+            for step in [1, -1] as [Int64] {
+                let views = self.views[(here + Int(step) * distance + 24) % 24]
+                if views < best.views { best = (views, distance, step) }
+            }
+        }
+        return best.step
+    }
+
+    private static func hour(ofMinute minute: Int64) -> Int {
+        let hour = Int((minute / 60) % 24)
+        return hour < 0 ? hour + 24 : hour
+    }
+}
+
+extension TunedWindows {
+    /// For digests of a state.
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(signed: self.startMinute)
+        writer.write(signed: self.lengthMinutes)
+        for hour in 0..<24 { writer.write(varint: UInt64(self.views[hour])) }
+    }
+}
