@@ -15,8 +15,11 @@ extension Engine {
             allowance: Int(self.instances[instance].allowance)
         )
         if !self.apps.kinds[kind].replaced.isEmpty { terms = self.stricter(terms, instance) }
-        guard terms.window.start.milliseconds == self.instances[instance].firstWindow else { return terms }
-        return terms.limited(to: min(terms.limit, Int(self.instances[instance].firstLimit)))
+        if terms.window.start.milliseconds == self.instances[instance].firstWindow, !self.apps.kinds[kind].isShared {
+            terms = terms.limited(to: min(terms.limit, Int(self.instances[instance].firstLimit)))
+        }
+        let granted = Int(self.instances[instance].granted)
+        return granted == 0 ? terms : terms.granting(granted)
     }
 
     /// The window of an instance's policy around now; its host's tuned windows have been opened.
@@ -78,7 +81,7 @@ extension Engine {
         let opened = Instant(milliseconds: Int64(self.instances[instance].windowMinute) * 60_000)
         var window = BudgetWindow(start: opened, length: last.length)
         while window.start < last.start {
-            let arrival = self.instances[instance].budget.theoreticalArrival ?? .epoch
+            let arrival = self.budget(of: instance).theoreticalArrival ?? .epoch
             let row = self.instances[instance]
             let isUnseen = row.views == 0 && row.rate == row.rate.unseen
             let isSettled = arrival <= window.end && (isUnseen || !self.hosts[row.host].tellsVisibility)
@@ -103,11 +106,18 @@ extension Engine {
             self.instances[instance].rate.take(views: self.instances[instance].views, in: day)
         }
         self.instances[instance].views = 0
+        self.instances[instance].granted = 0
         let allowance = self.allowance(of: instance, self.apps.kinds[kind].bare, window)
         self.instances[instance].allowance = UInt16(clamping: allowance)
         self.instances[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
         let after = BudgetTerms(policy: self.apps.kinds[kind].bare, window: window, allowance: allowance)
-        self.instances[instance].budget.carryOver(from: before, to: after, at: window.start)
+        guard self.apps.kinds[kind].isShared else {
+            return self.instances[instance].budget.carryOver(from: before, to: after, at: window.start)
+        }
+        let host = self.instances[instance].host
+        guard self.hosts[host].budgetMinute < self.instances[instance].windowMinute else { return }
+        self.hosts[host].budgetMinute = self.instances[instance].windowMinute
+        self.hosts[host].budget.carryOver(from: before, to: after, at: window.start)
     }
 
     /// Gives an instance the window and allowance of its kind's policy as it is now, keeping what is known of its views.
@@ -122,6 +132,18 @@ extension Engine {
         let allowance = self.allowance(of: instance, self.apps.kinds[kind].bare, window)
         self.instances[instance].allowance = UInt16(clamping: allowance)
         self.instances[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
+    }
+
+    /// Lets an instance share its host's budget, or have one of its own again, after its policy became another one.
+    mutating func rescope(_ instance: UInt32, wasShared: Bool) {
+        let isShared = self.apps.kinds[Int(self.instances[instance].kind)].isShared
+        guard isShared != wasShared else { return }
+        let host = self.instances[instance].host
+        if isShared {
+            self.hosts[host].budget.tighten(to: self.instances[instance].budget)
+        } else {
+            self.instances[instance].budget.tighten(to: self.hosts[host].budget)
+        }
     }
 
     private func stricter(_ present: BudgetTerms, _ instance: UInt32) -> BudgetTerms {
@@ -149,5 +171,49 @@ extension Engine {
         let kind = self.apps.kinds[Int(row.kind)]
         guard kind.bare.thinning > 0, !kind.bare.isUnlimited else { return false }
         return self.hosts[row.host].tellsVisibility && row.visibleUntil <= self.now && row.rate < .seldom
+    }
+}
+
+extension Engine {
+    /// What an instance's reloads are charged to: its own budget, or its host's.
+    @inline(__always)
+    func budget(of instance: UInt32) -> ReloadBudget {
+        guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
+            return self.instances[instance].budget
+        }
+        return self.hosts[self.instances[instance].host].budget
+    }
+
+    /// Charges a reload that conforms.
+    @inline(__always)
+    mutating func charge(_ instance: UInt32, isPush: Bool, terms: BudgetTerms) {
+        guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
+            return self.instances[instance].budget.charge(at: self.time, isPush: isPush, terms: terms)
+        }
+        self.hosts[self.instances[instance].host].budget.charge(at: self.time, isPush: isPush, terms: terms)
+        self.instances[instance].budget.noteExempt(at: self.time)
+    }
+
+    /// Counts a reload that happened whether or not it conformed.
+    mutating func book(_ instance: UInt32, isPush: Bool) {
+        let terms = self.terms(of: instance)
+        guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
+            return self.instances[instance].budget.book(at: self.time, isPush: isPush, terms: terms)
+        }
+        self.hosts[self.instances[instance].host].budget.book(at: self.time, isPush: isPush, terms: terms)
+        self.instances[instance].budget.noteExempt(at: self.time)
+    }
+
+    /// Gives a charge back to its window's count; what waits for a shared one is decided anew.
+    mutating func refund(_ instance: UInt32, in window: BudgetWindow, isPush: Bool) {
+        guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
+            self.instances[instance].budget.refund(in: window, isPush: isPush)
+            return
+        }
+        let host = self.instances[instance].host
+        guard self.hosts[host].budget.refund(in: window, isPush: isPush) else { return }
+        for sibling in self.instances(of: host) where sibling != instance && self.instances[sibling].isLive {
+            self.decideIfWaiting(sibling)
+        }
     }
 }

@@ -13,8 +13,18 @@ struct Demand {
     /// The earliest instant that waiting causes are held back until, in milliseconds: a not-before that is still to
     /// come, or the end of a hold.
     var heldUntil = Int64.max
-    /// Whether a policy reload is held since nobody sees the instance.
+    /// Whether a policy reload is held since nobody sees the instance, or a push since its sender may be paused.
     var isThinned = false
+    var isPaused = false
+}
+
+extension Demand {
+    /// Why nothing is decided now.
+    fileprivate var reason: DecisionReason {
+        if self.isPaused { return .paused }
+        if self.isThinned { return .hidden }
+        return self.heldUntil == .max ? .waitsForAnother : .notBefore
+    }
 }
 
 /// What is to be done about an instance's demand.
@@ -70,7 +80,7 @@ extension Engine {
         if until > self.now { self.instances[instance].heldUntil = until }
     }
 
-    /// What waits for an instance. O(1), or O(waiting) if some of it has a not-before.
+    /// What waits for an instance. O(1), or O(waiting) if some of it has a not-before or a sender is paused.
     @inline(__always)
     func demand(of instance: UInt32) -> Demand {
         var demand = Demand(
@@ -84,15 +94,16 @@ extension Engine {
             demand.heldUntil = self.instances[instance].heldUntil
             demand.isThinned = true
         }
-        guard self.instances[instance].hasScheduled else { return demand }
+        guard self.instances[instance].hasScheduled || !self.senderPauses.isEmpty else { return demand }
         demand.high = false
         demand.normal = false
         var slot = self.instances[instance].pending.head
         while slot != PendingCauses.none {
             let node = self.causes[slot]
-            let notBefore = node.isScheduled ? self.ledger[node.push].notBefore.milliseconds : .min
-            if notBefore > self.now {
-                demand.heldUntil = min(demand.heldUntil, notBefore)
+            let until = self.heldUntil(node)
+            if until > self.now {
+                demand.heldUntil = min(demand.heldUntil, until)
+                demand.isPaused = demand.isPaused || !self.senderPauses.isEmpty
             } else {
                 if node.priority == .high { demand.high = true }
                 if node.priority == .normal { demand.normal = true }
@@ -125,11 +136,10 @@ extension Engine {
     /// What is to be done about a demand. Changes nothing, also asked by dry runs; see ``Engine`` for why it mutates.
     mutating func plan(_ instance: UInt32, _ demand: Demand) -> Plan {
         guard demand.high || demand.normal || !demand.waiting.isEmpty else {
-            let reason =
-                demand.heldUntil == .max
-                ? DecisionReason.waitsForAnother : demand.isThinned ? .hidden : .notBefore
-            return .wait(until: demand.heldUntil, reason)
+            return .wait(until: demand.heldUntil, demand.reason)
         }
+        let pausedUntil = self.apps.kinds[Int(self.instances[instance].kind)].pausedUntil
+        if pausedUntil > self.now { return .wait(until: pausedUntil, .paused) }
         // An instance reloads once at an instant, so that its reloads' ids are unique.
         let budget = self.instances[instance].budget
         let again = budget.lastReload.map { $0.milliseconds + 1 } ?? .min
@@ -181,7 +191,7 @@ extension Engine {
         isPush: Bool,
         _ terms: BudgetTerms
     ) -> Int64 {
-        self.instances[instance].budget.earliest(
+        self.budget(of: instance).earliest(
             reloadClass,
             isPush: isPush,
             now: self.time,
@@ -204,7 +214,7 @@ extension Engine {
     @inline(__always)
     private func reason(_ instance: UInt32, until: Int64, _ terms: BudgetTerms) -> DecisionReason {
         if until >= terms.window.end.milliseconds { return .allowance }
-        if let last = self.instances[instance].budget.lastCharge,
+        if let last = self.budget(of: instance).lastCharge,
             until <= (last + terms.minimumInterval).milliseconds
         {
             return .minimumInterval

@@ -14,6 +14,12 @@ extension Engine {
         hash.combine(writer.bytes.span)
         for app in self.apps.apps { self.digest(app, &hash) }
         for host in self.hosts.sortedSlots() { self.digest(host: host, &hash) }
+        for (team, name) in self.teams.names.enumerated() {
+            let until = self.pausedUntil(team: UInt32(team))
+            guard until > self.now else { continue }
+            hash.combine(name)
+            hash.combine(UInt64(bitPattern: until))
+        }
         for push in self.sortedPushes() { self.digest(push: push, &hash) }
         self.repeats.forEach { entry in
             hash.combine(entry.id.high)
@@ -45,10 +51,12 @@ extension Engine {
         writer.write(byte: app.defaultPriority.rawValue)
         writer.write(app.developerMode)
         writer.write(app.isConfigured)
+        writer.write(signed: app.pausedUntil)
         for kind in app.kinds {
             self.apps.kinds[Int(kind)].schema.encode(into: &writer)
             self.apps.kinds[Int(kind)].budget.encode(into: &writer)
             writer.write(self.apps.kinds[Int(kind)].usesLocation)
+            writer.write(signed: self.apps.kinds[Int(kind)].ownPausedUntil)
             writer.write(self.apps.kinds[Int(kind)].isConfigured)
             for replaced in self.apps.kinds[Int(kind)].replaced {
                 replaced.budget.encode(into: &writer)
@@ -73,6 +81,8 @@ extension Engine {
         for session in HostSession.allCases { writer.write(signed: row.sessionsUntil[Int(session.rawValue)]) }
         for flag in [row.tellsVisibility, row.isInStandBy, row.isInLowPower] { writer.write(flag) }
         row.windows.encode(into: &writer)
+        row.budget.encode(into: &writer)
+        writer.write(varint: UInt64(row.budgetMinute))
         row.context.encode(into: &writer)
         writer.write(each: row.tokens) { writer, token in
             writer.write(token.token.bytes)
@@ -97,7 +107,7 @@ extension Engine {
         ] {
             writer.write(signed: date)
         }
-        for number in [row.firstLimit, row.allowance, row.views, row.rate.scaled] {
+        for number in [row.firstLimit, row.allowance, row.views, row.rate.scaled, row.granted] {
             writer.write(varint: UInt64(number))
         }
         writer.write(varint: UInt64(row.windowMinute))

@@ -61,7 +61,7 @@ extension Engine {
             return .failed
         }
         self.openWindow(of: instance)
-        guard push.notBefore <= self.now else { return push.isOnce ? .expired : .deferred }
+        guard push.heldUntil <= self.now else { return push.isOnce ? .expired : .deferred }
         switch self.plan(instance, with: push) {
         case .issue(let exemption, _): return exemption == nil ? .reload : .exempt
         case .wait: return push.isOnce ? .expired : .deferred

@@ -33,7 +33,7 @@ extension Engine {
             isOrphaned: row.isOrphaned,
             isVisible: self.hosts[row.host].tellsVisibility ? row.visibleUntil > self.now : nil,
             shownEntry: details.shownEntry,
-            budget: self.budget(of: slot),
+            budget: self.budgetView(of: slot),
             timeline: self.timeline(of: slot),
             pending: self.pending(of: slot),
             decidesAt: row.decidesAt == .max ? nil : Instant(milliseconds: row.decidesAt),
@@ -42,10 +42,10 @@ extension Engine {
         )
     }
 
-    private func budget(of instance: UInt32) -> BudgetView {
+    private func budgetView(of instance: UInt32) -> BudgetView {
         let row = self.instances[instance]
         let terms = self.terms(of: instance)
-        let budget = row.budget
+        let budget = self.budget(of: instance)
         func next(_ reloadClass: ReloadClass, isPush: Bool) -> Instant {
             budget.earliest(reloadClass, isPush: isPush, now: self.time, terms: terms, spreadHash: row.addressHash)
                 ?? self.time

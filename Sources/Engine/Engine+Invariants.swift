@@ -140,11 +140,11 @@ extension Engine {
         var engine = self
         engine.openWindow(of: instance)
         let terms = engine.terms(of: instance)
-        let budget = engine.instances[instance].budget
+        let budget = engine.budget(of: instance)
         // A policy that became stricter in the window keeps what was charged before.
         let isSettled = self.apps.kinds[Int(self.instances[instance].kind)].replaced.isEmpty
-        if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > terms.allowance {
-            faults.append("\(name): \(budget.charged(in: terms.window)) charged of \(terms.allowance)")
+        if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > max(terms.allowance, terms.limit) {
+            faults.append("\(name): \(budget.charged(in: terms.window)) charged of \(terms.limit)")
         }
     }
 

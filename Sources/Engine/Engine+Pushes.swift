@@ -13,6 +13,8 @@ struct IncomingPush {
     let isOnce: Bool
     /// Milliseconds; `.min` if there is none or it has come already.
     let notBefore: Int64
+    /// Until when it may not reload, by its not-before or since its sender is paused, in milliseconds.
+    let heldUntil: Int64
     /// 0 if it has no collapse id.
     let collapseTag: UInt32
     let digest: ContentDigest?
@@ -139,6 +141,7 @@ extension Engine {
             expiresAt: expiresAt.milliseconds,
             isOnce: expiresAt <= self.time,
             notBefore: notBefore?.milliseconds ?? .min,
+            heldUntil: max(notBefore?.milliseconds ?? .min, self.pausedUntil(team: team)),
             collapseTag: tag,
             digest: head.flags.contains(.digest) ? ContentDigest(team: team, bytes: Array(bytes[head.digest])) : nil
         )
@@ -215,7 +218,7 @@ extension Engine {
             self.ledger.match(push.row, as: .expired)
             return self.note(instance, .expired, .expiration, push: push.id)
         }
-        let joined = self.instances[instance].isJoined(by: push, now: self.now)
+        let joined = self.senderPauses.isEmpty && self.instances[instance].isJoined(by: push, now: self.now)
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
         if replaced == nil, !push.isOnce,
             Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax
@@ -260,7 +263,7 @@ extension Engine {
 
     /// Whether a push could be issued at this instant.
     private mutating func conforms(_ push: IncomingPush, _ instance: UInt32) -> Bool {
-        guard push.notBefore <= self.now else { return false }
+        guard push.heldUntil <= self.now else { return false }
         if case .issue = self.plan(instance, with: push) { return true }
         return false
     }
@@ -268,8 +271,8 @@ extension Engine {
     /// What would be done about an instance if this push waited for it, too.
     mutating func plan(_ instance: UInt32, with push: IncomingPush) -> Plan {
         var demand = self.demand(of: instance)
-        if push.notBefore > self.now {
-            demand.heldUntil = min(demand.heldUntil, push.notBefore)
+        if push.heldUntil > self.now {
+            demand.heldUntil = min(demand.heldUntil, push.heldUntil)
         } else {
             if push.priority == .high { demand.high = true }
             if push.priority == .normal { demand.normal = true }
@@ -381,7 +384,7 @@ extension InstanceTable.Row {
     /// Whether a push changes nothing about when the instance is decided: something at least as urgent waits already,
     /// or the push never reloads by itself, and it does not expire before. O(1).
     func isJoined(by push: IncomingPush, now: Int64) -> Bool {
-        guard !push.isOnce, push.notBefore == .min, !self.hasScheduled else { return false }
+        guard !push.isOnce, push.heldUntil <= now, !self.hasScheduled else { return false }
         guard self.timelineDue > now, self.decidesAt > now, self.heldUntil <= now else { return false }
         // With nothing to decide, the timer stands for the earliest expiry.
         let isLater = push.expiresAt > self.decidesAt || (self.decidesAt == .max && self.minExpiry <= push.expiresAt)

@@ -222,9 +222,11 @@ extension Engine {
         guard self.instances[instance].kind != kind else { return }
         self.openWindow(of: instance)
         let old = self.terms(of: instance)
+        let wasShared = self.apps.kinds[Int(self.instances[instance].kind)].isShared
         self.instances[instance].kind = kind
         self.adoptWindow(of: instance)
         self.instances[instance].budget.carryOver(from: old, to: self.terms(of: instance), at: self.time)
+        self.rescope(instance, wasShared: wasShared)
     }
 
     func registration(of instance: UInt32) -> InstanceRegistration {

@@ -23,7 +23,7 @@ extension Engine {
             if exemption == .added || exemption == .configured { self.instances[instance].freeSetupAt = self.now }
             self.counters.reloadsExempt[Int(exemption.rawValue)] += 1
         } else {
-            self.instances[instance].budget.charge(at: self.time, isPush: isPush, terms: terms)
+            self.charge(instance, isPush: isPush, terms: terms)
             self.counters.reloadsCharged += 1
         }
         let taken = self.takePending(of: instance)
@@ -73,7 +73,7 @@ extension Engine {
     /// Takes what a reload may serve out of the waiting pushes.
     private mutating func takePending(of instance: UInt32) -> CauseList {
         var taken = CauseList()
-        guard self.instances[instance].hasScheduled else {
+        guard self.instances[instance].hasScheduled || !self.senderPauses.isEmpty else {
             swap(&taken, &self.instances[instance].pending)
             self.instances[instance].high = 0
             self.instances[instance].normal = 0
@@ -84,8 +84,8 @@ extension Engine {
         var slot = self.instances[instance].pending.head
         while slot != PendingCauses.none {
             let node = self.causes[slot]
-            if node.isScheduled, self.ledger[node.push].notBefore > self.time {
-                remaining = true
+            if self.heldUntil(node) > self.now {
+                remaining = remaining || node.isScheduled
             } else {
                 self.causes.move(slot, from: &self.instances[instance].pending, to: &taken)
                 self.count(node.priority, -1, instance)
@@ -199,7 +199,7 @@ extension Engine {
             self.counters.reloadsRefused += 1
             if self.reloads[reload].exemption == nil {
                 let (window, isPush) = (self.reloads[reload].window, self.reloads[reload].isPush)
-                self.instances[instance].budget.refund(in: window, isPush: isPush)
+                self.refund(instance, in: window, isPush: isPush)
             }
             self.end(reload, .failed(.refused, .refused))
         }

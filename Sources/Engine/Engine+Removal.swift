@@ -80,7 +80,7 @@ extension Engine {
         let terms = self.terms(of: instance)
         let row = self.instances[instance]
         var end = terms.window.end
-        if let arrival = row.budget.theoreticalArrival { end = max(end, arrival) }
+        if let arrival = self.budget(of: instance).theoreticalArrival { end = max(end, arrival) }
         if let last = row.budget.lastReload { end = max(end, last + max(terms.minimumInterval, terms.exemptInterval)) }
         if row.freeSetupAt != .min { end = max(end, Instant(milliseconds: row.freeSetupAt) + terms.minimumInterval) }
         return end
@@ -89,7 +89,7 @@ extension Engine {
     /// Forgets a removed instance's budget, and its host with the last one.
     mutating func releaseTombstone(_ instance: UInt32) {
         // A change of settings may have moved the pace on since.
-        if let arrival = self.instances[instance].budget.theoreticalArrival, arrival > self.time {
+        if let arrival = self.budget(of: instance).theoreticalArrival, arrival > self.time {
             return self.calendar.arm(Self.timer(ofInstance: instance), at: arrival)
         }
         let host = self.instances[instance].host

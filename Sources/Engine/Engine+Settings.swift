@@ -20,8 +20,9 @@ extension Engine {
             for kind in app.kinds { self.configure(kind, of: slot) }
         }
         var orphaned = 0
+        var carried: Set<UInt32> = []
         for instance in self.instances.usedSlots() {
-            self.adopt(instance, &before)
+            self.adopt(instance, &before, &carried)
             if self.instances[instance].isOrphaned { orphaned += 1 }
         }
         return .settings(orphaned: orphaned)
@@ -46,7 +47,11 @@ extension Engine {
     }
 
     /// Fits an instance into changed settings: its budget, and whether its configuration is still what the kind has.
-    private mutating func adopt(_ instance: UInt32, _ before: inout AppTable) {
+    ///
+    /// - Parameters:
+    ///   - before: The apps as they were.
+    ///   - carried: The hosts whose shared budget has been carried over.
+    private mutating func adopt(_ instance: UInt32, _ before: inout AppTable, _ carried: inout Set<UInt32>) {
         let row = self.instances[instance]
         let new = self.apps.kinds[Int(row.kind)]
         if Int(row.kind) < before.kinds.count, before.kinds[Int(row.kind)].budget != new.budget {
@@ -55,7 +60,13 @@ extension Engine {
             let terms = self.terms(of: instance)
             swap(&self.apps, &before)
             self.adoptWindow(of: instance)
-            self.instances[instance].budget.carryOver(from: terms, to: self.terms(of: instance), at: self.time)
+            let wasShared = before.kinds[Int(row.kind)].isShared
+            if !wasShared {
+                self.instances[instance].budget.carryOver(from: terms, to: self.terms(of: instance), at: self.time)
+            } else if carried.insert(row.host).inserted {
+                self.hosts[row.host].budget.carryOver(from: terms, to: self.terms(of: instance), at: self.time)
+            }
+            self.rescope(instance, wasShared: wasShared)
         }
         guard row.isLive else { return }
         let configuration = self.instances[details: instance].configuration

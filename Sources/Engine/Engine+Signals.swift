@@ -40,7 +40,9 @@ extension Engine {
             until = max(until, self.hosts[host].sessionsUntil[Int(session.rawValue)])
         }
         self.hosts[host].exemptUntil = until
-        for instance in self.instances(of: host) where self.instances[instance].isLive { self.decideIfWaiting(instance) }
+        for instance in self.instances(of: host) where self.instances[instance].isLive {
+            self.decideIfWaiting(instance)
+        }
     }
 
     private mutating func note(_ event: HostSignal.Event, of instance: UInt32) {
@@ -56,7 +58,7 @@ extension Engine {
         }
     }
 
-    private mutating func decideIfWaiting(_ instance: UInt32) {
+    mutating func decideIfWaiting(_ instance: UInt32) {
         if self.instances[instance].pending.count > 0 || !self.instances[instance].waiting.isEmpty {
             self.decide(instance)
         }
@@ -130,7 +132,7 @@ extension Engine {
         if self.hosts[row.host].isInStandBy || self.exemption(of: instance, waiting: []) != nil {
             self.instances[instance].budget.noteExempt(at: self.time)
         } else {
-            self.instances[instance].budget.book(at: self.time, isPush: false, terms: self.terms(of: instance))
+            self.book(instance, isPush: false)
         }
         // What the instance shows now is not known to any sender.
         self.instances[details: instance].confirmedDigest = nil
@@ -158,7 +160,9 @@ extension ReloadCauses {
     /// Changes after which the system reloads by itself.
     static let systemChanges = SystemChange.allCases.reduce(into: ReloadCauses()) { $0.insert(ReloadCauses($1.cause)) }
     /// What is never charged by itself.
-    static let free = ReloadCauses.systemChanges.union([ReloadCauses(.appIntent), ReloadCauses(.significantLocationChange)])
+    static let free = ReloadCauses.systemChanges.union([
+        ReloadCauses(.appIntent), ReloadCauses(.significantLocationChange),
+    ])
 
     /// Why a reload for the first of these causes is not charged, nil if it is.
     var exemption: Exemption? {

@@ -15,6 +15,7 @@ extension Engine {
 
     /// Fires what is due by the log's time, in the order of due seconds and then ids.
     mutating func fireTimers() {
+        if !self.senderPauses.isEmpty { self.senderPauses = self.senderPauses.filter { $0.value > self.now } }
         if let due = self.calendar.nextDue, due <= self.time {
             for id in self.calendar.takeDue(upTo: self.time) {
                 if id & 1 == 0 { self.fireInstance(id >> 1) } else { self.fireHost(id >> 1) }

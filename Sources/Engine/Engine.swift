@@ -50,6 +50,8 @@ package struct Engine: Sendable {
     var tokens = TokenTable()
     var calendar = TimerCalendar()
     var index = IntentIndex()
+    /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
+    var senderPauses: [UInt32: Int64] = [:]
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
     /// The output that is being filled: the caller's, while a record is applied.
@@ -95,6 +97,9 @@ package struct Engine: Sendable {
         guard position >= self.position else { throw .outOfOrder(position, applied: self.position) }
         swap(&self.output, &output)
         defer { swap(&self.output, &output) }
+        if let version = Self.settingsVersion(bytes, in: range), version < Self.version {
+            throw .olderVersion(position, version: version)
+        }
         do throws(ByteFault) {
             var reader = ByteReader(bytes, in: range)
             if range.first.map({ bytes[$0] }) == Record.Tag.push.rawValue {
@@ -113,6 +118,13 @@ package struct Engine: Sendable {
         } catch {
             throw .damaged(position, error)
         }
+    }
+
+    /// The engine version of a record that holds settings: their first word in every version.
+    private static func settingsVersion(_ bytes: [UInt8], in range: Range<Int>) -> Int? {
+        guard range.first.map({ bytes[$0] }) == Record.Tag.settings.rawValue else { return nil }
+        var reader = ByteReader(bytes, in: range.dropFirst())
+        return (try? reader.readVarint()).map { Int(truncatingIfNeeded: $0) }
     }
 
     /// Moves time on, hashes the record and fires what is due.
@@ -135,6 +147,7 @@ package struct Engine: Sendable {
         case .timeline(let report): self.accept(report)
         case .delivery(let report): self.accept(report)
         case .appReload(let request): self.accept(request)
+        case .order(let order): self.accept(order)
         case .tick: .ticked
         }
     }

@@ -112,7 +112,9 @@ extension EngineSettings {
                     defaultExpiration: app.defaultExpiration,
                     defaultPriority: app.defaultPriority,
                     developerMode: app.isDeveloperMode,
-                    kinds: app.kinds.map { KindSettings(schema: $0.schema, budget: $0.budget, usesLocation: $0.usesLocation) }
+                    kinds: app.kinds.map {
+                        KindSettings(schema: $0.schema, budget: $0.budget, usesLocation: $0.usesLocation)
+                    }
                 )
             },
             limits: configuration.limits.engine

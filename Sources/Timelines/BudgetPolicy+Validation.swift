@@ -70,6 +70,11 @@ extension BudgetPolicy {
         )
         check((0...365).contains(self.learning.days), "learning.days", "has to be 0 to 365")
         check((0...100).contains(self.thinning), "thinning", "has to be 0 to 100")
+        check(
+            self.scope == .instance || (self.rare == self.typical && self.typical == self.frequent),
+            "scope",
+            "host needs one allowance: give rare, typical and frequent the same number"
+        )
         return faults
     }
 

@@ -206,6 +206,27 @@ extension ReloadBudget {
         self.arrivalAhead = UInt32(clamping: now.milliseconds - self.reloaded + scaled)
     }
 
+    /// Takes over what another budget has used where that is more: later reloads, charges and TAT, larger counts. For
+    /// what comes to share a budget, or shares one no longer.
+    package mutating func tighten(to other: ReloadBudget) {
+        guard other.reloaded != Self.never else { return }
+        guard self.reloaded != Self.never else {
+            self = other
+            return
+        }
+        let charge = [self.lastCharge, other.lastCharge].compactMap(\.self).max()
+        let arrival = [self.theoreticalArrival, other.theoreticalArrival].compactMap(\.self).max()
+        if other.windowMinute > self.windowMinute {
+            (self.windowMinute, self.count, self.pushCount) = (other.windowMinute, other.count, other.pushCount)
+        } else if other.windowMinute == self.windowMinute {
+            self.count = max(self.count, other.count)
+            self.pushCount = max(self.pushCount, other.pushCount)
+        }
+        self.reloaded = max(self.reloaded, other.reloaded)
+        self.sinceCharge = charge.map { UInt32(clamping: self.reloaded - $0.milliseconds) } ?? .max
+        self.arrivalAhead = arrival.map { UInt32(clamping: max(0, $0.milliseconds - self.reloaded)) } ?? 0
+    }
+
     /// Makes `now` the last reload and keeps the last charge and TAT where they are. The log's time never goes back;
     /// should it, the later instant stays.
     private mutating func move(to now: Instant) {

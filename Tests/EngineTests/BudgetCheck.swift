@@ -18,7 +18,9 @@ struct BudgetCheck {
     init(_ schedule: RandomSchedule, policy: BudgetPolicy = .widgetkit) {
         var found: [InstanceAddress: [Charge]] = [:]
         for (reload, budget) in schedule.scene.charges {
-            found[reload.id.instance, default: []].append(
+            let owner = policy.scope == .host ? "" : reload.instance.rawValue
+            let budgetOwner = InstanceAddress(host: reload.host, instance: InstanceID(owner))
+            found[budgetOwner, default: []].append(
                 Charge(
                     at: reload.issuedAt,
                     isPush: reload.causes == ReloadCauses(.push),

@@ -12,6 +12,8 @@ import WidgetModel
         schedule.run(steps: 300)
         #expect(schedule.wrongRepeats == 0, "seed \(seed)")
         schedule.scene.checks = false
+        schedule.scene.apply(.order(OperatorOrder(.resume, .app(Scene.sports))))
+        schedule.scene.apply(.order(OperatorOrder(.resume, .kind(Scene.sports, WidgetKind("scores")))))
         schedule.scene.pass(.days(33))
         let stats = schedule.scene.engine.stats()
         #expect(stats.outcomes[.deferred] == 0, "seed \(seed)")
@@ -30,6 +32,18 @@ import WidgetModel
         schedule.scene.checks = false
         schedule.run(steps: 1500)
         BudgetCheck(schedule).expectKept("seed \(seed)")
+    }
+
+    @Test(arguments: UInt64(151)...162)
+    func `a host's shared budget keeps the same promises`(seed: UInt64) {
+        var policy = Scene.steady
+        (policy.rare, policy.typical, policy.frequent) = (20, 20, 20)
+        policy.scope = .host
+        if seed.isMultiple(of: 2) { policy.learning.days = 3 }
+        var schedule = RandomSchedule(seed: seed, settings: Scene.settings(budget: policy))
+        schedule.scene.checks = false
+        schedule.run(steps: 1000)
+        BudgetCheck(schedule, policy: policy).expectKept("seed \(seed)")
     }
 
     @Test(arguments: UInt64(201)...208)

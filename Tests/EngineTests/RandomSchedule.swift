@@ -80,7 +80,28 @@ struct RandomSchedule {
         case 14...17: return self.report(of: host) ?? .tick
         case 18:
             return .appReload(AppReloadRequest(app: Scene.sports, pattern: Scene.pattern(team: self.pick(Self.teams))))
+        case 19: return self.random.chance(1, in: 2) ? .tick : .order(self.order())
         default: return .tick
+        }
+    }
+
+    private mutating func order() -> OperatorOrder {
+        let address = InstanceAddress(
+            host: HostID(self.pick(Self.hosts)),
+            instance: InstanceID(self.pick(["w1", "w2"]))
+        )
+        let until: Instant? = self.random.chance(3, in: 4) ? self.scene.now + .seconds(Int64(self.below(9000))) : nil
+        return switch self.below(12) {
+        case 0: OperatorOrder(.pause(until: until), .app(Scene.sports))
+        case 1: OperatorOrder(.pause(until: until), .kind(Scene.sports, WidgetKind("scores")))
+        case 2: OperatorOrder(.pause(until: until), .sender(Scene.team))
+        case 3: OperatorOrder(.resume, .app(Scene.sports))
+        case 4: OperatorOrder(.resume, .kind(Scene.sports, WidgetKind("scores")))
+        case 5...6: OperatorOrder(.resume, .sender(Scene.team))
+        case 7: OperatorOrder(.cancel, .instance(address))
+        case 8: OperatorOrder(.cancel, .push(self.sent.last?.id ?? PushID(high: 0, low: 0), Scene.team))
+        case 9: OperatorOrder(.cancel, .host(address.host))
+        default: OperatorOrder(.grant(Int(self.below(4)) + 1), .instance(address))
         }
     }
 

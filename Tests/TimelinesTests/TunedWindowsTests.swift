@@ -52,7 +52,10 @@ private struct WindowsModel {
             starts.append((windows.window.start.seconds / 3600 % 24 - first + 24) % 24)
         }
         #expect(starts == [0, 1, 2, 3, 4, 5, 5, 5])
-        #expect(windows.window.start.seconds / 60 % 60 == noon.seconds / 60 % 60 + Int64(BudgetWindow.anchor(of: Self.host) % 60))
+        #expect(
+            windows.window.start.seconds / 60 % 60 == noon.seconds / 60 % 60
+                + Int64(BudgetWindow.anchor(of: Self.host) % 60)
+        )
     }
 
     @Test(arguments: UInt64(0)..<64)
@@ -65,9 +68,14 @@ private struct WindowsModel {
             let window = windows.window
             let busiest = Int64.random(in: 0..<24, using: &random)
             for _ in 0..<Int.random(in: 0...30, using: &random) {
-                let at = window.start + .minutes(
-                    min(Int64.random(in: 0...(busiest + 1) * 60, using: &random), window.length.milliseconds / 60_000 - 1)
-                )
+                let at =
+                    window.start
+                    + .minutes(
+                        min(
+                            Int64.random(in: 0...(busiest + 1) * 60, using: &random),
+                            window.length.milliseconds / 60_000 - 1
+                        )
+                    )
                 windows.noteView(at: at)
                 model.views[Int(at.seconds / 3600 % 24)] += 64
             }

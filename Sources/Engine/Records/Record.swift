@@ -3,8 +3,8 @@ package import WidgetModel
 /// One command of a partition's log: everything that can change an ``Engine``.
 ///
 /// A log entry packs several records; all of them share the entry's position and log time. The first byte is the
-/// record's tag. Tags are part of the on-disk format: 0...31 are commands of senders and hosts, 32 and above are kept
-/// for operators (cancel, pause, grant).
+/// record's tag. Tags are part of the on-disk format: 0...31 are commands of senders and hosts, 32 and above are
+/// for operators.
 package enum Record: Hashable, Sendable {
     case settings(EngineSettings)
     case push(PushRecord)
@@ -14,6 +14,8 @@ package enum Record: Hashable, Sendable {
     case timeline(TimelineReport)
     case delivery(DeliveryReport)
     case appReload(AppReloadRequest)
+    /// Of an operator, or of a sender who takes a push back.
+    case order(OperatorOrder)
     /// Nothing but the passing of time: the owner appends one when ``Engine/nextTimer`` is due.
     case tick
 
@@ -27,6 +29,7 @@ package enum Record: Hashable, Sendable {
         case delivery = 6
         case appReload = 7
         case tick = 8
+        case order = 32
     }
 
     package func encode(into writer: inout ByteWriter) {
@@ -57,6 +60,9 @@ package enum Record: Hashable, Sendable {
             request.encode(into: &writer)
         case .tick:
             writer.write(byte: Tag.tick.rawValue)
+        case .order(let order):
+            writer.write(byte: Tag.order.rawValue)
+            order.encode(into: &writer)
         }
     }
 
@@ -74,6 +80,7 @@ package enum Record: Hashable, Sendable {
         case .delivery: self = .delivery(try DeliveryReport(from: &reader))
         case .appReload: self = .appReload(try AppReloadRequest(from: &reader))
         case .tick: self = .tick
+        case .order: self = .order(try OperatorOrder(from: &reader))
         }
         guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
     }

@@ -42,6 +42,10 @@ package enum DecisionReason: UInt8, Hashable, Sendable, CaseIterable {
     case hidden = 19
     /// The system has just reloaded the instance by itself.
     case systemChange = 20
+    /// The app, the kind or the sender is paused.
+    case paused = 21
+    /// An operator or the sender took the push back.
+    case cancelled = 22
 
     package var name: String { String(describing: self) }
 }

@@ -66,6 +66,8 @@ package struct RecordAnswer: Hashable, Sendable {
         case delivery(known: Bool)
         /// So many instances will reload at the app's wish.
         case appReload(matched: Int)
+        /// An order was carried out for so many instances, or cancelled so many waiting pushes.
+        case order(matched: Int)
         case unknownHost
         case unknownInstance
         case ticked

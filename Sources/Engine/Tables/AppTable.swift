@@ -10,6 +10,8 @@ struct AppTable: Sendable {
         var defaultExpiration: Interval
         var defaultPriority: Priority
         var developerMode: Bool
+        /// Until when nothing of it reloads, in milliseconds.
+        var pausedUntil = Int64.min
         /// Whether the settings in force name it.
         var isConfigured = true
         /// Numbers of its kinds, sorted by kind.
@@ -23,16 +25,22 @@ struct AppTable: Sendable {
             didSet {
                 self.bare = self.budget.withoutTexts
                 self.isTuned = self.budget.window == .tuned
+                self.isShared = self.budget.scope == .host
             }
         }
         /// The budget's numbers, for decisions.
         private(set) var bare: BudgetPolicy
         private(set) var isTuned: Bool
+        /// Whether all instances of a host share one budget.
+        private(set) var isShared: Bool
         /// Whether a significant change of location reloads its instances.
         var usesLocation: Bool
         /// Policies that were replaced less than a window ago, oldest first: they still bind the windows they opened.
         var replaced: [Replaced] = []
         var isConfigured = true
+        /// Until when nothing of it reloads by an order of its own, and by that or its app's, in milliseconds.
+        var ownPausedUntil = Int64.min
+        fileprivate(set) var pausedUntil = Int64.min
 
         init(app: UInt32, _ settings: KindSettings) {
             self.app = app
@@ -40,6 +48,7 @@ struct AppTable: Sendable {
             self.budget = settings.budget
             self.bare = settings.budget.withoutTexts
             self.isTuned = settings.budget.window == .tuned
+            self.isShared = settings.budget.scope == .host
             self.usesLocation = settings.usesLocation
         }
 
@@ -100,9 +109,16 @@ struct AppTable: Sendable {
         self.apps[Int(app)].kinds.first { self.kinds[Int($0)].name == kind }
     }
 
+    /// Finds out again until when a kind is paused.
+    mutating func refreshPause(of kind: UInt32) {
+        let app = Int(self.kinds[Int(kind)].app)
+        self.kinds[Int(kind)].pausedUntil = max(self.kinds[Int(kind)].ownPausedUntil, self.apps[app].pausedUntil)
+    }
+
     mutating func addKind(_ settings: KindSettings, of app: UInt32) -> UInt32 {
         self.kinds.append(Kind(app: app, settings))
         let slot = UInt32(self.kinds.count - 1)
+        self.refreshPause(of: slot)
         self.apps[Int(app)].kinds.append(slot)
         self.apps[Int(app)].kinds.sort { self.kinds[Int($0)].name < self.kinds[Int($1)].name }
         return slot

@@ -19,6 +19,9 @@ struct HostTable: Sendable {
         var sessionsUntil = InlineArray<3, Int64>(repeating: .min)
         /// The windows of policies whose windows are tuned to the host.
         var windows: TunedWindows
+        /// What its instances share, those whose policy says so, and the window up to which its pace was carried over.
+        var budget = ReloadBudget()
+        var budgetMinute: UInt32 = 0
         /// Whether it ever told that an instance was seen or hidden.
         var tellsVisibility = false
         var isInStandBy = false

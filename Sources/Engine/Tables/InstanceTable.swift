@@ -46,6 +46,8 @@ struct InstanceTable: Sendable {
         /// How often it was looked at as of that window's opening, and since.
         var views: UInt16 = 0
         var rate = ViewRate.typical
+        /// What an operator gave on top, for the present window.
+        var granted: UInt16 = 0
         /// Until when the user is taken to see it, in milliseconds.
         var visibleUntil = Int64.min
         /// Until when a waiting policy reload is held since nobody sees it, in milliseconds; `.min` if it is not.

@@ -124,6 +124,7 @@ extension GatewayConfiguration {
                     )
                 }
             }
+            faults += Self.sharedBudgetFaults(app, path)
             var kinds: [WidgetKind: Int] = [:]
             for (place, kind) in app.kinds.enumerated() where !kind.schema.kind.rawValue.isEmpty {
                 if let earlier = kinds[kind.schema.kind] {
@@ -134,6 +135,18 @@ extension GatewayConfiguration {
             }
         }
         return faults
+    }
+
+    /// A budget that all instances of a host share can only be one.
+    private static func sharedBudgetFaults(_ app: App, _ path: String) -> [(path: String, sentence: String)] {
+        guard let first = app.kinds.firstIndex(where: { $0.budget.scope == .host }) else { return [] }
+        return app.kinds.indices.dropFirst(first + 1).compactMap { index in
+            guard app.kinds[index].budget.scope == .host, app.kinds[index].budget != app.kinds[first].budget else {
+                return nil
+            }
+            let sentence = "is shared by all widgets of a host, as that of kinds[\(first)] is; give both the same one"
+            return ("\(path).kinds[\(index)].budget", sentence)
+        }
     }
 
     private func policyFaults() -> [(path: String, sentence: String)] {

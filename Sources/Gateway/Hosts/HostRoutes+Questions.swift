@@ -66,6 +66,18 @@ extension HostRoutes {
     }
 }
 
+extension HostRoutes {
+    /// `DELETE /v1/pushes/<apns-id>`: the sender takes a push back where it still waits.
+    func cancel(_ request: HTTPRequest, _ text: String) async throws(Problem) -> HTTPResponse {
+        guard let sender = try self.authorizer.caller(of: request).sender else {
+            throw Problem(.forbidden, "a provider token is needed to take a push back")
+        }
+        guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
+        let cancelled = try await self.log.carryOut(OperatorOrder(.cancel, .push(id, sender.team)))
+        return HTTPResponse(json: JSONValue.object(of: [("cancelled", .count(cancelled))]))
+    }
+}
+
 /// What became of a push, for its sender and for operators.
 enum PushQuestion {
     /// - Parameters:

@@ -46,8 +46,11 @@ package struct HostRoutes: Sendable {
         case ("apps", 4...):
             return try await self.routeApp(request, path)
         case ("pushes", 3):
-            try Self.allow(request, "GET")
-            return try await self.push(request, path[2])
+            switch request.method {
+            case "GET": return try await self.push(request, path[2])
+            case "DELETE": return try await self.cancel(request, path[2])
+            default: throw Self.methodNotAllowed("GET, DELETE")
+            }
         default:
             throw Self.notFound
         }

@@ -1,3 +1,4 @@
+import APNSWire
 import Engine
 package import HTTPTransport
 import WidgetModel
@@ -50,6 +51,10 @@ package struct OperatorRoutes: Sendable {
         try self.access.check(request)
         let path = request.path
         guard path.count >= 2, path[0] == "v1" else { throw HostRoutes.notFound }
+        if path[1] == "orders", path.count == 2 {
+            try HostRoutes.allow(request, "POST")
+            return try await self.order(request)
+        }
         try HostRoutes.allow(request, "GET")
         switch (path[1], path.count) {
         case ("stats", 2): return HTTPResponse(json: try await self.stats())
@@ -57,6 +62,14 @@ package struct OperatorRoutes: Sendable {
         case ("pushes", 3): return try await PushQuestion.answer(path[2], team: nil, self.log)
         default: throw HostRoutes.notFound
         }
+    }
+
+    /// `POST /v1/orders`: pause, resume, cancel or grant.
+    private func order(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+        let bytesMax = HostRouteLimits().bodyBytesMax
+        let value = try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax)
+        let matched = try await self.log.carryOut(try OrderBody.order(value))
+        return HTTPResponse(json: JSONValue.object(of: [("matched", .count(matched))]))
     }
 
     private func instance(_ text: String) async throws(Problem) -> HTTPResponse {

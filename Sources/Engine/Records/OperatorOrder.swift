@@ -1,0 +1,124 @@
+package import WidgetModel
+
+/// What an operator's order is about.
+package enum OrderScope: Hashable, Sendable {
+    case app(BundleID)
+    case kind(BundleID, WidgetKind)
+    /// Everything that a team sends.
+    case sender(TeamID)
+    case host(HostID)
+    case instance(InstanceAddress)
+    /// The pushes with this id, of one team or of all.
+    case push(PushID, TeamID?)
+}
+
+/// An operator interferes, or a sender takes a push back. Each is a record, so that a replay decides alike.
+package struct OperatorOrder: Hashable, Sendable {
+    package enum Action: Hashable, Sendable {
+        /// Nothing of it reloads until then, or until it is resumed: an app, a kind or a sender.
+        case pause(until: Instant?)
+        case resume
+        /// Pushes that wait end `cancelled`, and the app's own requests are dropped. What is out stays out.
+        case cancel
+        /// So many more charged reloads in the present window of each instance: an app, a kind, a host or an instance.
+        case grant(Int)
+    }
+
+    /// The most that one order may grant.
+    package static let grantMax = 10_000
+
+    package var scope: OrderScope
+    package var action: Action
+
+    package init(_ action: Action, _ scope: OrderScope) {
+        self.action = action
+        self.scope = scope
+    }
+
+    /// Whether the action can be done to the scope at all.
+    package var isPossible: Bool {
+        switch (self.action, self.scope) {
+        case (.pause, .app), (.pause, .kind), (.pause, .sender), (.resume, .app), (.resume, .kind), (.resume, .sender):
+            true
+        case (.cancel, _): true
+        case (.grant(let count), .app), (.grant(let count), .kind), (.grant(let count), .host),
+            (.grant(let count), .instance):
+            (1...Self.grantMax).contains(count)
+        case (.pause, _), (.resume, _), (.grant, _): false
+        }
+    }
+}
+
+extension OperatorOrder {
+    package func encode(into writer: inout ByteWriter) {
+        switch self.action {
+        case .pause(let until):
+            writer.write(byte: 0)
+            writer.write(until) { $0.write($1) }
+        case .resume: writer.write(byte: 1)
+        case .cancel: writer.write(byte: 2)
+        case .grant(let count):
+            writer.write(byte: 3)
+            writer.write(count: count)
+        }
+        switch self.scope {
+        case .app(let app):
+            writer.write(byte: 0)
+            writer.write(app.rawValue)
+        case .kind(let app, let kind):
+            writer.write(byte: 1)
+            writer.write(app.rawValue)
+            writer.write(kind.rawValue)
+        case .sender(let team):
+            writer.write(byte: 2)
+            writer.write(team.rawValue)
+        case .host(let host):
+            writer.write(byte: 3)
+            writer.write(host.rawValue)
+        case .instance(let address):
+            writer.write(byte: 4)
+            writer.write(address.host.rawValue)
+            writer.write(address.instance.rawValue)
+        case .push(let push, let team):
+            writer.write(byte: 5)
+            writer.write(fixed64: push.high)
+            writer.write(fixed64: push.low)
+            writer.write(team) { $0.write($1.rawValue) }
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0:
+            self.action = .pause(
+                until: try reader.readOptional { (reader) throws(ByteFault) in try reader.readInstant() }
+            )
+        case 1: self.action = .resume
+        case 2: self.action = .cancel
+        case 3: self.action = .grant(Int(truncatingIfNeeded: try reader.readVarint()))
+        default: throw .invalid(offset: start)
+        }
+        let offset = reader.offset
+        switch try reader.readByte() {
+        case 0: self.scope = .app(BundleID(try reader.readString()))
+        case 1:
+            let app = BundleID(try reader.readString())
+            self.scope = .kind(app, WidgetKind(try reader.readString()))
+        case 2: self.scope = .sender(TeamID(try reader.readString()))
+        case 3: self.scope = .host(HostID(try reader.readString()))
+        case 4:
+            let host = HostID(try reader.readString())
+            self.scope = .instance(InstanceAddress(host: host, instance: InstanceID(try reader.readString())))
+        case 5:
+            let high = try reader.readFixed64()
+            let push = PushID(high: high, low: try reader.readFixed64())
+            self.scope = .push(
+                push,
+                try reader.readOptional { (reader) throws(ByteFault) in TeamID(try reader.readString()) }
+            )
+        default: throw .invalid(offset: offset)
+        }
+        guard self.isPossible else { throw .invalid(offset: start) }
+    }
+}

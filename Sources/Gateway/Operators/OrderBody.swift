@@ -1,0 +1,72 @@
+package import Engine
+package import WidgetModel
+
+/// The body of `POST /v1/orders`: an action and what it is about.
+package enum OrderBody {
+    /// The order that a body states.
+    package static func order(_ value: JSONValue) throws(Problem) -> OperatorOrder {
+        var object = try RequestObject(value)
+        let name = try object.requiredString("action")
+        let action: OperatorOrder.Action
+        switch name {
+        case "pause": action = .pause(until: try object.instant("until"))
+        case "resume": action = .resume
+        case "cancel": action = .cancel
+        case "grant":
+            guard let count = try object.int("count", in: 1...Int64(OperatorOrder.grantMax)) else {
+                throw object.problem("count", "is required: how many more reloads, 1 to \(OperatorOrder.grantMax)")
+            }
+            action = .grant(Int(count))
+        default: throw object.problem("action", "expected \"pause\", \"resume\", \"cancel\" or \"grant\"")
+        }
+        guard var place = try object.object("of") else {
+            throw object.problem("of", "is required: an object with app, app and kind, sender, host, instance or push")
+        }
+        let scope = try Self.scope(&place)
+        try place.finish()
+        try object.finish()
+        let order = OperatorOrder(action, scope)
+        guard order.isPossible else {
+            let possible =
+                name == "grant" ? "an app, a kind, a host or an instance" : "an app, a kind or a sender"
+            throw object.problem("of", "\(name) is for \(possible)")
+        }
+        return order
+    }
+
+    private static func scope(_ object: inout RequestObject) throws(Problem) -> OrderScope {
+        if let app = try object.string("app") {
+            guard let kind = try object.string("kind") else { return .app(BundleID(app)) }
+            return .kind(BundleID(app), WidgetKind(kind))
+        }
+        if let text = try object.string("push") {
+            guard let push = PushID(text) else { throw object.problem("push", "an apns-id is a UUID") }
+            return .push(push, try object.string("sender").map { TeamID($0) })
+        }
+        if let team = try object.string("sender") { return .sender(TeamID(team)) }
+        if let host = try object.string("host") { return .host(HostID(host)) }
+        if let text = try object.string("instance") {
+            guard let address = InstanceAddress(text) else {
+                throw object.problem("instance", "an instance is addressed as <host>:<instance>")
+            }
+            return .instance(address)
+        }
+        throw object.problem("app", "name an app, an app and a kind, a sender, a host, an instance or a push")
+    }
+}
+
+extension CommandLog {
+    /// Logs an order for the partitions that it is about; for how many instances, or of how many waiting pushes, it was
+    /// carried out.
+    package func carryOut(_ order: OperatorOrder) async throws(Problem) -> Int {
+        let answers: [RecordAnswer.Result]
+        switch order.scope {
+        case .host(let host): answers = [try await self.append(.order(order), for: host)]
+        case .instance(let address): answers = [try await self.append(.order(order), for: address.host)]
+        case .app, .kind, .sender, .push: answers = try await self.appendToAll(.order(order))
+        }
+        var matched = 0
+        for case .order(let count) in answers { matched += count }
+        return matched
+    }
+}

@@ -1,0 +1,151 @@
+import Engine
+import Testing
+import Timelines
+import WidgetModel
+
+/// What operators order, and what senders take back.
+@Suite struct OrderTests {
+    private static let scores = WidgetKind("scores")
+
+    private static func scene(_ budget: BudgetPolicy = Scene.steady) -> Scene {
+        var scene = Scene(settings: Scene.settings(budget: budget))
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
+        return scene
+    }
+
+    private static func address(_ instance: String) -> InstanceAddress {
+        InstanceAddress(host: HostID("phone"), instance: InstanceID(instance))
+    }
+
+    @Test(
+        arguments: [.app(Scene.sports), .kind(Scene.sports, Self.scores), .sender(Scene.team)] as [OrderScope]
+    )
+    func `what is paused waits, and comes when it is resumed`(scope: OrderScope) {
+        var scene = Self.scene()
+        scene.order(.pause(until: nil), scope)
+        let goal = scene.push(to: "phone")
+        #expect(scene.issued == [])
+        #expect(scene.lastDecision("phone", "w1")?.reason == .paused)
+        let once = scene.push(to: "phone", expiration: 0)
+        #expect(scene.outcomes(once) == [.expired: 2])
+        scene.pass(.hours(1))
+        #expect(scene.order(.resume, scope) == .order(matched: 2))
+        #expect(scene.issued.count == 2)
+        scene.acknowledgeAll("phone")
+        #expect(scene.outcomes(goal) == [.reloaded: 2])
+    }
+
+    @Test(
+        arguments: [.app(Scene.sports), .kind(Scene.sports, Self.scores), .sender(Scene.team)] as [OrderScope]
+    )
+    func `a pause ends by itself at its date`(scope: OrderScope) {
+        var scene = Self.scene()
+        let until = scene.now + .hours(2)
+        scene.order(.pause(until: until), scope)
+        scene.push(to: "phone")
+        scene.pass(.hours(2))
+        #expect(scene.reloads.suffix(2).map(\.issuedAt) == [until, until])
+    }
+
+    @Test func `while an app is paused pushes expire and nothing else of it reloads either`() {
+        var scene = Self.scene()
+        scene.order(.pause(until: nil), .app(Scene.sports))
+        let before = scene.reloads.count
+        let goal = scene.push(to: "phone", expiration: scene.now.seconds + 600)
+        scene.signal("phone", .systemChange(.locale))
+        scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
+        scene.pass(.hours(1))
+        #expect(scene.reloads.count == before)
+        #expect(scene.outcomes(goal) == [.expired: 2])
+        scene.order(.resume, .app(Scene.sports))
+        #expect(scene.issued.map(\.causes.list) == Array(repeating: [.appRequest, .localeChanged], count: 2))
+    }
+
+    @Test func `a kind stays paused by its own order when its app is resumed`() {
+        var scene = Self.scene()
+        scene.order(.pause(until: nil), .kind(Scene.sports, Self.scores))
+        scene.order(.pause(until: nil), .app(Scene.sports))
+        scene.push(to: "phone")
+        scene.order(.resume, .app(Scene.sports))
+        #expect(scene.issued == [])
+        scene.order(.resume, .kind(Scene.sports, Self.scores))
+        #expect(scene.issued.count == 2)
+    }
+
+    @Test func `a paused sender does not hold back what others want, and is not taken along`() {
+        var scene = Self.scene()
+        scene.order(.pause(until: nil), .sender(Scene.team))
+        let goal = scene.push(to: "phone")
+        scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
+        #expect(scene.issued.map(\.causes) == [ReloadCauses(.appRequest), ReloadCauses(.appRequest)])
+        #expect(scene.outcomes(goal) == [.deferred: 2])
+    }
+
+    @Test func `a push that waits can be taken back, one that is out cannot`() {
+        var scene = Self.scene()
+        let out = scene.push(to: "phone")
+        let goal = scene.push(to: "phone")
+        #expect(scene.order(.cancel, .push(goal, Scene.team)) == .order(matched: 2))
+        #expect(scene.outcomes(goal) == [.cancelled: 2])
+        #expect(scene.lastDecision("phone", "w1")?.reason == .cancelled)
+        #expect(scene.order(.cancel, .push(out, Scene.team)) == .order(matched: 0))
+        #expect(scene.outcomes(out) == [.issued: 2])
+        let other = scene.push(to: "phone")
+        #expect(scene.order(.cancel, .push(other, TeamID("OTHER12345"))) == .order(matched: 0))
+        #expect(scene.order(.cancel, .push(other, nil)) == .order(matched: 2))
+    }
+
+    @Test func `cancelling for an instance leaves its neighbours and its timeline alone`() {
+        var scene = Self.scene()
+        scene.apply(ReloadTests.report(scene, ReloadTests.timeline(scene, in: .hours(2))))
+        let due = scene.instance("phone", "w1")?.timeline?.nextRequest
+        scene.push(to: "phone")
+        let goal = scene.push(to: "phone")
+        #expect(scene.order(.cancel, .instance(Self.address("w1"))) == .order(matched: 2))
+        #expect(scene.outcomes(goal) == [.cancelled: 1, .deferred: 1])
+        #expect(scene.instance("phone", "w1")?.timeline?.nextRequest == due)
+    }
+
+    @Test func `a grant is so many more in this window, and does not touch the pace`() throws {
+        var policy = Scene.steady
+        (policy.rare, policy.typical, policy.frequent) = (2, 2, 2)
+        policy.pushShare = BudgetPolicy.Share(1, of: 1)
+        policy.window = .fixed(length: .day, anchor: .utc)
+        var scene = Self.scene(policy)
+        for _ in 0..<2 {
+            scene.push(to: "phone", match: "seahawks")
+            scene.pass(.minutes(6))
+        }
+        let goal = scene.push(to: "phone", match: "seahawks", expiration: scene.now.seconds + 86_400 * 3)
+        let before = try #require(scene.instance("phone", "w1")?.budget)
+        #expect(before.charged == 2 && before.allowance == 2)
+        #expect(scene.order(.grant(1), .instance(Self.address("w1"))) == .order(matched: 1))
+        #expect(scene.instance("phone", "w1")?.budget.allowance == 3)
+        #expect(scene.lastDecision("phone", "w1")?.reason == .allowance)
+        #expect(scene.outcomes(goal) == [.deferred: 1], "the pace holds it back")
+        scene.pass(.days(3))
+        #expect(scene.instance("phone", "w1")?.budget.allowance == 2)
+    }
+
+    @Test(
+        arguments: [
+            OperatorOrder(.pause(until: nil), .host(HostID("phone"))), OperatorOrder(.grant(0), .app(Scene.sports)),
+            OperatorOrder(.grant(10_001), .app(Scene.sports)), OperatorOrder(.grant(1), .sender(Scene.team)),
+            OperatorOrder(.resume, .instance(InstanceAddress(host: HostID("h"), instance: InstanceID("i")))),
+        ]
+    )
+    func `what cannot be ordered cannot be logged`(order: OperatorOrder) {
+        #expect(!order.isPossible)
+        var writer = ByteWriter()
+        order.encode(into: &writer)
+        var reader = ByteReader(writer.bytes)
+        #expect(throws: ByteFault.self) { try OperatorOrder(from: &reader) }
+    }
+}
+
+extension Scene {
+    @discardableResult
+    mutating func order(_ action: OperatorOrder.Action, _ scope: OrderScope) -> RecordAnswer.Result {
+        self.apply(.order(OperatorOrder(action, scope)))
+    }
+}
