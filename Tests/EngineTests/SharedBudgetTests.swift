@@ -29,7 +29,7 @@ import WidgetModel
     }
 
     @Test func `both reload at once while the burst lasts, then the pace holds back both`() {
-        var scene = Self.scene(Self.policy(4))
+        var scene = Self.scene(Self.policy(8))
         scene.push(to: "phone")
         #expect(scene.issued.count == 2)
         scene.pass(.minutes(1))
