@@ -184,9 +184,16 @@ extension Engine {
         return self.hosts[self.instances[instance].host].budget
     }
 
+    /// The first instant at which the strict rule lets a reload be charged: fewer than the limit in 24 hours.
+    func rollingEarliest(of instance: UInt32, _ terms: BudgetTerms) -> Instant {
+        guard let day = self.instances.rollingDay(of: instance) else { return self.time }
+        return day.earliest(now: self.time, limit: terms.limit)
+    }
+
     /// Charges a reload that conforms.
     @inline(__always)
     mutating func charge(_ instance: UInt32, isPush: Bool, terms: BudgetTerms) {
+        if terms.isRolling { self.instances.chargeRollingDay(of: instance, at: self.time) }
         guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
             return self.instances[instance].budget.charge(at: self.time, isPush: isPush, terms: terms)
         }
@@ -197,6 +204,7 @@ extension Engine {
     /// Counts a reload that happened whether or not it conformed.
     mutating func book(_ instance: UInt32, isPush: Bool) {
         let terms = self.terms(of: instance)
+        if terms.isRolling { self.instances.chargeRollingDay(of: instance, at: self.time) }
         guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
             return self.instances[instance].budget.book(at: self.time, isPush: isPush, terms: terms)
         }
@@ -205,7 +213,8 @@ extension Engine {
     }
 
     /// Gives a charge back to its window's count; what waits for a shared one is decided anew.
-    mutating func refund(_ instance: UInt32, in window: BudgetWindow, isPush: Bool) {
+    mutating func refund(_ instance: UInt32, in window: BudgetWindow, chargedAt instant: Instant, isPush: Bool) {
+        self.instances.refundRollingDay(of: instance, chargedAt: instant)
         guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
             self.instances[instance].budget.refund(in: window, isPush: isPush)
             return

@@ -165,7 +165,10 @@ extension Engine {
         let terms = self.terms(of: instance)
         var at = Int64.max
         var isPush = false
-        if !demand.waiting.isEmpty { at = self.earliest(instance, .urgent, isPush: false, terms) }
+        if !demand.waiting.isEmpty {
+            let isPaced = self.instances[instance].isPolicyPaced && demand.waiting == ReloadCauses(.policy)
+            at = self.earliest(instance, isPaced ? .paced : .urgent, isPush: false, terms)
+        }
         if demand.high {
             let high = self.earliest(instance, .urgent, isPush: true, terms)
             if high < at { (at, isPush) = (high, true) }
@@ -175,6 +178,7 @@ extension Engine {
             if normal < at { (at, isPush) = (normal, true) }
         }
         at = max(at, again)
+        if terms.isRolling { at = max(at, self.rollingEarliest(of: instance, terms).milliseconds) }
         guard at <= self.now else {
             return .wait(until: min(at, demand.heldUntil), self.reason(instance, until: at, terms))
         }
@@ -205,7 +209,8 @@ extension Engine {
     private func policyReload(_ instance: UInt32, _ demand: Demand, _ terms: BudgetTerms) -> Int64? {
         let due = self.instances[instance].timelineDue
         guard due - Self.policyJoin.milliseconds <= self.now else { return nil }
-        let until = max(due, self.earliest(instance, .urgent, isPush: false, terms))
+        let isPaced = self.instances[instance].isPolicyPaced
+        let until = max(due, self.earliest(instance, isPaced ? .paced : .urgent, isPush: false, terms))
         guard until - Self.policyJoin.milliseconds <= self.now, demand.minExpiry > until else { return nil }
         return until
     }
@@ -214,6 +219,7 @@ extension Engine {
     @inline(__always)
     private func reason(_ instance: UInt32, until: Int64, _ terms: BudgetTerms) -> DecisionReason {
         if until >= terms.window.end.milliseconds { return .allowance }
+        if terms.isRolling, until == self.rollingEarliest(of: instance, terms).milliseconds { return .allowance }
         if let last = self.budget(of: instance).lastCharge,
             until <= (last + terms.minimumInterval).milliseconds
         {

@@ -21,6 +21,14 @@ extension Engine {
             hash.combine(UInt64(bitPattern: until))
         }
         for push in self.sortedPushes() { self.digest(push: push, &hash) }
+        for sender in self.senders() {
+            hash.combine(sender.team.rawValue)
+            for count in [sender.pushes, sender.repeats, sender.matched, sender.unchanged, sender.refused] {
+                hash.combine(UInt64(count))
+            }
+            hash.combine(UInt64(sender.charged))
+            hash.combine(UInt64(sender.exempt))
+        }
         self.repeats.forEach { entry in
             hash.combine(entry.id.high)
             hash.combine(entry.id.low)
@@ -98,6 +106,8 @@ extension Engine {
         self.registration(of: instance).encode(into: &writer)
         writer.write(row.isLive)
         writer.write(row.isOrphaned)
+        writer.write(row.isPolicyPaced)
+        writer.write(self.instances.rollingDay(of: instance)) { $1.encode(into: &$0) }
         row.budget.encode(into: &writer)
         writer.write(varint: UInt64(row.waiting.rawValue))
         writer.write(byte: row.reason.rawValue)

@@ -46,6 +46,7 @@ extension Engine {
         let key = self.repeatKey(head, team: team, bytes)
         if let known = self.repeats.find(head.id, key: key) {
             self.counters.pushesRepeated += 1
+            self.accounts[team].repeats += 1
             self.ledger.noteRepeat(head.id, team: team, contentHash: head.contentHash)
             return .push(matched: self.repeats.matched(known), isRepeat: true)
         }
@@ -60,6 +61,7 @@ extension Engine {
             for instance in self.matching(app: app, kind: audience.kind, pattern) { self.accept(push, for: instance) }
         }
         self.ledger.close(push.row, at: self.time)
+        self.accounts.note(self.ledger[push.row])
         let matched = Int(self.ledger[push.row].matched)
         self.repeats.setMatched(repeatSlot, matched)
         return .push(matched: matched, isRepeat: false)

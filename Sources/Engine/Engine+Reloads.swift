@@ -60,6 +60,7 @@ extension Engine {
             push: push,
             exemption: exemption
         )
+        self.book(row)
         self.emit(row)
         self.append(row, to: instance)
         self.counters.reloadsIssued += 1
@@ -199,7 +200,8 @@ extension Engine {
             self.counters.reloadsRefused += 1
             if self.reloads[reload].exemption == nil {
                 let (window, isPush) = (self.reloads[reload].window, self.reloads[reload].isPush)
-                self.refund(instance, in: window, isPush: isPush)
+                let chargedAt = self.reloads[reload].issuedAt
+                self.refund(instance, in: window, chargedAt: chargedAt, isPush: isPush)
             }
             self.end(reload, .failed(.refused, .refused))
         }

@@ -82,6 +82,7 @@ extension Engine {
         var end = terms.window.end
         if let arrival = self.budget(of: instance).theoreticalArrival { end = max(end, arrival) }
         if let last = row.budget.lastReload { end = max(end, last + max(terms.minimumInterval, terms.exemptInterval)) }
+        if terms.isRolling, let last = row.budget.lastReload { end = max(end, last + .day + RollingDay.slot) }
         if row.freeSetupAt != .min { end = max(end, Instant(milliseconds: row.freeSetupAt) + terms.minimumInterval) }
         return end
     }

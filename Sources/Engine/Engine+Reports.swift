@@ -62,7 +62,9 @@ extension Engine {
         self.instances[instance].waiting.remove(ReloadCauses(.policy))
         self.instances[instance].heldUntil = .min
         self.instances[instance].timelineDue = .max
-        if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval) {
+        let atEnd = self.apps.kinds[Int(self.instances[instance].kind)].bare.atEnd
+        self.instances[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
+        if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
             let host = self.hosts[self.instances[instance].host].id
             self.instances[instance].timelineDue = (date + Smoothing.offset(host: host, date: date)).milliseconds
         }
@@ -91,7 +93,7 @@ extension Engine {
         }
         let digest = request.digest.map { ContentDigest(team: self.apps.apps[Int(app)].team, bytes: $0) }
         var matched = 0
-        for instance in hit {
+        for instance in hit where self.instances[instance].isControl == request.isForControls {
             if let digest, self.shows(instance, digest) {
                 self.note(instance, .unchanged, .sameDigest, cause: .appRequest)
                 continue

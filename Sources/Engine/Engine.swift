@@ -46,6 +46,7 @@ package struct Engine: Sendable {
     var reloads = ReloadTable()
     var ledger: PushLedger
     var repeats: RepeatWindow
+    var accounts = SenderAccounts()
     var log: DecisionLog
     var tokens = TokenTable()
     var calendar = TimerCalendar()

@@ -118,6 +118,41 @@ package enum Views {
         ])
     }
 
+    /// What a sender's pushes have cost and brought.
+    package static func sender(_ view: SenderView) -> JSONValue {
+        let share = view.matched == 0 ? 0 : Double(view.unchanged) / Double(view.matched)
+        return JSONValue.object(of: [
+            ("team", .string(view.team.rawValue)),
+            ("pushes", .count(view.pushes)),
+            ("repeats", .count(view.repeats)),
+            ("matched", .count(view.matched)),
+            ("unchanged", .count(view.unchanged)),
+            ("unchangedShare", .double(share)),
+            ("endedAtOnce", .count(view.refused)),
+            ("reloadsCharged", .count(view.charged)),
+            ("reloadsExempt", .count(view.exempt)),
+        ])
+    }
+
+    /// The order of a Smart Stack.
+    package static func stack(_ stack: SmartStack, at now: Instant) -> JSONValue {
+        JSONValue.object(of: [
+            ("at", .instant(now)),
+            (
+                "widgets",
+                .array(
+                    stack.widgets.map { widget in
+                        JSONValue.object(of: [
+                            ("instance", .string(widget.instance.rawValue)),
+                            ("score", .double(Double(widget.score))),
+                            ("entry", widget.date.map { .instant($0) }),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+
     private static func budget(_ view: BudgetView) -> JSONValue {
         JSONValue.object(of: [
             ("policy", .string(view.policy)),

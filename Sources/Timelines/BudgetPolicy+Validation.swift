@@ -75,6 +75,12 @@ extension BudgetPolicy {
             "scope",
             "host needs one allowance: give rare, typical and frequent the same number"
         )
+        check(
+            !self.isRolling
+                || (self.scope == .instance && self.minimumInterval >= RollingDay.slot && !self.isUnlimited),
+            "rolling",
+            "needs scope instance, a window and a minimumInterval of at least 5 minutes"
+        )
         return faults
     }
 
@@ -110,6 +116,7 @@ extension BudgetPolicy {
         writer.write(byte: self.scope.rawValue)
         writer.write(signed: Int64(self.thinning))
         writer.write(byte: self.atEnd.rawValue)
+        writer.write(self.isRolling)
     }
 
     /// Reads a policy back; one that ``validate()`` would refuse counts as damaged.
@@ -149,6 +156,7 @@ extension BudgetPolicy {
             throw .invalid(offset: reader.offset - 1)
         }
         self.atEnd = atEnd
+        self.isRolling = try reader.readBool()
         guard self.faults().isEmpty else { throw .invalid(offset: start) }
     }
 }

@@ -99,6 +99,8 @@ package struct BudgetPolicy: Hashable, Sendable {
     /// A policy reload of a rarely seen and hidden instance waits until it is seen, at most so many intervals. 0: never.
     package var thinning = 0
     package var atEnd = AtEndReading.documentation
+    /// Whether no 24 hours, wherever they lie, may hold more charged reloads than the allowance. Stricter than WidgetKit.
+    package var isRolling = false
 
     package init(name: String, source: String, date: String, rare: Int, typical: Int, frequent: Int) {
         self.name = name

@@ -21,6 +21,8 @@ package struct BudgetTerms: Hashable, Sendable {
     package private(set) var pushLimit: Int
     /// Whether nothing is ever held back.
     package let isUnlimited: Bool
+    /// Whether the limit also holds for any 24 hours, not only for windows.
+    package private(set) var isRolling: Bool
 
     private let pushShare: BudgetPolicy.Share
 
@@ -41,6 +43,7 @@ package struct BudgetTerms: Hashable, Sendable {
         self.limit = allowance
         self.pushLimit = policy.pushShare.roundedUp(of: allowance)
         self.isUnlimited = policy.isUnlimited
+        self.isRolling = policy.isRolling
         self.pushShare = policy.pushShare
     }
 
@@ -93,6 +96,7 @@ extension BudgetTerms {
         // The numbers of unlimited terms mean nothing; only the window is the one in force.
         var terms = self.isUnlimited ? other : self
         terms.window = self.window
+        terms.isRolling = self.isRolling || other.isRolling
         terms.allowance = min(terms.allowance, other.allowance)
         terms.burst = min(terms.burst, other.burst)
         terms.interval = max(terms.interval, other.interval)

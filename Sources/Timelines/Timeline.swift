@@ -42,14 +42,23 @@ package struct Timeline: Hashable, Sendable {
     /// - Parameters:
     ///   - receivedAt: When the timeline arrived.
     ///   - pace: The pace interval of the instance's budget, ``BudgetTerms/interval``.
-    package func nextRequest(receivedAt: Instant, pace: Interval) -> Instant? {
+    ///   - atEnd: What `atEnd` means. WWDC21 (session 10048): after a single entry the system picks the time, which is
+    ///     here the entry's date plus the larger of the pace and 15 minutes.
+    package func nextRequest(
+        receivedAt: Instant,
+        pace: Interval,
+        atEnd: BudgetPolicy.AtEndReading = .documentation
+    ) -> Instant? {
+        let picked = max(pace, Self.shortestDefault)
         let wanted: Instant
         switch self.policy {
         case .never: return nil
         case .after(let date): wanted = date
+        case .atEnd where atEnd == .wwdc21 && self.entries.count == 1:
+            return max(receivedAt, self.end ?? receivedAt) + picked
         case .atEnd: wanted = self.end ?? receivedAt
         }
-        return wanted > receivedAt ? wanted : receivedAt + max(pace, Self.shortestDefault)
+        return wanted > receivedAt ? wanted : receivedAt + picked
     }
 }
 

@@ -46,6 +46,27 @@ import WidgetModel
         BudgetCheck(schedule, policy: policy).expectKept("seed \(seed)")
     }
 
+    @Test(arguments: UInt64(171)...178)
+    func `under the strict rule no 24 hours hold more than the allowance`(seed: UInt64) {
+        var policy = Scene.steady
+        (policy.rare, policy.typical, policy.frequent) = (9, 9, 9)
+        policy.isRolling = true
+        policy.window = .fixed(length: .day, anchor: .hostHash)
+        var schedule = RandomSchedule(seed: seed, settings: Scene.settings(budget: policy), hasGrants: false)
+        schedule.scene.checks = false
+        schedule.run(steps: 1000)
+        BudgetCheck(schedule, policy: policy).expectKept("seed \(seed)")
+        var byInstance: [InstanceAddress: [Instant]] = [:]
+        for (reload, _) in schedule.scene.charges where !schedule.refused.contains(reload.id) {
+            byInstance[reload.id.instance, default: []].append(reload.issuedAt)
+        }
+        for instants in byInstance.values {
+            for (index, first) in instants.enumerated() {
+                #expect(instants[index...].count { $0 - first < .day } <= 9, "seed \(seed)")
+            }
+        }
+    }
+
     @Test(arguments: UInt64(201)...208)
     func `exempt reloads are apart, and an instance reloads once at a position`(seed: UInt64) {
         var schedule = RandomSchedule(seed: seed)

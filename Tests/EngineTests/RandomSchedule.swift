@@ -17,7 +17,10 @@ struct RandomSchedule {
     static let hosts = ["phone", "tablet", "watch", "desk"]
     static let teams = ["seahawks", "mariners", "kraken"]
 
-    init(seed: UInt64, settings: EngineSettings = Scene.settings()) {
+    private let hasGrants: Bool
+
+    init(seed: UInt64, settings: EngineSettings = Scene.settings(), hasGrants: Bool = true) {
+        self.hasGrants = hasGrants
         self.scene = Scene(settings: settings)
         self.random = SplitMix64(seed: seed)
     }
@@ -101,7 +104,10 @@ struct RandomSchedule {
         case 7: OperatorOrder(.cancel, .instance(address))
         case 8: OperatorOrder(.cancel, .push(self.sent.last?.id ?? PushID(high: 0, low: 0), Scene.team))
         case 9: OperatorOrder(.cancel, .host(address.host))
-        default: OperatorOrder(.grant(Int(self.below(4)) + 1), .instance(address))
+        default:
+            self.hasGrants
+                ? OperatorOrder(.grant(Int(self.below(4)) + 1), .instance(address))
+                : OperatorOrder(.resume, .sender(Scene.team))
         }
     }
 

@@ -12,19 +12,23 @@ package struct AppReloadRequest: Hashable, Sendable {
     package var host: HostID?
     /// Names the state of the content, as a push's does.
     package var digest: [UInt8]?
+    /// Whether it is for controls, WidgetKit's `reloadControls(ofKind:)`, and not for widgets.
+    package var isForControls: Bool
 
     package init(
         app: BundleID,
         kind: WidgetKind? = nil,
         pattern: MatchPattern? = nil,
         host: HostID? = nil,
-        digest: [UInt8]? = nil
+        digest: [UInt8]? = nil,
+        isForControls: Bool = false
     ) {
         self.app = app
         self.kind = kind
         self.pattern = pattern
         self.host = host
         self.digest = digest
+        self.isForControls = isForControls
     }
 
     package func encode(into writer: inout ByteWriter) {
@@ -33,6 +37,7 @@ package struct AppReloadRequest: Hashable, Sendable {
         writer.write(self.pattern) { $1.encode(into: &$0) }
         writer.write(self.host) { $0.write($1.rawValue) }
         writer.write(self.digest) { $0.write($1) }
+        writer.write(self.isForControls)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
@@ -41,5 +46,6 @@ package struct AppReloadRequest: Hashable, Sendable {
         self.pattern = try reader.readOptional { (reader) throws(ByteFault) in try MatchPattern(from: &reader) }
         self.host = try reader.readOptional { (reader) throws(ByteFault) in HostID(try reader.readString()) }
         self.digest = try reader.readOptional { (reader) throws(ByteFault) in try reader.readBytes() }
+        self.isForControls = try reader.readBool()
     }
 }

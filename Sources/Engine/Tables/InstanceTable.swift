@@ -25,6 +25,10 @@ struct InstanceTable: Sendable {
         /// Whether ``Details/pendingDigest`` is the state that the next reload brings.
         var hasPendingDigest = false
         var isOrphaned = false
+        /// Whether the timeline's next request may not use the burst.
+        var isPolicyPaced = false
+        /// Its ``RollingDay``, if its policy counts so and it was ever charged.
+        var rollingDay = Slab<RollingDay>.none
         /// Whether it is a control, addressed by a token of its own.
         var isControl = false
         /// Why the waiting causes wait.
@@ -103,6 +107,7 @@ struct InstanceTable: Sendable {
     }
 
     private var rows = Slab<Row>()
+    private var days = Slab<RollingDay>()
     private(set) var details: [Details] = []
 
     /// Rows in use, those of removed instances included.
@@ -131,7 +136,27 @@ struct InstanceTable: Sendable {
     }
 
     mutating func release(_ slot: UInt32) {
+        if self.rows[slot].rollingDay != Slab<RollingDay>.none { self.days.release(self.rows[slot].rollingDay) }
         self.rows.release(slot)
+    }
+
+    /// The charges of the last 24 hours, of an instance whose policy counts them.
+    func rollingDay(of slot: UInt32) -> RollingDay? {
+        let day = self.rows[slot].rollingDay
+        return day == Slab<RollingDay>.none ? nil : self.days[day]
+    }
+
+    /// Notes a charge among those of the last 24 hours.
+    mutating func chargeRollingDay(of slot: UInt32, at now: Instant) {
+        if self.rows[slot].rollingDay == Slab<RollingDay>.none {
+            self.rows[slot].rollingDay = self.days.insert(RollingDay())
+        }
+        self.days[self.rows[slot].rollingDay].charge(at: now)
+    }
+
+    mutating func refundRollingDay(of slot: UInt32, chargedAt instant: Instant) {
+        guard self.rows[slot].rollingDay != Slab<RollingDay>.none else { return }
+        self.days[self.rows[slot].rollingDay].refund(chargedAt: instant)
     }
 
     /// Every row in use, in the order of its number. O(rows).

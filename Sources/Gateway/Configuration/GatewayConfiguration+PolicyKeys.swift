@@ -127,6 +127,7 @@ struct PolicyDraft: Sendable {
             &self.policy.atEnd,
             .name(of: [("documentation", .documentation), ("wwdc21", .wwdc21)])
         )
+        visitor.scalar("rolling", &self.policy.isRolling, .flag)
         for fault in self.policy.faults() { visitor.fault(fault.field, fault.message) }
     }
 

@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 import HTTPTransport
 import IntentMatching
+import Timelines
 import WidgetModel
 
 extension HostRoutes {
@@ -67,6 +68,26 @@ extension HostRoutes {
 }
 
 extension HostRoutes {
+    /// `GET /v1/hosts/<token>/stack`: the host's widgets in the order of a Smart Stack, at the log's time or at `at`.
+    func stack(_ request: HTTPRequest, _ token: DeviceToken, _ caller: Caller) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(token, caller)
+        var asked: Instant?
+        if let text = request.query("at") {
+            do throws(RFC3339.Fault) {
+                asked = try RFC3339.parse(text)
+            } catch {
+                throw Problem(.badRequest, "expected an RFC 3339 date: \(error.sentence)", path: "at")
+            }
+        }
+        let (host, at) = (entry.host, asked)
+        let answer = try await self.log.ask(host) { engine in
+            let now = at ?? engine.time
+            return engine.stack(of: host, at: now).map { (stack: $0, at: now) }
+        }
+        guard let answer else { throw Problem(.unknownHost, "no host with this push token is registered") }
+        return HTTPResponse(json: Views.stack(answer.stack, at: answer.at))
+    }
+
     /// `DELETE /v1/pushes/<apns-id>`: the sender takes a push back where it still waits.
     func cancel(_ request: HTTPRequest, _ text: String) async throws(Problem) -> HTTPResponse {
         guard let sender = try self.authorizer.caller(of: request).sender else {

@@ -102,9 +102,17 @@ extension HostRoutes {
         }
         let host = try object.string("host", bytesMax: RegistrationBody.hostBytesMax).map { HostID($0) }
         let digest = try object.string("digest", bytesMax: PushPayload.digestBytesMax).map { Array($0.utf8) }
+        let controls = try object.bool("controls") ?? false
         try object.finish()
         let record = Record.appReload(
-            AppReloadRequest(app: app.bundle, kind: kind, pattern: pattern, host: host, digest: digest)
+            AppReloadRequest(
+                app: app.bundle,
+                kind: kind,
+                pattern: pattern,
+                host: host,
+                digest: digest,
+                isForControls: controls
+            )
         )
         let answers: [RecordAnswer.Result]
         if let host {

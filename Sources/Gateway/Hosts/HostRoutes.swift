@@ -75,6 +75,9 @@ package struct HostRoutes: Sendable {
         case ("state", 4):
             try Self.allow(request, "GET")
             return try await self.state(token, caller)
+        case ("stack", 4):
+            try Self.allow(request, "GET")
+            return try await self.stack(request, token, caller)
         case ("signals", 4):
             try Self.allow(request, "POST")
             return try await self.signals(request, token, caller)

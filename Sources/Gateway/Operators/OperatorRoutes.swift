@@ -58,10 +58,25 @@ package struct OperatorRoutes: Sendable {
         try HostRoutes.allow(request, "GET")
         switch (path[1], path.count) {
         case ("stats", 2): return HTTPResponse(json: try await self.stats())
+        case ("senders", 2): return try await self.senders()
         case ("instances", 3): return try await self.instance(path[2])
         case ("pushes", 3): return try await PushQuestion.answer(path[2], team: nil, self.log)
         default: throw HostRoutes.notFound
         }
+    }
+
+    /// `GET /v1/senders`: what each sender's pushes have cost and brought.
+    private func senders() async throws(Problem) -> HTTPResponse {
+        var sums: [SenderView] = []
+        for view in try await self.log.askAll({ $0.senders() }).joined() {
+            if let index = sums.firstIndex(where: { $0.team == view.team }) {
+                sums[index] += view
+            } else {
+                sums.append(view)
+            }
+        }
+        sums.sort { $0.team.rawValue < $1.team.rawValue }
+        return HTTPResponse(json: JSONValue.object(of: [("senders", .array(sums.map { Views.sender($0) }))]))
     }
 
     /// `POST /v1/orders`: pause, resume, cancel or grant.

@@ -1,0 +1,27 @@
+package import WidgetModel
+
+/// What one sender's pushes have cost and brought, since the first record of the log: `GET /v1/senders`.
+package struct SenderView: Hashable, Sendable {
+    package let team: TeamID
+    package var pushes: Int
+    package var repeats: Int
+    package var matched: Int
+    /// Matched instances that showed the content already.
+    package var unchanged: Int
+    /// Matched instances for which a push ended at once without a reload: now or never, or too many waiting.
+    package var refused: Int
+    /// Reloads charged to the budget of an instance on the sender's account, and those that were not charged.
+    package var charged: Int
+    package var exempt: Int
+
+    /// Adds what another partition has of the same sender.
+    package static func += (left: inout SenderView, right: SenderView) {
+        left.pushes += right.pushes
+        left.repeats += right.repeats
+        left.matched += right.matched
+        left.unchanged += right.unchanged
+        left.refused += right.refused
+        left.charged += right.charged
+        left.exempt += right.exempt
+    }
+}

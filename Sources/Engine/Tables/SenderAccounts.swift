@@ -1,0 +1,38 @@
+import WidgetModel
+
+/// What each sender's pushes have cost and brought, by team.
+struct SenderAccounts: Sendable {
+    struct Account: Hashable, Sendable {
+        var pushes = 0
+        var repeats = 0
+        var matched = 0
+        var unchanged = 0
+        /// Matched instances whose push ended `expired`, having been now or never, or `failed` as too many waited.
+        var refused = 0
+        /// Charged reloads that the sender's pushes caused, and those that were exempt.
+        var charged = 0
+        var exempt = 0
+    }
+
+    private(set) var accounts: [Account] = []
+
+    subscript(team: UInt32) -> Account {
+        get { Int(team) < self.accounts.count ? self.accounts[Int(team)] : Account() }
+        set {
+            while Int(team) >= self.accounts.count { self.accounts.append(Account()) }
+            self.accounts[Int(team)] = newValue
+        }
+    }
+
+    /// A push was decided for everybody that it matched.
+    @inline(__always)
+    mutating func note(_ row: PushLedger.Row) {
+        var account = self[row.team]
+        account.pushes += 1
+        account.matched += Int(row.matched)
+        account.unchanged += Int(row.counts[Int(PushOutcome.unchanged.rawValue)])
+        account.refused += Int(row.counts[Int(PushOutcome.expired.rawValue)])
+        account.refused += Int(row.counts[Int(PushOutcome.failed.rawValue)])
+        self[row.team] = account
+    }
+}
