@@ -1,4 +1,4 @@
-import APNSWire
+package import APNSWire
 package import Engine
 import IntentMatching
 package import TLS
@@ -16,6 +16,7 @@ extension ServedApps {
                     acceptsUnknownTokens: app.unknownTokens == .accept,
                     matchedMax: app.matchedMax,
                     schemas: app.schemas,
+                    isInDevelopment: app.environment == .development,
                     meter: (app.rateLimit ?? configuration.rateLimits.perApp).map { RateMeter($0.limit) }
                 )
             }
@@ -28,17 +29,36 @@ extension SenderDirectory {
     ///
     /// - Throws: ``TLSError`` that names the file.
     package init(_ configuration: GatewayConfiguration) throws(TLSError) {
+        try self.init(configuration) { (key) throws(TLSError) in
+            try ES256PublicKey(pem: .file(key.file), what: "provider key \(key.id)")
+        }
+    }
+
+    /// Makes the directory of given keys.
+    ///
+    /// - Parameters:
+    ///   - inForce: Which rules are in force.
+    ///   - read: Gives the public half of a key.
+    package init(
+        _ configuration: GatewayConfiguration,
+        inForce: PushRules = .all,
+        read: (GatewayConfiguration.ProviderKey) throws(TLSError) -> ES256PublicKey
+    ) throws(TLSError) {
         var keys: [Key] = []
         for team in configuration.teams {
             for key in team.keys {
                 let sender = Sender(
                     team: team.id,
                     keyID: key.id,
-                    topics: TopicTable(configuration, team: team.id, limitedTo: key.topics),
+                    topics: TopicTable(configuration, of: key, team: team.id, inForce),
+                    scope: KeyScope(
+                        isTopicKey: key.topics != nil,
+                        environment: key.environment,
+                        relatedKey: key.relatedKey
+                    ),
                     meter: (key.rateLimit ?? configuration.rateLimits.perKey).map { RateMeter($0.limit) }
                 )
-                let publicKey = try ES256PublicKey(pem: .file(key.file), what: "provider key \(key.id)")
-                keys.append(Key(sender: sender, publicKey: publicKey))
+                keys.append(Key(sender: sender, publicKey: try read(key)))
             }
         }
         self.init(
@@ -47,7 +67,9 @@ extension SenderDirectory {
             rules: ProviderTokenRules(
                 ageMax: configuration.providerTokens.ageMax,
                 futureSkewMax: configuration.providerTokens.futureSkewMax
-            )
+            ),
+            updates: TokenUpdates(configuration.providerTokens),
+            bindsConnections: configuration.providerTokens.bindsConnections
         )
     }
 }
@@ -89,16 +111,44 @@ extension RevocationList {
 }
 
 extension TopicTable.App {
-    fileprivate init(_ number: Int, _ app: GatewayConfiguration.App) {
-        self.init(number: number, bundle: app.bundleID, extraTopics: app.extraTopics)
+    /// - Parameter environment: The only one that the key is for, nil for both.
+    fileprivate init(
+        _ number: Int,
+        _ app: GatewayConfiguration.App,
+        for environment: GatewayConfiguration.App.Environment? = nil
+    ) {
+        self.init(
+            number: number,
+            bundle: app.bundleID,
+            extraTopics: app.extraTopics,
+            tokenDigitsMax: app.tokenDigitsMax,
+            isOfOtherEnvironment: environment.map { $0 != app.environment } ?? false
+        )
+    }
+}
+
+extension TokenUpdates {
+    fileprivate convenience init(_ tokens: GatewayConfiguration.ProviderTokens) {
+        // A connection that carries several senders would have their tokens follow one another all the time.
+        let isCountedByKey = tokens.refreshScope == .connection && !tokens.bindsConnections
+        self.init(scope: isCountedByKey ? .key : tokens.refreshScope, interval: tokens.refreshMin)
     }
 }
 
 extension TopicTable {
-    /// The topics of a team's apps.
-    fileprivate init(_ configuration: GatewayConfiguration, team: TeamID, limitedTo topics: [String]?) {
-        let apps = configuration.apps.enumerated().filter { $0.element.team == team }
-        self.init(apps.map { TopicTable.App($0.offset, $0.element) }, limitedTo: topics)
+    /// The topics of a team's apps that a key is for.
+    fileprivate init(
+        _ configuration: GatewayConfiguration,
+        of key: GatewayConfiguration.ProviderKey,
+        team: TeamID,
+        _ rules: PushRules
+    ) {
+        let apps = configuration.apps.enumerated().filter { rules.met(.topicOfTeam, $0.element.team == team) }
+        self.init(
+            apps.map { TopicTable.App($0.offset, $0.element, for: key.environment) },
+            limitedTo: key.topics,
+            rules: rules
+        )
     }
 }
 

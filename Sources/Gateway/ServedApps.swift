@@ -13,6 +13,8 @@ package struct ServedApps: Sendable {
         /// The most instances that a targeted push may match, nil for any number.
         package let matchedMax: Int?
         package let schemas: [KindSchema]
+        /// Whether a 200 carries `apns-unique-id`, as in APNs' development environment.
+        package let isInDevelopment: Bool
         /// How fast pushes to it may come, nil for as fast as they like.
         package let meter: RateMeter?
 
@@ -22,6 +24,7 @@ package struct ServedApps: Sendable {
             acceptsUnknownTokens: Bool,
             matchedMax: Int?,
             schemas: [KindSchema],
+            isInDevelopment: Bool = false,
             meter: RateMeter? = nil
         ) {
             self.number = number
@@ -29,6 +32,7 @@ package struct ServedApps: Sendable {
             self.acceptsUnknownTokens = acceptsUnknownTokens
             self.matchedMax = matchedMax
             self.schemas = schemas
+            self.isInDevelopment = isInDevelopment
             self.meter = meter
         }
 

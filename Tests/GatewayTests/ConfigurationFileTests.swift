@@ -177,6 +177,62 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         )
     }
 
+    @Test func `keys have an environment and a related key, apps a bound on their tokens`() throws {
+        let configuration = try parse(
+            """
+            teams:
+            - id: T
+              keys:
+              - {id: A, file: a.p8, topics: [com.example.scores.push-type.widgets], environment: development, relatedKey: B}
+              - {id: B, file: b.p8, topics: [com.example.scores.push-type.controls], environment: development}
+            apps:
+            - {bundleID: com.example.scores, team: T, environment: development, maxTokenDigits: 64}
+            providerTokens: {minRefresh: 0s, refreshScope: team, bindConnections: false}
+            """
+        )
+        let keys = configuration.teams[0].keys
+        #expect(keys.map(\.environment) == [.development, .development])
+        #expect(keys.map(\.relatedKey) == [KeyID("B"), nil])
+        #expect(configuration.apps[0].tokenDigitsMax == 64)
+        #expect(configuration.providerTokens.refreshMin == .zero)
+        #expect(configuration.providerTokens.refreshScope == .team)
+        #expect(!configuration.providerTokens.bindsConnections)
+    }
+
+    @Test(
+        arguments: [
+            ("A, topics: [a.b], relatedKey: C", "is no other key of the team T; name one"),
+            ("A, topics: [a.b], relatedKey: A", "is no other key of the team T; name one"),
+            ("A, relatedKey: B", "relates keys of which one has no topics; a key of the whole team is related to none"),
+            (
+                "A, topics: [a.b], environment: production, relatedKey: B",
+                "is a key of another environment; give both the same"
+            ),
+        ]
+    )
+    func `a related key has to fit`(key: String, sentence: String) {
+        let text = """
+            teams: [{id: T, keys: [{id: \(key), file: a}, {id: B, file: b, topics: [a.b]}]}]
+            apps: [{bundleID: a.b, team: T}]
+            """
+        let found = faults(text)
+        #expect(found.count == 1)
+        #expect(found.first?.contains("teams[0].keys[0].relatedKey: \(sentence)") == true, "\(found)")
+    }
+
+    @Test func `two keys are related, not three`() {
+        let text = """
+            teams:
+            - id: T
+              keys:
+              - {id: A, file: a, topics: [a.b], relatedKey: B}
+              - {id: B, file: b, topics: [a.b], relatedKey: A}
+              - {id: C, file: c, topics: [a.b], relatedKey: B}
+            apps: [{bundleID: a.b, team: T}]
+            """
+        #expect(faults(text).count == 3)
+    }
+
     @Test func `client certificates are named by fingerprint or user id`() throws {
         let hex = String(repeating: "ab", count: 32)
         let configuration = try parse(

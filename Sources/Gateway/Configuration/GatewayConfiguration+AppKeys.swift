@@ -18,6 +18,7 @@ extension GatewayConfiguration.App {
         visitor.scalar("team", &self.team, .teamID, isRequired: true)
         visitor.scalars("extraTopics", &self.extraTopics, .topic)
         visitor.scalar("environment", &self.environment, .choice())
+        visitor.optional("maxTokenDigits", &self.tokenDigitsMax, .integer(2...1024))
         visitor.scalar("unknownTokens", &self.unknownTokens, .choice())
         visitor.scalar("defaultExpiration", &self.defaultExpiration, .duration(.zero ... .days(30)))
         visitor.scalar("defaultPriority", &self.defaultPriority, .priority)

@@ -23,6 +23,10 @@ extension GatewayConfiguration {
         package var file: String
         /// The only topics that the key is for. Default nil: all topics of the team's apps.
         package var topics: [String]?
+        /// The environment that the key is for: apps of the other are `BadEnvironmentKeyInToken`. Default nil: both.
+        package var environment: App.Environment?
+        /// The other key with topics whose tokens may come over the same connection. Default nil: none.
+        package var relatedKey: KeyID?
         /// How fast it may push. Default nil: ``RateLimits/perKey``.
         package var rateLimit: Rate?
 
@@ -53,8 +57,10 @@ extension GatewayConfiguration {
         package var team: TeamID
         /// Topics beside the two that the bundle id gives, such as a watch app's. Default none.
         package var extraTopics: [String] = []
-        /// Default production.
+        /// Default production. In development, a 200 carries `apns-unique-id`.
         package var environment = Environment.production
+        /// The longest push token of the app in hex digits. Default nil: ``Limits/tokenDigitsMax``.
+        package var tokenDigitsMax: Int?
         /// Default reject.
         package var unknownTokens = UnknownTokens.reject
         /// How long a push without `apns-expiration` may wait. Default 4 h, at most 30 days.

@@ -33,6 +33,9 @@ extension GatewayConfiguration {
         visitor.section("providerTokens") { visitor in
             visitor.scalar("maxAge", &self.providerTokens.ageMax, .duration(.minutes(1) ... .days(1)))
             visitor.scalar("maxFutureSkew", &self.providerTokens.futureSkewMax, .duration(.zero ... .hours(1)))
+            visitor.scalar("minRefresh", &self.providerTokens.refreshMin, .duration(.zero ... .hours(1)))
+            visitor.scalar("refreshScope", &self.providerTokens.refreshScope, .choice())
+            visitor.scalar("bindConnections", &self.providerTokens.bindsConnections, .flag)
         }
         visitor.section("streams") { self.streams.visit(&$0) }
         visitor.section("rateLimits") { self.rateLimits.visit(&$0) }
@@ -53,6 +56,8 @@ extension GatewayConfiguration {
                 visitor.scalar("id", &key.id, .keyID, isRequired: true)
                 visitor.file("file", &key.file, .providerKey, isRequired: true)
                 visitor.optionalScalars("topics", &key.topics, .topic)
+                visitor.optional("environment", &key.environment, .choice())
+                visitor.optional("relatedKey", &key.relatedKey, .keyID)
                 visitor.rate("rateLimit", &key.rateLimit)
             }
         }

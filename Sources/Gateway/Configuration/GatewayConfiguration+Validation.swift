@@ -59,6 +59,7 @@ extension GatewayConfiguration {
                 }
                 keys[key.id] = keys[key.id] ?? path
                 faults += self.topicFaults(key.topics ?? [], of: team.id, path: "\(path).topics")
+                if let sentence = team.relationFault(of: key) { faults.append(("\(path).relatedKey", sentence)) }
             }
         }
         return faults
@@ -164,6 +165,29 @@ extension GatewayConfiguration {
     /// The certificate files of a TLS listener: its own, or the common ones.
     package func tls(for listener: Listener) -> TLSFiles {
         listener.tls ?? self.tls
+    }
+}
+
+extension GatewayConfiguration.Team {
+    /// What Apple asks of two keys that share a connection: one team, topics of their own, one environment, and that
+    /// neither is related to a third.
+    fileprivate func relationFault(of key: GatewayConfiguration.ProviderKey) -> String? {
+        guard let name = key.relatedKey else { return nil }
+        guard let other = self.keys.first(where: { $0.id == name && $0.id != key.id }) else {
+            return "is no other key of the team \(self.id); name one"
+        }
+        guard key.topics != nil, other.topics != nil else {
+            return "relates keys of which one has no topics; a key of the whole team is related to none"
+        }
+        guard key.environment == other.environment else {
+            return "is a key of another environment; give both the same"
+        }
+        let pair = [key.id, other.id]
+        let isThirdRelated = self.keys.contains { third in
+            guard let relation = third.relatedKey else { return false }
+            return pair.contains(third.id) != pair.contains(relation)
+        }
+        return isThirdRelated ? "makes three keys related; at most two may be" : nil
     }
 }
 

@@ -125,6 +125,14 @@ extension GatewayConfiguration {
         package var ageMax = Interval.hours(1)
         /// How far a sender's clock may be ahead. Default 5 min.
         package var futureSkewMax = Interval.minutes(5)
+        /// How far apart renewals have to be, zero for no rule. Default 20 min, as at APNs; then
+        /// `TooManyProviderTokenUpdates`.
+        package var refreshMin = Interval.minutes(20)
+        /// Over what renewals are counted. Default each connection by itself.
+        package var refreshScope = TokenUpdates.Scope.connection
+        /// Whether a connection belongs to the team and key of its first push, as at APNs. Default true. Without it,
+        /// renewals that would be counted by connection are counted by key.
+        package var bindsConnections = true
 
         package init() {}
     }

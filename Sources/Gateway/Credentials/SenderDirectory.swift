@@ -24,13 +24,16 @@ package struct SenderDirectory: Sendable {
     private let hostRules: HostCredentialRules
     /// How often senders may renew their tokens.
     package let updates: TokenUpdates
+    /// Whether a connection belongs to the team and key of its first push.
+    package let bindsConnections: Bool
 
     package init(
         keys: [Key],
         certificates: ClientCertificates = ClientCertificates(),
         rules: ProviderTokenRules = ProviderTokenRules(),
         hostRules: HostCredentialRules = HostCredentialRules(),
-        updates: TokenUpdates = TokenUpdates()
+        updates: TokenUpdates = TokenUpdates(),
+        bindsConnections: Bool = true
     ) {
         var byID: [KeyID: Key] = [:]
         for key in keys { if let id = key.sender.keyID { byID[id] = key } }
@@ -39,6 +42,7 @@ package struct SenderDirectory: Sendable {
         self.rules = rules
         self.hostRules = hostRules
         self.updates = updates
+        self.bindsConnections = bindsConnections
     }
 
     /// Verifies a provider token: its key is known, the team is the key's, the signature holds.

@@ -18,10 +18,19 @@ struct PushFlight {
     private var streams: [Int32] = []
     /// ``idBytes`` for each stream, as the client spelled it.
     private var ids: [UInt8] = []
+    /// Those of ``streams`` whose pushes are to apps in development, ascending.
+    private var inDevelopment: [Int] = []
 
     var count: Int { self.streams.count }
 
-    mutating func append(connection: HTTPConnection, streamID: Int32, id: AnswerID, in request: Span<UInt8>) {
+    mutating func append(
+        connection: HTTPConnection,
+        streamID: Int32,
+        id: AnswerID,
+        in request: Span<UInt8>,
+        isInDevelopment: Bool
+    ) {
+        if isInDevelopment { self.inDevelopment.append(self.streams.count) }
         self.streams.append(streamID)
         id.append(to: &self.ids, request)
         if let last = self.groups.indices.last, self.groups[last].connection === connection {
@@ -32,12 +41,18 @@ struct PushFlight {
     }
 
     /// Answers every push and flushes each connection once.
-    func answer(_ body: (HTTPConnection, Int32, Span<UInt8>) -> Void) {
+    ///
+    /// - Parameter body: Gets connection, stream, `apns-id` and whether the push is to an app in development.
+    func answer(_ body: (HTTPConnection, Int32, Span<UInt8>, Bool) -> Void) {
         var start = 0
+        var development = self.inDevelopment[...]
         for group in self.groups {
             for index in start..<group.end {
                 let offset = index * Self.idBytes
-                body(group.connection, self.streams[index], self.ids.span.extracting(offset..<(offset + Self.idBytes)))
+                let isInDevelopment = development.first == index
+                if isInDevelopment { development.removeFirst() }
+                let id = self.ids.span.extracting(offset..<(offset + Self.idBytes))
+                body(group.connection, self.streams[index], id, isInDevelopment)
             }
             group.connection.flush()
             start = group.end

@@ -179,11 +179,19 @@ extension PushHandler {
             let matchedMax = Self.smaller(judged.payload.maxMatched, judged.app.matchedMax)
             if isDryRun || matchedMax != nil {
                 let text = answerID.text(bytes)
-                self.ask(record, isDryRun: isDryRun, matchedMax: matchedMax, connection, request.streamID, text)
+                self.ask(
+                    record,
+                    to: judged.app,
+                    isDryRun: isDryRun,
+                    matchedMax: matchedMax,
+                    connection,
+                    request.streamID,
+                    text
+                )
                 return
             }
         }
-        self.append(record, connection, request.streamID, answerID, bytes)
+        self.append(record, to: judged.app, connection, request.streamID, answerID, bytes)
     }
 
     private static func smaller(_ left: Int?, _ right: Int?) -> Int? {
@@ -197,6 +205,7 @@ extension PushHandler {
 extension PushHandler {
     private func append(
         _ record: PushRecord,
+        to app: ServedApps.App,
         _ connection: HTTPConnection,
         _ streamID: Int32,
         _ id: AnswerID,
@@ -206,7 +215,13 @@ extension PushHandler {
         case .host(let host, _): _ = self.builder.append(.push(record), for: host)
         case .app: _ = self.builder.appendToAll(.push(record))
         }
-        self.flight.append(connection: connection, streamID: streamID, id: id, in: bytes)
+        self.flight.append(
+            connection: connection,
+            streamID: streamID,
+            id: id,
+            in: bytes,
+            isInDevelopment: app.isInDevelopment
+        )
         if self.builder.isFull { self.submit() }
     }
 
@@ -241,16 +256,20 @@ extension PushHandler {
         self.services.senderLimits.backlog.remove(flight.count)
         switch result {
         case .success:
-            flight.answer { connection, streamID, id in
+            flight.answer { connection, streamID, id, isInDevelopment in
                 self.fields.removeAll()
                 self.fields.append(name: "apns-id", value: id, indexed: false)
+                if isInDevelopment, let push = PushID(id) {
+                    // What the operators' routes know the push by.
+                    self.fields.append(name: "apns-unique-id", value: push.description, indexed: false)
+                }
                 connection.respond(streamID, status: 200, fields: self.fields)
             }
             self.services.counters.add(accepted: flight.count)
         case .failure:
             // The commit failed or its outcome is unknown: the sender repeats with the same id, which is charged once.
             let body = RejectionAnswer(.serviceUnavailable).body
-            flight.answer { connection, streamID, id in
+            flight.answer { connection, streamID, id, _ in
                 self.fields.removeAll()
                 self.fields.append(name: "apns-id", value: id, indexed: false)
                 self.fields.append(name: "retry-after", value: String(SenderLimits.retryAfterSeconds))
@@ -293,6 +312,7 @@ extension PushHandler {
     /// Asks every partition who a targeted push would reach, and then answers or logs it.
     private func ask(
         _ record: PushRecord,
+        to app: ServedApps.App,
         isDryRun: Bool,
         matchedMax: Int?,
         _ connection: HTTPConnection,
@@ -320,7 +340,7 @@ extension PushHandler {
                 if let matchedMax, summary.matched > matchedMax {
                     handler.refuse(summary.matched, over: matchedMax, id, connection, streamID)
                 } else {
-                    handler.append(record, connection, streamID, .given(0..<id.count), id.span)
+                    handler.append(record, to: app, connection, streamID, .given(0..<id.count), id.span)
                     handler.scheduleFlush()
                 }
             }

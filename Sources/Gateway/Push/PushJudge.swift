@@ -105,7 +105,9 @@ package struct PushJudge {
         let isLatest = connection.binding.isLatest(token)
         let place = PushPlace(head, in: bytes, target: target, topics: token.sender.topics)
         do throws(Rejection) {
-            if !isLatest { try connection.binding.check(token.sender, rules: self.rules) }
+            if !isLatest, self.senders.bindsConnections {
+                try connection.binding.check(token.sender, rules: self.rules)
+            }
             try place.checkEnvironment(self.rules)
         } catch {
             throw ProviderTokenFault(error, Self.sentence(error))

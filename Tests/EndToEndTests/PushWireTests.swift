@@ -1,0 +1,114 @@
+import Foundation
+import Testing
+
+/// What answers look like on the wire, and what a connection remembers.
+@Suite struct PushWireTests {
+    private static let plain = #"{"aps":{"content-changed":true}}"#
+    private static let id = "123E4567-E89B-12d3-A456-4266554400A0"
+
+    private func push(_ gateway: TestGateway, _ token: String, bearer: String, method: String = "POST") async throws
+        -> TestGateway.Answer
+    {
+        try await gateway.curl(
+            method,
+            "\(gateway.pushURL)/3/device/\(token)",
+            bearer: bearer,
+            headers: ["apns-topic: \(TestGateway.topic)", "apns-push-type: widgets", "apns-id: \(Self.id)"],
+            body: Self.plain
+        )
+    }
+
+    @Test func `answers carry what Apple documents and nothing more`() async throws {
+        let gateway = try await TestGateway.start(appSettings: "    environment: development")
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+
+        let accepted = try await self.push(gateway, TestGateway.token(1), bearer: bearer)
+        #expect(accepted.status == 200)
+        #expect(accepted.headers == ["apns-id": Self.id, "apns-unique-id": Self.id.lowercased()])
+        #expect(accepted.body.isEmpty)
+        let asked = try await gateway.curl("GET", "\(gateway.opsURL)/v1/pushes/\(Self.id.lowercased())")
+        #expect(asked.status == 200)
+
+        let rejected = try await self.push(gateway, TestGateway.token(99), bearer: bearer)
+        #expect(rejected.status == 400)
+        #expect(rejected.headers == ["apns-id": Self.id, "content-type": "application/json"])
+        #expect(rejected.body == #"{"reason":"BadDeviceToken"}"#)
+
+        let method = try await self.push(gateway, TestGateway.token(1), bearer: bearer, method: "PUT")
+        #expect(method.status == 405)
+        #expect(method.headers["allow"] == "POST")
+        #expect(method.body == #"{"reason":"MethodNotAllowed"}"#)
+
+        let before = Int64(Date().timeIntervalSince1970 * 1000)
+        _ = try await gateway.curl(
+            "DELETE",
+            "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/widgets",
+            bearer: bearer
+        )
+        let gone = try await self.push(gateway, TestGateway.token(1), bearer: bearer)
+        #expect(gone.status == 410)
+        #expect(gone.reason == "Unregistered")
+        // The log's clock is slewed to the wall's, so that it may be a little behind.
+        let timestamp = try #require(gone.json["timestamp"] as? Int64)
+        #expect(timestamp > before - 60_000 && timestamp < before + 60_000)
+        await gateway.stop()
+    }
+
+    @Test func `an app in production has no unique id`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        #expect(try await self.push(gateway, TestGateway.token(1), bearer: bearer).headers == ["apns-id": Self.id])
+        await gateway.stop()
+    }
+
+    @Test func `an error is one DATA frame that ends the stream`() async throws {
+        let gateway = try await TestGateway.start()
+        let body = "\(gateway.folder)/body.json"
+        try Self.plain.write(toFile: body, atomically: true, encoding: .utf8)
+        let result = try await Command.run(
+            "nghttp",
+            [
+                "--verbose", "--no-dep", "--header=:method: POST", "--header=apns-topic: \(TestGateway.topic)",
+                "--data=\(body)", "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
+            ]
+        )
+        let frames = result.output.components(separatedBy: "recv DATA frame")
+        #expect(frames.count == 2, "\(result.output)")
+        #expect(frames.last?.contains("; END_STREAM") == true)
+        #expect(result.output.contains("MissingProviderToken"))
+        await gateway.stop()
+    }
+
+    @Test func `a connection takes one renewal in 20 minutes, another connection starts anew`() async throws {
+        let gateway = try await TestGateway.start()
+        let now = Int64(Date().timeIntervalSince1970)
+        var tokens: [String] = []
+        for age in [Int64(0), 5] {
+            let minted = try await Command.run(
+                TestGateway.program,
+                [
+                    "token", "mint", "--key", gateway.key, "--kid", TestGateway.kid, "--team", TestGateway.team,
+                    "--issued-at", "\(now - age)",
+                ]
+            )
+            tokens.append(minted.output.trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+        let request = { (token: String) in
+            [
+                "--silent", "--cacert", gateway.ca, "--http2", "--output", "/dev/null", "--write-out", "%{http_code} ",
+                "--header", "authorization: bearer \(token)", "--header", "apns-topic: \(TestGateway.topic)",
+                "--data", Self.plain, "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
+            ]
+        }
+        // Nobody has registered the token, so that what gets past the credentials is 400.
+        let one = try await Command.run(
+            "curl",
+            request(tokens[0]) + ["--next"] + request(tokens[1]) + ["--next"] + request(tokens[0])
+        )
+        #expect(one.output == "400 429 400 ")
+        #expect(try await Command.run("curl", request(tokens[1])).output == "400 ")
+        await gateway.stop()
+    }
+}

@@ -1,0 +1,209 @@
+// The rows of one part of Apple's contract. Each: what is odd about the request, how its header list differs from the
+// usual one, and what is answered.
+
+extension PushRequestCase {
+    static let bodies: [PushRequestCase] = [
+        PushRequestCase("no body", [], body: "", "400 PayloadEmpty"),
+        PushRequestCase("4,096 bytes", [], body: Self.padded(to: 4096), Self.ok),
+        PushRequestCase("4,097 bytes", [], body: Self.padded(to: 4097), "413 PayloadTooLarge"),
+        PushRequestCase("4,097 bytes of nothing", [], body: Self.spaces(4097), "413 PayloadTooLarge"),
+        PushRequestCase("more than the listener keeps", [], isTooLarge: true, "413 PayloadTooLarge"),
+        PushRequestCase(
+            "white space",
+            [],
+            body: " {\n\t\"aps\" : { \"content-changed\" : true }\r\n} ",
+            Self.ok
+        ),
+        PushRequestCase("1 for true", [], body: #"{"aps":{"content-changed":1}}"#, Self.ok),
+        PushRequestCase(
+            "members of the app's own",
+            [],
+            body: #"{"x":{"y":[1,2]},"aps":{"alert":"hi","content-changed":true}}"#,
+            Self.ok
+        ),
+        PushRequestCase(
+            "a comma too many, as in Apple's sample",
+            [],
+            body: #"{"aps":{"content-changed":true,}}"#,
+            "400 BadPayload"
+        ),
+        PushRequestCase("one space", [], body: " ", "400 BadPayload"),
+        PushRequestCase("no JSON", [], body: "content-changed", "400 BadPayload"),
+        PushRequestCase(
+            "a JSON text that is cut short",
+            [],
+            body: #"{"aps":{"content-changed":true}"#,
+            "400 BadPayload"
+        ),
+        PushRequestCase("two JSON texts", [], body: Self.plain + Self.plain, "400 BadPayload"),
+        PushRequestCase("an array", [], body: "[\(Self.plain)]", "400 BadPayload"),
+        PushRequestCase("null", [], body: "null", "400 BadPayload"),
+        PushRequestCase("an empty object", [], body: "{}", "400 BadPayload"),
+        PushRequestCase("apn for aps", [], body: #"{"apn":{"content-changed":true}}"#, "400 BadPayload"),
+        PushRequestCase("aps that is no object", [], body: #"{"aps":true}"#, "400 BadPayload"),
+        PushRequestCase("nothing in aps", [], body: #"{"aps":{}}"#, "400 BadPayload"),
+        PushRequestCase("content-available", [], body: #"{"aps":{"content-available":1}}"#, "400 BadPayload"),
+        PushRequestCase("content-changed: false", [], body: #"{"aps":{"content-changed":false}}"#, "400 BadPayload"),
+        PushRequestCase("content-changed: 2", [], body: #"{"aps":{"content-changed":2}}"#, "400 BadPayload"),
+        PushRequestCase(
+            "content-changed in quotes",
+            [],
+            body: #"{"aps":{"content-changed":"true"}}"#,
+            "400 BadPayload"
+        ),
+        PushRequestCase("aps twice", [], body: #"{"aps":{"content-changed":true},"aps":{}}"#, "400 BadPayload"),
+        PushRequestCase("nested 25 deep", [], body: Self.nested(25), "400 BadPayload"),
+        PushRequestCase("nested 24 deep", [], body: Self.nested(24), Self.ok),
+
+        PushRequestCase("a kind", [], body: Self.freshet(#"{"kind":"scores"}"#), "\(Self.ok) kind=scores"),
+        PushRequestCase(
+            "a kind that the app does not have",
+            [],
+            body: Self.freshet(#"{"kind":"weather"}"#),
+            "400 BadPayload"
+        ),
+        PushRequestCase(
+            "a pattern",
+            [],
+            body: Self.freshet(#"{"kind":"scores","match":{"team":["seahawks"]}}"#),
+            "\(Self.ok) kind=scores pattern"
+        ),
+        PushRequestCase("a pattern alone", [], body: Self.freshet(#"{"match":{"limit":5}}"#), "\(Self.ok) pattern"),
+        PushRequestCase(
+            "a parameter that no kind has",
+            [],
+            body: Self.freshet(#"{"match":{"tem":["seahawks"]}}"#),
+            "400 BadPayload"
+        ),
+        PushRequestCase(
+            "a parameter that the kind does not have",
+            [],
+            body: Self.freshet(#"{"kind":"ticker","match":{"team":["seahawks"]}}"#),
+            "400 BadPayload"
+        ),
+        PushRequestCase(
+            "a pattern that is none",
+            [],
+            body: Self.freshet(#"{"match":{"team":{"like":"s"}}}"#),
+            "400 BadPayload"
+        ),
+        PushRequestCase("a list for a pattern", [], body: Self.freshet(#"{"match":["team"]}"#), "400 BadPayload"),
+        PushRequestCase("a digest", [], body: Self.freshet(#"{"digest":"v7"}"#), "\(Self.ok) digest=v7"),
+        PushRequestCase("an empty digest", [], body: Self.freshet(#"{"digest":""}"#), "400 BadPayload"),
+        PushRequestCase(
+            "not before",
+            [],
+            body: Self.freshet(#"{"not-before":1793639400}"#),
+            "\(Self.ok) not-before=1793639400"
+        ),
+        PushRequestCase("not before a fraction", [], body: Self.freshet(#"{"not-before":1.5}"#), "400 BadPayload"),
+        PushRequestCase("maxMatched", [], body: Self.freshet(#"{"maxMatched":1}"#), "\(Self.ok) maxMatched=1"),
+        PushRequestCase("maxMatched of none", [], body: Self.freshet(#"{"maxMatched":0}"#), "400 BadPayload"),
+        PushRequestCase("a misspelt match", [], body: Self.freshet(#"{"macth":{}}"#), "400 BadPayload"),
+        PushRequestCase("freshet that is no object", [], body: Self.freshet("[]"), "400 BadPayload"),
+    ]
+
+    /// To every instance of an app that matches.
+    static let targeted: [PushRequestCase] = [
+        PushRequestCase("the path alone names the app", Self.app("scores"), "200 scores widgets everywhere"),
+        PushRequestCase(
+            "a topic that agrees",
+            [Self.app("scores")[0], "apns-push-type"],
+            "200 scores widgets everywhere"
+        ),
+        PushRequestCase(
+            "controls",
+            [Self.app("scores")[0]] + Self.controls,
+            "200 scores controls everywhere"
+        ),
+        PushRequestCase(
+            "controls by header alone",
+            [Self.app("scores")[0], "apns-topic", "apns-push-type: controls"],
+            "200 scores controls everywhere"
+        ),
+        PushRequestCase("a dry run", Self.app("scores", "?dry-run=true"), "200 scores widgets everywhere dry"),
+        PushRequestCase("no dry run", Self.app("scores", "?dry-run=false"), "200 scores widgets everywhere"),
+        PushRequestCase("an empty query", Self.app("scores", "?"), "200 scores widgets everywhere"),
+        PushRequestCase(
+            "an escaped bundle id",
+            [":path: /v1/apps/com%2Eexample%2escores/pushes", "apns-topic", "apns-push-type"],
+            "200 scores widgets everywhere"
+        ),
+        PushRequestCase(
+            "16,384 bytes",
+            Self.app("scores"),
+            body: Self.padded(to: 16_384),
+            "200 scores widgets everywhere"
+        ),
+        PushRequestCase("16,385 bytes", Self.app("scores"), body: Self.padded(to: 16_385), "413 PayloadTooLarge"),
+        PushRequestCase("an app that is not served", Self.app("stranger"), "400 TopicDisallowed"),
+        PushRequestCase("another team's app", Self.app("other"), "400 TopicDisallowed"),
+        PushRequestCase(
+            "an app that the key is not for",
+            Self.app("weather"),
+            key: "TOPICKEY01",
+            "400 TopicDisallowed"
+        ),
+        PushRequestCase("a topic of another app", [Self.app("scores")[0], Self.weather], "400 BadTopic"),
+        PushRequestCase(
+            "a topic that is not served",
+            [Self.app("scores")[0], "apns-topic: com.example.stranger.push-type.widgets"],
+            "400 TopicDisallowed"
+        ),
+        PushRequestCase(
+            "a type that is not handled",
+            [Self.app("scores")[0], "apns-topic", "apns-push-type: alert"],
+            "400 InvalidPushType"
+        ),
+        PushRequestCase(
+            "a topic and a type that differ",
+            [Self.app("scores")[0], "apns-push-type: controls"],
+            "400 BadTopic"
+        ),
+        PushRequestCase(
+            "every header",
+            Self.app("scores")
+                + ["apns-id: \(Self.id)", "apns-priority: 1", "apns-expiration: 0", "apns-collapse-id: a"],
+            "200 scores widgets everywhere id=\(Self.id) priority=1 expiration=0 collapse=a"
+        ),
+    ]
+
+    /// Whose client certificate speaks: provider tokens are not looked at.
+    static let certificates: [PushRequestCase] = [
+        PushRequestCase("no authorization", ["authorization"], certificate: .scores, Self.ok),
+        PushRequestCase("an empty authorization", ["authorization: "], certificate: .scores, Self.ok),
+        PushRequestCase("a forged token", ["authorization: bearer a.b.c"], certificate: .scores, Self.ok),
+        PushRequestCase("a token of another team", [], key: "OTHERKEY01", certificate: .scores, Self.ok),
+        PushRequestCase(
+            "two authorizations all the same",
+            ["+authorization: bearer a.b.c"],
+            certificate: .scores,
+            "400 DuplicateHeaders"
+        ),
+        PushRequestCase(
+            "a topic that the certificate is not for",
+            [Self.to(PushWorld.weatherPhone), Self.weather],
+            certificate: .scores,
+            "400 TopicDisallowed"
+        ),
+    ]
+
+    /// A push of so many bytes.
+    static func padded(to count: Int) -> String {
+        let start = #"{"aps":{"content-changed":true},"x":""#
+        return start + String(repeating: "x", count: count - start.utf8.count - 2) + #""}"#
+    }
+
+    private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }
+
+    private static func nested(_ depth: Int) -> String {
+        let inner = String(repeating: "[", count: depth - 1) + String(repeating: "]", count: depth - 1)
+        return #"{"aps":{"content-changed":true},"x":\#(inner)}"#
+    }
+
+    private static func freshet(_ own: String) -> String { #"{"aps":{"content-changed":true},"freshet":\#(own)}"# }
+
+    private static func app(_ name: String, _ query: String = "") -> [String] {
+        [":path: /v1/apps/com.example.\(name)/pushes\(query)", "apns-topic", "apns-push-type"]
+    }
+}
