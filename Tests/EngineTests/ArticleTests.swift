@@ -1,4 +1,5 @@
 import Engine
+import IntentMatching
 import Testing
 import Timelines
 import WidgetModel
@@ -83,7 +84,8 @@ import WidgetModel
     /// The market closes on Friday at 21:00 UTC and opens on Monday at 14:30 UTC: after(_:) behind the last entry.
     @Test func `a stock widget sleeps from Friday's close to Monday's opening`() throws {
         var scene = Self.game()
-        let friday = Instant(seconds: 1_793_998_800 + 2 * 3600 + 86_400 - 86_400)
+        // 2026-11-06T21:00:00Z.
+        let friday = Instant(seconds: 1_793_998_800)
         scene.rest(friday - scene.now)
         let opening = scene.now + .days(2) + .minutes(17 * 60 + 30)
         Self.answer(&scene, [.zero], .after(opening))
@@ -103,20 +105,18 @@ import WidgetModel
         #expect(try #require(Self.next(&scene, within: .hours(1))).after >= .minutes(15))
     }
 
-    /// A potion for the character: the app looks for widgets that show it and reloads their kind.
-    @Test func `a potion reloads the widgets that show the healed character only`() {
+    /// A potion for the character: the app looks for widgets that show it, and reloads those.
+    @Test func `a potion reloads the widgets that show the healed character only`() throws {
         var scene = Scene()
         scene.settle("phone", app: Scene.game, [Scene.character("w1", "spouty"), Scene.character("w2", "power panda")])
-        let found = scene.engine.widgets(
-            app: Scene.game,
-            kind: WidgetKind("character"),
-            pattern: nil,
-            from: nil,
-            limit: 9
+        let kind = WidgetKind("character")
+        let healed = try MatchPattern.parse(
+            .object([JSONValue.Member(name: "character", value: .array([.string("spouty")]))])
         )
-        #expect(found.widgets.count == 2)
-        scene.apply(.appReload(AppReloadRequest(app: Scene.game, kind: WidgetKind("character"), pattern: .none)))
-        #expect(scene.issued.count == 2)
+        let found = scene.engine.widgets(app: Scene.game, kind: kind, pattern: healed, from: nil, limit: 9)
+        #expect(found.widgets.map(\.registration.id) == [Self.widget])
+        scene.apply(.appReload(AppReloadRequest(app: Scene.game, kind: kind, pattern: healed)))
+        #expect(scene.issued.map(\.instance) == [Self.widget])
     }
 
     /// The user signed out: reloadAllTimelines() reaches every widget of the app, whatever its policy.
