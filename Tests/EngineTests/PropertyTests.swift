@@ -1,11 +1,12 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
 
 /// What must hold whatever happens, over virtual days of random traffic. Failures print the seed.
 @Suite struct PropertyTests {
-    @Test(arguments: UInt64(1)...16)
+    @Test(arguments: Seeds.from(1, count: 16))
     func `outcomes add up at every step and every push ends when time runs on`(seed: UInt64) {
         var schedule = RandomSchedule(seed: seed)
         // The scene checks conservation after every record.
@@ -23,7 +24,7 @@ import WidgetModel
         #expect(schedule.scene.engine.checkInvariants() == [], "seed \(seed)")
     }
 
-    @Test(arguments: UInt64(101)...116)
+    @Test(arguments: Seeds.from(101, count: 16))
     func `no window, distance or span holds more reloads than the budget`(seed: UInt64) {
         var schedule = RandomSchedule(
             seed: seed,
@@ -34,7 +35,7 @@ import WidgetModel
         BudgetCheck(schedule).expectKept("seed \(seed)")
     }
 
-    @Test(arguments: UInt64(151)...162)
+    @Test(arguments: Seeds.from(151, count: 12))
     func `a host's shared budget keeps the same promises`(seed: UInt64) {
         var policy = Scene.steady
         (policy.rare, policy.typical, policy.frequent) = (20, 20, 20)
@@ -46,7 +47,7 @@ import WidgetModel
         BudgetCheck(schedule, policy: policy).expectKept("seed \(seed)")
     }
 
-    @Test(arguments: UInt64(171)...178)
+    @Test(arguments: Seeds.from(171, count: 8))
     func `under the strict rule no 24 hours hold more than the allowance`(seed: UInt64) {
         var policy = Scene.steady
         (policy.rare, policy.typical, policy.frequent) = (9, 9, 9)
@@ -67,7 +68,7 @@ import WidgetModel
         }
     }
 
-    @Test(arguments: UInt64(201)...208)
+    @Test(arguments: Seeds.from(201, count: 8))
     func `exempt reloads are apart, and an instance reloads once at a position`(seed: UInt64) {
         var schedule = RandomSchedule(seed: seed)
         schedule.scene.checks = false
@@ -85,7 +86,7 @@ import WidgetModel
         #expect(schedule.scene.reloads.contains { !$0.isCharged }, "seed \(seed)")
     }
 
-    @Test(arguments: UInt64(301)...304)
+    @Test(arguments: Seeds.from(301, count: 4))
     func `the same log gives the same state, effects and answers`(seed: UInt64) throws {
         var schedule = RandomSchedule(seed: seed)
         schedule.scene.checks = false
@@ -121,7 +122,7 @@ import WidgetModel
         }
     }
 
-    @Test(arguments: UInt64(401)...404)
+    @Test(arguments: Seeds.from(401, count: 4))
     func `damaged records are refused and change nothing`(seed: UInt64) throws {
         var schedule = RandomSchedule(seed: seed)
         schedule.scene.checks = false

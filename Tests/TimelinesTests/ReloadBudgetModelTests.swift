@@ -41,7 +41,7 @@ private struct BudgetModel {
 
     /// Random requests over eight days against the model. Every answer of `earliest` is checked at its own instant, one
     /// millisecond before it, and at many instants up to it.
-    @Test(arguments: UInt64(0)..<44)
+    @Test(arguments: Seeds.from(0, count: 44))
     func `the first conforming instant is just that, and the counts are the model's`(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let policy = BudgetPolicy.widgetkit(allowing: Self.allowances[Int(seed) % Self.allowances.count])
@@ -143,7 +143,7 @@ private struct BudgetModel {
     }
 
     /// The same bounds for an instance that always wants to reload, whose policy changes at random windows.
-    @Test(arguments: UInt64(0)..<40)
+    @Test(arguments: Seeds.from(0, count: 40))
     func `no change of policy mints a burst, and no window pays more than its limit`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let used = (0..<3).map { _ in Self.allowances.randomElement(using: &random)! }
@@ -193,7 +193,7 @@ private struct BudgetModel {
     }
 
     /// Collateral may break the rules; what conforms beside it may not.
-    @Test(arguments: UInt64(0)..<20)
+    @Test(arguments: Seeds.from(0, count: 20))
     func `booking what does not conform never lets more conform`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var budget = ReloadBudget()

@@ -26,7 +26,7 @@ import WidgetModel
     }
 
     /// Against the whole history: never more than the limit in any 24 hours, and early by at most a slot.
-    @Test(arguments: UInt64(0)..<40)
+    @Test(arguments: Seeds.from(0, count: 40))
     func `no 24 hours hold more than the limit, and no reload is held back more than five minutes too long`(
         seed: UInt64
     ) {

@@ -58,7 +58,7 @@ private struct WindowsModel {
         )
     }
 
-    @Test(arguments: UInt64(0)..<64)
+    @Test(arguments: Seeds.from(0, count: 64))
     func `windows are those of the model, 23 to 25 hours long, one after the other`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var windows = TunedWindows(host: HostID("host-\(seed)"), at: noon)

@@ -49,7 +49,7 @@ import WidgetModel
         #expect(rate < .seldom && rate == rate.unseen)
     }
 
-    @Test(arguments: UInt64(0)..<20)
+    @Test(arguments: Seeds.from(0, count: 20))
     func `an allowance never leaves the policy's range and never falls as views rise`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var policy = BudgetPolicy.widgetkit
