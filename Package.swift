@@ -49,11 +49,12 @@ let package = Package(
         .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .target(name: "CKernels"),
         .target(name: "CSimdjson", linkerSettings: [.linkedLibrary("simdjson")]),
 
         // Pure: values in, values out.
         product("WidgetModel"),
-        product("IntentMatching", ["WidgetModel"]),
+        product("IntentMatching", ["CKernels", "WidgetModel"]),
         product("Timelines", ["WidgetModel"]),
         product("Engine", ["IntentMatching", "Timelines", "WidgetModel"]),
         product("APNSWire", ["CSimdjson", "WidgetModel"]),

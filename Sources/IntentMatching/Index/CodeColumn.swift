@@ -7,10 +7,10 @@ struct CodeColumn: Sendable {
     }
 
     private(set) var width = Width.one
-    // Only the array of the current width holds anything.
-    private(set) var narrow: [UInt8] = []
-    private(set) var medium: [UInt16] = []
-    private(set) var wide: [UInt32] = []
+    // Only the column of the current width holds anything.
+    private(set) var narrow = Column<UInt8>()
+    private(set) var medium = Column<UInt16>()
+    private(set) var wide = Column<UInt32>()
 
     var count: Int {
         switch self.width {
@@ -21,39 +21,80 @@ struct CodeColumn: Sendable {
     }
 
     /// Bytes of memory held.
-    var byteCount: Int { self.narrow.capacity + 2 * self.medium.capacity + 4 * self.wide.capacity }
+    var byteCount: Int { self.narrow.byteCount + self.medium.byteCount + self.wide.byteCount }
 
     subscript(index: Int) -> UInt32 {
-        switch self.width {
-        case .one: UInt32(self.narrow[index])
-        case .two: UInt32(self.medium[index])
-        case .four: self.wide[index]
+        @inline(__always) get {
+            switch self.width {
+            case .one: UInt32(self.narrow[index])
+            case .two: UInt32(self.medium[index])
+            case .four: self.wide[index]
+            }
+        }
+        @inline(__always) set {
+            self.widen(for: newValue)
+            switch self.width {
+            case .one: self.narrow[index] = UInt8(truncatingIfNeeded: newValue)
+            case .two: self.medium[index] = UInt16(truncatingIfNeeded: newValue)
+            case .four: self.wide[index] = newValue
+            }
         }
     }
 
+    @inline(__always)
     mutating func append(_ code: UInt32) {
+        self.widen(for: code)
         switch self.width {
-        case .one where code <= UInt8.max: self.narrow.append(UInt8(truncatingIfNeeded: code))
-        case .two where code <= UInt16.max: self.medium.append(UInt16(truncatingIfNeeded: code))
+        case .one: self.narrow.append(UInt8(truncatingIfNeeded: code))
+        case .two: self.medium.append(UInt16(truncatingIfNeeded: code))
         case .four: self.wide.append(code)
-        case .one, .two:
-            self.widen(to: code)
-            self.append(code)
         }
     }
 
+    mutating func append(repeating code: UInt32, count: Int) {
+        self.widen(for: code)
+        switch self.width {
+        case .one: self.narrow.append(repeating: UInt8(truncatingIfNeeded: code), count: count)
+        case .two: self.medium.append(repeating: UInt16(truncatingIfNeeded: code), count: count)
+        case .four: self.wide.append(repeating: code, count: count)
+        }
+    }
+
+    mutating func removeLast() {
+        switch self.width {
+        case .one: self.narrow.removeLast()
+        case .two: self.medium.removeLast()
+        case .four: self.wide.removeLast()
+        }
+    }
+
+    @inline(__always)
+    private mutating func widen(for code: UInt32) {
+        switch self.width {
+        case .one where code > UInt8.max: self.widen(to: code)
+        case .two where code > UInt16.max: self.widen(to: code)
+        case .one, .two, .four: break
+        }
+    }
+
+    /// Copies everything, twice in a column's life: O(rows).
+    @inline(never)
     private mutating func widen(to code: UInt32) {
         let count = self.count
         if code <= UInt16.max {
-            self.medium.reserveCapacity(count + count / 2 + 1)
-            for code in self.narrow { self.medium.append(UInt16(code)) }
+            var medium = Column<UInt16>()
+            medium.reserve(count + 1)
+            for index in 0..<count { medium.append(UInt16(self.narrow[index])) }
+            self.medium = medium
             self.width = .two
         } else {
-            self.wide.reserveCapacity(count + count / 2 + 1)
-            for index in 0..<count { self.wide.append(self[index]) }
+            var wide = Column<UInt32>()
+            wide.reserve(count + 1)
+            for index in 0..<count { wide.append(self[index]) }
+            self.wide = wide
             self.width = .four
-            self.medium = []
+            self.medium.removeAll()
         }
-        self.narrow = []
+        self.narrow.removeAll()
     }
 }

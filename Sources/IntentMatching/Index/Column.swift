@@ -1,23 +1,217 @@
-/// Comparing and reading eight bytes at a time: the one place in this target that leaves safe element access.
+import CKernels
+
+/// A growing array of plain values that grows without being copied once it is large: an `Array` of forty megabytes
+/// would stop everything for ten milliseconds each time it doubles, and hold twice what it needs.
 ///
-/// Building the index compares each configured value with one that is known already; byte by byte that is a fifth of the
-/// whole.
-extension Span where Element == UInt8 {
-    /// Eight bytes from `offset` as a little-endian number. Precondition: they lie within the span.
-    @inline(__always)
-    func word(at offset: Int) -> UInt64 {
-        // Sound: RawSpan checks the bounds, and every bit pattern is a UInt64.
-        unsafe UInt64(littleEndian: self.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+/// A value as an `Array` is: copies share their memory until one of them changes. This file is the one place in this
+/// target that leaves safe element access.
+struct Column<Element: BitwiseCopyable & Sendable>: Sendable {
+    private var memory: ColumnMemory<Element>?
+    private(set) var count = 0
+
+    init() {}
+
+    init(repeating element: Element, count: Int) {
+        self.append(repeating: element, count: count)
     }
 
-    /// The last `count % 8` bytes as a number that depends on each of them.
+    /// `count` elements of which every bit is 0. Large ones cost nothing until they are used.
+    init(zeros count: Int) {
+        self.resize(to: count)
+        self.memory?.clear()
+        self.count = count
+    }
+
+    /// Bytes of memory held.
+    var byteCount: Int { MemoryLayout<Element>.stride * (self.memory?.capacity ?? 0) }
+
     @inline(__always)
-    var lastPartialWord: UInt64 {
-        let rest = self.count & 7
-        guard rest > 0 else { return 0 }
-        if self.count >= 8 { return self.word(at: self.count - 8) >> UInt64(8 * (8 - rest)) }
+    subscript(index: Int) -> Element {
+        get {
+            precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the column")
+            // Sound: memory holds `count` elements, and self keeps it alive.
+            return unsafe self.memory.unsafelyUnwrapped.pointer[index]
+        }
+        set {
+            precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the column")
+            self.makeUnique()
+            // Sound: as above, and nobody else sees this memory.
+            unsafe self.memory.unsafelyUnwrapped.pointer[index] = newValue
+        }
+    }
+
+    @inline(__always)
+    mutating func append(_ element: Element) {
+        self.reserve(self.count + 1)
+        // Sound: there is room for one more, and nobody else sees this memory.
+        unsafe self.memory.unsafelyUnwrapped.pointer[self.count] = element
+        self.count += 1
+    }
+
+    mutating func append(repeating element: Element, count: Int) {
+        guard count > 0 else { return }
+        self.reserve(self.count + count)
+        // Sound: there is room for `count` more. Elements are plain, so memory has no state to initialise.
+        unsafe (self.memory.unsafelyUnwrapped.pointer + self.count).update(repeating: element, count: count)
+        self.count += count
+    }
+
+    mutating func removeLast() {
+        precondition(self.count > 0, "an empty column")
+        self.count -= 1
+        // Gives memory back when three quarters of it have become useless.
+        if let memory = self.memory, memory.capacity > 64, self.count * 4 < memory.capacity {
+            self.resize(to: self.count * 2)
+        }
+    }
+
+    mutating func popLast() -> Element? {
+        guard self.count > 0 else { return nil }
+        let last = self[self.count - 1]
+        self.removeLast()
+        return last
+    }
+
+    mutating func removeAll() {
+        self.memory = nil
+        self.count = 0
+    }
+
+    /// Copies `count` elements from one place to another; the places may overlap.
+    mutating func move(from source: Int, to target: Int, count: Int) {
+        precondition(source >= 0 && target >= 0 && count >= 0, "before the column")
+        precondition(max(source, target) + count <= self.count, "beyond the column")
+        guard count > 0 else { return }
+        self.makeUnique()
+        // Sound: both places lie within the elements, and `update` allows them to overlap.
+        unsafe (self.memory.unsafelyUnwrapped.pointer + target).update(
+            from: self.memory.unsafelyUnwrapped.pointer + source,
+            count: count
+        )
+    }
+
+    @inline(__always)
+    func withSpan<Result>(_ body: (Span<Element>) -> Result) -> Result {
+        guard let memory = self.memory else { return body(Span()) }
+        // Sound: the memory holds `count` elements and outlives the call.
+        return withExtendedLifetime(memory) {
+            body(unsafe Span(_unsafeElements: UnsafeBufferPointer(start: memory.pointer, count: self.count)))
+        }
+    }
+
+    @inline(__always)
+    mutating func withMutableSpan<Result>(_ body: (inout MutableSpan<Element>) -> Result) -> Result {
+        self.makeUnique()
+        guard let memory = self.memory else {
+            var empty = MutableSpan<Element>()
+            return body(&empty)
+        }
+        // Sound: as above, and nobody else sees this memory.
+        return withExtendedLifetime(memory) {
+            let elements = unsafe UnsafeMutableBufferPointer(start: memory.pointer, count: self.count)
+            var span = unsafe MutableSpan(_unsafeElements: elements)
+            return body(&span)
+        }
+    }
+
+    // MARK: Memory
+
+    @inline(__always)
+    mutating func reserve(_ count: Int) {
+        if count <= self.memory?.capacity ?? 0 {
+            self.makeUnique()
+        } else {
+            self.grow(to: count)
+        }
+    }
+
+    @inline(never)
+    private mutating func grow(to count: Int) {
+        let capacity = self.memory?.capacity ?? 0
+        self.resize(to: max(count, capacity < 4096 ? max(8, 2 * capacity) : capacity + capacity / 8))
+    }
+
+    private mutating func resize(to capacity: Int) {
+        let capacity = max(8, capacity)
+        if isKnownUniquelyReferenced(&self.memory) {
+            self.memory?.resize(to: capacity)
+        } else {
+            self.memory = ColumnMemory(copying: self.memory, count: self.count, capacity: capacity)
+        }
+    }
+
+    @inline(__always)
+    private mutating func makeUnique() {
+        if !isKnownUniquelyReferenced(&self.memory), self.memory != nil { self.copy() }
+    }
+
+    @inline(never)
+    private mutating func copy() {
+        guard let memory = self.memory else { return }
+        self.memory = ColumnMemory(copying: memory, count: self.count, capacity: memory.capacity)
+    }
+}
+
+/// The memory of a column, freed with the last column that shares it.
+///
+/// Sound as `Sendable`: it is written only by a column that is its single owner.
+@safe private final class ColumnMemory<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+    private(set) var pointer: UnsafeMutablePointer<Element>
+    private(set) var capacity: Int
+
+    init(copying other: ColumnMemory?, count: Int, capacity: Int) {
+        unsafe self.pointer = Self.resize(nil, from: 0, to: capacity)
+        self.capacity = capacity
+        // Sound: both have room for `count` elements and are not the same.
+        if let other { unsafe self.pointer.update(from: other.pointer, count: min(count, capacity)) }
+    }
+
+    deinit {
+        unsafe ckernels_free(self.pointer, self.capacity * MemoryLayout<Element>.stride)
+    }
+
+    /// Precondition: nobody else uses it.
+    func resize(to capacity: Int) {
+        unsafe self.pointer = Self.resize(self.pointer, from: self.capacity, to: capacity)
+        self.capacity = capacity
+    }
+
+    /// Sets every bit of memory that was just made to 0.
+    func clear() {
+        let size = self.capacity * MemoryLayout<Element>.stride
+        // New blocks from this size on are zero as they are. Sound: writes the whole block, whose elements are plain.
+        if size < 1 << 20 {
+            unsafe UnsafeMutableRawPointer(self.pointer).initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        }
+    }
+
+    private static func resize(
+        _ pointer: UnsafeMutablePointer<Element>?,
+        from old: Int,
+        to capacity: Int
+    ) -> UnsafeMutablePointer<Element> {
+        let stride = MemoryLayout<Element>.stride
+        guard let memory = unsafe ckernels_resize(pointer, old * stride, capacity * stride) else {
+            preconditionFailure("out of memory")
+        }
+        return unsafe memory.assumingMemoryBound(to: Element.self)
+    }
+}
+
+// MARK: - Bytes and words
+
+extension Span where Element == UInt8 {
+    /// Up to eight bytes from `offset` as a little-endian number; bytes beyond the end count as 0, before 0 likewise.
+    @inline(__always)
+    func word(at offset: Int) -> UInt64 {
+        if offset >= 0, offset + 8 <= self.count {
+            // Sound: RawSpan checks the bounds, and every bit pattern is a UInt64.
+            return unsafe UInt64(littleEndian: self.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
         var word: UInt64 = 0
-        for index in 0..<rest { word |= UInt64(self[index]) << UInt64(8 * index) }
+        for index in max(0, offset)..<max(0, min(offset + 8, self.count)) {
+            word |= UInt64(self[index]) << UInt64(8 * (index - offset))
+        }
         return word
     }
 
@@ -26,10 +220,113 @@ extension Span where Element == UInt8 {
     func equals(_ other: Span<UInt8>) -> Bool {
         guard self.count == other.count else { return false }
         var offset = 0
-        while offset + 8 <= self.count {
+        while offset < self.count {
             guard self.word(at: offset) == other.word(at: offset) else { return false }
             offset += 8
         }
-        return self.lastPartialWord == other.lastPartialWord
+        return true
+    }
+}
+
+extension Column<UInt64> {
+    /// The bytes of words from the byte `offset` on, each word's lowest byte first.
+    func withBytes<Result>(at offset: Int, count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
+        self.withSpan { words in
+            precondition(offset >= 0 && count >= 0 && offset + count <= words.count * 8, "beyond the column")
+            // Sound: the bytes lie within the words, and a byte has no alignment and no invalid pattern. The machines
+            // this runs on are little-endian, as the words are.
+            return unsafe words.withUnsafeBytes { bytes in
+                let bytes = unsafe UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+                return unsafe bytes.withMemoryRebound(to: UInt8.self) { body(unsafe Span(_unsafeElements: $0)) }
+            }
+        }
+    }
+}
+
+// MARK: - Kernels
+
+/// The loops in C, with their bounds checked; ``PortableKernels`` has the same in Swift.
+enum Kernels {
+    /// Sets the bits of the codes that equal one. Precondition: a word for each 64 codes.
+    static func equal(_ codes: Span<UInt8>, _ code: UInt32, _ words: inout MutableSpan<UInt64>) {
+        precondition(words.count * 64 >= codes.count, "too few words")
+        // Sound: reads all codes and writes a word for each 64 of them. So are the others below.
+        unsafe codes.withUnsafeBufferPointer { codes in
+            unsafe words.withUnsafeMutableBufferPointer { words in
+                guard let source = codes.baseAddress, let target = words.baseAddress else { return }
+                unsafe ckernels_equal_8(source, codes.count, code, target)
+            }
+        }
+    }
+
+    static func equal(_ codes: Span<UInt16>, _ code: UInt32, _ words: inout MutableSpan<UInt64>) {
+        precondition(words.count * 64 >= codes.count, "too few words")
+        unsafe codes.withUnsafeBufferPointer { codes in
+            unsafe words.withUnsafeMutableBufferPointer { words in
+                guard let source = codes.baseAddress, let target = words.baseAddress else { return }
+                unsafe ckernels_equal_16(source, codes.count, code, target)
+            }
+        }
+    }
+
+    static func equal(_ codes: Span<UInt32>, _ code: UInt32, _ words: inout MutableSpan<UInt64>) {
+        precondition(words.count * 64 >= codes.count, "too few words")
+        unsafe codes.withUnsafeBufferPointer { codes in
+            unsafe words.withUnsafeMutableBufferPointer { words in
+                guard let source = codes.baseAddress, let target = words.baseAddress else { return }
+                unsafe ckernels_equal_32(source, codes.count, code, target)
+            }
+        }
+    }
+
+    /// Sets the bits of the codes whose entry is 1. Precondition: `table` has an entry for every code, 256 here.
+    static func table(_ codes: Span<UInt8>, _ table: Span<UInt8>, _ words: inout MutableSpan<UInt64>) {
+        precondition(words.count * 64 >= codes.count && table.count >= 256, "too few words or entries")
+        unsafe codes.withUnsafeBufferPointer { codes in
+            unsafe table.withUnsafeBufferPointer { table in
+                unsafe words.withUnsafeMutableBufferPointer { words in
+                    guard let source = codes.baseAddress, let target = words.baseAddress, let table = table.baseAddress
+                    else { return }
+                    unsafe ckernels_table_8(source, codes.count, table, target)
+                }
+            }
+        }
+    }
+
+    static func table(_ codes: Span<UInt16>, _ table: Span<UInt8>, _ words: inout MutableSpan<UInt64>) {
+        precondition(words.count * 64 >= codes.count && table.count >= 65536, "too few words or entries")
+        unsafe codes.withUnsafeBufferPointer { codes in
+            unsafe table.withUnsafeBufferPointer { table in
+                unsafe words.withUnsafeMutableBufferPointer { words in
+                    guard let source = codes.baseAddress, let target = words.baseAddress, let table = table.baseAddress
+                    else { return }
+                    unsafe ckernels_table_16(source, codes.count, table, target)
+                }
+            }
+        }
+    }
+
+    /// Writes `base` + i for each set bit i from the front of `out` on and returns how many there are.
+    /// Precondition: room for all bits and 16 more.
+    static func decode(_ words: Span<UInt64>, base: UInt32, into out: inout MutableSpan<UInt32>) -> Int {
+        precondition(out.count >= words.count * 64 + 16, "too little room")
+        // Sound: writes at most one number for each bit, and up to 16 beyond.
+        return unsafe words.withUnsafeBufferPointer { words in
+            unsafe out.withUnsafeMutableBufferPointer { out in
+                guard let source = words.baseAddress, let target = out.baseAddress else { return 0 }
+                return unsafe ckernels_decode(source, words.count, base, target)
+            }
+        }
+    }
+
+    /// out[i] = base + lows[i]. Precondition: room for all.
+    static func widen(_ lows: Span<UInt16>, base: UInt32, into out: inout MutableSpan<UInt32>) {
+        precondition(out.count >= lows.count, "too little room")
+        unsafe lows.withUnsafeBufferPointer { lows in
+            unsafe out.withUnsafeMutableBufferPointer { out in
+                guard let source = lows.baseAddress, let target = out.baseAddress else { return }
+                unsafe ckernels_widen(source, lows.count, base, target)
+            }
+        }
     }
 }

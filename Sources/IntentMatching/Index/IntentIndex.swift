@@ -4,19 +4,15 @@ package import WidgetModel
 ///
 /// A segment per kind of an app holds its instances in columns of value codes, and for each value the rows that have it.
 /// A query walks the shortest list that all its matches are on and verifies the other conditions on the columns; a query
-/// without such a list walks all rows. What matches is defined by ``MatchPattern/matches(_:)``.
+/// without a list that is short makes a bit for each row instead. What matches is defined by ``MatchPattern/matches(_:)``.
+///
+/// Every change takes effect at once and none waits for a rebuilding: the longest steps move a few thousand bytes.
 ///
 /// The caller numbers the instances, densely: memory grows with the highest number. Everything is a pure function of the
 /// calls made.
 package struct IntentIndex: Sendable {
-    /// Where an instance is.
-    private struct Place: Sendable {
-        static let nowhere = Place(segment: .max, row: .max)
-
-        let segment: UInt32
-        /// `.max` for an instance that pushes do not reach: it is known, but in no segment's rows.
-        let row: UInt32
-    }
+    /// The row of an instance that pushes do not reach: it is known, but in no segment's rows.
+    private static let silent = UInt32.max
 
     private struct SegmentKey: Hashable {
         let app: BundleID
@@ -25,9 +21,15 @@ package struct IntentIndex: Sendable {
 
     private var segments: [KindSegment] = []
     private var segmentByKey: [SegmentKey: Int] = [:]
+    private var isLoading = false
+    /// The segment that was changed last.
+    private var recent: (key: SegmentKey, index: Int)?
     /// The segments of an app in the order in which they came.
     private var segmentsByApp: [BundleID: [Int]] = [:]
-    private var places: [Place] = []
+    /// By instance: its segment's index plus one, 0 if it is not known.
+    private var places = CodeColumn()
+    /// By instance: its row in the segment.
+    private var rows = Column<UInt32>()
 
     package init() {}
 
@@ -41,7 +43,7 @@ package struct IntentIndex: Sendable {
         self.segments[self.segment(app, schema.kind)].schema = schema
     }
 
-    /// Adds an instance, or replaces what was known of it. Amortised O(parameters).
+    /// Adds an instance, or replaces what was known of it. O(parameters).
     ///
     /// - Parameters:
     ///   - instance: The caller's number; free again after ``remove(_:)``. Below `UInt32.max`.
@@ -62,42 +64,65 @@ package struct IntentIndex: Sendable {
         configuration: Configuration,
         pushEnabled: Bool
     ) {
-        precondition(instance < KindSegment.dead, "an instance number is the mark of a dead row")
-        self.remove(instance)
-        while self.places.count <= Int(instance) { self.places.append(.nowhere) }
+        if Int(instance) >= self.places.count {
+            self.places.append(repeating: 0, count: Int(instance) + 1 - self.places.count)
+            self.rows.append(repeating: 0, count: Int(instance) + 1 - self.rows.count)
+        }
         let segment = self.segment(app, kind)
-        let row =
-            pushEnabled
-            ? self.segments[segment].append(
-                instance,
-                family: family,
-                host: host,
-                tags: tags,
-                configuration: configuration
-            ) : UInt32.max
-        self.places[Int(instance)] = Place(segment: UInt32(segment), row: row)
+        let attributes = InstanceAttributes(family: family, host: host, tags: tags, configuration: configuration)
+        let row = self.rows[Int(instance)]
+        if pushEnabled, Int(self.places[Int(instance)]) == segment + 1, row != Self.silent {
+            self.finishLoading()
+            return self.segments[segment].update(row, attributes)
+        }
+        if self.places[Int(instance)] != 0 { self.remove(instance) }
+        self.places[Int(instance)] = UInt32(segment + 1)
+        self.rows[Int(instance)] =
+            pushEnabled ? self.segments[segment].append(instance, attributes) : Self.silent
     }
 
-    /// Forgets an instance, if it is known. Amortised O(parameters).
+    /// Forgets an instance, if it is known. O(parameters).
     package mutating func remove(_ instance: UInt32) {
-        guard Int(instance) < self.places.count else { return }
-        let place = self.places[Int(instance)]
-        self.places[Int(instance)] = .nowhere
-        guard place.segment != .max, place.row != .max else { return }
-        let segment = Int(place.segment)
-        self.segments[segment].kill(place.row)
-        guard self.segments[segment].isCompactionDue else { return }
-        self.segments[segment].compact()
-        for (row, instance) in self.segments[segment].instances.enumerated() {
-            self.places[Int(instance)] = Place(segment: place.segment, row: UInt32(row))
-        }
+        self.finishLoading()
+        self.forget(instance)
+    }
+
+    private mutating func forget(_ instance: UInt32) {
+        guard Int(instance) < self.places.count, self.places[Int(instance)] != 0 else { return }
+        let segment = Int(self.places[Int(instance)]) - 1
+        let row = self.rows[Int(instance)]
+        self.places[Int(instance)] = 0
+        guard row != Self.silent, let moved = self.segments[segment].remove(row) else { return }
+        self.rows[Int(moved)] = row
+    }
+
+    /// Leaves the lists of rows by value out from now on, to build them all at once by ``finishLoading()``: half the work
+    /// where there are many instances. Does nothing unless the index is empty.
+    ///
+    /// New instances may come and questions be asked meanwhile; other changes finish the loading first.
+    package mutating func startLoading() {
+        self.isLoading = self.segments.allSatisfy { $0.count == 0 }
+        if self.isLoading { for index in self.segments.indices { self.segments[index].startLoading() } }
+    }
+
+    /// Builds what ``startLoading()`` left out. O(instances).
+    package mutating func finishLoading() {
+        guard self.isLoading else { return }
+        self.isLoading = false
+        for index in self.segments.indices { self.segments[index].finishLoading() }
     }
 
     private mutating func segment(_ app: BundleID, _ kind: WidgetKind) -> Int {
+        // Instances of one kind come one after the other.
+        if let recent = self.recent, recent.key.app == app, recent.key.kind == kind { return recent.index }
         let key = SegmentKey(app: app, kind: kind)
-        if let index = self.segmentByKey[key] { return index }
+        if let index = self.segmentByKey[key] {
+            self.recent = (key, index)
+            return index
+        }
         let index = self.segments.count
         self.segments.append(KindSegment(app: app, kind: kind))
+        if self.isLoading { self.segments[index].startLoading() }
         self.segmentByKey[key] = index
         self.segmentsByApp[app, default: []].append(index)
         return index
@@ -107,7 +132,7 @@ package struct IntentIndex: Sendable {
 
     /// The instances that pushes reach, of one kind or of all kinds of an app.
     package func count(app: BundleID, kind: WidgetKind? = nil) -> Int {
-        self.segments(app, kind).reduce(0) { $0 + self.segments[$1].liveCount }
+        self.segments(app, kind).reduce(0) { $0 + self.segments[$1].count }
     }
 
     /// Hands over every instance that matches, each once, in batches.
@@ -131,10 +156,9 @@ package struct IntentIndex: Sendable {
         precondition(batchLimit > 0, "batches of no instance")
         for index in self.segments(app, kind) {
             let plan = self.plan(index, pattern, isNamed: kind != nil)
-            guard !plan.passes.isEmpty else { continue }
+            if case .nothing = plan.path { continue }
             var scan = RowScan(batchLimit: batchLimit, candidates: plan.candidates)
-            for pass in plan.passes { scan.run(pass, in: self.segments[index], body) }
-            scan.finish(body)
+            scan.run(plan, self.segments[index].table, self.segments[index].instances, body)
         }
     }
 
@@ -146,7 +170,7 @@ package struct IntentIndex: Sendable {
     }
 
     private func plan(_ segment: Int, _ pattern: MatchPattern?, isNamed: Bool) -> SegmentPlan {
-        guard self.segments[segment].liveCount > 0 else { return SegmentPlan(passes: []) }
+        guard self.segments[segment].count > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
         let check = pattern.map { self.segments[segment].check($0, isNamed: isNamed) } ?? .always
         return self.segments[segment].plan(check)
     }
@@ -158,7 +182,7 @@ package struct IntentIndex: Sendable {
 
     /// Bytes of memory held, allocators' overhead not counted.
     package var byteCount: Int {
-        self.segments.reduce(MemoryLayout<Place>.stride * self.places.capacity) { $0 + $1.byteCount }
+        self.segments.reduce(self.places.byteCount + self.rows.byteCount) { $0 + $1.byteCount }
     }
 
     // MARK: Invariants
@@ -167,15 +191,16 @@ package struct IntentIndex: Sendable {
     package func checkInvariants() -> [String] {
         var faults = self.segments.flatMap { $0.checkInvariants() }
         var placed = 0
-        for (instance, place) in self.places.enumerated() where place.segment != .max && place.row != .max {
+        for instance in 0..<self.places.count where self.places[instance] != 0 && self.rows[instance] != Self.silent {
             placed += 1
-            let instances = self.segments[Int(place.segment)].instances
-            if Int(place.row) >= instances.count || instances[Int(place.row)] != instance {
+            let instances = self.segments[Int(self.places[instance]) - 1].instances
+            let row = Int(self.rows[instance])
+            if row >= instances.count || instances[row] != instance {
                 faults.append("instance \(instance) is not where it should be")
             }
         }
-        let live = self.segments.reduce(0) { $0 + $1.liveCount }
-        if live != placed { faults.append("\(live) rows live for \(placed) instances") }
+        let count = self.segments.reduce(0) { $0 + $1.count }
+        if count != placed { faults.append("\(count) rows for \(placed) instances") }
         return faults
     }
 }

@@ -2,120 +2,223 @@ import WidgetModel
 
 /// The instances of one kind of one app, in columns.
 ///
-/// Rows are only appended; an instance that goes leaves a dead row, and one that is configured anew a dead row and a new
-/// one. When more than a quarter of the rows are dead the segment is written anew without them, so that the cost of each
-/// change is constant on average.
+/// Nothing is rebuilt: an instance that goes is replaced by the last row, one that is configured anew changes in its row,
+/// and values that nobody has any more give their codes and memory to others.
 struct KindSegment: Sendable {
-    static let dead = UInt32.max
-    /// Fewer dead rows than this are not worth the allocations.
-    private static let compactionDeadMin = 16
-
-    static let familyColumn = 0
-    static let hostColumn = 1
-    private static let firstParameterColumn = 2
+    static let familyField = 0
+    static let hostField = 1
+    private static let firstParameter = 2
     private static let familyNames = WidgetFamily.allCases.map(\.name)
 
     let app: BundleID
     let kind: WidgetKind
     var schema: KindSchema?
     /// Family, host, then parameters in the order in which they first came, and among them tags.
-    private(set) var columns: [ValueColumn] = [ValueColumn(.family), ValueColumn(.host)]
-    /// Where the column of tags is; nil while no instance has had one, as with most kinds.
-    private(set) var tagsColumn: Int?
-    /// The instance of each row, or ``dead``.
-    private(set) var instances: [UInt32] = []
-    private(set) var deadCount = 0
+    private(set) var fields: [ValueField] = []
+    /// Which field is tags; nil while no instance has had one, as with most kinds.
+    private(set) var tagsField: Int?
+    private(set) var table = RowTable()
+    private(set) var instances = InstanceColumn()
+    /// The values of the instance that is being changed, by field.
+    private var values: [FieldCodes] = []
 
     init(app: BundleID, kind: WidgetKind) {
         self.app = app
         self.kind = kind
+        self.addField(.family)
+        self.addField(.host)
     }
 
-    var rowCount: Int { self.instances.count }
-    var liveCount: Int { self.instances.count - self.deadCount }
+    var count: Int { self.table.rowCount }
 
     /// Bytes of memory held.
-    var byteCount: Int { self.columns.reduce(4 * self.instances.capacity) { $0 + $1.byteCount } }
+    var byteCount: Int {
+        self.fields.reduce(self.table.byteCount + self.instances.byteCount) { $0 + $1.dictionary.byteCount }
+    }
+
+    // MARK: Changing
 
     /// Appends a row and returns its number.
-    mutating func append(
-        _ instance: UInt32,
-        family: WidgetFamily,
-        host: HostID,
-        tags: [String],
-        configuration: Configuration
-    ) -> UInt32 {
-        let row = self.instances.count
+    mutating func append(_ instance: UInt32, _ attributes: InstanceAttributes) -> UInt32 {
+        let row = self.table.rowCount
+        self.encode(attributes, row: nil)
+        self.table.append(self.values)
         self.instances.append(instance)
-        self.columns[Self.familyColumn].append(Self.familyNames[Int(family.rawValue)])
-        self.columns[Self.hostColumn].append(host.rawValue)
-        self.appendTags(tags, row: row)
-        var expected = Self.firstParameterColumn
-        for parameter in configuration.parameters {
-            let index = self.column(named: parameter.name, expected: expected) ?? self.addColumn(parameter, rows: row)
-            self.columns[index].append(parameter.value)
-            expected = index + 1
-        }
-        for index in Self.firstParameterColumn..<self.columns.count where self.columns[index].rowCount == row {
-            self.columns[index].appendAbsent()
-        }
         return UInt32(row)
     }
 
-    private mutating func appendTags(_ tags: [String], row: Int) {
-        if self.tagsColumn == nil {
-            guard !tags.isEmpty else { return }
-            var column = ValueColumn(.tags, isArray: true)
-            for _ in 0..<row { column.append([String]()) }
-            self.tagsColumn = self.columns.count
-            self.columns.append(column)
+    /// Gives a row other values; what is the same is not touched.
+    mutating func update(_ row: UInt32, _ attributes: InstanceAttributes) {
+        let row = Int(row)
+        self.encode(attributes, row: row)
+        for index in self.fields.indices {
+            guard !self.table.holds(index, self.values[index], row) else {
+                self.fields[index].release(self.values[index])
+                continue
+            }
+            self.release(index, row)
+            self.table.columns[index].set(row, self.values[index])
         }
-        if let index = self.tagsColumn { self.columns[index].append(tags) }
     }
 
-    mutating func kill(_ row: UInt32) {
-        self.instances[Int(row)] = Self.dead
-        self.deadCount += 1
+    /// Removes a row and returns the instance that has its number now, if there is one.
+    mutating func remove(_ row: UInt32) -> UInt32? {
+        let row = Int(row)
+        for index in self.fields.indices { self.release(index, row) }
+        self.table.remove(row)
+        let last = self.instances[self.instances.count - 1]
+        if row < self.table.rowCount { self.instances.set(row, last) }
+        self.instances.removeLast()
+        return row < self.table.rowCount ? last : nil
     }
 
-    /// The index of a parameter's column. Constant if it is the expected one, as with configurations of one schema.
-    func column(named name: String, expected: Int = firstParameterColumn) -> Int? {
-        if expected < self.columns.count, self.columns[expected].isNamed(name) { return expected }
-        return (Self.firstParameterColumn..<self.columns.count).first { self.columns[$0].isNamed(name) }
+    private mutating func release(_ field: Int, _ row: Int) {
+        // The code first: reading the table while a dictionary changes would copy the column's references.
+        let code = self.table.singleCode(field, row)
+        if code != 0 { return self.fields[field].dictionary.release(code) }
+        for code in self.table.severalCodes(field, row) { self.fields[field].dictionary.release(code) }
     }
 
-    private mutating func addColumn(_ parameter: Configuration.Parameter, rows: Int) -> Int {
-        var isArray = false
-        if case .array = parameter.value { isArray = true }
-        self.columns.append(
-            ValueColumn(.parameter(UTF8Text(parameter.name)), isArray: isArray, absentRows: rows)
+    /// Fills ``values`` and uses each of their codes once more.
+    ///
+    /// - Parameters:
+    ///   - attributes: What is known of the instance.
+    ///   - row: The row that may hold the same values.
+    private mutating func encode(_ attributes: InstanceAttributes, row: Int?) {
+        for index in self.values.indices where !self.values[index].isAbsent { self.values[index] = FieldCodes() }
+        let family = Self.familyNames[Int(attributes.family.rawValue)]
+        self.values[Self.familyField].single = self.fields[Self.familyField].dictionary.use(
+            family,
+            guess: self.guess(Self.familyField, row)
         )
-        return self.columns.count - 1
+        self.values[Self.hostField].single = self.fields[Self.hostField].dictionary.use(
+            attributes.host.rawValue,
+            guess: self.guess(Self.hostField, row)
+        )
+        if !attributes.tags.isEmpty || self.tagsField != nil { self.encode(tags: attributes.tags) }
+        var expected = Self.firstParameter
+        for parameter in attributes.configuration.parameters {
+            let index =
+                self.field(named: parameter.name, expected: expected)
+                ?? self.addField(.parameter(UTF8Text(parameter.name)))
+            self.values[index] = self.fields[index].use(parameter.value, guess: self.guess(index, row))
+            expected = index + 1
+        }
     }
 
-    // MARK: Compacting
-
-    var isCompactionDue: Bool {
-        self.deadCount >= Self.compactionDeadMin && self.deadCount * 4 > self.instances.count
+    @inline(__always)
+    private func guess(_ field: Int, _ row: Int?) -> UInt32 {
+        row.map { self.table.singleCode(field, $0) } ?? 0
     }
 
-    /// Rewrites the segment without its dead rows. O(rows × columns).
-    mutating func compact() {
-        var rows: [UInt32] = []
-        rows.reserveCapacity(self.liveCount)
-        for (row, instance) in self.instances.enumerated() where instance != Self.dead { rows.append(UInt32(row)) }
-        for index in self.columns.indices { self.columns[index] = self.columns[index].compacted(rows) }
-        self.instances = rows.map { self.instances[Int($0)] }
-        self.deadCount = 0
+    private mutating func encode(tags: [String]) {
+        let index: Int
+        if let field = self.tagsField {
+            index = field
+        } else {
+            index = self.addField(.tags)
+            self.tagsField = index
+            // Whoever came before has the empty array of them.
+            self.table.makeEmpty(index)
+        }
+        self.values[index] = self.fields[index].use(tags)
+    }
+
+    /// The index of a parameter's field. Constant if it is the expected one, as with configurations of one schema.
+    func field(named name: String, expected: Int = firstParameter) -> Int? {
+        if expected < self.fields.count, self.fields[expected].isNamed(name) { return expected }
+        return (Self.firstParameter..<self.fields.count).first { self.fields[$0].isNamed(name) }
+    }
+
+    @discardableResult
+    private mutating func addField(_ field: MatchField) -> Int {
+        self.fields.append(ValueField(field))
+        self.values.append(FieldCodes())
+        self.table.addColumn()
+        return self.fields.count - 1
+    }
+
+    // MARK: Asking
+
+    /// A pattern as a condition on the segment's rows.
+    ///
+    /// - Parameters:
+    ///   - pattern: The pattern.
+    ///   - isNamed: Whether the query names this kind: then a parameter that no row has is absent, not undeclared.
+    func check(_ pattern: MatchPattern, isNamed: Bool) -> RowCheck {
+        switch pattern {
+        case .all(let parts): .joining(parts.map { self.check($0, isNamed: isNamed) })
+        case .any(let parts): .alternatives(parts.map { self.check($0, isNamed: isNamed) })
+        case .field(let field, let atoms): self.check(field, atoms, isNamed: isNamed)
+        }
+    }
+
+    private func check(_ field: MatchField, _ atoms: [MatchAtom], isNamed: Bool) -> RowCheck {
+        let index: Int?
+        switch field {
+        case .family: index = Self.familyField
+        case .host: index = Self.hostField
+        case .tags:
+            // While nobody has tags, everybody has the empty array of them.
+            guard let tags = self.tagsField else { return atoms.contains(.exists(true)) ? .always : .never }
+            index = tags
+        case .parameter(let text):
+            let name = text.description
+            index = self.field(named: name)
+            if let schema = self.schema {
+                guard schema[name] != nil else { return .never }
+            } else {
+                guard isNamed || index != nil else { return .never }
+            }
+        }
+        guard let index else { return atoms.contains(.exists(false)) ? .always : .never }
+        guard let test = self.fields[index].dictionary.test(atoms) else { return .never }
+        if self.table.columns[index].absentCount == 0 {
+            if case .except(let codes) = test.form, codes.isEmpty, test.acceptsEmpty { return .always }
+            if case .codes(let codes) = test.form, codes == [0] { return .never }
+        }
+        return .column(index, test)
+    }
+
+    func plan(_ check: RowCheck) -> SegmentPlan {
+        Planner(table: self.table, highestCodes: self.fields.map(\.dictionary.highestCode)).plan(check)
+    }
+
+    // MARK: Loading
+
+    /// Keeps no lists until ``finishLoading()``. Precondition: there is no instance.
+    mutating func startLoading() {
+        self.table.deferLists()
+    }
+
+    mutating func finishLoading() {
+        for index in self.fields.indices {
+            self.table.buildLists(index, highestCode: self.fields[index].dictionary.highestCode)
+        }
     }
 
     // MARK: Invariants
 
     /// What is wrong with the segment; empty if nothing.
     func checkInvariants() -> [String] {
-        var faults = self.columns.flatMap { $0.checkInvariants(rows: self.rowCount) }
-        if self.instances.count(where: { $0 == Self.dead }) != self.deadCount { faults.append("dead rows miscounted") }
-        if self.isCompactionDue { faults.append("compaction is overdue") }
+        var faults = self.instances.checkInvariants()
+        if self.instances.count != self.table.rowCount { faults.append("rows without an instance") }
+        for (index, field) in self.fields.enumerated() {
+            let highest = field.dictionary.highestCode
+            var found = self.table.columns[index].checkInvariants(rows: self.table.rowCount, codes: highest)
+            var uses = [UInt32](repeating: 0, count: highest + 1)
+            for row in 0..<self.table.rowCount { self.table.columns[index].forEachCode(row) { uses[Int($0)] += 1 } }
+            found += field.dictionary.checkInvariants(uses)
+            faults += found.map { "\(field.field): \($0)" }
+        }
         return faults.map { "\(self.app)/\(self.kind): \($0)" }
     }
+}
+
+/// What the index knows of an instance.
+struct InstanceAttributes {
+    let family: WidgetFamily
+    let host: HostID
+    let tags: [String]
+    let configuration: Configuration
 }

@@ -17,7 +17,7 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
     package struct Driver: Hashable, Sendable {
         /// The field whose value the list is for.
         package let field: String
-        /// The number of rows on it, dead ones included.
+        /// The number of rows on it.
         package let length: Int
 
         package init(field: String, length: Int) {
@@ -33,8 +33,7 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
     package let candidates: Int
     /// Filters over all walks.
     package let filters: Int
-    package let liveRows: Int
-    package let deadRows: Int
+    package let rows: Int
 
     package init(
         kind: WidgetKind,
@@ -42,20 +41,18 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
         drivers: [Driver],
         candidates: Int,
         filters: Int,
-        liveRows: Int,
-        deadRows: Int
+        rows: Int
     ) {
         self.kind = kind
         self.path = path
         self.drivers = drivers
         self.candidates = candidates
         self.filters = filters
-        self.liveRows = liveRows
-        self.deadRows = deadRows
+        self.rows = rows
     }
 
     package var description: String {
-        let rows = "\(self.liveRows) live and \(self.deadRows) dead rows"
+        let rows = "\(self.rows) rows"
         switch self.path {
         case .nothing: return "\(self.kind): no row can match; \(rows)"
         case .everything: return "\(self.kind): every row; \(rows)"
@@ -71,21 +68,40 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
 extension KindSegment {
     func describe(_ plan: SegmentPlan) -> QueryPlan {
         var drivers: [QueryPlan.Driver] = []
-        for pass in plan.passes {
-            guard case .list(let column, _) = pass.source else { continue }
-            drivers.append(QueryPlan.Driver(field: self.columns[column].field.description, length: pass.length))
+        var filters = 0
+        let path: QueryPlan.Path
+        switch plan.path {
+        case .nothing: path = .nothing
+        case .everything: path = .everything
+        case .dense(let check):
+            path = .dense
+            filters = check.leafCount
+        case .postings(let passes):
+            path = .postings
+            for pass in passes {
+                drivers.append(
+                    QueryPlan.Driver(field: self.fields[pass.column].field.description, length: pass.length)
+                )
+                filters += pass.filters.count
+            }
         }
-        let filters = plan.passes.reduce(0) { $0 + $1.filters.count }
-        let path: QueryPlan.Path =
-            plan.passes.isEmpty ? .nothing : !drivers.isEmpty ? .postings : filters == 0 ? .everything : .dense
         return QueryPlan(
             kind: self.kind,
             path: path,
             drivers: drivers,
             candidates: plan.candidates,
             filters: filters,
-            liveRows: self.liveCount,
-            deadRows: self.deadCount
+            rows: self.count
         )
+    }
+}
+
+extension DenseCheck {
+    /// The conditions on single columns.
+    var leafCount: Int {
+        switch self {
+        case .all(let parts), .any(let parts): parts.reduce(0) { $0 + $1.leafCount }
+        case .marks, .scan: 1
+        }
     }
 }

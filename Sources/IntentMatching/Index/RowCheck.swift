@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// A match pattern in terms of one segment: conditions on codes instead of values.
+/// A match pattern in terms of one table: conditions on codes instead of values.
 indirect enum RowCheck: Sendable {
     case never
     case always
@@ -8,6 +8,34 @@ indirect enum RowCheck: Sendable {
     case column(Int, CodeTest)
     case all([RowCheck])
     case any([RowCheck])
+
+    /// All of the checks, as simple as it goes.
+    static func joining(_ checks: [RowCheck]) -> RowCheck {
+        var parts: [RowCheck] = []
+        for check in checks {
+            switch check {
+            case .never: return .never
+            case .always: break
+            case .all(let inner): parts += inner
+            case .column, .any: parts.append(check)
+            }
+        }
+        return parts.isEmpty ? .always : parts.count == 1 ? parts[0] : .all(parts)
+    }
+
+    /// Any of the checks, as simple as it goes.
+    static func alternatives(_ checks: [RowCheck]) -> RowCheck {
+        var parts: [RowCheck] = []
+        for check in checks {
+            switch check {
+            case .never: break
+            case .always: return .always
+            case .any(let inner): parts += inner
+            case .column, .all: parts.append(check)
+            }
+        }
+        return parts.isEmpty ? .never : parts.count == 1 ? parts[0] : .any(parts)
+    }
 }
 
 /// A condition on the codes of one column.
@@ -19,8 +47,8 @@ struct CodeTest: Sendable {
         case except([UInt32])
         /// By code: 1 if it passes. With the codes that pass if they are few and 0 is not among them.
         case table([UInt8], passing: [UInt32]?)
-        /// Those whose values satisfy an atom: for columns with many values, where few rows will be asked.
-        case values([MatchAtom])
+        /// Those whose values satisfy an atom: for fields with many values, where few rows will be asked.
+        case values([MatchAtom], ValueDictionary)
     }
 
     var form: Form
@@ -36,79 +64,53 @@ struct CodeTest: Sendable {
         case .except, .values: return nil
         }
     }
+
+    /// Whether a code passes; 0 is "absent".
+    @inline(__always)
+    func passes(_ code: UInt32) -> Bool {
+        switch self.form {
+        case .codes(let codes): codes.containsAscending(code)
+        case .except(let codes): code != 0 && !codes.containsAscending(code)
+        case .table(let table, _): table[Int(code)] != 0
+        case .values(let atoms, let dictionary): dictionary.satisfies(code, atoms)
+        }
+    }
+
+    /// The same test as a look into a table: one load for each row, however many codes there are.
+    func tabled(highestCode: Int) -> CodeTest {
+        var table = [UInt8](repeating: 0, count: Self.tableSize(highestCode))
+        switch self.form {
+        case .table: return self
+        case .codes(let codes):
+            for code in codes { table[Int(code)] = 1 }
+        case .except(let codes):
+            for code in 1..<highestCode + 1 { table[code] = 1 }
+            for code in codes { table[Int(code)] = 0 }
+        case .values(let atoms, let dictionary):
+            return CodeTest(form: dictionary.table(atoms), acceptsEmpty: self.acceptsEmpty)
+        }
+        return CodeTest(form: .table(table, passing: self.drivers), acceptsEmpty: self.acceptsEmpty)
+    }
+
+    /// Entries of a table: all that the codes' width can name, so that no look into it needs a check.
+    static func tableSize(_ highestCode: Int) -> Int {
+        highestCode < 1 << 8 ? 1 << 8 : highestCode < 1 << 16 ? 1 << 16 : highestCode + 1
+    }
 }
 
-extension KindSegment {
-    /// Columns with more distinct values are not evaluated ahead of the rows.
+extension ValueDictionary {
+    /// Fields with more distinct values are not evaluated ahead of the rows.
     static let eagerValuesMax = 4096
     /// More codes than this are not looked up list by list.
     static let driverCodesMax = 1024
 
-    /// Translates a pattern.
-    ///
-    /// - Parameters:
-    ///   - pattern: The pattern.
-    ///   - isNamed: Whether the query names this kind: then a parameter that no row has is absent, not undeclared.
-    func check(_ pattern: MatchPattern, isNamed: Bool) -> RowCheck {
-        switch pattern {
-        case .all(let parts):
-            var checks: [RowCheck] = []
-            for part in parts {
-                switch self.check(part, isNamed: isNamed) {
-                case .never: return .never
-                case .always: break
-                case .all(let inner): checks += inner
-                case let check: checks.append(check)
-                }
-            }
-            return checks.isEmpty ? .always : checks.count == 1 ? checks[0] : .all(checks)
-        case .any(let parts):
-            var checks: [RowCheck] = []
-            for part in parts {
-                switch self.check(part, isNamed: isNamed) {
-                case .never: break
-                case .always: return .always
-                case .any(let inner): checks += inner
-                case let check: checks.append(check)
-                }
-            }
-            return checks.isEmpty ? .never : checks.count == 1 ? checks[0] : .any(checks)
-        case .field(let field, let atoms):
-            return self.check(field, atoms, isNamed: isNamed)
-        }
-    }
-
-    private func check(_ field: MatchField, _ atoms: [MatchAtom], isNamed: Bool) -> RowCheck {
-        let index: Int?
-        switch field {
-        case .family: index = Self.familyColumn
-        case .host: index = Self.hostColumn
-        case .tags:
-            // While nobody has tags, everybody has the empty array of them.
-            guard let tags = self.tagsColumn else { return atoms.contains(.exists(true)) ? .always : .never }
-            index = tags
-        case .parameter(let text):
-            let name = text.description
-            index = self.column(named: name)
-            if let schema = self.schema {
-                guard schema[name] != nil else { return .never }
-            } else {
-                guard isNamed || index != nil else { return .never }
-            }
-        }
-        guard let index else { return atoms.contains(.exists(false)) ? .always : .never }
-        return self.columns[index].test(atoms).map { .column(index, $0) } ?? .never
-    }
-}
-
-extension ValueColumn {
     /// The condition on codes that a list of atoms is, or nil if no value passes.
     func test(_ atoms: [MatchAtom]) -> CodeTest? {
         if atoms.contains(.exists(true)) {
             // Whatever else is asked for, every present value passes.
-            let form: CodeTest.Form =
-                atoms.contains(.exists(false)) ? .table(self.ones, passing: nil) : .except([])
-            return CodeTest(form: form, acceptsEmpty: true)
+            guard atoms.contains(.exists(false)) else { return CodeTest(form: .except([]), acceptsEmpty: true) }
+            let ones = [UInt8](repeating: 1, count: CodeTest.tableSize(self.highestCode))
+            return CodeTest(form: .table(ones, passing: nil), acceptsEmpty: true)
         }
         if atoms.count == 1, case .anythingBut(let literals) = atoms[0] {
             return CodeTest(form: .except(self.codes(equalTo: literals)))
@@ -119,17 +121,24 @@ extension ValueColumn {
             switch atom {
             case .equals(let literal): literals.append(literal)
             case .exists(false): acceptsAbsent = true
-            default: return self.evaluated(atoms)
+            default:
+                guard self.highestCode <= Self.eagerValuesMax else { return CodeTest(form: .values(atoms, self)) }
+                return Self.test(self.table(atoms))
             }
         }
         let codes = (acceptsAbsent ? [0] : []) + self.codes(equalTo: literals)
         return codes.isEmpty ? nil : CodeTest(form: .codes(codes))
     }
 
+    private static func test(_ form: CodeTest.Form) -> CodeTest? {
+        if case .table(_, let passing) = form, passing?.isEmpty ?? false { return nil }
+        return CodeTest(form: form)
+    }
+
     /// The codes of the values that equal one of the literals, ascending.
     private func codes(equalTo literals: [MatchLiteral]) -> [UInt32] {
         var codes: [UInt32] = []
-        for literal in literals { codes += self.dictionary.codes(equalTo: literal) }
+        for literal in literals { codes += self.codes(equalTo: literal) }
         guard codes.count > 1 else { return codes }
         codes.sort()
         var distinct: [UInt32] = []
@@ -137,30 +146,24 @@ extension ValueColumn {
         return distinct
     }
 
-    private var ones: [UInt8] { [UInt8](repeating: 1, count: self.dictionary.count + 1) }
-
-    private func evaluated(_ atoms: [MatchAtom]) -> CodeTest? {
-        guard self.dictionary.count <= KindSegment.eagerValuesMax else { return CodeTest(form: .values(atoms)) }
-        return self.table(atoms)
-    }
-
     /// Evaluates the atoms once for each value.
-    func table(_ atoms: [MatchAtom]) -> CodeTest? {
-        var table = [UInt8](repeating: 0, count: self.dictionary.count + 1)
+    func table(_ atoms: [MatchAtom]) -> CodeTest.Form {
+        var table = [UInt8](repeating: 0, count: CodeTest.tableSize(self.highestCode))
         var passing: [UInt32] = []
-        for code in table.indices where self.dictionary.satisfies(UInt32(code), atoms) {
+        for code in 0..<self.highestCode + 1 where self.satisfies(UInt32(code), atoms) {
             table[code] = 1
             passing.append(UInt32(code))
         }
-        guard !passing.isEmpty else { return nil }
-        let isDriver = passing[0] != 0 && passing.count <= KindSegment.driverCodesMax
-        return CodeTest(form: .table(table, passing: isDriver ? passing : nil))
+        let isDriver = passing.first != 0 && passing.count <= Self.driverCodesMax
+        return .table(table, passing: isDriver ? passing : nil)
     }
+}
 
-    /// The number of rows with one of the codes; counts a row of an array twice if it has two.
-    func listLength(_ codes: [UInt32]) -> Int {
-        var length = 0
-        for code in codes { length += self.lists.count(of: code) }
-        return length
+extension [UInt32] {
+    /// Whether an ascending array contains a number. O(log n).
+    func containsAscending(_ number: UInt32) -> Bool {
+        if self.count <= 4 { return self.contains(number) }
+        let place = self.span.lowerBound(of: number)
+        return place < self.count && self[place] == number
     }
 }

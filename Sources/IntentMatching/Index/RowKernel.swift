@@ -9,21 +9,6 @@ enum RowKernel {
         (number | (0 &- number)) >> 31
     }
 
-    /// Writes the instances of rows to `batch` from `place` on, dead rows left out, and returns how many they are.
-    static func gather(_ rows: Span<UInt32>, _ instances: Span<UInt32>, into batch: inout [UInt32], at place: Int)
-        -> Int
-    {
-        var batch = batch.mutableSpan
-        var filled = place
-        for index in rows.indices {
-            let instance = instances[Int(rows[index])]
-            batch[filled] = instance
-            // 1 unless all bits are set, which is the mark of a dead row.
-            filled &+= Int(truncatingIfNeeded: Self.nonZero(~instance))
-        }
-        return filled - place
-    }
-
     /// Keeps what a closure accepts.
     @inline(__always)
     static func keep(_ source: Span<UInt32>, _ rows: inout [UInt32], _ accepts: (Int) -> Bool) -> Int {
@@ -81,8 +66,6 @@ enum RowKernel {
         _ test: CodeTest,
         _ source: Span<UInt32>,
         _ codes: Span<Code>,
-        _ segment: borrowing KindSegment,
-        _ index: Int,
         _ rows: inout [UInt32]
     ) -> Int {
         switch test.form {
@@ -115,8 +98,7 @@ enum RowKernel {
             let table = table.span
             return Self.select(source, codes, &rows) { UInt32(table[Int($0)]) }
         case .codes, .except, .values:
-            let column = segment.columns[index]
-            return Self.keep(source, &rows) { column.passes(UInt32(truncatingIfNeeded: codes[$0]), test.form) }
+            return Self.keep(source, &rows) { test.passes(UInt32(truncatingIfNeeded: codes[$0])) }
         }
     }
 }

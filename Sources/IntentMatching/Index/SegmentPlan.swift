@@ -1,17 +1,11 @@
-/// How the rows of one segment are found: passes over lists of rows, no row in two of them.
+/// How the rows of one table are found.
 struct SegmentPlan: Sendable {
-    /// One walk over a list of candidate rows.
+    /// One walk over a list of candidate rows, no row in two of them.
     struct Pass: Sendable {
-        enum Source: Sendable {
-            /// All rows.
-            case dense
-            /// The rows with a code.
-            case list(column: Int, code: UInt32)
-        }
-
-        var source: Source
+        let column: Int
+        let code: UInt32
         /// The number of candidates.
-        var length: Int
+        let length: Int
         var filters: [Filter] = []
     }
 
@@ -23,70 +17,102 @@ struct SegmentPlan: Sendable {
         case first(column: Int, codes: [UInt32], code: UInt32)
     }
 
-    var passes: [Pass]
+    enum Path: Sendable {
+        case nothing
+        case everything
+        /// Lists of rows by code, their rows verified on columns.
+        case postings([Pass])
+        /// A bit for each row, 65,536 rows at a time, from columns and lists.
+        case dense(DenseCheck)
+    }
 
-    /// The number of rows that are looked at.
-    var candidates: Int { self.passes.reduce(0) { $0 + $1.length } }
+    var path: Path
+    /// Rows that are looked at.
+    var candidates: Int
 }
 
-extension KindSegment {
-    /// Plans a query: the shortest list that all matches are on, or all rows where none is short.
+/// Chooses a path by what it would cost. Costs are in picoseconds, measured once and good to a factor of two; only their
+/// ratios matter.
+struct Planner {
+    /// A candidate from a list, and each filter that it goes through.
+    private static let candidate = 700
+    private static let filter = 1300
+    /// Starting with a list.
+    private static let list = 100_000
+    /// A row that a list's container marks in a bitmap.
+    private static let mark = 900
+    /// Combining bitmaps and making rows of them, for each row.
+    private static let word = 40
+
+    let table: RowTable
+    let highestCodes: [Int]
+
     func plan(_ check: RowCheck) -> SegmentPlan {
-        switch self.prepared(check, self.cost(check) ?? self.rowCount) {
-        case .never: return SegmentPlan(passes: [])
-        case .always: return SegmentPlan(passes: [SegmentPlan.Pass(source: .dense, length: self.rowCount)])
-        case let check:
-            // A walk over all rows reads columns in order and costs half as much a row.
-            guard let cost = self.cost(check), cost <= self.rowCount / 2 else { return self.densePlan(check) }
-            return SegmentPlan(passes: self.passes(check))
-        }
-    }
-
-    private func densePlan(_ check: RowCheck) -> SegmentPlan {
-        var pass = SegmentPlan.Pass(source: .dense, length: self.rowCount)
-        if case .all(let parts) = check {
-            pass.filters = self.ordered(parts)
-        } else {
-            pass.filters = [.keep(check)]
-        }
-        return SegmentPlan(passes: [pass])
-    }
-
-    /// The number of candidates on the lists that `passes` would walk, nil if some match is on no list.
-    private func cost(_ check: RowCheck) -> Int? {
         switch check {
-        case .never: return 0
+        case .never: return SegmentPlan(path: .nothing, candidates: 0)
+        case .always: return SegmentPlan(path: .everything, candidates: self.table.rowCount)
+        default: break
+        }
+        guard self.table.rowCount > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
+        let walk = self.walk(check)
+        let dense = self.densePrice(check)
+        if let walk, walk.price <= dense {
+            let check = self.prepared(check, walk.rows)
+            if case .never = check { return SegmentPlan(path: .nothing, candidates: 0) }
+            let passes = self.passes(check)
+            return SegmentPlan(path: .postings(passes), candidates: passes.reduce(0) { $0 + $1.length })
+        }
+        let check = self.prepared(check, self.table.rowCount)
+        if case .never = check { return SegmentPlan(path: .nothing, candidates: 0) }
+        return SegmentPlan(path: .dense(self.dense(check)), candidates: self.table.rowCount)
+    }
+
+    // MARK: Lists
+
+    /// What walking lists costs that hold all matches, and how many rows are on them; nil if there are none.
+    private func walk(_ check: RowCheck, filters: Int = 0) -> (price: Int, rows: Int)? {
+        switch check {
+        case .never: return (0, 0)
         case .always: return nil
-        case .column(let index, let test): return test.drivers.map { self.columns[index].listLength($0) }
+        case .column(let index, let test):
+            guard self.table.columns[index].hasLists, let codes = test.drivers else { return nil }
+            var rows = 0
+            for code in codes { rows += self.table.columns[index].lists.count(of: code) }
+            let own = self.table.columns[index].isArray && codes.count > 1 ? 1 : 0
+            return (codes.count * Self.list + rows * (Self.candidate + (filters + own) * Self.filter), rows)
         case .all(let parts):
-            var least: Int?
-            for part in parts {
-                guard let cost = self.cost(part) else { continue }
-                least = least.map { min($0, cost) } ?? cost
-            }
-            return least
+            return self.cheapest(parts, filters: filters)?.walk
         case .any(let parts):
-            var sum = 0
-            for part in parts {
-                guard let cost = self.cost(part) else { return nil }
-                sum += cost
+            var sum = (price: 0, rows: 0)
+            for (index, part) in parts.enumerated() {
+                // What an earlier branch has found is dropped.
+                guard let walk = self.walk(part, filters: filters + min(index, 1)) else { return nil }
+                sum = (sum.price + walk.price, sum.rows + walk.rows)
             }
             return sum
         }
     }
 
-    /// The walks that find each match of a check with a cost just once.
+    private func cheapest(_ parts: [RowCheck], filters: Int) -> (index: Int, walk: (price: Int, rows: Int))? {
+        var best: (index: Int, walk: (price: Int, rows: Int))?
+        for (index, part) in parts.enumerated() {
+            guard let walk = self.walk(part, filters: filters + parts.count - 1) else { continue }
+            if best.map({ walk.price < $0.walk.price }) ?? true { best = (index, walk) }
+        }
+        return best
+    }
+
+    /// The walks that find each match of a check just once. Precondition: ``walk(_:filters:)`` is not nil.
     private func passes(_ check: RowCheck) -> [SegmentPlan.Pass] {
         switch check {
         case .never, .always: return []
         case .column(let index, let test):
             let codes = test.drivers ?? []
-            let column = self.columns[index]
-            return codes.map { code in
-                var pass = SegmentPlan.Pass(
-                    source: .list(column: index, code: code),
-                    length: column.lists.count(of: code)
-                )
+            let column = self.table.columns[index]
+            return codes.compactMap { code in
+                let length = column.lists.count(of: code)
+                guard length > 0 else { return nil }
+                var pass = SegmentPlan.Pass(column: index, code: code, length: length)
                 // A row with the lowest code has no lower one of them.
                 if column.isArray, code != codes[0] {
                     pass.filters = [.first(column: index, codes: codes, code: code)]
@@ -94,15 +120,11 @@ extension KindSegment {
                 return pass
             }
         case .all(let parts):
-            var best = 0
-            var least = Int.max
-            for (index, part) in parts.enumerated() {
-                if let cost = self.cost(part), cost < least { (best, least) = (index, cost) }
-            }
+            guard let best = self.cheapest(parts, filters: 0) else { return [] }
             var others = parts
-            others.remove(at: best)
-            let filters = self.ordered(others)
-            return self.passes(parts[best]).map { pass in
+            others.remove(at: best.index)
+            let filters = self.ranked(others).map { SegmentPlan.Filter.keep($0) }
+            return self.passes(parts[best.index]).map { pass in
                 var pass = pass
                 pass.filters = filters + pass.filters
                 return pass
@@ -111,7 +133,7 @@ extension KindSegment {
             var passes: [SegmentPlan.Pass] = []
             for (index, part) in parts.enumerated() {
                 for var pass in self.passes(part) {
-                    if index > 0 { pass.filters.append(.drop(.any(Array(parts[..<index])))) }
+                    if index > 0 { pass.filters.append(.drop(.alternatives(Array(parts[..<index])))) }
                     passes.append(pass)
                 }
             }
@@ -119,21 +141,106 @@ extension KindSegment {
         }
     }
 
-    /// The checks as filters, those first that are cheap and leave little.
-    private func ordered(_ checks: [RowCheck]) -> [SegmentPlan.Filter] {
+    /// The check with tables of all codes wherever so many rows pay for them.
+    private func prepared(_ check: RowCheck, _ candidates: Int) -> RowCheck {
+        switch check {
+        case .never, .always: return check
+        case .all(let parts): return .joining(parts.map { self.prepared($0, candidates) })
+        case .any(let parts): return .alternatives(parts.map { self.prepared($0, candidates) })
+        case .column(let index, let test):
+            let highest = self.highestCodes[index]
+            switch test.form {
+            case .values where candidates > highest / 2:
+                let table = test.tabled(highestCode: highest)
+                if case .table(_, let passing) = table.form, passing?.isEmpty ?? false { return .never }
+                return .column(index, table)
+            case .codes(let codes) where codes.count > 4 && candidates > highest / 16:
+                return .column(index, test.tabled(highestCode: highest))
+            case .except(let codes) where codes.count > 3 && candidates > highest / 16:
+                return .column(index, test.tabled(highestCode: highest))
+            default: return check
+            }
+        }
+    }
+
+    /// The checks in order, those first that are cheap and leave little.
+    private func ranked(_ checks: [RowCheck]) -> [RowCheck] {
         // Indices break ties, since `sort` need not be stable.
-        let ranked = checks.indices.map { (self.rank(checks[$0]), $0) }.sorted { $0 < $1 }
-        return ranked.map { .keep(checks[$0.1]) }
+        checks.indices.map { (self.rank(checks[$0]), $0) }.sorted { $0 < $1 }.map { checks[$0.1] }
     }
 
     private func rank(_ check: RowCheck) -> Int {
         guard case .column(let index, let test) = check else { return 5 }
-        if self.columns[index].isArray { return 4 }
+        if self.table.columns[index].isArray { return 4 }
         switch test.form {
         case .codes: return 0
         case .table: return 1
         case .except: return 2
         case .values: return 3
         }
+    }
+
+    // MARK: All rows
+
+    /// What a bit for each row costs.
+    private func densePrice(_ check: RowCheck) -> Int {
+        switch check {
+        case .never, .always: return 0
+        case .all(let parts), .any(let parts):
+            return parts.reduce(0) { $0 + self.densePrice($1) + self.table.rowCount * Self.word / 2 }
+        case .column(let index, let test):
+            let scan = self.scanPrice(index, test)
+            let marks = self.markPrice(index, test)
+            return self.table.rowCount * Self.word + (marks.map { min($0, scan) } ?? scan)
+        }
+    }
+
+    private func dense(_ check: RowCheck) -> DenseCheck {
+        switch check {
+        case .never: return .marks(column: 0, codes: [], isRest: false)
+        case .always: return .marks(column: 0, codes: [], isRest: true)
+        case .any(let parts): return .any(parts.map { self.dense($0) })
+        case .all(let parts):
+            let ranked = parts.indices.map { (self.densePrice(parts[$0]), $0) }.sorted { $0 < $1 }
+            return .all(ranked.map { self.dense(parts[$0.1]) })
+        case .column(let index, let test):
+            let marks = self.markPrice(index, test)
+            guard let marks, marks < self.scanPrice(index, test),
+                let listed = DenseCheck.listed(test, self.table.columns[index])
+            else { return .scan(column: index, test) }
+            return .marks(column: index, codes: listed.codes, isRest: listed.isRest)
+        }
+    }
+
+    /// Picoseconds to look at every row's code.
+    private func scanPrice(_ index: Int, _ test: CodeTest) -> Int {
+        let rows = self.table.rowCount
+        let column = self.table.columns[index]
+        if column.isArray { return rows * (4000 + self.valuePrice(test)) }
+        let width = column.codes.width.rawValue
+        switch test.form {
+        case .codes(let codes) where codes.count <= 4: return rows * 40 * width * codes.count
+        case .except(let codes) where codes.count <= 3: return rows * 40 * width * (codes.count + 1)
+        case .table: return rows * (width == 1 ? 60 : 700 * width / 2)
+        case .codes, .except, .values: return rows * (1500 + self.valuePrice(test))
+        }
+    }
+
+    private func valuePrice(_ test: CodeTest) -> Int {
+        if case .values = test.form { 50_000 } else { 1000 }
+    }
+
+    /// Picoseconds to mark the rows of a test's lists, or of those it excepts; nil if lists do not tell.
+    private func markPrice(_ index: Int, _ test: CodeTest) -> Int? {
+        let column = self.table.columns[index]
+        guard let codes = DenseCheck.listed(test, column)?.codes else { return nil }
+        let rows = self.table.rowCount
+        var price = codes.count * self.table.blockCount * Self.list / 10
+        for code in codes {
+            let count = column.lists.count(of: code)
+            // Where a list is dense its containers are bitmaps.
+            price += min(count * Self.mark, rows * Self.word)
+        }
+        return price
     }
 }

@@ -1,10 +1,10 @@
 import WidgetModel
 
-/// The distinct values of one column, numbered from 1 in the order in which they first came. Code 0 is "absent".
+/// The distinct values of one field, each with a code from 1 on. Code 0 is "absent".
 ///
-/// Keys are bytes: a tag and, for text, its UTF-8, for everything else eight bytes. So strings are equal by their bytes
-/// and numbers by ``ExactNumber``. Open addressing with linear probing over the codes alone; a lookup that finds the
-/// value touches three places in memory.
+/// A value is kept as words of eight bytes: its tag and length in the lowest four bytes, then its UTF-8 or its eight bytes.
+/// So strings are equal by their bytes and numbers by ``ExactNumber``, and both are compared and hashed by words. Codes
+/// that nobody uses any more are taken again.
 struct ValueDictionary: Sendable {
     enum Tag: UInt8 {
         case text = 0
@@ -15,15 +15,25 @@ struct ValueDictionary: Sendable {
         case date = 5
     }
 
-    /// Tag and payload of each value, one after the other.
-    private var arena: [UInt8] = []
-    /// Where the value of a code ends in the arena, by code; the entry of code 0 is 0.
-    private var ends: [UInt32] = [0]
-    /// Codes by hash; 0 is free. A power of two, at most three quarters full.
-    private var slots: [UInt32] = []
+    /// Marks a code without a value.
+    private static let unused = UInt32.max
+    /// Bytes of the tag and the length.
+    private static let headBytes = 4
+
+    private var pool = BlockPool<UInt64>()
+    /// Where the value of a code starts in the pool; the entry of code 0 is never read.
+    private var starts = Column<UInt32>(repeating: unused, count: 1)
+    /// How many rows have the code, elements of arrays counted each.
+    private var uses = Column<UInt32>(repeating: 0, count: 1)
+    private var unusedCodes = Column<UInt32>()
+    private var slots = HashSlots()
+    /// The value that is being looked up.
+    private var scratch: [UInt64] = []
     /// Hosts choose the values, so the places they take must not be theirs to choose. The seed differs from process to
     /// process and nothing that leaves this type depends on it: codes count up as values come.
     private let seed: UInt64
+    /// Whether a date was ever inserted.
+    private var holdsDates = false
 
     init() {
         self.seed = Self.processSeed
@@ -35,26 +45,55 @@ struct ValueDictionary: Sendable {
         return UInt64(truncatingIfNeeded: hasher.finalize())
     }()
 
-    /// The highest code.
-    var count: Int { self.ends.count - 1 }
+    /// The highest code that was ever given.
+    var highestCode: Int { self.starts.count - 1 }
+
+    /// The number of values.
+    var count: Int { self.slots.count }
 
     /// Bytes of memory held.
-    var byteCount: Int { self.arena.capacity + 4 * (self.ends.capacity + self.slots.capacity) }
+    var byteCount: Int {
+        self.pool.byteCount + self.starts.byteCount + self.uses.byteCount + self.unusedCodes.byteCount
+            + self.slots.byteCount
+    }
 
     // MARK: Codes of values
 
-    /// The code of a value, new if it has none yet. Precondition: no array.
-    mutating func insert(_ value: ParameterValue) -> UInt32 {
-        if case .string(let string) = value { return self.insert(string) }
+    /// The code of a value, new if it has none yet, and one use of it. Precondition: no array.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - guess: A code that it may well have; 0 for none.
+    mutating func use(_ value: ParameterValue, guess: UInt32 = 0) -> UInt32 {
+        if case .string(let string) = value { return self.use(string, guess: guess) }
         guard let (tag, word) = Self.word(of: value) else { return 0 }
-        return self.insert(tag, Self.bytes(of: word).span)
+        Self.write(tag, word, &self.scratch)
+        return self.useScratch(guess)
     }
 
-    /// The code of a string, new if it has none yet.
-    mutating func insert(_ string: String) -> UInt32 {
+    /// The code of a string, new if it has none yet, and one use of it.
+    mutating func use(_ string: String, guess: UInt32 = 0) -> UInt32 {
         var string = string
         string.makeContiguousUTF8()
-        return self.insert(.text, string.utf8.span)
+        Self.write(string.utf8.span, &self.scratch)
+        return self.useScratch(guess)
+    }
+
+    /// Takes back one use of a code.
+    mutating func release(_ code: UInt32) {
+        let left = self.uses[Int(code)] - 1
+        self.uses[Int(code)] = left
+        guard left == 0 else { return }
+        self.slots.remove(code, self.hash(of: code))
+        let start = self.starts[Int(code)]
+        self.pool.release(start, self.wordCount(at: start))
+        self.starts[Int(code)] = Self.unused
+        self.unusedCodes.append(code)
+    }
+
+    /// One more use of a code.
+    mutating func retain(_ code: UInt32) {
+        self.uses[Int(code)] += 1
     }
 
     /// The codes of the values that equal a literal: none, one, or two where a string is a date's text as well.
@@ -66,20 +105,19 @@ struct ValueDictionary: Sendable {
             let (tag, word) = Self.word(of: number)
             return self.codes(tag, word)
         case .string(let text):
-            let code = self.find(.text, text.bytes.span)
-            let codes = code == 0 ? [] : [code]
-            // A column of texts alone, the usual case, need not have its literals read as dates.
+            var key: [UInt64] = []
+            Self.write(text.bytes.span, &key)
+            let codes = self.find(key).map { [$0] } ?? []
+            // A field of texts alone, the usual case, need not have its literals read as dates.
             guard self.holdsDates, let date = literal.date else { return codes }
             return codes + self.codes(.date, UInt64(bitPattern: date.milliseconds))
         }
     }
 
-    /// Whether a date was ever inserted.
-    private var holdsDates = false
-
     private func codes(_ tag: Tag, _ word: UInt64) -> [UInt32] {
-        let code = self.find(tag, Self.bytes(of: word).span)
-        return code == 0 ? [] : [code]
+        var key: [UInt64] = []
+        Self.write(tag, word, &key)
+        return self.find(key).map { [$0] } ?? []
     }
 
     private static func word(of value: ParameterValue) -> (Tag, UInt64)? {
@@ -100,24 +138,62 @@ struct ValueDictionary: Sendable {
         }
     }
 
-    private static func bytes(of word: UInt64) -> InlineArray<8, UInt8> {
-        InlineArray { UInt8(truncatingIfNeeded: word >> UInt64(8 * $0)) }
+    // MARK: Keys
+
+    /// Tag and length, and the first four bytes.
+    @inline(__always)
+    private static func head(_ tag: Tag, _ count: Int) -> UInt64 {
+        UInt64(tag.rawValue) | UInt64(count) << 8
+    }
+
+    @inline(__always)
+    private static func write(_ text: Span<UInt8>, _ key: inout [UInt64]) {
+        precondition(text.count < 1 << 24, "a value of more than 16 MiB")
+        key.removeAll(keepingCapacity: true)
+        key.append(Self.head(.text, text.count) | (text.word(at: 0) << 32))
+        var offset = Self.headBytes
+        while offset < text.count {
+            key.append(text.word(at: offset))
+            offset += 8
+        }
+    }
+
+    @inline(__always)
+    private static func write(_ tag: Tag, _ word: UInt64, _ key: inout [UInt64]) {
+        key.removeAll(keepingCapacity: true)
+        key.append(Self.head(tag, 8) | (word << 32))
+        key.append(word >> 32)
+    }
+
+    private func tag(at start: UInt32) -> (Tag, length: Int) {
+        let head = self.pool.elements[Int(start)]
+        guard let tag = Tag(rawValue: UInt8(truncatingIfNeeded: head)) else {
+            preconditionFailure("a damaged dictionary")
+        }
+        return (tag, Int(head >> 8 & 0xFF_FFFF))
+    }
+
+    @inline(__always)
+    private func wordCount(at start: UInt32) -> Int {
+        (Int(self.pool.elements[Int(start)] >> 8 & 0xFF_FFFF) + Self.headBytes + 7) / 8
     }
 
     // MARK: Values of codes
 
-    /// Whether the value of a code satisfies one of the atoms. Code 0 satisfies only `exists(false)`.
+    /// Whether the value of a code satisfies one of the atoms. Code 0 satisfies only `exists(false)`; a code without a
+    /// value, which no row has, nothing.
     func satisfies(_ code: UInt32, _ atoms: [MatchAtom]) -> Bool {
         guard code != 0 else { return atoms.contains(.exists(false)) }
-        let start = Int(self.ends[Int(code) - 1])
-        let end = Int(self.ends[Int(code)])
-        guard let tag = Tag(rawValue: self.arena[start]) else { preconditionFailure("a damaged dictionary") }
-        if tag == .text {
-            let text = self.arena.span.extracting(start + 1..<end)
-            for atom in atoms where atom.matches(text: text) { return true }
-            return false
+        let start = self.starts[Int(code)]
+        guard start != Self.unused else { return false }
+        let (tag, length) = self.tag(at: start)
+        guard tag != .text else {
+            return self.pool.elements.withBytes(at: Int(start) * 8 + Self.headBytes, count: length) { text in
+                for atom in atoms where atom.matches(text: text) { return true }
+                return false
+            }
         }
-        let word = self.arena.span.word(at: start + 1)
+        let word = self.pool.elements[Int(start)] >> 32 | self.pool.elements[Int(start) + 1] << 32
         switch tag {
         case .text: return false
         case .int: return atoms.contains { $0.matches(number: .int(Int64(bitPattern: word))) }
@@ -128,108 +204,99 @@ struct ValueDictionary: Sendable {
         }
     }
 
-    /// A dictionary of the codes that are used, in the same order, and the new code of each old one.
-    ///
-    /// - Parameter uses: How often each code is used.
-    func compacted(_ uses: [UInt32]) -> (ValueDictionary, [UInt32]) {
-        var smaller = ValueDictionary()
-        var renamed = [UInt32](repeating: 0, count: self.count + 1)
-        for code in 1..<(self.count + 1) where uses[code] > 0 {
-            let start = Int(self.ends[code - 1])
-            let key = self.arena.span.extracting(start..<Int(self.ends[code]))
-            guard let tag = Tag(rawValue: key[0]) else { preconditionFailure("a damaged dictionary") }
-            renamed[code] = smaller.insert(tag, key.extracting(droppingFirst: 1))
-        }
-        return (smaller, renamed)
-    }
-
     // MARK: The table
 
-    private func find(_ tag: Tag, _ payload: Span<UInt8>) -> UInt32 {
-        guard !self.slots.isEmpty else { return 0 }
-        let mask = self.slots.count - 1
-        var slot = Int(truncatingIfNeeded: self.hash(tag.rawValue, payload)) & mask
-        while true {
-            let code = self.slots[slot]
-            if code == 0 || self.holds(code, tag, payload) { return code }
-            slot = (slot + 1) & mask
-        }
+    private func find(_ key: [UInt64]) -> UInt32? {
+        self.slots.find(self.hash(key)) { self.holds($0, key) }
     }
 
-    private mutating func insert(_ tag: Tag, _ payload: Span<UInt8>) -> UInt32 {
-        if 4 * self.ends.count > 3 * self.slots.count { self.grow() }
-        let mask = self.slots.count - 1
-        var slot = Int(truncatingIfNeeded: self.hash(tag.rawValue, payload)) & mask
-        while true {
-            let code = self.slots[slot]
-            if code == 0 { break }
-            if self.holds(code, tag, payload) { return code }
-            slot = (slot + 1) & mask
+    @inline(__always)
+    private mutating func useScratch(_ guess: UInt32) -> UInt32 {
+        if guess != 0, self.holds(guess, self.scratch) {
+            self.uses[Int(guess)] += 1
+            return guess
         }
-        let code = UInt32(self.ends.count)
-        self.arena.append(tag.rawValue)
-        for index in payload.indices { self.arena.append(payload[index]) }
-        // Four gigabytes of distinct values of one parameter: traps, as running out of memory would.
-        self.ends.append(UInt32(self.arena.count))
-        self.slots[slot] = code
-        if tag == .date { self.holdsDates = true }
+        let hash = self.hash(self.scratch)
+        guard let code = self.findScratch(hash) else { return self.insertScratch(hash) }
+        self.uses[Int(code)] += 1
         return code
     }
 
-    private func holds(_ code: UInt32, _ tag: Tag, _ payload: Span<UInt8>) -> Bool {
-        let start = Int(self.ends[Int(code) - 1])
-        let end = Int(self.ends[Int(code)])
-        guard end - start == payload.count + 1, self.arena[start] == tag.rawValue else { return false }
-        return self.arena.span.extracting(start + 1..<end).equals(payload)
+    @inline(__always)
+    private func findScratch(_ hash: UInt64) -> UInt32? {
+        self.slots.find(hash) { self.holds($0, self.scratch) }
     }
 
-    private mutating func grow() {
-        let size = max(8, self.slots.count * 2)
-        var slots = [UInt32](repeating: 0, count: size)
-        for code in 1..<self.ends.count {
-            let start = Int(self.ends[code - 1])
-            let payload = self.arena.span.extracting(start + 1..<Int(self.ends[code]))
-            var slot = Int(truncatingIfNeeded: self.hash(self.arena[start], payload)) & (size - 1)
-            while slots[slot] != 0 { slot = (slot + 1) & (size - 1) }
-            slots[slot] = UInt32(code)
+    private mutating func insertScratch(_ hash: UInt64) -> UInt32 {
+        let start = self.pool.allocate(self.scratch.count)
+        for (index, word) in self.scratch.enumerated() { self.pool.elements[Int(start) + index] = word }
+        let code: UInt32
+        if let unused = self.unusedCodes.popLast() {
+            code = unused
+            self.starts[Int(code)] = start
+            self.uses[Int(code)] = 1
+        } else {
+            code = UInt32(self.starts.count)
+            precondition(code <= ElementWord.codeMax, "a milliard of distinct values of one field")
+            self.starts.append(start)
+            self.uses.append(1)
         }
-        self.slots = slots
+        var slots = HashSlots()
+        swap(&slots, &self.slots)
+        slots.insert(code, hash) { self.hash(of: $0) }
+        swap(&slots, &self.slots)
+        if UInt8(truncatingIfNeeded: self.scratch[0]) == Tag.date.rawValue { self.holdsDates = true }
+        return code
     }
 
-    /// Folds eight bytes at a time with a full-width multiplication.
-    private func hash(_ tag: UInt8, _ payload: Span<UInt8>) -> UInt64 {
-        var hash = self.seed ^ UInt64(tag) ^ (UInt64(payload.count) << 8)
-        var offset = 0
-        while offset + 8 <= payload.count {
-            hash = Self.fold(hash ^ payload.word(at: offset))
-            offset += 8
+    @inline(__always)
+    private func holds(_ code: UInt32, _ key: [UInt64]) -> Bool {
+        let start = self.starts[Int(code)]
+        guard start != Self.unused, self.pool.elements[Int(start)] == key[0] else { return false }
+        for index in key.indices.dropFirst() where self.pool.elements[Int(start) + index] != key[index] { return false }
+        return true
+    }
+
+    /// Folds eight bytes at a time.
+    @inline(__always)
+    private func hash(_ key: [UInt64]) -> UInt64 {
+        var hash = self.seed
+        for word in key { hash = HashSlots.fold(hash ^ word) }
+        return hash
+    }
+
+    private func hash(of code: UInt32) -> UInt64 {
+        let start = self.starts[Int(code)]
+        var hash = self.seed
+        for index in 0..<self.wordCount(at: start) {
+            hash = HashSlots.fold(hash ^ self.pool.elements[Int(start) + index])
         }
-        return Self.fold(hash ^ payload.lastPartialWord)
-    }
-
-    private static func fold(_ word: UInt64) -> UInt64 {
-        let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
-        return product.high ^ product.low
+        return hash
     }
 
     // MARK: Invariants
 
-    /// What is wrong with the table; empty if nothing.
-    func checkInvariants() -> [String] {
-        var faults: [String] = []
-        if self.count > 0, self.slots.isEmpty || self.slots.count & (self.slots.count - 1) != 0 {
-            faults.append("the table has \(self.slots.count) slots")
-        }
-        if self.slots.count(where: { $0 != 0 }) != self.count { faults.append("a code has no slot or two") }
-        for code in 1..<(self.count + 1) {
-            let start = Int(self.ends[code - 1])
-            guard start < self.ends[code], let tag = Tag(rawValue: self.arena[start]) else {
-                faults.append("code \(code) has no value")
-                continue
+    /// What is wrong with the dictionary; empty if nothing.
+    ///
+    /// - Parameter counted: How often each code is used, by code.
+    func checkInvariants(_ counted: [UInt32]) -> [String] {
+        var faults = self.slots.checkInvariants()
+        var blocks: [(start: UInt32, count: Int)] = []
+        for code in 1..<(self.highestCode + 1) {
+            if self.uses[code] != counted[code] {
+                faults.append("code \(code) has \(self.uses[code]) uses, but is in \(counted[code]) places")
             }
-            let payload = self.arena.span.extracting(start + 1..<Int(self.ends[code]))
-            if self.find(tag, payload) != code { faults.append("the value of code \(code) is found elsewhere") }
+            let start = self.starts[code]
+            guard start != Self.unused else { continue }
+            if self.uses[code] == 0 { faults.append("code \(code) has a value and no use") }
+            let count = self.wordCount(at: start)
+            blocks.append((start, count))
+            let key = (0..<count).map { self.pool.elements[Int(start) + $0] }
+            if self.find(key) != UInt32(code) { faults.append("the value of code \(code) is found elsewhere") }
         }
-        return faults
+        if blocks.count != self.count {
+            faults.append("\(self.count) values in the table, \(blocks.count) with a code")
+        }
+        return faults + self.pool.checkInvariants(blocks)
     }
 }

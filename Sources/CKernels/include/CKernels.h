@@ -1,0 +1,35 @@
+// The inner loops of the intent index that a compiler makes fast only in C, and memory that grows without being copied.
+//
+// Every function is a plain loop over plain arrays and gives the same result on every processor; on x86-64 the loader
+// picks the variant (baseline, AVX2, AVX-512) that the processor has. IntentMatching/Index/PortableKernels.swift has the
+// same loops in Swift, and a test holds them equal.
+#ifndef CKERNELS_H
+#define CKERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Sets bit i of `words` if codes[i] equals `code`, clears it if not; writes (count + 63) / 64 words, spare bits 0.
+void ckernels_equal_8(const uint8_t *codes, size_t count, uint32_t code, uint64_t *words);
+void ckernels_equal_16(const uint16_t *codes, size_t count, uint32_t code, uint64_t *words);
+void ckernels_equal_32(const uint32_t *codes, size_t count, uint32_t code, uint64_t *words);
+
+// Sets bit i of `words` if table[codes[i]] is 1, clears it if it is 0. `table` has an entry for every code, and those
+// of 8 bits have 256.
+void ckernels_table_8(const uint8_t *codes, size_t count, const uint8_t *table, uint64_t *words);
+void ckernels_table_16(const uint16_t *codes, size_t count, const uint8_t *table, uint64_t *words);
+
+// Writes base + i to `out` for each set bit i, ascending, and returns how many there are. May write up to 16 places
+// beyond the last one.
+size_t ckernels_decode(const uint64_t *words, size_t count, uint32_t base, uint32_t *out);
+
+// out[i] = base + lows[i].
+void ckernels_widen(const uint16_t *lows, size_t count, uint32_t base, uint32_t *out);
+
+// Memory of `size` bytes that starts with what `memory` of `oldSize` bytes held; null at first, and null if there is no
+// more. Large blocks are remapped, not copied, so that growing a table of a gigabyte takes microseconds. What is new is
+// zero where `size` is at least 1 MiB and undefined below.
+void *ckernels_resize(void *memory, size_t oldSize, size_t size);
+void ckernels_free(void *memory, size_t size);
+
+#endif

@@ -1,0 +1,71 @@
+/// The instance of each row.
+///
+/// Instances that were registered one after the other lie one after the other: where all rows of a block differ from
+/// their instances by the same number, a query adds that number and does not touch the column.
+struct InstanceColumn: Sendable {
+    private(set) var numbers = Column<UInt32>()
+    /// By block of 65,536 rows: what the first row of it was given added.
+    private var offsets: [UInt32] = []
+    /// By block: rows that have another one.
+    private var others: [UInt32] = []
+
+    var count: Int { self.numbers.count }
+
+    var byteCount: Int { self.numbers.byteCount + 4 * (self.offsets.capacity + self.others.capacity) }
+
+    @inline(__always)
+    subscript(row: Int) -> UInt32 { self.numbers[row] }
+
+    mutating func append(_ instance: UInt32) {
+        let row = self.numbers.count
+        let offset = instance &- UInt32(row)
+        if row & 0xFFFF == 0 {
+            self.offsets.append(offset)
+            self.others.append(0)
+        } else if self.offsets[row >> 16] != offset {
+            self.others[row >> 16] += 1
+        }
+        self.numbers.append(instance)
+    }
+
+    mutating func set(_ row: Int, _ instance: UInt32) {
+        let offset = self.offsets[row >> 16]
+        if self.numbers[row] &- UInt32(row) != offset { self.others[row >> 16] -= 1 }
+        if instance &- UInt32(row) != offset { self.others[row >> 16] += 1 }
+        self.numbers[row] = instance
+    }
+
+    mutating func removeLast() {
+        let row = self.numbers.count - 1
+        if self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] { self.others[row >> 16] -= 1 }
+        self.numbers.removeLast()
+        if row & 0xFFFF == 0 {
+            self.offsets.removeLast()
+            self.others.removeLast()
+        }
+    }
+
+    /// Writes the instances of ascending rows to `batch` from `place` on.
+    @inline(__always)
+    func write(_ rows: Span<UInt32>, to batch: inout [UInt32], at place: Int) {
+        guard rows.count > 0 else { return }
+        var batch = batch.mutableSpan
+        let block = Int(rows[0] >> 16)
+        if Int(rows[rows.count - 1] >> 16) == block, self.others[block] == 0 {
+            let offset = self.offsets[block]
+            for index in rows.indices { batch[place + index] = rows[index] &+ offset }
+            return
+        }
+        self.numbers.withSpan { numbers in
+            for index in rows.indices { batch[place + index] = numbers[Int(rows[index])] }
+        }
+    }
+
+    func checkInvariants() -> [String] {
+        var others = [UInt32](repeating: 0, count: self.offsets.count)
+        for row in 0..<self.count where self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] {
+            others[row >> 16] += 1
+        }
+        return others == self.others ? [] : ["rows that differ are miscounted"]
+    }
+}

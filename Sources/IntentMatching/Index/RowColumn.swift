@@ -1,0 +1,223 @@
+/// One field over all rows of a table: codes by row, and rows by code.
+struct RowColumn: Sendable {
+    /// Whether rows may have several codes.
+    private(set) var isArray: Bool
+    /// The code of each row; empty if ``isArray``.
+    private(set) var codes = CodeColumn()
+    /// The codes of each row as an ``ElementWord``; empty unless ``isArray``.
+    private(set) var words = Column<UInt32>()
+    private(set) var pool = BlockPool<UInt32>()
+    private(set) var lists = PostingLists()
+    /// Whether ``lists`` is kept; not while a table is being loaded.
+    private(set) var hasLists = true
+    /// Rows that have no value.
+    private(set) var absentCount = 0
+
+    /// - Parameters:
+    ///   - isArray: Whether rows may have several codes.
+    ///   - rows: How many rows there are that have no value.
+    init(isArray: Bool = false, absentRows rows: Int = 0) {
+        self.isArray = isArray
+        self.absentCount = rows
+        if isArray {
+            self.words.append(repeating: ElementWord.absent, count: rows)
+        } else {
+            self.codes.append(repeating: 0, count: rows)
+        }
+    }
+
+    /// A column of rows with an array of no elements each.
+    init(emptyRows rows: Int) {
+        self.isArray = true
+        self.words.append(repeating: ElementWord.empty, count: rows)
+    }
+
+    var rowCount: Int { self.isArray ? self.words.count : self.codes.count }
+
+    /// Bytes of memory held.
+    var byteCount: Int {
+        self.codes.byteCount + self.words.byteCount + self.pool.byteCount + self.lists.byteCount
+    }
+
+    // MARK: One row
+
+    /// Calls `body` with each code of a row, ascending; not with 0.
+    @inline(__always)
+    func forEachCode(_ row: Int, _ body: (UInt32) -> Void) {
+        guard self.isArray else {
+            let code = self.codes[row]
+            if code != 0 { body(code) }
+            return
+        }
+        _ = ElementWord.contains(self.words[row], self.pool) {
+            body($0)
+            return false
+        }
+    }
+
+    /// The code of a row that has one, 0 for any other.
+    @inline(__always)
+    func singleCode(_ row: Int) -> UInt32 {
+        guard self.isArray else { return self.codes[row] }
+        let word = self.words[row]
+        return word <= ElementWord.codeMax ? word : 0
+    }
+
+    /// The codes of a row that has several; none of any other.
+    func severalCodes(_ row: Int) -> [UInt32] {
+        guard self.isArray, self.words[row] > ElementWord.codeMax else { return [] }
+        return ElementWord.codes(self.words[row], self.pool)
+    }
+
+    /// Whether a row has just these codes.
+    @inline(__always)
+    func holds(_ value: FieldCodes, _ row: Int) -> Bool {
+        guard self.isArray else { return !value.isArray && self.codes[row] == value.single }
+        let word = self.words[row]
+        guard value.isArray else { return word == value.single }
+        return word != ElementWord.absent && ElementWord.codes(word, self.pool) == value.elements
+    }
+
+    // MARK: Changing
+
+    mutating func append(_ value: FieldCodes) {
+        let row = UInt32(self.rowCount)
+        if value.isArray, !self.isArray { self.becomeArray() }
+        if value.isAbsent { self.absentCount += 1 }
+        if self.isArray {
+            self.words.append(self.word(value))
+        } else {
+            self.codes.append(value.single)
+        }
+        guard self.hasLists else { return }
+        value.forEach { self.lists.insert(row, $0) }
+    }
+
+    /// Gives a row other codes. Precondition: they are others.
+    mutating func set(_ row: Int, _ value: FieldCodes) {
+        self.forget(row)
+        if value.isArray, !self.isArray { self.becomeArray() }
+        if value.isAbsent { self.absentCount += 1 }
+        if self.isArray {
+            self.words[row] = self.word(value)
+        } else {
+            self.codes[row] = value.single
+        }
+        value.forEach { self.lists.insert(UInt32(row), $0) }
+    }
+
+    /// Removes a row; the last one takes its place.
+    mutating func remove(_ row: Int) {
+        self.forget(row)
+        let last = self.rowCount - 1
+        if row != last {
+            var lists = PostingLists()
+            swap(&lists, &self.lists)
+            self.forEachCode(last) { code in
+                lists.remove(UInt32(last), code)
+                lists.insert(UInt32(row), code)
+            }
+            swap(&lists, &self.lists)
+            if self.isArray { self.words[row] = self.words[last] } else { self.codes[row] = self.codes[last] }
+        }
+        if self.isArray { self.words.removeLast() } else { self.codes.removeLast() }
+    }
+
+    /// Takes a row off its lists. What the row holds means nothing afterwards.
+    private mutating func forget(_ row: Int) {
+        if self.isArray {
+            let word = self.words[row]
+            if word == ElementWord.absent { self.absentCount -= 1 }
+            for code in ElementWord.codes(word, self.pool) { self.lists.remove(UInt32(row), code) }
+            ElementWord.release(word, &self.pool)
+        } else {
+            let code = self.codes[row]
+            if code == 0 { self.absentCount -= 1 } else { self.lists.remove(UInt32(row), code) }
+        }
+    }
+
+    private mutating func word(_ value: FieldCodes) -> UInt32 {
+        value.isArray ? ElementWord.make(value.elements, &self.pool) : value.single
+    }
+
+    /// A schema can turn a value into an array of values; what rows there are have one element each.
+    private mutating func becomeArray() {
+        self.words.reserve(self.codes.count + 1)
+        for row in 0..<self.codes.count { self.words.append(self.codes[row]) }
+        self.codes = CodeColumn()
+        self.isArray = true
+    }
+
+    // MARK: Loading
+
+    /// Keeps no lists from now on. Precondition: there is no row.
+    mutating func deferLists() {
+        self.hasLists = false
+    }
+
+    /// Builds the lists of all rows.
+    mutating func buildLists(highestCode: Int) {
+        guard !self.hasLists else { return }
+        var lists = PostingLists()
+        lists.build(highestCode: highestCode, rows: self.rowCount) { row, body in self.forEachCode(row, body) }
+        self.lists = lists
+        self.hasLists = true
+    }
+
+    // MARK: Invariants
+
+    /// What is wrong with the column; empty if nothing.
+    func checkInvariants(rows: Int, codes known: Int) -> [String] {
+        var faults = self.lists.checkInvariants(rows: rows)
+        if self.rowCount != rows { faults.append("there are \(self.rowCount) rows of \(rows)") }
+        var counts = [Int](repeating: 0, count: known + 1)
+        var absent = 0
+        var blocks: [(start: UInt32, count: Int)] = []
+        for row in 0..<min(rows, self.rowCount) {
+            let isAbsent = self.isArray ? self.words[row] == ElementWord.absent : self.codes[row] == 0
+            if isAbsent { absent += 1 }
+            if self.isArray, ElementWord.isPooled(self.words[row]) {
+                let start = ElementWord.start(self.words[row])
+                blocks.append((start, Int(self.pool.elements[Int(start)]) + 1))
+            }
+            var last: UInt32 = 0
+            self.forEachCode(row) { code in
+                if code <= last { faults.append("the elements of row \(row) are not ascending") }
+                last = code
+                if Int(code) <= known {
+                    counts[Int(code)] += 1
+                } else {
+                    faults.append("row \(row) has an unknown code")
+                }
+            }
+        }
+        if absent != self.absentCount { faults.append("\(absent) rows have no value, not \(self.absentCount)") }
+        for code in counts.indices.dropFirst() where self.hasLists && counts[code] != self.lists.count(of: UInt32(code))
+        {
+            faults.append("code \(code) is in \(counts[code]) rows and lists \(self.lists.count(of: UInt32(code)))")
+        }
+        return faults + self.pool.checkInvariants(blocks)
+    }
+}
+
+/// What one row has in one field.
+struct FieldCodes: Sendable {
+    /// The code, or 0 for none; 0 as well if ``isArray``.
+    var single: UInt32 = 0
+    /// Ascending, each once; none or several.
+    var elements: [UInt32] = []
+    /// Whether the value is an array of no or several elements. One of a single element is that element.
+    var isArray = false
+
+    /// Whether there is no value at all, which an empty array is not.
+    var isAbsent: Bool { self.single == 0 && !self.isArray }
+
+    @inline(__always)
+    func forEach(_ body: (UInt32) -> Void) {
+        if self.isArray {
+            for code in self.elements { body(code) }
+        } else if self.single != 0 {
+            body(self.single)
+        }
+    }
+}

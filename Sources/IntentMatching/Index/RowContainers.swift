@@ -1,0 +1,257 @@
+/// Long lists of rows, each cut into containers of 65,536 rows by the upper bits, as Roaring bitmaps are: few rows are a
+/// sorted array of their lower 16 bits, many a bitmap.
+///
+/// Source: Lemire, Kaser, Kurz and others, "Roaring Bitmaps: Implementation of an Optimized Software Library" (2018).
+struct RowContainers: Sendable {
+    /// The most rows of one part that ``forEachSpan(of:_:)`` hands over.
+    static let partMax = 4096
+    /// Words of a bitmap.
+    static let words = 1024
+    /// Arrays of more rows become bitmaps, which are then as small; they become arrays again well below it.
+    private static let arrayMax = 4096
+    private static let arrayAgain = 3072
+    private static let bitmapFlag: UInt32 = 1 << 31
+    private static let none = UInt32.max
+
+    /// By list: where its blocks start in the directory, and how many they are.
+    private var listStarts = Column<UInt32>()
+    private var listCounts = Column<UInt32>()
+    /// By block of rows of a list: the number of the container.
+    private var directory = BuddyPool<UInt32>()
+    private var unusedLists: [Int] = []
+    /// By container: where it starts in its pool.
+    private var starts = Column<UInt32>()
+    /// By container: how many rows, and whether it is a bitmap.
+    private var counts = Column<UInt32>()
+    private var unused = Column<UInt32>()
+    private var arrays = BuddyPool<UInt16>()
+    private var bitmaps = BuddyPool<UInt64>()
+
+    var byteCount: Int {
+        self.listStarts.byteCount + self.listCounts.byteCount + self.directory.byteCount + self.starts.byteCount
+            + self.counts.byteCount + self.unused.byteCount + self.arrays.byteCount + self.bitmaps.byteCount
+    }
+
+    // MARK: Lists
+
+    mutating func addList() -> Int {
+        if let list = self.unusedLists.popLast() { return list }
+        self.listStarts.append(0)
+        self.listCounts.append(0)
+        return self.listStarts.count - 1
+    }
+
+    mutating func removeList(_ list: Int) {
+        for block in 0..<Int(self.listCounts[list]) {
+            let container = self.container(list, block)
+            if container != Self.none { self.release(container) }
+        }
+        self.directory.release(self.listStarts[list], Int(self.listCounts[list]))
+        self.listCounts[list] = 0
+        self.unusedLists.append(list)
+    }
+
+    /// The container of a list's block, or none.
+    @inline(__always)
+    private func container(_ list: Int, _ block: Int) -> UInt32 {
+        guard block < Int(self.listCounts[list]) else { return Self.none }
+        return self.directory.elements[Int(self.listStarts[list]) + block]
+    }
+
+    private mutating func setContainer(_ list: Int, _ block: Int, _ container: UInt32) {
+        let count = Int(self.listCounts[list])
+        if block >= count {
+            let start = self.listStarts[list]
+            self.listStarts[list] =
+                count == 0 ? self.directory.allocate(block + 1) : self.directory.resize(start, count, to: block + 1)
+            self.listCounts[list] = UInt32(block + 1)
+            for gap in count..<block + 1 { self.directory.elements[Int(self.listStarts[list]) + gap] = Self.none }
+        }
+        self.directory.elements[Int(self.listStarts[list]) + block] = container
+    }
+
+    private mutating func release(_ container: UInt32) {
+        let count = self.counts[Int(container)]
+        if count & Self.bitmapFlag != 0 {
+            self.bitmaps.release(self.starts[Int(container)], Self.words)
+        } else if count > 0 {
+            self.arrays.release(self.starts[Int(container)], Int(count))
+        }
+        self.unused.append(container)
+    }
+
+    // MARK: Rows
+
+    mutating func insert(_ row: UInt32, list: Int) {
+        let block = Int(row >> 16)
+        var container = Int(self.container(list, block))
+        let low = UInt16(truncatingIfNeeded: row)
+        if container == Int(Self.none) {
+            container = self.addContainer()
+            self.setContainer(list, block, UInt32(container))
+            self.starts[container] = self.arrays.allocate(1)
+            self.arrays.elements[Int(self.starts[container])] = low
+            self.counts[container] = 1
+            return
+        }
+        let stored = self.counts[container]
+        let count = Int(stored & ~Self.bitmapFlag)
+        self.counts[container] = stored + 1
+        if stored & Self.bitmapFlag != 0 {
+            self.bitmaps.elements[Int(self.starts[container]) + Int(low >> 6)] |= 1 << UInt64(low & 63)
+        } else if count < Self.arrayMax {
+            let start = self.arrays.resize(self.starts[container], count, to: count + 1)
+            self.starts[container] = start
+            self.arrays.elements.insert(low, at: Int(start), count: count)
+        } else {
+            self.makeBitmap(container, count)
+            self.bitmaps.elements[Int(self.starts[container]) + Int(low >> 6)] |= 1 << UInt64(low & 63)
+        }
+    }
+
+    mutating func remove(_ row: UInt32, list: Int) {
+        let block = Int(row >> 16)
+        let container = Int(self.container(list, block))
+        let low = UInt16(truncatingIfNeeded: row)
+        let stored = self.counts[container]
+        let count = Int(stored & ~Self.bitmapFlag)
+        if stored & Self.bitmapFlag != 0 {
+            self.bitmaps.elements[Int(self.starts[container]) + Int(low >> 6)] &= ~(1 << UInt64(low & 63))
+            self.counts[container] = stored - 1
+            if count - 1 <= Self.arrayAgain { self.makeArray(container, count - 1) }
+        } else if count == 1 {
+            self.release(UInt32(container))
+            self.counts[container] = 0
+            self.setContainer(list, block, Self.none)
+        } else {
+            self.arrays.elements.remove(low, from: Int(self.starts[container]), count: count)
+            self.starts[container] = self.arrays.resize(self.starts[container], count, to: count - 1)
+            self.counts[container] = stored - 1
+        }
+    }
+
+    private mutating func addContainer() -> Int {
+        if let container = self.unused.popLast() { return Int(container) }
+        self.starts.append(0)
+        self.counts.append(0)
+        return self.starts.count - 1
+    }
+
+    private mutating func makeBitmap(_ container: Int, _ count: Int) {
+        let start = Int(self.starts[container])
+        let bitmap = Int(self.bitmaps.allocate(Self.words))
+        for index in 0..<Self.words { self.bitmaps.elements[bitmap + index] = 0 }
+        for index in 0..<count {
+            let low = self.arrays.elements[start + index]
+            self.bitmaps.elements[bitmap + Int(low >> 6)] |= 1 << UInt64(low & 63)
+        }
+        self.arrays.release(UInt32(start), count)
+        self.starts[container] = UInt32(bitmap)
+        self.counts[container] |= Self.bitmapFlag
+    }
+
+    private mutating func makeArray(_ container: Int, _ count: Int) {
+        let bitmap = Int(self.starts[container])
+        let start = Int(self.arrays.allocate(count))
+        var filled = start
+        for index in 0..<Self.words {
+            var word = self.bitmaps.elements[bitmap + index]
+            while word != 0 {
+                self.arrays.elements[filled] = UInt16(index * 64 + word.trailingZeroBitCount)
+                word &= word - 1
+                filled += 1
+            }
+        }
+        self.bitmaps.release(UInt32(bitmap), Self.words)
+        self.starts[container] = UInt32(start)
+        self.counts[container] = UInt32(count)
+    }
+
+    // MARK: Reading
+
+    /// Calls `body` with the rows of a list in ascending parts.
+    func forEachSpan(of list: Int, _ body: (Span<UInt32>) -> Void) {
+        var rows = [UInt32](repeating: 0, count: Self.partMax + 16)
+        for block in 0..<Int(self.listCounts[list]) {
+            let container = self.container(list, block)
+            guard container != Self.none else { continue }
+            let stored = self.counts[Int(container)]
+            let start = Int(self.starts[Int(container)])
+            let base = UInt32(block) << 16
+            if stored & Self.bitmapFlag == 0 {
+                let count = Int(stored)
+                self.arrays.elements.withSpan { elements in
+                    var target = rows.mutableSpan
+                    Kernels.widen(elements.extracting(start..<start + count), base: base, into: &target)
+                }
+                body(rows.span.extracting(first: count))
+                continue
+            }
+            let step = Self.partMax / 64
+            for part in stride(from: 0, to: Self.words, by: step) {
+                let count = self.bitmaps.elements.withSpan { words in
+                    var target = rows.mutableSpan
+                    let words = words.extracting(start + part..<start + part + step)
+                    return Kernels.decode(words, base: base + UInt32(part * 64), into: &target)
+                }
+                if count > 0 { body(rows.span.extracting(first: count)) }
+            }
+        }
+    }
+
+    /// Sets or clears the bits of a list's rows within a block of 65,536 rows.
+    func mark(_ words: inout [UInt64], list: Int, block: Int, set: Bool) {
+        let container = Int(self.container(list, block))
+        guard container != Int(Self.none) else { return }
+        let stored = self.counts[container]
+        let start = Int(self.starts[container])
+        if stored & Self.bitmapFlag == 0 {
+            self.arrays.elements.withSpan { elements in
+                for index in start..<start + Int(stored) { words.mark(Int(elements[index]), set) }
+            }
+            return
+        }
+        self.bitmaps.elements.withSpan { bitmap in
+            let bitmap = bitmap.extracting(start..<start + Self.words)
+            var words = words.mutableSpan
+            let count = min(words.count, Self.words)
+            if set {
+                for index in 0..<count { words[index] |= bitmap[index] }
+            } else {
+                for index in 0..<count { words[index] &= ~bitmap[index] }
+            }
+        }
+    }
+
+    // MARK: Invariants
+
+    /// What is wrong with the containers; empty if nothing.
+    ///
+    /// - Parameter used: The lists in use.
+    func checkInvariants(_ used: Set<Int>) -> [String] {
+        var faults: [String] = []
+        if used.count + self.unusedLists.count != self.listStarts.count { faults.append("a long list is lost") }
+        var arrays: [(start: UInt32, count: Int)] = []
+        var bitmaps: [(start: UInt32, count: Int)] = []
+        var containers = 0
+        var directories: [(start: UInt32, count: Int)] = []
+        for list in used.sorted() {
+            let blocks = Int(self.listCounts[list])
+            if blocks > 0 { directories.append((self.listStarts[list], blocks)) }
+            for block in 0..<blocks {
+                let container = self.container(list, block)
+                guard container != Self.none else { continue }
+                containers += 1
+                let stored = self.counts[Int(container)]
+                if stored & Self.bitmapFlag == 0 {
+                    arrays.append((self.starts[Int(container)], Int(stored)))
+                } else {
+                    bitmaps.append((self.starts[Int(container)], Self.words))
+                }
+            }
+        }
+        if containers + self.unused.count != self.starts.count { faults.append("a container is lost") }
+        return faults + self.directory.checkInvariants(directories) + self.arrays.checkInvariants(arrays)
+            + self.bitmaps.checkInvariants(bitmaps)
+    }
+}

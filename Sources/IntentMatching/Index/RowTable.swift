@@ -1,0 +1,57 @@
+/// Rows of codes in columns, with no gaps: a row that goes is replaced by the last one.
+struct RowTable: Sendable {
+    /// By field; a field that came late has a column of rows without a value.
+    var columns: [RowColumn] = []
+    private(set) var rowCount = 0
+    private var areListsDeferred = false
+
+    var byteCount: Int { self.columns.reduce(0) { $0 + $1.byteCount } }
+
+    /// How many blocks of 65,536 rows there are.
+    var blockCount: Int { (self.rowCount + 0xFFFF) >> 16 }
+
+    mutating func addColumn() {
+        self.columns.append(RowColumn(absentRows: self.rowCount))
+        if self.areListsDeferred { self.columns[self.columns.count - 1].deferLists() }
+    }
+
+    // Of one column: whoever is changing itself reads through these, since a column taken out would be copied.
+
+    @inline(__always)
+    func singleCode(_ column: Int, _ row: Int) -> UInt32 { self.columns[column].singleCode(row) }
+
+    func severalCodes(_ column: Int, _ row: Int) -> [UInt32] { self.columns[column].severalCodes(row) }
+
+    @inline(__always)
+    func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool { self.columns[column].holds(value, row) }
+
+    /// Gives every row an array of no elements in a column that has just been added.
+    mutating func makeEmpty(_ column: Int) {
+        self.columns[column] = RowColumn(emptyRows: self.rowCount)
+        if self.areListsDeferred { self.columns[column].deferLists() }
+    }
+
+    /// Keeps no lists from now on. Precondition: there is no row.
+    mutating func deferLists() {
+        for index in self.columns.indices { self.columns[index].deferLists() }
+        self.areListsDeferred = true
+    }
+
+    /// Appends a row. Precondition: a value for each column.
+    mutating func append(_ values: [FieldCodes]) {
+        for index in self.columns.indices { self.columns[index].append(values[index]) }
+        self.rowCount += 1
+    }
+
+    /// Builds the lists of a column that were deferred.
+    mutating func buildLists(_ column: Int, highestCode: Int) {
+        self.columns[column].buildLists(highestCode: highestCode)
+        self.areListsDeferred = false
+    }
+
+    /// Removes a row; the last one takes its number.
+    mutating func remove(_ row: Int) {
+        for index in self.columns.indices { self.columns[index].remove(row) }
+        self.rowCount -= 1
+    }
+}

@@ -1,0 +1,39 @@
+import IntentMatching
+import TestSupport
+import Testing
+
+@Suite struct KernelTests {
+    @Test(arguments: [0, 1, 63, 64, 65, 127, 128, 1000, 65_536])
+    func `the loops in C give what the loops in Swift give`(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        for width in [1, 2, 4] {
+            let bound: UInt64 = width == 1 ? 256 : width == 2 ? 65_536 : 1 << 32
+            let few = UInt64(random.next() % 5 + 1)
+            let codes = (0..<count).map { _ in UInt32(random.next() % (random.chance(1, in: 2) ? few : bound)) }
+            for code in codes.prefix(3) + [0, 255, 7] {
+                #expect(NativeKernels.equal(codes, code, width: width) == PortableKernels.equal(codes, code))
+            }
+            guard width < 4 else { continue }
+            let table = (0..<Int(bound)).map { _ in UInt8(random.chance(1, in: 3) ? 1 : 0) }
+            #expect(NativeKernels.table(codes, table, width: width) == PortableKernels.table(codes, table))
+        }
+    }
+
+    @Test(arguments: [0, 1, 2, 16, 64, 1024])
+    func `bits become the numbers of the set ones`(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        for density in [UInt64(0), 1, 8, 32, 60, 64] {
+            let words = (0..<count).map { _ in
+                (0..<64).reduce(UInt64(0)) { $0 | (random.chance(density, in: 64) ? 1 : 0) << UInt64($1) }
+            }
+            #expect(NativeKernels.decode(words, base: 70_000) == PortableKernels.decode(words, base: 70_000))
+        }
+    }
+
+    @Test(arguments: [0, 1, 15, 16, 17, 4096])
+    func `lower halves become rows`(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        let lows = (0..<count).map { _ in UInt16(truncatingIfNeeded: random.next()) }
+        #expect(NativeKernels.widen(lows, base: 3 << 16) == PortableKernels.widen(lows, base: 3 << 16))
+    }
+}
