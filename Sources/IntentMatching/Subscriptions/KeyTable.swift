@@ -1,0 +1,99 @@
+/// Numbers for distinct keys of words, each with a count of uses; a number that nobody uses is taken again.
+struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable>: Sendable {
+    private(set) var pool = BlockPool<Word>()
+    /// By number: where the key starts in the pool, and its length.
+    private var starts = Column<UInt32>()
+    private var lengths = Column<UInt32>()
+    /// By number: how many use it; 0 for a number that is free.
+    private(set) var uses = Column<UInt32>()
+    private var unused = Column<UInt32>()
+    private var slots = HashSlots()
+
+    /// Numbers in use.
+    var count: Int { self.slots.count }
+
+    /// One more than the highest number.
+    var bound: Int { self.uses.count }
+
+    var byteCount: Int {
+        self.pool.byteCount + self.starts.byteCount + self.lengths.byteCount + self.uses.byteCount
+            + self.unused.byteCount + self.slots.byteCount
+    }
+
+    /// The number of a key, new if it has none, and one use of it.
+    mutating func use(_ key: [Word]) -> (number: UInt32, isNew: Bool) {
+        let hash = Self.hash(key)
+        if let number = self.find(key, hash) {
+            self.uses[Int(number)] += 1
+            return (number, false)
+        }
+        let start = self.pool.allocate(max(1, key.count))
+        for (index, word) in key.enumerated() { self.pool.elements[Int(start) + index] = word }
+        let number: UInt32
+        if let free = self.unused.popLast() {
+            number = free
+            self.starts[Int(number)] = start
+            self.lengths[Int(number)] = UInt32(key.count)
+            self.uses[Int(number)] = 1
+        } else {
+            number = UInt32(self.uses.count)
+            self.starts.append(start)
+            self.lengths.append(UInt32(key.count))
+            self.uses.append(1)
+        }
+        // Out of self meanwhile, since the hashes of what moves are read from it.
+        var slots = HashSlots()
+        swap(&slots, &self.slots)
+        slots.insert(number, hash) { self.hash(of: $0) }
+        swap(&slots, &self.slots)
+        return (number, true)
+    }
+
+    /// Takes back one use; returns whether it was the last.
+    @discardableResult
+    mutating func release(_ number: UInt32) -> Bool {
+        let left = self.uses[Int(number)] - 1
+        self.uses[Int(number)] = left
+        guard left == 0 else { return false }
+        self.slots.remove(number, self.hash(of: number))
+        self.pool.release(self.starts[Int(number)], max(1, Int(self.lengths[Int(number)])))
+        self.unused.append(number)
+        return true
+    }
+
+    /// The number of a key that has one.
+    func find(_ key: [Word]) -> UInt32? { self.find(key, Self.hash(key)) }
+
+    /// Where a number's key is in the pool.
+    @inline(__always)
+    func range(of number: UInt32) -> Range<Int> {
+        let start = Int(self.starts[Int(number)])
+        return start..<start + Int(self.lengths[Int(number)])
+    }
+
+    /// The key of a number.
+    func key(of number: UInt32) -> [Word] { self.range(of: number).map { self.pool.elements[$0] } }
+
+    @inline(__always)
+    private func find(_ key: [Word], _ hash: UInt64) -> UInt32? {
+        self.slots.find(hash) { number in
+            guard Int(self.lengths[Int(number)]) == key.count else { return false }
+            let start = Int(self.starts[Int(number)])
+            for index in key.indices where self.pool.elements[start + index] != key[index] { return false }
+            return true
+        }
+    }
+
+    private static func hash(_ key: [Word]) -> UInt64 {
+        var hash = UInt64(key.count)
+        for word in key { hash = HashSlots.fold(hash ^ UInt64(word)) }
+        return hash
+    }
+
+    private func hash(of number: UInt32) -> UInt64 {
+        let range = self.range(of: number)
+        var hash = UInt64(range.count)
+        for index in range { hash = HashSlots.fold(hash ^ UInt64(self.pool.elements[index])) }
+        return hash
+    }
+}

@@ -1,0 +1,116 @@
+import IntentMatching
+import TestSupport
+import Testing
+import WidgetModel
+
+@Suite struct SubscriptionIndexTests {
+    static func subject(_ attributes: Configuration) -> MatchSubject {
+        MatchSubject(configuration: attributes, family: .systemSmall, host: HostID("h"), tags: [])
+    }
+
+    static func index(_ conditions: [JSONValue]) throws -> (SubscriptionIndex, [UInt32]) {
+        var index = SubscriptionIndex()
+        let numbers = try conditions.map { index.insert(try MatchPattern.parse($0)) }
+        return (index, numbers)
+    }
+
+    @Test func `a condition is found when the attributes fulfil it`() throws {
+        let (index, numbers) = try Self.index([
+            ["health": ["numeric": ["<", 50]]],
+            ["league": "nfl", "health": ["numeric": ["<", 50]]],
+            ["league": ["nfl", "nba"]],
+            ["weather": ["exists": false]],
+            ["teams": "seahawks"],
+        ])
+        func found(_ attributes: Configuration) -> [Int] {
+            index.matches(attributes).compactMap { numbers.firstIndex(of: $0) }.sorted()
+        }
+        #expect(found(Configuration(["health": .int(20), "league": .string("nfl")])) == [0, 1, 2, 3])
+        #expect(found(Configuration(["health": .double(50), "league": .string("nba")])) == [2, 3])
+        #expect(found(Configuration(["weather": .string("rain")])) == [])
+        #expect(found(Configuration(["teams": .array([.string("bears"), .string("seahawks")])])) == [3, 4])
+        #expect(found(.empty) == [3])
+    }
+
+    @Test func `equal conditions are one expression until the last of them goes`() throws {
+        var (index, numbers) = try Self.index([["a": 1], ["a": 1.0], ["a": 2]])
+        #expect(numbers[0] == numbers[1])
+        #expect(index.count == 2)
+        index.release(numbers[0])
+        #expect(index.matches(Configuration(["a": .int(1)])) == [numbers[0]])
+        index.release(numbers[1])
+        #expect(index.matches(Configuration(["a": .int(1)])) == [])
+        index.release(numbers[2])
+        #expect(index.count == 0)
+        #expect(index.checkInvariants() == [])
+    }
+
+    @Test func `a condition is not evaluated for pushes that lack its rarest equality`() throws {
+        var conditions: [JSONValue] = (0..<40).map { ["kind": "scores", "team": .string("team-\($0)")] }
+        conditions += (0..<40).map { ["kind": "scores", "team": .string("team-1"), "level": .int($0)] }
+        let (index, numbers) = try Self.index(conditions)
+        #expect(index.unfoundCount == 0)
+        let attributes = Configuration(["kind": .string("scores"), "team": .string("team-1"), "level": .int(7)])
+        #expect(Set(index.matches(attributes)) == [numbers[1], numbers[47]])
+    }
+
+    @Test(arguments: UInt64(500)..<524)
+    func `the index finds what evaluating every condition finds, whatever changed before`(seed: UInt64) throws {
+        var dice = Dice(random: SplitMix64(seed: seed))
+        var index = SubscriptionIndex()
+        var model: [(number: UInt32, pattern: MatchPattern)] = []
+        let schema = try dice.schema(WidgetKind("x"))
+        for step in 0..<600 {
+            if dice.chance(1, in: 3), !model.isEmpty {
+                let gone = model.remove(at: dice.below(model.count))
+                index.release(gone.number)
+            } else {
+                let pattern = try MatchPattern.parse(dice.condition())
+                model.append((index.insert(pattern), pattern))
+            }
+            guard step % 4 == 0 else { continue }
+            let attributes = dice.configuration(schema)
+            guard attributes.parameters.allSatisfy({ !$0.value.holdsDate }) else { continue }
+            let expected = Set(model.filter { $0.pattern.matches(Self.subject(attributes)) }.map(\.number))
+            let found = index.matches(attributes)
+            #expect(Set(found) == expected, "seed \(seed), step \(step), attributes \(attributes)")
+            #expect(found.count == expected.count, "seed \(seed): something is found twice")
+        }
+        #expect(index.checkInvariants() == [], "seed \(seed)")
+        for entry in model { index.release(entry.number) }
+        #expect(index.count == 0, "seed \(seed)")
+        #expect(index.checkInvariants() == [], "seed \(seed)")
+    }
+}
+
+extension ParameterValue {
+    /// Attributes have no dates: JSON has none.
+    var holdsDate: Bool {
+        switch self {
+        case .date: true
+        case .array(let elements): elements.contains { $0.holdsDate }
+        default: false
+        }
+    }
+}
+
+extension Dice {
+    /// A pattern without what only instances have.
+    mutating func condition() -> JSONValue {
+        while true {
+            let pattern = self.pattern()
+            if !pattern.namesInstances { return pattern }
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var namesInstances: Bool {
+        switch self {
+        case .object(let members):
+            members.contains { ["$family", "$host", "$tags"].contains($0.name) || $0.value.namesInstances }
+        case .array(let elements): elements.contains { $0.namesInstances }
+        default: false
+        }
+    }
+}
