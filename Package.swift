@@ -109,8 +109,8 @@ let package = Package(
         suite(
             "GatewayTests",
             [
-                "APNSWire", "Engine", "Gateway", "HTTPTransport", "IntentMatching", "Journaling", "TLS", "TestSupport",
-                "Timelines", "WidgetModel", logging, nioCore, nioPosix,
+                "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS",
+                "TestSupport", "Timelines", "WidgetModel", logging, nioCore, nioPosix,
             ]
         ),
         suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", nioPosix], exclude: ["Clients"]),

@@ -20,6 +20,7 @@ package final class Gateway: Service {
     private let clock: LogClock
     private let logger: Logger
     private let readiness = Readiness()
+    private let listeners = OpenListeners()
     private let directory: HostDirectory
     private let streams: HostStreams
     private let counters = PushCounters()
@@ -236,6 +237,7 @@ extension Gateway {
             directory: self.directory,
             counters: self.counters,
             senderLimits: self.senderLimits,
+            listeners: self.listeners,
             readiness: self.readiness,
             access: OperatorAccess(tokens: self.configuration.operators.tokens.map(\.value)),
             certificates: certificates,
@@ -273,6 +275,7 @@ extension Gateway {
             await running.drain(within: .zero)
             throw error
         }
+        for (name, server) in running.all { self.listeners.add(name, server) }
         return running
     }
 
@@ -321,10 +324,13 @@ private struct RunningListeners: Sendable {
 
     var metadata: Logger.Metadata {
         var metadata: Logger.Metadata = [:]
-        for (name, server) in [("push", push), ("host", host), ("ops", ops), ("health", health)] {
-            if let server { metadata[name] = "\(server.port)" }
-        }
+        for (name, server) in self.all { metadata[name] = "\(server.port)" }
         return metadata
+    }
+
+    var all: [(name: String, server: HTTPServer)] {
+        let listeners = [("push", self.push), ("host", self.host), ("ops", self.ops), ("health", self.health)]
+        return listeners.compactMap { name, server in server.map { (name, $0) } }
     }
 
     /// Operators' routes and probes stay open until the others are done.

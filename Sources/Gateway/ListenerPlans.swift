@@ -62,11 +62,17 @@ package struct ListenerPlans: Sendable {
             port: listener.port,
             tls: certificate?.context
         )
+        plan.limits = configuration.http2
         plan.limits.concurrentStreamsMax = UInt32(configuration.limits.concurrentStreamsMax)
         plan.limits.headerListBytesMax = configuration.limits.headerBytesMax
+        plan.limits.heldBytesMax = configuration.limits.connectionBytesMax
         plan.connectionsMax = configuration.limits.connectionsMax
+        plan.connectionsPerAddressMax = configuration.limits.connectionsPerAddressMax
+        plan.handshakesMax = configuration.limits.handshakesMax
+        plan.heldBytesMax = configuration.limits.listenerBytesMax
         plan.deadlines.handshake = .milliseconds(configuration.timeouts.handshake.milliseconds)
         plan.deadlines.firstRequest = .milliseconds(configuration.timeouts.firstRequest.milliseconds)
+        plan.deadlines.headers = .milliseconds(configuration.timeouts.headers.milliseconds)
         plan.deadlines.request = .milliseconds(configuration.timeouts.request.milliseconds)
         plan.deadlines.idle = .milliseconds(configuration.timeouts.idle.milliseconds)
         plan.deadlines.idleHTTP1 = .milliseconds(configuration.timeouts.idleHTTP1.milliseconds)

@@ -76,7 +76,7 @@ extension HTTP2Session {
         requestSeconds: UInt32,
         stallSeconds: UInt32,
         into batch: inout RequestBatch
-    ) -> Int {
+    ) -> ExpiredStreams {
         unsafe self.state.pointee.now = second
         var late: [UnsafeMutablePointer<StreamSlot>] = unsafe []
         var stalled: [UnsafeMutablePointer<StreamSlot>] = unsafe []
@@ -112,7 +112,7 @@ extension HTTP2Session {
             unsafe slot.pointee.flags.insert(.isResetByOwner)
             unsafe self.submitReset(slot, .noError)
         }
-        return unsafe late.count + stalled.count + answered.count
+        return unsafe ExpiredStreams(requests: late.count + answered.count, stalls: stalled.count)
     }
 }
 

@@ -160,6 +160,9 @@ import CNghttp2
         return unsafe self.failure != nil || nghttp2_session_want_read(self.session) == 0
     }
 
+    /// Bytes of requests that are not whole, and of answers that have not gone.
+    package var heldBytes: Int { unsafe self.state.pointee.heldBytes }
+
     /// Streams that are open now.
     package var streamCount: Int { unsafe self.state.pointee.slab.liveCount }
 
@@ -235,6 +238,13 @@ import CNghttp2
         let debug = Array(error.message.utf8)
         self.goAway(error.goAwayCode, debug: debug.span)
         return error
+    }
+
+    /// Ends the session for a reason of its owner's.
+    ///
+    /// - Returns: What later calls throw; its GOAWAY is to be drained.
+    package func giveUp(_ reason: String) -> HTTP2Error {
+        self.failure ?? self.fail(HTTP2Error(.limit, reason, goAway: .enhanceYourCalm))
     }
 
     /// Ends the session if a header block has not come whole in time.

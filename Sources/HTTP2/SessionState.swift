@@ -52,7 +52,9 @@ import CNghttp2
     }
 
     mutating func countStreamError() -> Int32 {
-        self.streamErrors.take(at: self.now) ? 0 : self.fail(.maxStreamErrors)
+        // Once is enough: resets that are queued before the GOAWAY must not keep it from going out.
+        guard self.fault == nil else { return 0 }
+        return self.streamErrors.take(at: self.now) ? 0 : self.fail(.maxStreamErrors)
     }
 
     mutating func countEmptyData(_ slot: UnsafeMutablePointer<StreamSlot>) -> Int32 {

@@ -70,10 +70,14 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
+        // A socket that broke before it became active never becomes inactive.
+        self.loop.leave(self.connection.id)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         self.connection.backend = nil
+        self.loop.hold(-self.heldBytes)
+        self.exchange = .lingering
         self.loop.counters.answersDropped += self.connection.droppedAnswers
         self.loop.handler.connectionClosed(self.connection)
         self.loop.leave(self.connection.id)
@@ -91,10 +95,12 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
             guard self.exchange == .receiving else { return }
             guard self.body.count + buffer.readableBytes <= self.loop.configuration.limits.bodyBytesMax else {
                 self.flags.insert(.bodyTooLarge)
+                self.loop.counters.connectionLimits[.maxBodyBytes] += 1
                 self.closesAfterAnswer = true
                 return self.dispatch()
             }
             self.body.append(contentsOf: buffer.readableBytesView)
+            self.loop.hold(buffer.readableBytes)
         case .end:
             guard self.exchange == .receiving else { return }
             self.dispatch()
@@ -115,6 +121,8 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         let limits = self.loop.configuration.limits
         let bytes = head.headers.reduce(head.uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
         if bytes > limits.headerListBytesMax || head.headers.count > limits.fieldsMax {
+            let limit: HTTP2Limit = bytes > limits.headerListBytesMax ? .maxHeaderBytes : .maxHeaderFields
+            self.loop.counters.connectionLimits[limit] += 1
             self.flags.insert(.headersTooLarge)
             self.closesAfterAnswer = true
             self.dispatch()
@@ -126,6 +134,7 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
 
     private func dispatch() {
         self.exchange = .dispatched
+        self.loop.hold(-self.body.count)
         self.loop.batch.append(self.head, body: self.body, streamID: self.streamID, flags: self.flags)
         self.loop.dispatch(from: self.connection)
     }
@@ -273,19 +282,17 @@ extension HTTP1ServerHandler: ListenerMember {
         let deadlines = self.loop.configuration.deadlines
         let age = second &- self.exchangeBeganAt
         if let since = self.unwritableSince, second &- since >= deadlines.writeStall.wholeSeconds {
-            self.loop.counters.deadlinesMissed += 1
+            self.loop.counters.deadlines[.writeStall] += 1
             return self.closeNow()
         }
         switch self.exchange {
         case .idle:
             let limit = self.hadRequest ? deadlines.idleHTTP1 : deadlines.firstRequest
             guard age >= limit.wholeSeconds else { return }
-            if !self.hadRequest {
-                self.loop.counters.deadlinesMissed += 1
-            }
+            self.loop.counters.deadlines[self.hadRequest ? .idleHTTP1 : .firstRequest] += 1
             self.closeNow()
         case .receiving where age >= deadlines.request.wholeSeconds:
-            self.loop.counters.deadlinesMissed += 1
+            self.loop.counters.deadlines[.request] += 1
             self.flags.insert(.timedOut)
             self.closesAfterAnswer = true
             self.dispatch()
@@ -305,6 +312,13 @@ extension HTTP1ServerHandler: ListenerMember {
     }
 
     func abort() {
+        self.closeNow()
+    }
+
+    var heldBytes: Int { self.exchange == .receiving ? self.body.count : 0 }
+
+    func endForHeldBytes() {
+        self.loop.counters.connectionsEndedByFault += 1
         self.closeNow()
     }
 }

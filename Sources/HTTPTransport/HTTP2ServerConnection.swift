@@ -9,6 +9,9 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     /// The handler that owns this object and outlives its use: it is let go of in ``close()``.
     private weak var transport: SecureServerHandler?
 
+    /// What the listener has counted of the bytes that the session holds.
+    private var countedBytes = 0
+
     /// Bytes gathered before they are encrypted: four TLS records.
     private static let drainBytesMax = 65_536
     /// The whole frame that answers a PING (RFC 9113, 6.7).
@@ -54,6 +57,16 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     func dispatch() {
         self.deliverEvents()
         self.loop.dispatch(from: self.connection)
+        self.countHeldBytes()
+    }
+
+    /// Tells the listener what this connection holds, when that has changed.
+    func countHeldBytes() {
+        guard self.connection.isOpen else { return }
+        let change = self.session.heldBytes - self.countedBytes
+        guard change != 0 else { return }
+        self.countedBytes += change
+        self.loop.hold(change)
     }
 
     func drain(into output: inout [UInt8]) throws(HTTP2Error) {
@@ -80,15 +93,29 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
             case .pingAcknowledged(let payload):
                 // A peer that said nothing else meanwhile is as idle as it was before.
                 if self.probe?.payload == payload { self.probe = nil }
-            case .settings, .goAway, .limitPassed:
+            case .limitPassed(let limit):
+                self.loop.counters.connectionLimits[limit] += 1
+            case .settings, .goAway:
                 break
             }
         }
     }
 
+    /// Counts the limits that were passed; for a connection whose other events nobody wants any more.
+    func countLimits() {
+        var events: [HTTP2Event] = []
+        self.session.takeEvents(into: &events)
+        for case .limitPassed(let limit) in events {
+            self.loop.counters.connectionLimits[limit] += 1
+        }
+    }
+
     /// Looks whether the peer is still there and still of use. False if it does not answer and is to be cut off.
-    func checkDeadlines(at second: UInt32) -> Bool {
+    ///
+    /// - Throws: What to end the connection with.
+    func checkDeadlines(at second: UInt32) throws(HTTP2Error) -> Bool {
         let deadlines = self.loop.configuration.deadlines
+        try self.session.expireHeaders(at: second, seconds: deadlines.headers.wholeSeconds)
         if let drainBeganAt, second &- drainBeganAt >= deadlines.drainAnswer.wholeSeconds {
             self.session.completeDrain()
             self.flush()
@@ -100,7 +127,8 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
             self.sendProbe(at: second)
         }
         guard self.session.streamCount > 0 else {
-            if second &- self.activeAt >= deadlines.idle.wholeSeconds {
+            if second &- self.activeAt >= deadlines.idle.wholeSeconds, self.session.sentGoAway == nil {
+                self.loop.counters.deadlines[.idle] += 1
                 self.goAway(.noError, debug: GoAwayReason.idleTimeout.json)
                 self.flush()
             }
@@ -108,14 +136,15 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
         }
         // A request in work is reason enough to be here.
         self.activeAt = second
-        let missed = self.session.expire(
+        let expired = self.session.expire(
             at: second,
             requestSeconds: deadlines.request.wholeSeconds,
             stallSeconds: deadlines.writeStall.wholeSeconds,
             into: &self.loop.batch
         )
-        guard missed > 0 else { return true }
-        self.loop.counters.deadlinesMissed += missed
+        guard expired.requests + expired.stalls > 0 else { return true }
+        self.loop.counters.deadlines[.request] += expired.requests
+        self.loop.counters.deadlines[.writeStall] += expired.stalls
         self.dispatch()
         self.flush()
         return true
@@ -138,6 +167,8 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     /// The connection has gone: the owner is told.
     func close() {
         self.connection.backend = nil
+        self.loop.hold(-self.countedBytes)
+        self.countedBytes = 0
         self.loop.counters.answersDropped += self.connection.droppedAnswers
         self.loop.handler.connectionClosed(self.connection)
     }

@@ -18,6 +18,8 @@ package struct HTTPListenerConfiguration: Sendable {
         package var handshake: TimeAmount = .seconds(10)
         /// From the handshake to the first request (HTTP/2: to the client's preface and SETTINGS). Default 10 s.
         package var firstRequest: TimeAmount = .seconds(10)
+        /// For one header block to arrive whole on HTTP/2. Default 10 s; then GOAWAY.
+        package var headers: TimeAmount = .seconds(10)
         /// For one request to arrive whole, from its first byte. Default 30 s; then it is answered 408.
         package var request: TimeAmount = .seconds(30)
         /// Without anything from the peer but acknowledged PINGs, and without a request in work. Default 1 h; then
@@ -51,6 +53,16 @@ package struct HTTPListenerConfiguration: Sendable {
     package var deadlines = Deadlines()
     /// Connections at once. Default 10,000; more are closed as they are accepted.
     package var connectionsMax = 10_000
+    /// Connections of one address at once; an IPv6 address counts as its first 64 bits. Default 1,000; more are closed as
+    /// they are accepted.
+    package var connectionsPerAddressMax = 1000
+    /// Connections at once whose TLS handshake is not made yet. Default 1,000; the one that has taken longest makes room.
+    package var handshakesMax = 1000
+    /// Bytes that all connections may make the listener hold: requests that are not whole, answers that are not read.
+    /// Default 1 GiB; above it the connection that holds the most ends.
+    package var heldBytesMax = 1_073_741_824
+    /// How long the listener waits before it accepts again when the system has no descriptor left. Default 100 ms.
+    package var acceptBackoff: TimeAmount = .milliseconds(100)
     /// Connections that the kernel holds before they are accepted. Default 1024.
     package var backlog: Int32 = 1024
 

@@ -1,10 +1,18 @@
+package import HTTP2
+
 /// What a listener has counted since it started.
 package struct HTTPListenerCounters: Hashable, Sendable {
     /// Connections open now.
     package var connections = 0
+    /// Those of them whose TLS handshake is not made yet.
+    package var handshakes = 0
+    /// Bytes that they make the listener hold now.
+    package var heldBytes = 0
     package var connectionsAccepted = 0
-    /// Closed as they came, above `connectionsMax`.
+    /// Closed as they came, above a limit of connections.
     package var connectionsRefused = 0
+    /// Connections that the system could not give, for want of descriptors or memory.
+    package var acceptsFailed = 0
     package var handshakesFailed = 0
     /// Refused by the owner after their handshake.
     package var connectionsNotAdmitted = 0
@@ -13,20 +21,29 @@ package struct HTTPListenerCounters: Hashable, Sendable {
     package var answersDropped = 0
     /// Connections ended by a limit of `HTTP2Limits` or a broken protocol.
     package var connectionsEndedByFault = 0
+    /// How often a connection passed a limit of its own.
+    package var connectionLimits = Tally<HTTP2Limit>()
+    /// How often a limit of the listener was met.
+    package var listenerLimits = Tally<HTTPListenerLimit>()
     /// Connections or streams ended by a deadline.
-    package var deadlinesMissed = 0
+    package var deadlines = Tally<HTTPListenerDeadline>()
 
     package init() {}
 
     package static func += (sum: inout Self, other: Self) {
         sum.connections += other.connections
+        sum.handshakes += other.handshakes
+        sum.heldBytes += other.heldBytes
         sum.connectionsAccepted += other.connectionsAccepted
         sum.connectionsRefused += other.connectionsRefused
+        sum.acceptsFailed += other.acceptsFailed
         sum.handshakesFailed += other.handshakesFailed
         sum.connectionsNotAdmitted += other.connectionsNotAdmitted
         sum.requests += other.requests
         sum.answersDropped += other.answersDropped
         sum.connectionsEndedByFault += other.connectionsEndedByFault
-        sum.deadlinesMissed += other.deadlinesMissed
+        sum.connectionLimits += other.connectionLimits
+        sum.listenerLimits += other.listenerLimits
+        sum.deadlines += other.deadlines
     }
 }

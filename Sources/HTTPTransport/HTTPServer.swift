@@ -9,11 +9,18 @@ package final class HTTPServer: Sendable {
     /// The port that is bound.
     package let port: Int
     private let channel: any Channel
+    private let shared: ListenerShared
     private let loops: [NIOLoopBound<ListenerLoop>]
 
-    private init(port: Int, channel: any Channel, loops: [NIOLoopBound<ListenerLoop>]) {
+    private init(
+        port: Int,
+        channel: any Channel,
+        shared: ListenerShared,
+        loops: [NIOLoopBound<ListenerLoop>]
+    ) {
         self.port = port
         self.channel = channel
+        self.shared = shared
         self.loops = loops
     }
 
@@ -39,7 +46,8 @@ package final class HTTPServer: Sendable {
         }
         do {
             let channel = try await Self.bind(configuration, group, loops)
-            return HTTPServer(port: channel.localAddress?.port ?? configuration.port, channel: channel, loops: loops)
+            let port = channel.localAddress?.port ?? configuration.port
+            return HTTPServer(port: port, channel: channel, shared: shared, loops: loops)
         } catch {
             for loop in loops {
                 loop.eventLoop.execute { loop.value.stop() }
@@ -103,6 +111,8 @@ package final class HTTPServer: Sendable {
             }
             sum += counters
         }
+        sum.handshakes = self.shared.handshakeCount.load(ordering: .relaxed)
+        sum.heldBytes = self.shared.heldBytes.load(ordering: .relaxed)
         return sum
     }
 
@@ -114,6 +124,14 @@ package final class HTTPServer: Sendable {
         try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: configuration.backlog)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let loop = Self.loop(of: channel, among: loops)
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(AcceptBackoffHandler { _ in configuration.acceptBackoff })
+                    try pipeline.addHandler(AcceptFailureHandler(loop: loop))
+                }
+            }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             // Few reads a wakeup keep one connection from starving the others; the allocator starts small because an
             // idle connection keeps its last buffer.
@@ -124,23 +142,41 @@ package final class HTTPServer: Sendable {
             )
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    guard let loop = loops.first(where: { $0.eventLoop === channel.eventLoop })?.value else {
-                        preconditionFailure("a connection came on a loop that is not of the listener's group")
-                    }
-                    try Self.accept(channel, loop)
+                    try Self.accept(channel, Self.loop(of: channel, among: loops))
                 }
             }
             .bind(host: configuration.address, port: configuration.port)
             .get()
     }
 
+    private static func loop(of channel: any Channel, among loops: [NIOLoopBound<ListenerLoop>]) -> ListenerLoop {
+        guard let loop = loops.first(where: { $0.eventLoop === channel.eventLoop })?.value else {
+            preconditionFailure("a connection came on a loop that is not of the listener's group")
+        }
+        return loop
+    }
+
     private static func accept(_ channel: any Channel, _ loop: ListenerLoop) throws {
         let id = ListenerShared.nextConnectionID()
         let peer = channel.remoteAddress
         let remoteAddress = peer.map { "\($0.ipAddress ?? "local"):\($0.port ?? 0)" } ?? "unknown"
-        guard loop.admit() else {
+        guard loop.admit(id, from: PeerAddress(peer)) else {
             throw HTTPTransportError(.connectionClosed, "the listener is full")
         }
+        do {
+            try Self.addHandlers(id, to: channel, loop, remoteAddress)
+        } catch {
+            loop.leave(id)
+            throw error
+        }
+    }
+
+    private static func addHandlers(
+        _ id: UInt64,
+        to channel: any Channel,
+        _ loop: ListenerLoop,
+        _ remoteAddress: String
+    ) throws {
         if let tls = loop.tls {
             let session = try TLSSession.server(tls)
             try channel.pipeline.syncOperations.addHandler(

@@ -10,6 +10,12 @@ final class ListenerShared: Sendable {
     let logger: Logger
     /// Open connections on all loops.
     let connectionCount = Atomic<Int>(0)
+    /// Those of them whose TLS handshake is not made yet.
+    let handshakeCount = Atomic<Int>(0)
+    /// Bytes that all connections make the listener hold.
+    let heldBytes = Atomic<Int>(0)
+    /// Open connections of each address that has any.
+    private let addresses = Mutex<[PeerAddress: Int]>([:])
     private static let lastConnectionID = Atomic<UInt64>(0)
 
     init(configuration: HTTPListenerConfiguration, logger: Logger) {
@@ -20,6 +26,33 @@ final class ListenerShared: Sendable {
     static func nextConnectionID() -> UInt64 {
         self.lastConnectionID.add(1, ordering: .relaxed).newValue
     }
+
+    /// Counts a connection in, or names the limit that it would pass.
+    func countIn(_ address: PeerAddress?) -> HTTPListenerLimit? {
+        guard self.connectionCount.add(1, ordering: .relaxed).newValue <= self.configuration.connectionsMax else {
+            self.connectionCount.subtract(1, ordering: .relaxed)
+            return .maxConnections
+        }
+        guard let address else { return nil }
+        let hasRoom = self.addresses.withLock { addresses in
+            let count = addresses[address, default: 0]
+            guard count < self.configuration.connectionsPerAddressMax else { return false }
+            addresses[address] = count + 1
+            return true
+        }
+        guard !hasRoom else { return nil }
+        self.connectionCount.subtract(1, ordering: .relaxed)
+        return .maxConnectionsPerAddress
+    }
+
+    func countOut(_ address: PeerAddress?) {
+        self.connectionCount.subtract(1, ordering: .relaxed)
+        guard let address else { return }
+        self.addresses.withLock { addresses in
+            let count = addresses[address, default: 1]
+            addresses[address] = count > 1 ? count - 1 : nil
+        }
+    }
 }
 
 /// A connection as its loop sees it: something that may be late, is asked to finish, and can be cut off.
@@ -28,6 +61,10 @@ protocol ListenerMember: AnyObject {
     func checkDeadlines(at second: UInt32)
     func beginDrain()
     func abort()
+    /// Bytes that the peer makes the listener hold.
+    var heldBytes: Int { get }
+    /// Ends the connection because it holds too much.
+    func endForHeldBytes()
 }
 
 /// The part of a listener that lives on one event loop: the owner's handler, the connections, and buffers that they
@@ -49,6 +86,9 @@ final class ListenerLoop {
     var output: [UInt8] = []
 
     private var members: [UInt64: any ListenerMember] = [:]
+    /// The addresses of connections that were counted in.
+    private var addresses: [UInt64: PeerAddress?] = [:]
+    private var handshakes = HandshakeQueue()
     private var ticker: RepeatedTask?
     private var isDraining = false
     private var emptied: EventLoopPromise<Void>?
@@ -97,28 +137,62 @@ final class ListenerLoop {
     }
 
     func leave(_ id: UInt64) {
-        guard self.members.removeValue(forKey: id) != nil else { return }
-        self.shared.connectionCount.subtract(1, ordering: .relaxed)
-        guard self.members.isEmpty else { return }
+        self.members[id] = nil
+        guard let address = self.addresses.removeValue(forKey: id) else { return }
+        self.endHandshake(id)
+        self.shared.countOut(address)
+        guard self.addresses.isEmpty else { return }
         self.emptied?.succeed()
         self.emptied = nil
     }
 
     /// Counts a connection in; false if the listener is full or closing.
-    func admit() -> Bool {
-        let count = self.shared.connectionCount.add(1, ordering: .relaxed).newValue
-        guard count <= self.configuration.connectionsMax, !self.isDraining else {
-            self.shared.connectionCount.subtract(1, ordering: .relaxed)
+    func admit(_ id: UInt64, from address: PeerAddress?) -> Bool {
+        guard !self.isDraining else {
+            self.counters.connectionsRefused += 1
+            return false
+        }
+        if let limit = self.shared.countIn(address) {
+            self.counters.listenerLimits[limit] += 1
             self.counters.connectionsRefused += 1
             return false
         }
         self.counters.connectionsAccepted += 1
+        self.addresses[id] = .some(address)
         return true
+    }
+
+    /// Counts a handshake in. If there are too many, the one that has taken longest makes room: honest ones are quick.
+    func beginHandshake(_ id: UInt64) {
+        self.handshakes.begin(id)
+        let count = self.shared.handshakeCount.add(1, ordering: .relaxed).newValue
+        guard count > self.configuration.handshakesMax, let oldest = self.handshakes.oldest else { return }
+        self.counters.listenerLimits[.maxHandshakes] += 1
+        self.counters.handshakesFailed += 1
+        self.endHandshake(oldest)
+        self.members[oldest]?.abort()
+    }
+
+    func endHandshake(_ id: UInt64) {
+        guard self.handshakes.end(id) else { return }
+        self.shared.handshakeCount.subtract(1, ordering: .relaxed)
+    }
+
+    /// Counts bytes that connections hold, in or out. If there are too many, the connection of this loop that holds the
+    /// most ends.
+    func hold(_ bytes: Int) {
+        let held = self.shared.heldBytes.add(bytes, ordering: .relaxed).newValue
+        guard bytes > 0, held > self.configuration.heldBytesMax else { return }
+        // The lowest id among equals: what a dictionary puts first is no choice.
+        let most = self.members.max { ($0.value.heldBytes, $1.key) < ($1.value.heldBytes, $0.key) }
+        guard let most, most.value.heldBytes > 0 else { return }
+        self.counters.listenerLimits[.maxListenerBytes] += 1
+        most.value.endForHeldBytes()
     }
 
     var currentCounters: HTTPListenerCounters {
         var counters = self.counters
-        counters.connections = self.members.count
+        counters.connections = self.addresses.count
         return counters
     }
 
@@ -149,16 +223,22 @@ final class ListenerLoop {
         for member in Array(self.members.values) {
             member.beginDrain()
         }
-        if self.members.isEmpty {
+        if self.addresses.isEmpty {
             self.emptied = nil
             emptied.succeed()
         }
         return emptied.futureResult
     }
 
+    /// Cuts every connection off. Who waits for them to go waits a second more at most.
     func abortAll() {
         for member in Array(self.members.values) {
             member.abort()
+        }
+        let loop = NIOLoopBound(self, eventLoop: self.eventLoop)
+        self.eventLoop.scheduleTask(in: .seconds(1)) {
+            loop.value.emptied?.succeed()
+            loop.value.emptied = nil
         }
     }
 

@@ -62,10 +62,13 @@ final class SecureServerHandler: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         self.loop.join(self.id, self)
+        self.loop.beginHandshake(self.id)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.context = nil
+        // A socket that broke before it became active never becomes inactive.
+        self.loop.leave(self.id)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
@@ -167,6 +170,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
 
     private func handshakeCompleted(_ context: ChannelHandlerContext) throws {
         self.phaseBeganAt = self.lastReadAt
+        self.loop.endHandshake(self.id)
         let servesHTTP1 = self.loop.configuration.protocols == .http2AndHTTP1
         let isHTTP1: Bool
         switch self.tls.negotiatedProtocol {
@@ -262,8 +266,13 @@ final class SecureServerHandler: ChannelDuplexHandler {
             }
             http2.deliverEvents()
             if http2.session.isFinished {
-                self.finish(context)
+                // nghttp2 has found a fault of its own and said so.
+                if http2.session.sentGoAway ?? .noError != .noError {
+                    self.loop.counters.connectionsEndedByFault += 1
+                }
+                return self.finish(context)
             }
+            http2.countHeldBytes()
         } catch let error as HTTP2Error {
             self.failed(error, context)
         } catch {
@@ -382,12 +391,20 @@ final class SecureServerHandler: ChannelDuplexHandler {
 
     private func failed(_ error: HTTP2Error, _ context: ChannelHandlerContext) {
         guard case .http2(let http2) = self.phase else { return }
-        self.loop.counters.connectionsEndedByFault += 1
+        if error.code == .late {
+            self.loop.counters.deadlines[.headers] += 1
+        } else {
+            self.loop.counters.connectionsEndedByFault += 1
+        }
+        if let limit = error.limit {
+            self.loop.counters.connectionLimits[limit] += 1
+        }
         self.loop.shared.logger.debug(
             "HTTP/2 session ended",
             metadata: ["peer": "\(self.remoteAddress)", "error": "\(error.message)"]
         )
         self.loop.batch.removeAll()
+        http2.countLimits()
         // The GOAWAY says why, but for a client that cannot read it and has been sent no frame yet.
         let isReadable = error.code != .http1Request || !self.isPriorKnowledge
         self.finish(saying: isReadable ? self.lastFrames(of: http2) : HTTP1Refusal.bytes, context)
@@ -408,25 +425,32 @@ extension SecureServerHandler: ListenerMember {
             .lingering where age >= Self.lingerSeconds:
             if case .handshaking = self.phase {
                 self.loop.counters.handshakesFailed += 1
-                self.loop.counters.deadlinesMissed += 1
+                self.loop.counters.deadlines[.handshake] += 1
             }
             self.abort()
         case .http2(let http2):
             if let since = self.unwritableSince, second &- since >= deadlines.writeStall.wholeSeconds {
-                return self.cutOff()
+                return self.cutOff(.writeStall)
             }
-            if !http2.session.hasPeerSettings, age >= deadlines.firstRequest.wholeSeconds { return self.cutOff() }
-            if !http2.checkDeadlines(at: second) { self.cutOff() }
+            if !http2.session.hasPeerSettings, age >= deadlines.firstRequest.wholeSeconds {
+                return self.cutOff(.firstRequest)
+            }
+            do throws(HTTP2Error) {
+                if try !http2.checkDeadlines(at: second) { self.cutOff(.keepAliveAnswer) }
+            } catch {
+                guard let context else { return }
+                self.failed(error, context)
+            }
         case .refusingHTTP1 where age >= deadlines.firstRequest.wholeSeconds:
-            self.cutOff()
+            self.cutOff(.firstRequest)
         case .handshaking, .lingering, .http1, .refusingHTTP1, .closed:
             break
         }
     }
 
     /// Ends a connection that is too late with something.
-    private func cutOff() {
-        self.loop.counters.deadlinesMissed += 1
+    private func cutOff(_ deadline: HTTPListenerDeadline) {
+        self.loop.counters.deadlines[deadline] += 1
         self.abort()
     }
 
@@ -440,6 +464,15 @@ extension SecureServerHandler: ListenerMember {
 
     func abort() {
         self.context?.close(promise: nil)
+    }
+
+    var heldBytes: Int {
+        if case .http2(let http2) = self.phase { http2.session.heldBytes } else { 0 }
+    }
+
+    func endForHeldBytes() {
+        guard case .http2(let http2) = self.phase, let context else { return }
+        self.failed(http2.session.giveUp("the listener holds too much, and most of it for this connection"), context)
     }
 }
 

@@ -382,6 +382,21 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
                     + "give each listener its own"
             ),
             (
+                "http2: {maxHeaderBytesReset: 4096}\n",
+                "f.yaml:1:30: http2.maxHeaderBytesReset: is less than limits.maxHeaderBytes; "
+                    + "a request above that is answered, one above this is not"
+            ),
+            (
+                "limits: {maxConnectionBytes: 1MiB}\n",
+                "f.yaml:1:30: limits.maxConnectionBytes: is less than the largest body, 16777216 bytes, "
+                    + "which could never arrive whole"
+            ),
+            (
+                "limits: {maxListenerBytes: 32MiB}\n",
+                "f.yaml:1:28: limits.maxListenerBytes: is less than limits.maxConnectionBytes, "
+                    + "so that one connection could end all others"
+            ),
+            (
                 "policies: [{name: p, window: tuned, anchor: utc}]\n",
                 "f.yaml:1:45: policies[0].anchor: is for a window of "
                     + "fixed length; remove it or set window: 24h"

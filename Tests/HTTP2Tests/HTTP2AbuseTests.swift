@@ -61,6 +61,20 @@ import Testing
         #expect(goAway?.debug == "more than 100 stream errors at once, or 33 a second")
     }
 
+    @Test func `the GOAWAY goes out behind all resets that were provoked at once`() throws {
+        let peer = try ServerPeer()
+        for index in 0..<300 {
+            try peer.receive(
+                Wire.request(self.stream(index), isLast: false)
+                    + Wire.frame(Wire.Kind.windowUpdate, stream: self.stream(index), Wire.bytes(0x7FFF_FFFF))
+            )
+        }
+        #expect(throws: HTTP2Error.self) { try peer.sent() }
+        let goAway = try peer.sent().last { $0.kind == Wire.Kind.goAway }
+        #expect(goAway?.debug == "more than 100 stream errors at once, or 33 a second")
+        #expect(peer.session.isFinished)
+    }
+
     @Test func `a CONTINUATION flood ends the connection`() throws {
         let peer = try ServerPeer()
         try peer.receive(Wire.frame(Wire.Kind.headers, stream: 1, Wire.block(Wire.requestFields)))

@@ -156,8 +156,14 @@ import Testing
         #expect(peer.session.beginStreaming(1, status: 200, fields: ResponseFields()))
         _ = peer.session.write(1, [UInt8](repeating: 0, count: 70_000).span)
         _ = try peer.sent()
-        #expect(peer.session.expire(at: 1029, requestSeconds: 30, stallSeconds: 30, into: &peer.batch) == 0)
-        #expect(peer.session.expire(at: 1030, requestSeconds: 30, stallSeconds: 30, into: &peer.batch) == 2)
+        #expect(
+            peer.session.expire(at: 1029, requestSeconds: 30, stallSeconds: 30, into: &peer.batch)
+                == ExpiredStreams(requests: 0, stalls: 0)
+        )
+        #expect(
+            peer.session.expire(at: 1030, requestSeconds: 30, stallSeconds: 30, into: &peer.batch)
+                == ExpiredStreams(requests: 1, stalls: 1)
+        )
         #expect(peer.requests() == [TextRequest(stream: 3, flags: .timedOut)])
         peer.second = 1030
         let resets = try peer.sent().filter { $0.kind == Wire.Kind.resetStream }

@@ -115,8 +115,14 @@ import Testing
         try peer.receive(Wire.request(1, isLast: false) + Wire.data(1, [1, 2, 3, 4, 5], isLast: false))
         #expect(peer.respond(1, 413))
         _ = try peer.sent()
-        #expect(peer.session.expire(at: 1029, requestSeconds: 30, stallSeconds: 30, into: &peer.batch) == 0)
-        #expect(peer.session.expire(at: 1030, requestSeconds: 30, stallSeconds: 30, into: &peer.batch) == 1)
+        #expect(
+            peer.session.expire(at: 1029, requestSeconds: 30, stallSeconds: 30, into: &peer.batch)
+                == ExpiredStreams(requests: 0, stalls: 0)
+        )
+        #expect(
+            peer.session.expire(at: 1030, requestSeconds: 30, stallSeconds: 30, into: &peer.batch)
+                == ExpiredStreams(requests: 1, stalls: 0)
+        )
         #expect(try peer.sent().map(\.kind) == [Wire.Kind.resetStream])
         #expect(peer.events().filter { $0 == .streamClosed(1, .noError) } == [])
     }

@@ -33,7 +33,7 @@ import Testing
         connection.advance(seconds: 1)
         #expect(!connection.channel.isActive)
         #expect(connection.handler.events == [.connectionClosed])
-        #expect(connection.loop.currentCounters.deadlinesMissed == 1)
+        #expect(connection.loop.currentCounters.deadlines[.firstRequest] == 1)
     }
 
     @Test func `an idle connection is told so and closed`() throws {

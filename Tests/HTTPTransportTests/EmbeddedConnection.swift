@@ -38,7 +38,7 @@ final class EmbeddedConnection {
         self.loop = ListenerLoop(eventLoop: self.eventLoop, shared: shared, handler: handler)
         self.loop.start()
         self.channel = EmbeddedChannel(loop: self.eventLoop)
-        #expect(self.loop.admit())
+        #expect(self.loop.admit(1, from: PeerAddress("127.0.0.1")))
         try self.channel.pipeline.syncOperations.addHandler(self.reads)
         try self.channel.pipeline.syncOperations.addHandler(
             SecureServerHandler(

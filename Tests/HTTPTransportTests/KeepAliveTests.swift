@@ -43,7 +43,7 @@ import Testing
         #expect(connection.channel.isActive)
         connection.advance(seconds: 1)
         #expect(!connection.channel.isActive)
-        #expect(connection.loop.currentCounters.deadlinesMissed == 1)
+        #expect(connection.loop.currentCounters.deadlines[.keepAliveAnswer] == 1)
         #expect(connection.handler.events == [.batch(["/a"]), .connectionClosed])
     }
 

@@ -143,7 +143,7 @@ import Testing
         let drained = connection.loop.drain()
         try connection.run()
         #expect(connection.goAways() == ["NO_ERROR ", "NO_ERROR {\"reason\":\"Shutdown\"}"])
-        #expect(!connection.loop.admit())
+        #expect(!connection.loop.admit(2, from: nil))
         let owner = try #require(connection.handler.connection)
         #expect(owner.respond(1, status: 200, fields: ResponseFields()))
         owner.flush()

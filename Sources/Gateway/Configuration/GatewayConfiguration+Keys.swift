@@ -40,6 +40,7 @@ extension GatewayConfiguration {
         visitor.section("streams") { self.streams.visit(&$0) }
         visitor.section("rateLimits") { self.rateLimits.visit(&$0) }
         visitor.section("limits") { self.limits.visit(&$0) }
+        visitor.section("http2") { self.http2.visit(&$0) }
         visitor.section("timeouts") { self.timeouts.visit(&$0) }
         visitor.section("log") { visitor in
             visitor.scalar("level", &self.log.level, .choice())
@@ -132,6 +133,10 @@ extension GatewayConfiguration.Limits {
     mutating func visit(_ visitor: inout some SettingsVisitor) {
         let million = 1_000_000
         visitor.scalar("maxConnections", &self.connectionsMax, .integer(1...million))
+        visitor.scalar("maxConnectionsPerAddress", &self.connectionsPerAddressMax, .integer(1...million))
+        visitor.scalar("maxHandshakes", &self.handshakesMax, .integer(1...million))
+        visitor.scalar("maxConnectionBytes", &self.connectionBytesMax, .bytes(65_536...4_294_967_296))
+        visitor.scalar("maxListenerBytes", &self.listenerBytesMax, .bytes(65_536...1_099_511_627_776))
         visitor.scalar("maxConcurrentStreams", &self.concurrentStreamsMax, .integer(1...100_000))
         visitor.scalar("maxStreamsBeforeToken", &self.streamsBeforeTokenMax, .integer(1...100_000))
         visitor.scalar("maxHeaderBytes", &self.headerBytesMax, .bytes(1024...65_536))
@@ -166,6 +171,7 @@ extension GatewayConfiguration.Timeouts {
         let range: ClosedRange<Interval> = .seconds(1) ... .hours(24)
         visitor.scalar("handshake", &self.handshake, .duration(range))
         visitor.scalar("firstRequest", &self.firstRequest, .duration(range))
+        visitor.scalar("headers", &self.headers, .duration(range))
         visitor.scalar("request", &self.request, .duration(range))
         visitor.scalar("idle", &self.idle, .duration(range))
         visitor.scalar("idleHTTP1", &self.idleHTTP1, .duration(range))

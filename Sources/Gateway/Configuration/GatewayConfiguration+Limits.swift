@@ -6,6 +6,14 @@ extension GatewayConfiguration {
     package struct Limits: Hashable, Sendable {
         /// Connections of one listener at once. Default 10,000; more are closed as they are accepted.
         package var connectionsMax = 10_000
+        /// Connections of one address to one listener at once. Default 1,000; more are closed as they come.
+        package var connectionsPerAddressMax = 1000
+        /// TLS handshakes of one listener at once. Default 1,000; the one that has taken longest makes room.
+        package var handshakesMax = 1000
+        /// Bytes that one HTTP/2 connection may make the gateway hold. Default 64 MiB; above it GOAWAY.
+        package var connectionBytesMax = 67_108_864
+        /// Bytes that all connections of one listener may. Default 1 GiB; above it the one that holds the most ends.
+        package var listenerBytesMax = 1_073_741_824
         /// Requests of one HTTP/2 connection at once. Default 1,000; more are REFUSED_STREAM.
         package var concurrentStreamsMax = 1000
         /// The same on the push listener before a connection's first good provider token. Default 1,000, which is no

@@ -7,7 +7,8 @@ extension GatewayConfiguration {
     ///
     /// The types of single values are checked as they are read; here is what one key says about another.
     package func faults() -> [(path: String, sentence: String)] {
-        self.listenerFaults() + self.senderFaults() + self.certificateFaults() + self.appFaults() + self.policyFaults()
+        self.listenerFaults() + self.limitFaults() + self.senderFaults() + self.certificateFaults() + self.appFaults()
+            + self.policyFaults()
     }
 
     private func listenerFaults() -> [(path: String, sentence: String)] {

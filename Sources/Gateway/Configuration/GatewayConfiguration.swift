@@ -1,3 +1,4 @@
+package import HTTP2
 package import Timelines
 package import WidgetModel
 
@@ -28,6 +29,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var streams = Streams()
     package var rateLimits = RateLimits()
     package var limits = Limits()
+    /// What one HTTP/2 connection may send; those of its members that have keys under `limits` are set there.
+    package var http2 = HTTP2Limits()
     package var timeouts = Timeouts()
     package var log = Log()
 
@@ -143,6 +146,8 @@ extension GatewayConfiguration {
         package var handshake = Interval.seconds(10)
         /// From the handshake to the first request. Default 10 s.
         package var firstRequest = Interval.seconds(10)
+        /// For one header block to arrive whole on HTTP/2. Default 10 s.
+        package var headers = Interval.seconds(10)
         /// For one request to arrive whole. Default 30 s.
         package var request = Interval.seconds(30)
         /// Without a byte from the peer and without a request in work; then GOAWAY. Default 1 h.

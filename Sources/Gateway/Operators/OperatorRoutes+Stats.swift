@@ -44,6 +44,7 @@ extension OperatorRoutes {
             ),
             ("reloads", Self.reloads(views)),
             ("http", self.http()),
+            ("listeners", Self.listeners(await self.listeners.counters())),
             ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
     }
@@ -98,7 +99,7 @@ extension OperatorRoutes {
         ])
     }
 
-    private static func nonzero(_ counts: [(String, Int)]) -> JSONValue {
+    static func nonzero(_ counts: [(String, Int)]) -> JSONValue {
         JSONValue.object(of: counts.map { ($0.0, $0.1 == 0 ? nil : .count($0.1)) })
     }
 

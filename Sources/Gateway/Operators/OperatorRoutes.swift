@@ -10,6 +10,7 @@ package struct OperatorRoutes: Sendable {
     let directory: HostDirectory
     let counters: PushCounters
     let senderLimits: SenderLimits
+    let listeners: OpenListeners
     let readiness: Readiness
     let access: OperatorAccess
     let certificates: ServerCertificates
@@ -21,6 +22,7 @@ package struct OperatorRoutes: Sendable {
         directory: HostDirectory,
         counters: PushCounters,
         senderLimits: SenderLimits,
+        listeners: OpenListeners,
         readiness: Readiness,
         access: OperatorAccess,
         certificates: ServerCertificates = ServerCertificates(),
@@ -31,6 +33,7 @@ package struct OperatorRoutes: Sendable {
         self.directory = directory
         self.counters = counters
         self.senderLimits = senderLimits
+        self.listeners = listeners
         self.readiness = readiness
         self.access = access
         self.certificates = certificates

@@ -1,0 +1,23 @@
+package import HTTPTransport
+import Synchronization
+
+/// The listeners that are open, for those who ask what they have counted.
+package final class OpenListeners: Sendable {
+    private let servers = Mutex<[(name: String, server: HTTPServer)]>([])
+
+    package init() {}
+
+    package func add(_ name: String, _ server: HTTPServer) {
+        self.servers.withLock { $0.append((name, server)) }
+    }
+
+    /// What each has counted, in the order in which they were opened.
+    package func counters() async -> [(name: String, counters: HTTPListenerCounters)] {
+        let servers = self.servers.withLock { $0 }
+        var all: [(name: String, counters: HTTPListenerCounters)] = []
+        for (name, server) in servers {
+            all.append((name, await server.counters()))
+        }
+        return all
+    }
+}

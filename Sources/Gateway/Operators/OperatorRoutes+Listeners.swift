@@ -1,0 +1,32 @@
+import HTTP2
+package import HTTPTransport
+package import WidgetModel
+
+extension OperatorRoutes {
+    /// The member `listeners` of `GET /v1/stats`: what each listener has counted. Limits and deadlines go by their keys in
+    /// the configuration; those that nobody has met are left out.
+    package static func listeners(_ all: [(name: String, counters: HTTPListenerCounters)]) -> JSONValue {
+        JSONValue.object(of: all.map { ($0.name, Self.listener($0.counters)) })
+    }
+
+    private static func listener(_ counters: HTTPListenerCounters) -> JSONValue {
+        let limits =
+            HTTPListenerLimit.allCases.map { ($0.rawValue, counters.listenerLimits[$0]) }
+            + HTTP2Limit.allCases.map { ($0.rawValue, counters.connectionLimits[$0]) }
+        let deadlines = HTTPListenerDeadline.allCases.map { ($0.rawValue, counters.deadlines[$0]) }
+        return JSONValue.object(of: [
+            ("connections", .count(counters.connections)),
+            ("handshakes", .count(counters.handshakes)),
+            ("heldBytes", .count(counters.heldBytes)),
+            ("accepted", .count(counters.connectionsAccepted)),
+            ("refused", .count(counters.connectionsRefused)),
+            ("acceptsFailed", .count(counters.acceptsFailed)),
+            ("handshakesFailed", .count(counters.handshakesFailed)),
+            ("requests", .count(counters.requests)),
+            ("answersDropped", .count(counters.answersDropped)),
+            ("endedByFault", .count(counters.connectionsEndedByFault)),
+            ("limits", Self.nonzero(limits)),
+            ("timeouts", Self.nonzero(deadlines)),
+        ])
+    }
+}
