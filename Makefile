@@ -26,7 +26,7 @@ demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running
 bench: setup ## Compare with nghttpd in one run, count instructions
 	@deploy/bench/run.sh
 
-soak: setup ## Mixed load for MINUTES (default 60); memory and descriptors must stay flat
+soak: setup ## Abuse probes, then mixed load for MINUTES (default 60); memory and descriptors must stay flat
 	@MINUTES="$(or $(MINUTES),60)" deploy/bench/soak.sh
 
 clean: ## Remove what was built

@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 
 APP = "com.example.scores"
 TOPIC = f"{APP}.push-type.widgets"
@@ -35,32 +36,41 @@ def token(number: int) -> str:
 
 
 class Gateway:
-    def __init__(self, program: str, hosts: int, under: list[str] = []) -> None:
-        """Starts the program, `under` another one that watches it, and registers hosts with three widgets each."""
+    def __init__(self, program: str, hosts: int, under: list[str] = [], settings: str = "") -> None:
+        """Starts the program, `under` another one that watches it, and registers hosts with three widgets each.
+
+        `settings` are added to the configuration.
+        """
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="freshet-bench-"))
         program = str(pathlib.Path(program).resolve())
         subprocess.run([program, "certs", "--out", self.folder / "certs"], check=True, stdout=subprocess.DEVNULL)
         self.ca = self.folder / "certs" / "ca.pem"
-        (self.folder / "freshet.yaml").write_text(CONFIGURATION)
+        (self.folder / "freshet.yaml").write_text(CONFIGURATION + settings)
         minted = subprocess.run(
             [program, "token", "mint", "--key", self.folder / "certs" / "provider-key.p8", "--kid", KID, "--team", TEAM],
             check=True, capture_output=True, text=True,
         )
         self.bearer = minted.stdout.strip()
-        self.log = open(self.folder / "gateway.log", "w+")
-        self.process = subprocess.Popen(
-            [*under, program, "serve", "--config", self.folder / "freshet.yaml"], stderr=subprocess.PIPE, text=True
-        )
-        for line in self.process.stderr:
-            entry = json.loads(line)
-            if entry["message"] == "ready":
-                self.push, self.host, self.ops = (int(entry[name]) for name in ("push", "host", "ops"))
-                break
-        else:
-            raise RuntimeError("the gateway did not start")
-        # What it says from now on is not needed, and a full pipe would hold it up.
-        os.set_blocking(self.process.stderr.fileno(), False)
+        # A file, since nobody reads a pipe, and a full one would hold it up.
+        with open(self.folder / "gateway.log", "w") as log:
+            self.process = subprocess.Popen(
+                [*under, program, "serve", "--config", self.folder / "freshet.yaml"], stderr=log
+            )
+        entry = self.wait_until_ready()
+        self.push, self.host, self.ops = (int(entry[name]) for name in ("push", "host", "ops"))
         self.register(program, hosts)
+
+    def wait_until_ready(self) -> dict:
+        """The line of its log that has the ports."""
+        while True:
+            has_ended = self.process.poll() is not None
+            lines = (self.folder / "gateway.log").read_text().splitlines(keepends=True)
+            for line in lines:
+                if line.startswith("{") and line.endswith("\n") and '"ready"' in line:
+                    return json.loads(line)
+            if has_ended:
+                raise RuntimeError("the gateway did not start:\n" + "".join(lines))
+            time.sleep(0.05)
 
     def register(self, program: str, hosts: int) -> None:
         teams = ["seahawks", "rams", "bears", "jets", "bills", "colts", "lions", "titans"]
