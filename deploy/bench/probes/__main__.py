@@ -24,7 +24,7 @@ from peer import Peer, Surprise  # noqa: E402
 from witness import Witness  # noqa: E402
 
 LIMITS = {"maxConnections": 100, "maxConnectionsPerAddress": 40, "maxHandshakes": 20}
-TIMEOUTS = {"handshake": 2, "firstRequest": 2, "headers": 2, "request": 4, "idle": 20, "idleHTTP1": 2, "writeStall": 3}
+TIMEOUTS = {"handshake": 2, "firstRequest": 2, "headers": 2, "request": 4, "idle": 20, "idleHTTP1": 6, "writeStall": 3}
 # Where no probe waits for a deadline, none of them is to come in the way on a busy machine.
 PATIENT_TIMEOUTS = dict.fromkeys(TIMEOUTS, 300)
 # No probe takes longer than this, or it fails.
