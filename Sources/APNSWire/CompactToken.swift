@@ -107,7 +107,7 @@ package struct CompactToken: Hashable, Sendable {
         switch object[name] {
         case .int(let seconds): instant = Instant(seconds: seconds)
         case .double(let seconds): instant = Self.instant(seconds)
-        case .string(var text): instant = text.withUTF8Span { Decimal.parse($0).map { Instant(seconds: $0) } }
+        case .string(let text): instant = Decimal.parse(text.utf8.span).map { Instant(seconds: $0) }
         case nil: throw TokenFault("\(name) is missing")
         default: instant = nil
         }

@@ -4,7 +4,9 @@
 /// added first makes room. A hit is a hash and one comparison of all bytes, which tells an attacker nothing, since it
 /// takes place only after the seeded hashes agree. The cache knows no time: check the age on every hit
 /// (``ProviderTokenRules``), and empty it when keys change.
-package struct ProviderTokenCache<Value: Sendable>: Sendable {
+///
+/// Not copyable: it belongs to one event loop, and looking into it must not copy its tables.
+package struct ProviderTokenCache<Value: Sendable>: ~Copyable, Sendable {
     @usableFromInline var keys: ByteKeys
     @usableFromInline var values: [Value] = []
 

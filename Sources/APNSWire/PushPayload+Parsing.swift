@@ -76,7 +76,7 @@ extension PushPayload {
     }
 
     /// Whether a body is the plain one, but for white space.
-    static func isPlain(_ body: Span<UInt8>) -> Bool {
+    package static func isPlain(_ body: Span<UInt8>) -> Bool {
         if body.spells(#"{"aps":{"content-changed":true}}"#) { return true }
         var position = 0
         guard Self.skip("{", body, &position), Self.skip(#""aps""#, body, &position), Self.skip(":", body, &position),

@@ -37,11 +37,17 @@ package enum PushRoute: Hashable, Sendable {
         }
     }
 
+    /// Whether a path may be ``other`` or ``targeted(bundle:isDryRun:)``: told by its first bytes alone.
+    package static func isBelowV1(_ path: ByteRange, in bytes: Span<UInt8>) -> Bool {
+        bytes.extracting(path.bounds).holds("/v1/", at: 0)
+    }
+
     private static func deviceRoute(_ path: ByteRange, _ text: Span<UInt8>) -> PushRoute {
         guard text.count > 9 else { return .missingDeviceToken }
         guard text[9] == UInt8(ascii: "/") else { return .unknown }
         guard text.count > 10 else { return .missingDeviceToken }
-        guard Self.index(of: UInt8(ascii: "/"), in: text, from: 10) == nil else { return .unknown }
+        // A token has no slash, so a path that has one is no push's; looked for eight bytes at a time.
+        guard text.extracting(10..<text.count).firstIndex(of: UInt8(ascii: "/")) == nil else { return .unknown }
         return .device(token: path.dropping(first: 10))
     }
 

@@ -4,8 +4,8 @@ package import WidgetModel
 ///
 /// The gateway makes one per provider key when its configuration is loaded: the apps of the key's team, less what
 /// the key is not for. A topic that is not in it is `TopicDisallowed`. Look-up compares bytes, O(length), without
-/// a String.
-package struct TopicTable: Sendable {
+/// a String. A class, since every push looks into one: a struct's tables would be taken hold of one by one.
+package final class TopicTable: Sendable {
     package struct App: Hashable, Sendable {
         /// The gateway's own number for the app; comes back in ``ValidatedPush/app``.
         package let number: Int
@@ -46,8 +46,8 @@ package struct TopicTable: Sendable {
         let isOfOtherEnvironment: Bool
     }
 
-    private var topics: ByteTable<Entry>
-    private var bundles: ByteTable<Entry>
+    private let topics: ByteTable<Entry>
+    private let bundles: ByteTable<Entry>
     /// What is known of the topic that a push without `apns-topic` is for; nil if it has to name one.
     let defaultEntry: Entry?
     /// The types that a push to any of the apps may have.
@@ -64,21 +64,23 @@ package struct TopicTable: Sendable {
         defaultsToOnlyTopic: Bool = false,
         rules: PushRules = .all
     ) {
-        self.topics = ByteTable()
-        self.bundles = ByteTable()
+        var topics = ByteTable<Entry>()
+        var bundles = ByteTable<Entry>()
         var union = PushTypeSet.widgetKit
         var reachable: [Entry] = []
         for app in apps {
             var isReachable = false
             for (topic, types) in Self.entries(of: app)
             where rules.met(.topicOfKey, allowed?.contains(topic) ?? true) {
-                self.topics.insert(Array(topic.utf8), Self.entry(app, types))
+                topics.insert(Array(topic.utf8), Self.entry(app, types))
                 reachable.append(Self.entry(app, types))
                 isReachable = true
             }
             union.formUnion(app.types)
-            if isReachable { self.bundles.insert(Array(app.bundle.rawValue.utf8), Self.entry(app, app.types)) }
+            if isReachable { bundles.insert(Array(app.bundle.rawValue.utf8), Self.entry(app, app.types)) }
         }
+        self.topics = topics
+        self.bundles = bundles
         self.types = union
         self.defaultEntry = defaultsToOnlyTopic && reachable.count == 1 ? reachable[0] : nil
     }

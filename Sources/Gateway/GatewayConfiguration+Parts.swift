@@ -137,7 +137,7 @@ extension TokenUpdates {
 
 extension TopicTable {
     /// The topics of a team's apps that a key is for.
-    fileprivate init(
+    fileprivate convenience init(
         _ configuration: GatewayConfiguration,
         of key: GatewayConfiguration.ProviderKey,
         team: TeamID,

@@ -1,3 +1,4 @@
+package import APNSWire
 import Synchronization
 package import WidgetModel
 
@@ -6,12 +7,12 @@ package import WidgetModel
 /// A token may have been one host's and now be another's, in another partition: each partition's word on it is kept, and
 /// a binding outweighs a removal, in whichever order the partitions speak.
 ///
-/// Filled by the partitions' owners from what their engines applied, read by every event loop. One lock, held for a
-/// look-up of some tens of nanoseconds; the table is keyed by a 64-bit hash so that the 32 bytes of a token are
-/// hashed once and compared once.
+/// Filled by the partitions' owners from what their engines applied, read by every event loop. In parts, each behind a
+/// lock that is held for a look-up of some tens of nanoseconds. What is found is shared, not copied: a push takes hold of
+/// one object.
 package final class HostDirectory: Sendable {
     /// What a token is bound to.
-    package struct Entry: Hashable, Sendable {
+    package final class Entry: Hashable, Sendable {
         package let host: HostID
         package let app: BundleID
         /// The control instance whose own token this is, nil for a widget token.
@@ -24,6 +25,16 @@ package final class HostDirectory: Sendable {
             self.instance = instance
             self.partition = partition
         }
+
+        package static func == (left: Entry, right: Entry) -> Bool {
+            left.host == right.host && left.app == right.app && left.instance == right.instance
+                && left.partition == right.partition
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            hasher.combine(self.host)
+            hasher.combine(self.instance)
+        }
     }
 
     /// What is known of a token.
@@ -34,14 +45,37 @@ package final class HostDirectory: Sendable {
         case unknown
     }
 
-    /// What one partition says of a token.
-    private struct Slot {
-        let token: [UInt8]
+    /// What one partition says of a token, and before what others said of the same or of one with the same hash.
+    private final class Word: Sendable {
+        let token: TokenWords
         let partition: PartitionID
         let lookup: Lookup
+        let earlier: Word?
+
+        init(_ token: TokenWords, _ partition: PartitionID, _ lookup: Lookup, earlier: Word?) {
+            self.token = token
+            self.partition = partition
+            self.lookup = lookup
+            self.earlier = earlier
+        }
+
+        /// The words before and with this one, but for a partition's on a token.
+        func without(_ token: TokenWords, _ partition: PartitionID) -> Word? {
+            let rest = self.earlier?.without(token, partition)
+            if self.partition == partition, self.token == token { return rest }
+            return Word(self.token, self.partition, self.lookup, earlier: rest)
+        }
     }
 
-    private let table = Mutex<[UInt64: [Slot]]>([:])
+    private final class Part: Sendable {
+        /// By hash: the newest word.
+        let table = Mutex<[UInt64: Word]>([:])
+    }
+
+    /// So many that event loops rarely want the same at once.
+    private static let partCount = 64
+
+    private let parts = (0..<HostDirectory.partCount).map { _ in Part() }
     private let seed: UInt64
 
     /// An empty directory.
@@ -52,17 +86,27 @@ package final class HostDirectory: Sendable {
     }
 
     /// What a token is bound to now.
-    package func lookup(_ token: Span<UInt8>) -> Lookup {
-        let key = self.key(token)
-        return self.table.withLock { table in
-            guard let slots = table[key] else { return .unknown }
-            return Self.find(token, in: slots)
+    package func lookup(_ token: borrowing TokenWords) -> Lookup {
+        let hash = token.hash(seed: self.seed)
+        guard let word = self.part(hash).table.withLock({ $0[hash] }) else { return .unknown }
+        // The newest binding, else the newest removal.
+        var removal = Lookup.unknown
+        var next: Word? = word
+        while let word = next {
+            next = word.earlier
+            guard word.token == token else { continue }
+            switch (word.lookup, removal) {
+            case (.bound, _): return word.lookup
+            case (.removed(_, let at), .removed(_, let newest)) where at <= newest: continue
+            default: removal = word.lookup
+            }
         }
+        return removal
     }
 
     /// What a token is bound to now.
     package func lookup(_ token: DeviceToken) -> Lookup {
-        self.lookup(token.bytes.span)
+        self.lookup(TokenWords(token))
     }
 
     package func bind(_ token: DeviceToken, to entry: Entry) {
@@ -79,42 +123,21 @@ package final class HostDirectory: Sendable {
 
     /// How many tokens are known, removed ones included; one that moved between partitions counts for each.
     package var count: Int {
-        self.table.withLock { $0.values.reduce(0) { $0 + $1.count } }
+        self.parts.reduce(0) { count, part in
+            part.table.withLock { table in
+                table.values.reduce(count) { $0 + sequence(first: $1, next: \.earlier).reduce(0) { sum, _ in sum + 1 } }
+            }
+        }
     }
 
     private func replace(_ token: DeviceToken, _ partition: PartitionID, with lookup: Lookup?) {
-        let key = self.key(token.bytes.span)
-        self.table.withLock { table in
-            var slots = table[key, default: []]
-            slots.removeAll { $0.partition == partition && $0.token == token.bytes }
-            if let lookup { slots.append(Slot(token: token.bytes, partition: partition, lookup: lookup)) }
-            table[key] = slots.isEmpty ? nil : slots
+        let token = TokenWords(token)
+        let hash = token.hash(seed: self.seed)
+        self.part(hash).table.withLock { table in
+            let rest = table[hash]?.without(token, partition)
+            table[hash] = lookup.map { Word(token, partition, $0, earlier: rest) } ?? rest
         }
     }
 
-    private func key(_ token: Span<UInt8>) -> UInt64 {
-        var hash = StableHash()
-        hash.combine(self.seed)
-        hash.combine(token)
-        return hash.value
-    }
-
-    /// The newest binding, else the newest removal.
-    private static func find(_ token: Span<UInt8>, in slots: [Slot]) -> Lookup {
-        var removal = Lookup.unknown
-        for slot in slots.reversed() where Self.isEqual(slot.token.span, token) {
-            switch (slot.lookup, removal) {
-            case (.bound, _): return slot.lookup
-            case (.removed(_, let at), .removed(_, let newest)) where at <= newest: continue
-            default: removal = slot.lookup
-            }
-        }
-        return removal
-    }
-
-    private static func isEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
-        guard left.count == right.count else { return false }
-        for index in left.indices where left[index] != right[index] { return false }
-        return true
-    }
+    private func part(_ hash: UInt64) -> Part { self.parts[Int(truncatingIfNeeded: hash >> 58)] }
 }

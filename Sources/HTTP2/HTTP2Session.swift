@@ -163,6 +163,9 @@ import CNghttp2
     /// Bytes of requests that are not whole, and of answers that have not gone.
     package var heldBytes: Int { unsafe self.state.pointee.heldBytes }
 
+    /// Gives memory back that only a session with streams has use for.
+    package func freeSpares() { unsafe self.state.pointee.slab.freeSpares() }
+
     /// Streams that are open now.
     package var streamCount: Int { unsafe self.state.pointee.slab.liveCount }
 

@@ -61,6 +61,15 @@ package struct ResponseFields: Sendable {
         self.close(offset: offset, nameLength: nameLength, isIndexed: indexed)
     }
 
+    /// Gives the last field another value of the same length, for answers that differ in nothing else.
+    package mutating func replaceLastValue(_ value: Span<UInt8>) {
+        guard let last = self.entries.last, Int(last.valueLength) == value.count else {
+            preconditionFailure("a value is replaced by one of another length")
+        }
+        let start = self.bytes.count - value.count
+        for index in value.indices { self.bytes[start + index] = value[index] }
+    }
+
     /// The name of a field, as text.
     package func name(at index: Int) -> String {
         let entry = self.entries[index]

@@ -7,11 +7,14 @@
     private static let chunksKept = 4
     /// Bytes of a spare store; a larger one goes back to the allocator.
     private static let spareCapacityMax: Int32 = 4096
+    /// Spare stores that a session keeps until ``freeSpares()``.
+    private static let sparesMax = 128
 
     private var chunks: [UnsafeMutablePointer<StreamSlot>] = unsafe []
     private var firstFree: UnsafeMutablePointer<StreamSlot>?
-    /// One emptied store for the next stream: most requests begin and end within one wakeup, so one is enough.
-    private var spare = ByteStore()
+    /// Emptied stores for the next streams. A client that sends its requests' heads first and their bodies behind needs
+    /// one for every stream at once.
+    private var spares: [ByteStore] = []
     private(set) var liveCount = 0
 
     init() {
@@ -31,8 +34,7 @@
         unsafe slot.pointee.flags = .isLive
         unsafe slot.pointee.beganAt = second
         unsafe slot.pointee.progressAt = second
-        unsafe slot.pointee.input = self.spare
-        self.spare = ByteStore()
+        if let spare = self.spares.popLast() { unsafe slot.pointee.input = spare }
         self.liveCount += 1
         return unsafe slot
     }
@@ -51,12 +53,18 @@
         }
     }
 
-    /// Empties a store whose bytes were copied or sent, and keeps one for the next stream.
+    /// Gives the memory of spare stores back: for a session that has nothing to do.
+    mutating func freeSpares() {
+        for index in self.spares.indices { self.spares[index].deallocate() }
+        self.spares = []
+    }
+
+    /// Empties a store whose bytes were copied or sent, and keeps it for the next stream if there is room.
     mutating func recycle(_ store: inout ByteStore) {
         guard unsafe store.base != nil else { return }
-        if unsafe self.spare.base == nil && store.capacity <= Self.spareCapacityMax {
+        if self.spares.count < Self.sparesMax && store.capacity <= Self.spareCapacityMax {
             store.removeAll()
-            self.spare = store
+            self.spares.append(store)
             store = ByteStore()
         } else {
             store.deallocate()
@@ -84,7 +92,7 @@
             }
             unsafe chunk.deallocate()
         }
-        self.spare.deallocate()
+        self.freeSpares()
         unsafe self.chunks = []
     }
 

@@ -127,6 +127,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
             self.sendProbe(at: second)
         }
         guard self.session.streamCount > 0 else {
+            self.session.freeSpares()
             if second &- self.activeAt >= deadlines.idle.wholeSeconds, self.session.sentGoAway == nil {
                 self.loop.counters.deadlines[.idle] += 1
                 self.goAway(.noError, debug: GoAwayReason.idleTimeout.json)

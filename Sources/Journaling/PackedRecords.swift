@@ -38,6 +38,27 @@ package struct PackedRecords: Hashable, Sendable {
         self.count += 1
     }
 
+    /// Appends the record that `body` writes.
+    @inline(__always)
+    package mutating func append(_ body: (inout ByteWriter) -> Void) {
+        var writer = ByteWriter()
+        swap(&writer.bytes, &self.bytes)
+        // The length stands before the record and is known after it: one byte is kept for it, enough for nearly all.
+        let start = writer.bytes.count
+        writer.write(byte: 0)
+        body(&writer)
+        let length = writer.bytes.count - start - 1
+        if length < 0x80 {
+            writer.bytes[start] = UInt8(truncatingIfNeeded: length)
+        } else {
+            var prefix = ByteWriter()
+            prefix.write(count: length)
+            writer.bytes.replaceSubrange(start...start, with: prefix.bytes)
+        }
+        swap(&writer.bytes, &self.bytes)
+        self.count += 1
+    }
+
     /// Appends all of another's records.
     package mutating func append(contentsOf other: PackedRecords) {
         self.bytes.append(contentsOf: other.bytes)
@@ -69,8 +90,6 @@ package struct PackedRecords: Hashable, Sendable {
 /// Packs records one after the other and hands them over as a whole.
 package struct RecordPacker: Sendable {
     private var packed = PackedRecords()
-    /// Keeps its storage from record to record: the length stands before the bytes, so they are written here first.
-    private var scratch = ByteWriter()
 
     package init() {}
 
@@ -79,9 +98,7 @@ package struct RecordPacker: Sendable {
 
     /// Appends the record that `body` writes.
     package mutating func append(_ body: (inout ByteWriter) -> Void) {
-        self.scratch.bytes.removeAll(keepingCapacity: true)
-        body(&self.scratch)
-        self.packed.append(self.scratch.bytes)
+        self.packed.append(body)
     }
 
     /// The records since the last call; the packer is empty afterwards.

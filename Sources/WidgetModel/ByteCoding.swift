@@ -43,8 +43,17 @@ package struct ByteWriter: Sendable {
     }
 
     package mutating func write(fixed64 value: UInt64) {
-        for shift in stride(from: UInt64(0), to: 64, by: 8) {
-            self.bytes.append(UInt8(truncatingIfNeeded: value >> shift))
+        self.bytes.append(addingCapacity: 8) { bytes in
+            for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: value >> (shift * 8))) }
+        }
+    }
+
+    /// Three numbers, one behind the other: what every push begins with.
+    package mutating func write(fixed64 values: (UInt64, UInt64, UInt64)) {
+        self.bytes.append(addingCapacity: 24) { bytes in
+            for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: values.0 >> (shift * 8))) }
+            for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: values.1 >> (shift * 8))) }
+            for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: values.2 >> (shift * 8))) }
         }
     }
 
@@ -61,8 +70,7 @@ package struct ByteWriter: Sendable {
     }
 
     package mutating func write(_ string: String) {
-        var string = string
-        string.withUTF8Span { self.write($0) }
+        self.write(string.utf8.span)
     }
 
     package mutating func write(_ bytes: [UInt8]) {
@@ -72,7 +80,9 @@ package struct ByteWriter: Sendable {
 
     package mutating func write(_ bytes: Span<UInt8>) {
         self.write(count: bytes.count)
-        for index in bytes.indices { self.bytes.append(bytes[index]) }
+        self.bytes.append(addingCapacity: bytes.count) { output in
+            for index in bytes.indices { output.append(bytes[index]) }
+        }
     }
 
     /// Writes a presence byte and then, if there is a value, the value.
@@ -86,14 +96,6 @@ package struct ByteWriter: Sendable {
     package mutating func write<Element>(each elements: [Element], _ body: (inout ByteWriter, Element) -> Void) {
         self.write(count: elements.count)
         for element in elements { body(&self, element) }
-    }
-}
-
-extension String {
-    /// Calls `body` with the string's UTF-8 bytes, without copying them where the string is native.
-    package mutating func withUTF8Span<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        self.makeContiguousUTF8()
-        return body(self.utf8.span)
     }
 }
 

@@ -11,8 +11,7 @@ package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
 
     /// The token that `hex` spells, or nil if it is empty, of odd length or not hex.
     package init?(hex: String) {
-        var hex = hex
-        guard let bytes = hex.withUTF8Span({ DeviceToken.decode(hex: $0) }) else { return nil }
+        guard let bytes = DeviceToken.decode(hex: hex.utf8.span) else { return nil }
         self.bytes = bytes
     }
 
@@ -161,32 +160,46 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
     }
 
     package init?(_ text: String) {
-        var text = text
-        guard let id = text.withUTF8Span({ PushID($0) }) else { return nil }
+        guard let id = PushID(text.utf8.span) else { return nil }
         self = id
     }
 
     /// Appends the 36 characters of the lower-case text form.
     package func append(to text: inout [UInt8]) {
-        Self.append(self.high >> 32, digits: 8, to: &text)
-        text.append(0x2D)
-        Self.append(self.high >> 16, digits: 4, to: &text)
-        text.append(0x2D)
-        Self.append(self.high, digits: 4, to: &text)
-        text.append(0x2D)
-        Self.append(self.low >> 48, digits: 4, to: &text)
-        text.append(0x2D)
-        Self.append(self.low, digits: 12, to: &text)
+        let words = (
+            Self.digits(UInt32(truncatingIfNeeded: self.high >> 32)), Self.digits(UInt32(truncatingIfNeeded: self.high)),
+            Self.digits(UInt32(truncatingIfNeeded: self.low >> 32)), Self.digits(UInt32(truncatingIfNeeded: self.low))
+        )
+        text.append(addingCapacity: 36) { characters in
+            Self.append(words.0, 8, to: &characters)
+            characters.append(0x2D)
+            Self.append(words.1, 4, to: &characters)
+            characters.append(0x2D)
+            Self.append(words.1 >> 32, 4, to: &characters)
+            characters.append(0x2D)
+            Self.append(words.2, 4, to: &characters)
+            characters.append(0x2D)
+            Self.append(words.2 >> 32, 4, to: &characters)
+            Self.append(words.3, 8, to: &characters)
+        }
     }
 
-    private static func append(_ value: UInt64, digits: UInt64, to text: inout [UInt8]) {
-        var shift = digits * 4
-        while shift > 0 {
-            shift -= 4
-            let digit = UInt8(truncatingIfNeeded: value >> shift) & 15
-            // Letters are 39 characters after where the digits would go on.
-            text.append(0x30 + digit + (digit > 9 ? 39 : 0))
-        }
+    @inline(__always)
+    private static func append(_ characters: UInt64, _ count: Int, to text: inout OutputSpan<UInt8>) {
+        for index in 0..<count { text.append(UInt8(truncatingIfNeeded: characters >> UInt64(8 * index))) }
+    }
+
+    /// The eight lower-case hex digits of a number, the first one in the lowest byte: all eight at once, since an answer
+    /// carries an id and this is most of what making one costs.
+    @inline(__always)
+    private static func digits(_ number: UInt32) -> UInt64 {
+        var spread = UInt64(number.byteSwapped)
+        spread = (spread | spread << 16) & 0x0000_FFFF_0000_FFFF
+        spread = (spread | spread << 8) & 0x00FF_00FF_00FF_00FF
+        let nibbles = (spread >> 4 & 0x000F_000F_000F_000F) | (spread & 0x000F_000F_000F_000F) << 8
+        // Letters are 39 characters after where the digits would go on.
+        let letters = (nibbles &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 39
     }
 
     package var description: String {

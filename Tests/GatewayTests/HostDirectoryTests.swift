@@ -1,3 +1,4 @@
+import APNSWire
 import Gateway
 import Testing
 import WidgetModel
@@ -13,6 +14,12 @@ import WidgetModel
             instance: instance.map { InstanceID($0) },
             partition: PartitionID(partition)
         )
+    }
+
+    private static func words(_ hex: String) -> TokenWords {
+        var words = TokenWords()
+        #expect(words.decode(hex: hex.utf8.span))
+        return words
     }
 
     private func remove(in partition: UInt16, at instant: Instant = Sports.start) {
@@ -41,7 +48,7 @@ import WidgetModel
         let tokens = [[1, 2, 3], [1, 2], [1, 2, 4], [2, 2, 3], [1, 2, 3, 0]].map { DeviceToken(bytes: $0) }
         for (index, token) in tokens.enumerated() { self.directory.bind(token, to: Self.entry("host-\(index)")) }
         #expect(tokens.map { self.directory.lookup($0) } == (0..<5).map { .bound(Self.entry("host-\($0)")) })
-        #expect(tokens.map { self.directory.lookup($0.bytes.span) } == (0..<5).map { .bound(Self.entry("host-\($0)")) })
+        #expect(tokens.map { self.directory.lookup(Self.words($0.hex)) } == (0..<5).map { .bound(Self.entry("host-\($0)")) })
     }
 
     /// The token was a host's in one partition, which removed it, and is another host's in another partition now.

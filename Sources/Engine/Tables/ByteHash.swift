@@ -26,8 +26,7 @@ enum ByteHash {
     }
 
     static func of(_ string: String, seed: UInt64) -> UInt64 {
-        var string = string
-        return string.withUTF8Span { self.of($0, seed: seed) }
+        self.of(string.utf8.span, seed: seed)
     }
 
     @inline(__always)
@@ -57,11 +56,9 @@ extension String {
     /// Whether the string is these bytes.
     @inline(__always)
     func equals(_ bytes: [UInt8], in range: Range<Int>) -> Bool {
-        var copy = self
-        return copy.withUTF8Span { text in
-            guard text.count == range.count else { return false }
-            for index in text.indices where text[index] != bytes[range.lowerBound &+ index] { return false }
-            return true
-        }
+        let text = self.utf8.span
+        guard text.count == range.count else { return false }
+        for index in text.indices where text[index] != bytes[range.lowerBound &+ index] { return false }
+        return true
     }
 }

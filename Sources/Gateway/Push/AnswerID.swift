@@ -6,11 +6,17 @@ enum AnswerID {
     case given(Range<Int>)
     case generated(PushID)
 
+    /// As many characters as every id has.
+    static let placeholder = [UInt8](repeating: UInt8(ascii: "-"), count: PushFlight.idBytes)
+
     /// Appends its 36 characters.
     func append(to text: inout [UInt8], _ request: Span<UInt8>) {
         switch self {
         case .generated(let id): id.append(to: &text)
-        case .given(let range): for index in range { text.append(request[index]) }
+        case .given(let range):
+            text.append(addingCapacity: range.count) { characters in
+                for index in range { characters.append(request[index]) }
+            }
         }
     }
 

@@ -1,16 +1,36 @@
 package import APNSWire
-package import Engine
 package import IntentMatching
+package import WidgetModel
 
 /// A push in which everything is in order.
 package struct JudgedPush: Sendable {
+    /// Whom it is for.
+    package enum Destination: Sendable {
+        /// The host or control behind a known token.
+        case host(HostDirectory.Entry)
+        /// A token that nobody registered, of an app that takes those.
+        case unknownHost(HostID)
+        /// Every host of the app.
+        case app
+    }
+
+    /// What a body says beyond Apple's. A class, since nearly every push has none.
+    package final class Details: Sendable {
+        package let payload: PushPayload
+        /// The body's pattern, nil for every instance.
+        package let pattern: MatchPattern?
+
+        package init(payload: PushPayload, pattern: MatchPattern?) {
+            self.payload = payload
+            self.pattern = pattern
+        }
+    }
+
     package let sender: Sender
     package let app: ServedApps.App
     /// Its head; ranges lie in the bytes that were judged.
     package let push: ValidatedPush
-    /// Its body.
-    package let payload: PushPayload
-    /// The body's pattern, nil for every instance.
-    package let pattern: MatchPattern?
-    package let destination: PushDestination
+    package let destination: Destination
+    /// nil for a plain body.
+    package let details: Details?
 }

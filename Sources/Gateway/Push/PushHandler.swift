@@ -112,7 +112,7 @@ extension PushHandler {
             let field = batch.fields[Int(index)]
             head.receive(name: bytes.extracting(field.name.indices), value: field.value.wire, in: bytes)
         }
-        if let path = head.path, PushRoute(path: path, in: bytes) == .other {
+        if let path = head.path, PushRoute.isBelowV1(path, in: bytes), PushRoute(path: path, in: bytes) == .other {
             self.passOn(request, batch, connection)
             return
         }
@@ -161,22 +161,34 @@ extension PushHandler {
             at: now
         )
         let id = push.id ?? self.ids.next()
+        let answerID = push.idText.map { AnswerID.given($0.bounds) } ?? .generated(id)
+        let contentHash = push.contentHash(in: bytes, body: bytes.extracting(request.body.indices))
+        if case .host(let entry) = judged.destination, judged.details == nil {
+            let plain = PlainPush(
+                id: id,
+                contentHash: contentHash,
+                priority: push.priority,
+                expiration: push.expiration
+            )
+            self.append(plain, push, from: judged.sender, to: entry, bytes)
+            self.wait(for: connection, request.streamID, answerID, judged.app, bytes)
+            return
+        }
         let record = PushRecord(
             id: id,
             team: judged.sender.team,
-            contentHash: push.contentHash(in: bytes, body: bytes.extracting(request.body.indices)),
+            contentHash: contentHash,
             priority: push.priority,
             expiration: push.expiration,
             collapseID: push.collapseID.flatMap { CollapseID(bytes: Array(copying: bytes.extracting($0.bounds))) },
-            notBefore: judged.payload.notBefore,
-            digest: judged.payload.digest.map { Array($0.utf8) },
-            target: judged.destination,
-            kind: judged.payload.kind,
-            pattern: judged.pattern
+            notBefore: judged.details?.payload.notBefore,
+            digest: judged.details?.payload.digest.map { Array($0.utf8) },
+            target: judged.target,
+            kind: judged.details?.payload.kind,
+            pattern: judged.details?.pattern
         )
-        let answerID = push.idText.map { AnswerID.given($0.bounds) } ?? .generated(id)
         if case .targeted(_, let isDryRun) = push.target {
-            let matchedMax = Self.smaller(judged.payload.maxMatched, judged.app.matchedMax)
+            let matchedMax = Self.smaller(judged.details?.payload.maxMatched, judged.app.matchedMax)
             if isDryRun || matchedMax != nil {
                 let text = answerID.text(bytes)
                 self.ask(
@@ -215,6 +227,38 @@ extension PushHandler {
         case .host(let host, _): _ = self.builder.append(.push(record), for: host)
         case .app: _ = self.builder.appendToAll(.push(record))
         }
+        self.wait(for: connection, streamID, id, app, bytes)
+    }
+
+    /// A push that is all in its headers: its record is written from where they are.
+    private func append(
+        _ record: PlainPush,
+        _ push: ValidatedPush,
+        from sender: Sender,
+        to entry: HostDirectory.Entry,
+        _ bytes: Span<UInt8>
+    ) {
+        let collapseID = push.collapseID.map(\.bounds) ?? 0..<0
+        _ = self.builder.append(to: entry.partition) { writer in
+            record.encode(
+                team: sender.team,
+                host: entry.host,
+                instance: entry.instance,
+                collapseID: collapseID,
+                in: bytes,
+                into: &writer
+            )
+        }
+    }
+
+    /// Answers once the record that was just added is durable.
+    private func wait(
+        for connection: HTTPConnection,
+        _ streamID: Int32,
+        _ id: AnswerID,
+        _ app: ServedApps.App,
+        _ bytes: Span<UInt8>
+    ) {
         self.flight.append(
             connection: connection,
             streamID: streamID,
@@ -256,14 +300,12 @@ extension PushHandler {
         self.services.senderLimits.backlog.remove(flight.count)
         switch result {
         case .success:
+            var fields = ResponseFields()
+            fields.append(name: "apns-id", value: AnswerID.placeholder.span, indexed: false)
             flight.answer { connection, streamID, id, isInDevelopment in
-                self.fields.removeAll()
-                self.fields.append(name: "apns-id", value: id, indexed: false)
-                if isInDevelopment, let push = PushID(id) {
-                    // What the operators' routes know the push by.
-                    self.fields.append(name: "apns-unique-id", value: push.description, indexed: false)
-                }
-                connection.respond(streamID, status: 200, fields: self.fields)
+                if isInDevelopment { return self.answer(connection, streamID, uniquely: id) }
+                fields.replaceLastValue(id)
+                connection.respond(streamID, status: 200, fields: fields)
             }
             self.services.counters.add(accepted: flight.count)
         case .failure:
@@ -277,6 +319,16 @@ extension PushHandler {
             }
             self.services.counters.add(unavailable: flight.count)
         }
+    }
+
+    /// What an app in development gets in addition: what the operators' routes know the push by.
+    private func answer(_ connection: HTTPConnection, _ streamID: Int32, uniquely id: Span<UInt8>) {
+        self.fields.removeAll()
+        self.fields.append(name: "apns-id", value: id, indexed: false)
+        if let push = PushID(id) {
+            self.fields.append(name: "apns-unique-id", value: push.description, indexed: false)
+        }
+        connection.respond(streamID, status: 200, fields: self.fields)
     }
 
     private func reject(
@@ -358,6 +410,17 @@ extension PushHandler {
         self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/problem+json")
         connection.respond(streamID, status: problem.code.status, fields: self.fields, body: problem.json.jsonText.span)
+    }
+}
+
+extension JudgedPush {
+    /// The destination as the log has it.
+    fileprivate var target: PushDestination {
+        switch self.destination {
+        case .host(let entry): .host(entry.host, entry.instance)
+        case .unknownHost(let host): .host(host, nil)
+        case .app: .app(self.app.bundle)
+        }
     }
 }
 

@@ -1,5 +1,4 @@
 package import APNSWire
-import Engine
 import IntentMatching
 package import WidgetModel
 
@@ -8,7 +7,7 @@ package import WidgetModel
 ///
 /// One per event loop. Knows no socket and no clock; what it changes is the cache of verified tokens and the binding of
 /// the connection.
-package struct PushJudge {
+package struct PushJudge: ~Copyable {
     private let apps: ServedApps
     private let senders: SenderDirectory
     private let directory: HostDirectory
@@ -16,6 +15,8 @@ package struct PushJudge {
     private let rules: PushRules
     private let reader = JSONReader()
     private var tokens: ProviderTokenCache<VerifiedSender>
+    /// The device token of the push at hand.
+    private var token = TokenWords()
     /// How many signatures were checked: a token that was verified before costs none.
     package private(set) var verifications = 0
 
@@ -65,21 +66,14 @@ package struct PushJudge {
         } catch {
             throw RejectionAnswer(error.rejection, detail: error.sentence.isEmpty ? nil : error.sentence)
         }
-        let payload: PushPayload
-        do throws(PayloadFault) {
-            payload = try PushPayload.parse(bytes.extracting(body), reader: self.reader, rules: self.rules)
-        } catch {
-            throw RejectionAnswer(.badPayload, detail: error.description)
-        }
         let app = self.apps.apps[push.app]
-        let pattern = try self.pattern(payload, app)
+        let details = PushPayload.isPlain(bytes.extracting(body)) ? nil : try self.details(bytes.extracting(body), app)
         return JudgedPush(
             sender: sender,
             app: app,
             push: push,
-            payload: payload,
-            pattern: pattern,
-            destination: try self.destination(push, app, bytes)
+            destination: try self.destination(push, app, bytes),
+            details: details
         )
     }
 
@@ -200,6 +194,19 @@ package struct PushJudge {
 // MARK: - The body, and the device token
 
 extension PushJudge {
+    private func details(
+        _ body: Span<UInt8>,
+        _ app: ServedApps.App
+    ) throws(RejectionAnswer) -> JudgedPush.Details {
+        let payload: PushPayload
+        do throws(PayloadFault) {
+            payload = try PushPayload.parse(body, reader: self.reader, rules: self.rules)
+        } catch {
+            throw RejectionAnswer(.badPayload, detail: error.description)
+        }
+        return JudgedPush.Details(payload: payload, pattern: try self.pattern(payload, app))
+    }
+
     private func pattern(_ payload: PushPayload, _ app: ServedApps.App) throws(RejectionAnswer) -> MatchPattern? {
         if let kind = payload.kind, !self.rules.met(.kind, app.schema(of: kind) != nil) {
             throw RejectionAnswer(.badPayload, detail: "freshet.kind: the app has no kind \"\(kind)\"")
@@ -215,26 +222,26 @@ extension PushJudge {
     }
 
     /// Whom the record is for.
-    private func destination(
+    private mutating func destination(
         _ push: ValidatedPush,
         _ app: ServedApps.App,
         _ bytes: Span<UInt8>
-    ) throws(RejectionAnswer) -> PushDestination {
-        guard case .device(let range) = push.target else { return .app(app.bundle) }
+    ) throws(RejectionAnswer) -> JudgedPush.Destination {
+        guard case .device(let range) = push.target else { return .app }
+        let digits = bytes.extracting(range.bounds)
         // Its form was checked: only where that rule is not in force is it no hex.
-        let token = DeviceToken.decode(hex: bytes.extracting(range.bounds)) ?? []
-        if let entry = try self.resolve(token, push.type, app) { return .host(entry.host, entry.instance) }
+        if !self.token.decode(hex: digits) { self.token = TokenWords() }
+        if let entry = try self.resolve(push.type, app) { return .host(entry) }
         // An unknown token where the app accepts those: logged like any push, and matches nothing.
-        return .host(HostID(derivedFrom: DeviceToken(bytes: token)), nil)
+        return .unknownHost(HostID(derivedFrom: DeviceToken(bytes: DeviceToken.decode(hex: digits) ?? [])))
     }
 
-    /// The host or control that a token stands for, nil if it is unknown and the app accepts that.
+    /// The host or control that the token stands for, nil if it is unknown and the app accepts that.
     private func resolve(
-        _ token: [UInt8],
         _ type: PushType,
         _ app: ServedApps.App
     ) throws(RejectionAnswer) -> HostDirectory.Entry? {
-        switch self.directory.lookup(token.span) {
+        switch self.directory.lookup(self.token) {
         case .bound(let entry):
             guard self.rules.met(.deviceTokenOfApp, entry.app == app.bundle),
                 self.rules.met(.deviceTokenOfType, (type == .controls) == (entry.instance != nil))

@@ -37,9 +37,15 @@ package struct SubmissionBuilder {
     }
 
     package mutating func append(_ record: Record, to partition: PartitionID) -> Ticket {
+        self.append(to: partition) { record.encode(into: &$0) }
+    }
+
+    /// Adds the record that `body` writes.
+    @inline(__always)
+    package mutating func append(to partition: PartitionID, _ body: (inout ByteWriter) -> Void) -> Ticket {
         self.recordCount += 1
         let index = self.packers[Int(partition.rawValue)].recordCount
-        self.packers[Int(partition.rawValue)].append { record.encode(into: &$0) }
+        self.packers[Int(partition.rawValue)].append(body)
         if self.packers[Int(partition.rawValue)].byteCount >= Self.batchBytesMax { self.isFull = true }
         return Ticket(partition: partition, index: index)
     }

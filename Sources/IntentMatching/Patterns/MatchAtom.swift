@@ -19,7 +19,7 @@ package enum MatchAtom: Hashable, Sendable {
     /// Whether a present value satisfies the condition. Precondition: it is no array.
     package func matches(_ value: ParameterValue) -> Bool {
         switch value {
-        case .string(var string): return string.withUTF8Span { self.matches(text: $0) }
+        case .string(let string): return self.matches(text: string.utf8.span)
         case .int(let int): return self.matches(number: ExactNumber(int))
         case .double(let double): return ExactNumber(double).map { self.matches(number: $0) } ?? false
         case .bool(let bool): return self.matches(bool: bool)

@@ -1,0 +1,69 @@
+package import WidgetModel
+
+/// A device token as words of eight bytes: how tables hash and compare tokens without making an array of each.
+///
+/// Reused from push to push, so that decoding allocates nothing.
+package struct TokenWords: Hashable, Sendable {
+    /// The token's bytes, the first one lowest; the last word is filled up with zeroes.
+    private var words: [UInt64] = []
+    private var byteCount = 0
+
+    /// An empty token.
+    package init() {}
+
+    package init(_ token: DeviceToken) {
+        let bytes = token.bytes.span
+        self.byteCount = bytes.count
+        self.words.reserveCapacity((bytes.count + 7) / 8)
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            self.words.append(bytes.word(at: offset))
+            offset += 8
+        }
+        if offset < bytes.count { self.words.append(bytes.lastPartialWord) }
+    }
+
+    /// Becomes the token that hex digits spell, in either case.
+    ///
+    /// - Returns: false if there are none, an odd number of them, or other characters; what it is then is of no use.
+    package mutating func decode(hex: Span<UInt8>) -> Bool {
+        guard !hex.isEmpty, hex.count.isMultiple(of: 2) else { return false }
+        self.words.removeAll(keepingCapacity: true)
+        self.byteCount = hex.count / 2
+        var faults: UInt64 = 0
+        var offset = 0
+        while offset + 16 <= hex.count {
+            let first = Base16.values(of: hex.word(at: offset))
+            let second = Base16.values(of: hex.word(at: offset + 8))
+            faults |= first.faults | second.faults
+            self.words.append(Base16.word(first.values, second.values))
+            offset += 16
+        }
+        var last: UInt64 = 0
+        var shift: UInt64 = 0
+        while offset < hex.count {
+            guard let high = Base16.digit(hex[offset]), let low = Base16.digit(hex[offset + 1]) else { return false }
+            last |= UInt64(high << 4 | low) << shift
+            shift += 8
+            offset += 2
+        }
+        if shift > 0 { self.words.append(last) }
+        return faults == 0
+    }
+
+    /// A hash for tables in memory; differs per seed. O(bytes / 8).
+    package func hash(seed: UInt64) -> UInt64 {
+        var hash = seed ^ UInt64(truncatingIfNeeded: self.byteCount) &* 0x9E37_79B9_7F4A_7C15
+        for word in self.words {
+            let product = (hash ^ word).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+            hash = seed ^ product.high ^ product.low
+        }
+        return StableHash.mix(hash)
+    }
+
+    package static func == (left: TokenWords, right: TokenWords) -> Bool {
+        guard left.byteCount == right.byteCount, left.words.count == right.words.count else { return false }
+        for index in left.words.indices where left.words[index] != right.words[index] { return false }
+        return true
+    }
+}
