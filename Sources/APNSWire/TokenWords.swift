@@ -28,15 +28,17 @@ package struct TokenWords: Hashable, Sendable {
     /// - Returns: false if there are none, an odd number of them, or other characters; what it is then is of no use.
     package mutating func decode(hex: Span<UInt8>) -> Bool {
         guard !hex.isEmpty, hex.count.isMultiple(of: 2) else { return false }
-        self.words.removeAll(keepingCapacity: true)
         self.byteCount = hex.count / 2
+        let count = (hex.count + 15) / 16
+        // Nearly every token is as long as the one before.
+        if self.words.count != count { self.words = Array(repeating: 0, count: count) }
         var faults: UInt64 = 0
         var offset = 0
         while offset + 16 <= hex.count {
             let first = Base16.values(of: hex.word(at: offset))
             let second = Base16.values(of: hex.word(at: offset + 8))
             faults |= first.faults | second.faults
-            self.words.append(Base16.word(first.values, second.values))
+            self.words[offset / 16] = Base16.word(first.values, second.values)
             offset += 16
         }
         var last: UInt64 = 0
@@ -47,7 +49,7 @@ package struct TokenWords: Hashable, Sendable {
             shift += 8
             offset += 2
         }
-        if shift > 0 { self.words.append(last) }
+        if shift > 0 { self.words[count - 1] = last }
         return faults == 0
     }
 

@@ -5,6 +5,7 @@
 #define FRESHET_CNGHTTP2_SHIM_H
 
 #include <nghttp2/nghttp2.h>
+#include <stdlib.h>
 #include <string.h>
 
 // `nghttp2_frame` is a C union whose members are large structs. Swift's importer makes every read of a member

@@ -89,7 +89,12 @@ package final class HostDirectory: Sendable {
     package func lookup(_ token: borrowing TokenWords) -> Lookup {
         let hash = token.hash(seed: self.seed)
         guard let word = self.part(hash).table.withLock({ $0[hash] }) else { return .unknown }
-        // The newest binding, else the newest removal.
+        if case .bound = word.lookup, word.token == token { return word.lookup }
+        return Self.find(token, from: word)
+    }
+
+    /// The newest binding, else the newest removal.
+    private static func find(_ token: borrowing TokenWords, from word: Word) -> Lookup {
         var removal = Lookup.unknown
         var next: Word? = word
         while let word = next {

@@ -24,6 +24,8 @@ import CNghttp2
     let session: OpaquePointer
     /// Owned; what the callbacks reach.
     let state: UnsafeMutablePointer<SessionState>
+    /// Owned; nghttp2's memory.
+    private let pool: UnsafeMutablePointer<BlockPool>
     /// What ended the session. nghttp2's `mem_recv` must never be called again after it has failed (CVE-2026-27135).
     private var failure: HTTP2Error?
     /// The first bytes from a client until they turn out to be HTTP/2.
@@ -39,13 +41,17 @@ import CNghttp2
         unsafe self.state = state
         self.opening = role == .server ? Opening() : nil
         self.scanner = FrameScanner(prefaceBytes: role == .server ? Opening.prefaceLength : 0)
+        let pool = UnsafeMutablePointer<BlockPool>.allocate(capacity: 1)
+        unsafe pool.initialize(to: BlockPool())
+        unsafe self.pool = pool
+        var memory = unsafe BlockPool.functions(of: pool)
         var made: OpaquePointer?
         let option = unsafe Self.makeOption(limits)
-        // Sound: the session copies callbacks and option; `state` outlives it by `deinit`.
+        // Sound: the session copies callbacks, option and memory; `state` and `pool` outlive it by `deinit`.
         let result =
             role == .server
-            ? unsafe nghttp2_session_server_new2(&made, Callbacks.shared, state, option)
-            : unsafe nghttp2_session_client_new2(&made, Callbacks.shared, state, option)
+            ? unsafe nghttp2_session_server_new3(&made, Callbacks.shared, state, option, &memory)
+            : unsafe nghttp2_session_client_new3(&made, Callbacks.shared, state, option, &memory)
         unsafe nghttp2_option_del(option)
         guard result == 0, let session = unsafe made else { preconditionFailure("no memory for an HTTP/2 session") }
         unsafe self.session = session
@@ -54,6 +60,9 @@ import CNghttp2
 
     deinit {
         unsafe nghttp2_session_del(self.session)
+        unsafe self.pool.pointee.trim()
+        unsafe self.pool.deinitialize(count: 1)
+        unsafe self.pool.deallocate()
         unsafe self.state.pointee.slab.deallocate()
         unsafe self.state.deinitialize(count: 1)
         unsafe self.state.deallocate()
@@ -164,7 +173,10 @@ import CNghttp2
     package var heldBytes: Int { unsafe self.state.pointee.heldBytes }
 
     /// Gives memory back that only a session with streams has use for.
-    package func freeSpares() { unsafe self.state.pointee.slab.freeSpares() }
+    package func freeSpares() {
+        unsafe self.state.pointee.slab.freeSpares()
+        unsafe self.pool.pointee.trim()
+    }
 
     /// Streams that are open now.
     package var streamCount: Int { unsafe self.state.pointee.slab.liveCount }

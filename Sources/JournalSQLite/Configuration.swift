@@ -1,4 +1,5 @@
 package import Journaling
+package import WidgetModel
 
 extension SQLiteJournal {
     /// Where a log is and how it is kept.
@@ -19,6 +20,10 @@ extension SQLiteJournal {
         package var checkpointPages: Int
         /// How many bytes one read returns at most, beyond its first entry. Default 8,388,608.
         package var readBytesMax: Int
+        /// While several callers append, a commit begins no sooner than this after the one before began, so that it takes
+        /// more along: each one costs the disk and the processor as much as a hundred pushes do. A caller that is alone
+        /// never waits. Default 3 ms; 0 for never.
+        package var commitSpacing: Interval
 
         package init(
             directory: String,
@@ -27,11 +32,13 @@ extension SQLiteJournal {
             fileBytesMax: Int = 268_435_456,
             cacheBytesMax: Int = 33_554_432,
             checkpointPages: Int = 4096,
-            readBytesMax: Int = 8_388_608
+            readBytesMax: Int = 8_388_608,
+            commitSpacing: Interval = Interval(milliseconds: 3)
         ) {
             precondition((1...JournalFormat.partitionsMax).contains(partitions))
             precondition(
                 fileBytesMax > 0 && cacheBytesMax >= 0 && checkpointPages > 0 && readBytesMax > 0
+                    && commitSpacing >= .zero
             )
             self.directory = directory
             self.partitions = partitions
@@ -40,6 +47,7 @@ extension SQLiteJournal {
             self.cacheBytesMax = cacheBytesMax
             self.checkpointPages = checkpointPages
             self.readBytesMax = readBytesMax
+            self.commitSpacing = commitSpacing
         }
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Journaling
 import WidgetModel
 
@@ -65,7 +66,10 @@ final class LogWriter {
 
     /// The thread's body: ends when the queue is closed and empty.
     func run() {
-        while let group = self.shared.queue.next() {
+        var earliest: DispatchTime?
+        while let group = self.shared.queue.next(notBefore: earliest) {
+            // Where one caller waits alone, nothing else comes until it has its answer.
+            earliest = group.count > 1 ? .now() + self.spacing : nil
             if self.commit(group) { self.maintain() }
         }
         self.shared.checkpointer.finish(self.file, path: self.directory.logFilePath(self.file.number))
@@ -139,6 +143,10 @@ final class LogWriter {
         for assembled in entries { self.fileBytes += assembled.entry.bytes.count + Self.rowBytes }
         for (_, output) in outputs { self.fileBytes += output.record.effects.count + Self.rowBytes }
         return nil
+    }
+
+    private var spacing: DispatchTimeInterval {
+        .milliseconds(Int(clamping: self.configuration.commitSpacing.milliseconds))
     }
 
     private static func call(_ group: [WorkQueue.Work], _ replies: [Reply], _ failure: JournalError?) {

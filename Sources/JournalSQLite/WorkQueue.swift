@@ -22,6 +22,8 @@ final class WorkQueue: Sendable {
         var outputBytes = 0
         var isClosed = false
         var isWriterAsleep = false
+        /// The writer waits for more although there is work.
+        var isGathering = false
     }
 
     private let partitions: Int
@@ -69,13 +71,28 @@ final class WorkQueue: Sendable {
     }
 
     /// Everything that waits, for the writer; sleeps until there is something. Nil once closed and empty.
-    func next() -> [Work]? {
+    ///
+    /// - Parameter earliest: What comes until then is taken along, nil to take what there is. A closed queue does not wait.
+    func next(notBefore earliest: DispatchTime? = nil) -> [Work]? {
+        var earliest = earliest
         while true {
-            let (work, isOver) = self.state.withLock { state -> ([Work], Bool) in
+            let mayGather = earliest.map { $0 > .now() } ?? false
+            let (work, isOver, gathers) = self.state.withLock { state -> ([Work], Bool, Bool) in
+                if mayGather, !state.isClosed, !state.waiting.isEmpty {
+                    // Only the end of the queue wakes the writer now.
+                    state.isGathering = true
+                    return ([], false, true)
+                }
                 let work = state.waiting
                 state.waiting = []
+                state.isGathering = false
                 state.isWriterAsleep = work.isEmpty && !state.isClosed
-                return (work, work.isEmpty && state.isClosed)
+                return (work, work.isEmpty && state.isClosed, false)
+            }
+            if gathers, let until = earliest {
+                _ = self.wake.wait(timeout: until)
+                earliest = nil
+                continue
             }
             if !work.isEmpty { return work }
             if isOver { return nil }
@@ -104,7 +121,7 @@ final class WorkQueue: Sendable {
     func close() {
         let mustWake = self.state.withLock { state in
             state.isClosed = true
-            return Self.takeSleep(&state)
+            return Self.takeSleep(&state) || state.isGathering
         }
         if mustWake { self.wake.signal() }
     }

@@ -48,15 +48,6 @@ package struct ByteWriter: Sendable {
         }
     }
 
-    /// Three numbers, one behind the other: what every push begins with.
-    package mutating func write(fixed64 values: (UInt64, UInt64, UInt64)) {
-        self.bytes.append(addingCapacity: 24) { bytes in
-            for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: values.0 >> (shift * 8))) }
-            for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: values.1 >> (shift * 8))) }
-            for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: values.2 >> (shift * 8))) }
-        }
-    }
-
     package mutating func write(_ value: Double) {
         self.write(fixed64: value.bitPattern)
     }

@@ -32,19 +32,45 @@ package struct PlainPush: Sendable {
         collapseID: Span<UInt8>,
         into writer: inout ByteWriter
     ) {
-        var flags: PushHead.Flags = []
+        var flags = PushHead.Flags()
         if self.priority != nil { flags.insert(.priority) }
         if self.expiration != nil { flags.insert(.expiration) }
         if !collapseID.isEmpty { flags.insert(.collapseID) }
-        writer.write(byte: Record.Tag.push.rawValue)
-        writer.write(byte: flags.rawValue)
-        writer.write(byte: (instance == nil ? PushHead.Target.host : .instance).rawValue)
-        writer.write(fixed64: (self.id.high, self.id.low, self.contentHash))
-        writer.write(team.rawValue)
-        writer.write(host.rawValue)
+        let target = (instance == nil ? PushHead.Target.host : .instance).rawValue
+        let team = team.rawValue.utf8.span
+        let host = host.rawValue.utf8.span
+        if team.count < 0x80, host.count < 0x80 {
+            // All at once: the lengths are a byte each.
+            writer.bytes.append(addingCapacity: 29 + team.count + host.count) { bytes in
+                bytes.append(Record.Tag.push.rawValue)
+                bytes.append(flags.rawValue)
+                bytes.append(target)
+                Self.append(self.id.high, to: &bytes)
+                Self.append(self.id.low, to: &bytes)
+                Self.append(self.contentHash, to: &bytes)
+                bytes.append(UInt8(truncatingIfNeeded: team.count))
+                for index in team.indices { bytes.append(team[index]) }
+                bytes.append(UInt8(truncatingIfNeeded: host.count))
+                for index in host.indices { bytes.append(host[index]) }
+            }
+        } else {
+            writer.write(byte: Record.Tag.push.rawValue)
+            writer.write(byte: flags.rawValue)
+            writer.write(byte: target)
+            writer.write(fixed64: self.id.high)
+            writer.write(fixed64: self.id.low)
+            writer.write(fixed64: self.contentHash)
+            writer.write(team)
+            writer.write(host)
+        }
         if let instance = copy instance { writer.write(instance.rawValue) }
         if let priority = self.priority { writer.write(byte: priority.rawValue) }
         if let expiration = self.expiration { writer.write(signed: expiration) }
         if !collapseID.isEmpty { writer.write(collapseID) }
+    }
+
+    @inline(__always)
+    private static func append(_ word: UInt64, to bytes: inout OutputSpan<UInt8>) {
+        for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: word >> (shift * 8))) }
     }
 }

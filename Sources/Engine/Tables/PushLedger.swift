@@ -58,6 +58,10 @@ struct PushLedger: Sendable {
         ByteHash.mix(ByteHash.mix(self.seed ^ id.high) ^ id.low)
     }
 
+    /// Looks at where an id is or goes.
+    @inline(__always)
+    func approach(_ id: PushID) -> UInt64 { self.index.approach(self.hash(id)) }
+
     /// Opens a row for a push that was just accepted; ``close(_:at:)`` it when matching is over.
     mutating func open(_ row: consuming Row) -> UInt32 {
         let hash = self.hash(row.id)

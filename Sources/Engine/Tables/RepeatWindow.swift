@@ -32,6 +32,10 @@ struct RepeatWindow: Sendable {
         ByteHash.mix(ByteHash.mix(self.seed ^ id.high) ^ id.low)
     }
 
+    /// Looks at where an id is or goes.
+    @inline(__always)
+    func approach(_ id: PushID) -> UInt64 { self.index.approach(self.hash(id)) }
+
     @inline(__always)
     func find(_ id: PushID, key: UInt64) -> UInt32? {
         self.index.find(self.hash(id)) { slot in

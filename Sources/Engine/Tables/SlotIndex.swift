@@ -26,6 +26,10 @@ struct SlotIndex: Sendable {
         }
     }
 
+    /// The cell where a search for this hash begins; good for nothing but having been looked at.
+    @inline(__always)
+    func approach(_ hash: UInt64) -> UInt64 { self.cells[Int(truncatingIfNeeded: hash >> 32) & self.mask] }
+
     mutating func insert(_ hash: UInt64, _ slot: UInt32) {
         if (self.count + 1) * 2 > self.cells.count { self.grow() }
         self.place((hash & 0xFFFF_FFFF_0000_0000) | (UInt64(slot) + 1))

@@ -194,6 +194,7 @@ extension PartitionOwner {
         var output = EngineOutput()
         let bytes = entry.bytes
         try self.state.withValue { (state) throws in
+            for range in entry.records { state.engine.approach(bytes, in: range) }
             var index = 0
             for range in entry.records {
                 try state.engine.apply(

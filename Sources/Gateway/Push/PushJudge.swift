@@ -243,7 +243,7 @@ extension PushJudge {
     ) throws(RejectionAnswer) -> HostDirectory.Entry? {
         switch self.directory.lookup(self.token) {
         case .bound(let entry):
-            guard self.rules.met(.deviceTokenOfApp, entry.app == app.bundle),
+            guard self.rules.met(.deviceTokenOfApp, entry.app.rawValue == app.bundle.rawValue),
                 self.rules.met(.deviceTokenOfType, (type == .controls) == (entry.instance != nil))
             else { throw RejectionAnswer(.deviceTokenNotForTopic) }
             return entry
