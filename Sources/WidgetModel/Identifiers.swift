@@ -167,7 +167,8 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
     /// Appends the 36 characters of the lower-case text form.
     package func append(to text: inout [UInt8]) {
         let words = (
-            Self.digits(UInt32(truncatingIfNeeded: self.high >> 32)), Self.digits(UInt32(truncatingIfNeeded: self.high)),
+            Self.digits(UInt32(truncatingIfNeeded: self.high >> 32)),
+            Self.digits(UInt32(truncatingIfNeeded: self.high)),
             Self.digits(UInt32(truncatingIfNeeded: self.low >> 32)), Self.digits(UInt32(truncatingIfNeeded: self.low))
         )
         text.append(addingCapacity: 36) { characters in

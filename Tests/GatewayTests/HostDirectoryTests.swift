@@ -48,7 +48,9 @@ import WidgetModel
         let tokens = [[1, 2, 3], [1, 2], [1, 2, 4], [2, 2, 3], [1, 2, 3, 0]].map { DeviceToken(bytes: $0) }
         for (index, token) in tokens.enumerated() { self.directory.bind(token, to: Self.entry("host-\(index)")) }
         #expect(tokens.map { self.directory.lookup($0) } == (0..<5).map { .bound(Self.entry("host-\($0)")) })
-        #expect(tokens.map { self.directory.lookup(Self.words($0.hex)) } == (0..<5).map { .bound(Self.entry("host-\($0)")) })
+        #expect(
+            tokens.map { self.directory.lookup(Self.words($0.hex)) } == (0..<5).map { .bound(Self.entry("host-\($0)")) }
+        )
     }
 
     /// The token was a host's in one partition, which removed it, and is another host's in another partition now.

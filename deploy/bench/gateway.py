@@ -54,7 +54,8 @@ class Gateway:
         # A file, since nobody reads a pipe, and a full one would hold it up.
         with open(self.folder / "gateway.log", "w") as log:
             self.process = subprocess.Popen(
-                [*under, program, "serve", "--config", self.folder / "freshet.yaml"], stderr=log
+                [*under, program, "serve", "--config", self.folder / "freshet.yaml"], stderr=log,
+                env=os.environ | service_environment(),
             )
         entry = self.wait_until_ready()
         self.push, self.host, self.ops = (int(entry[name]) for name in ("push", "host", "ops"))
@@ -95,6 +96,13 @@ class Gateway:
         self.process.terminate()
         self.process.wait(timeout=60)
         shutil.rmtree(self.folder)
+
+
+def service_environment() -> dict[str, str]:
+    """The variables that the gateway gets as a service: what is measured is what is deployed."""
+    unit = pathlib.Path(__file__).parent.parent / "freshet.service"
+    lines = (line.removeprefix("Environment=") for line in unit.read_text().splitlines() if line.startswith("Environment="))
+    return dict(line.split("=", 1) for line in lines)
 
 
 def cpu_seconds(pid: int) -> float:
