@@ -18,7 +18,8 @@ import WidgetModel
 
     private static func words(_ hex: String) -> TokenWords {
         var words = TokenWords()
-        #expect(words.decode(hex: hex.utf8.span))
+        let isHex = words.decode(hex: hex.utf8.span)
+        #expect(isHex)
         return words
     }
 

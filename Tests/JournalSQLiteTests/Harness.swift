@@ -54,7 +54,8 @@ final class Harness {
         partitions: Int = 2,
         limits: JournalLimits = JournalLimits(),
         fileBytesMax: Int = 1 << 28,
-        cacheBytesMax: Int = 1 << 20
+        cacheBytesMax: Int = 1 << 20,
+        commitSpacing: Interval = .zero
     ) throws {
         let clock = TestClock()
         self.clock = clock
@@ -66,7 +67,8 @@ final class Harness {
             limits: limits,
             fileBytesMax: fileBytesMax,
             cacheBytesMax: cacheBytesMax,
-            checkpointPages: 16
+            checkpointPages: 16,
+            commitSpacing: commitSpacing
         )
         switch store {
         case .memory:

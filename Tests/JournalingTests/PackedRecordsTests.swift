@@ -8,11 +8,12 @@ import WidgetModel
         var packer = RecordPacker()
         let records: [[UInt8]] = [
             [], [1], [UInt8](repeating: 7, count: 127), [UInt8](repeating: 8, count: 128), [2, 3],
+            [UInt8](repeating: 9, count: 20_000),
         ]
         for record in records { packer.append { writer in for byte in record { writer.write(byte: byte) } } }
-        #expect(packer.recordCount == 5)
+        #expect(packer.recordCount == 6)
         let packed = packer.take()
-        #expect(packed.count == 5)
+        #expect(packed.count == 6)
         #expect(packed.ranges.map { Array(packed.bytes[$0]) } == records)
         #expect(packer.recordCount == 0)
         #expect(packer.take() == PackedRecords())

@@ -24,12 +24,13 @@ package struct PlainPush: Sendable {
     ///   - team: The sender's.
     ///   - host: Whose token it is.
     ///   - instance: The control whose own token it is, nil for a widget token.
-    ///   - collapseID: At most ``CollapseID/bytesMax`` bytes; empty if there is none.
+    ///   - collapseID: Where in `bytes` it is, at most ``CollapseID/bytesMax`` of them; empty if there is none.
     package func encode(
         team: borrowing TeamID,
         host: borrowing HostID,
         instance: borrowing InstanceID?,
-        collapseID: Span<UInt8>,
+        collapseID: Range<Int>,
+        in bytes: Span<UInt8>,
         into writer: inout ByteWriter
     ) {
         var flags = PushHead.Flags()
@@ -41,17 +42,17 @@ package struct PlainPush: Sendable {
         let host = host.rawValue.utf8.span
         if team.count < 0x80, host.count < 0x80 {
             // All at once: the lengths are a byte each.
-            writer.bytes.append(addingCapacity: 29 + team.count + host.count) { bytes in
-                bytes.append(Record.Tag.push.rawValue)
-                bytes.append(flags.rawValue)
-                bytes.append(target)
-                Self.append(self.id.high, to: &bytes)
-                Self.append(self.id.low, to: &bytes)
-                Self.append(self.contentHash, to: &bytes)
-                bytes.append(UInt8(truncatingIfNeeded: team.count))
-                for index in team.indices { bytes.append(team[index]) }
-                bytes.append(UInt8(truncatingIfNeeded: host.count))
-                for index in host.indices { bytes.append(host[index]) }
+            writer.bytes.append(addingCapacity: 29 + team.count + host.count) { output in
+                output.append(Record.Tag.push.rawValue)
+                output.append(flags.rawValue)
+                output.append(target)
+                Self.append(self.id.high, to: &output)
+                Self.append(self.id.low, to: &output)
+                Self.append(self.contentHash, to: &output)
+                output.append(UInt8(truncatingIfNeeded: team.count))
+                for index in team.indices { output.append(team[index]) }
+                output.append(UInt8(truncatingIfNeeded: host.count))
+                for index in host.indices { output.append(host[index]) }
             }
         } else {
             writer.write(byte: Record.Tag.push.rawValue)
@@ -66,7 +67,7 @@ package struct PlainPush: Sendable {
         if let instance = copy instance { writer.write(instance.rawValue) }
         if let priority = self.priority { writer.write(byte: priority.rawValue) }
         if let expiration = self.expiration { writer.write(signed: expiration) }
-        if !collapseID.isEmpty { writer.write(collapseID) }
+        if !collapseID.isEmpty { writer.write(bytes.extracting(collapseID)) }
     }
 
     @inline(__always)

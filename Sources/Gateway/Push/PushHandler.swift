@@ -300,8 +300,9 @@ extension PushHandler {
         self.services.senderLimits.backlog.remove(flight.count)
         switch result {
         case .success:
+            let placeholder = AnswerID.placeholder
             var fields = ResponseFields()
-            fields.append(name: "apns-id", value: AnswerID.placeholder.span, indexed: false)
+            fields.append(name: "apns-id", value: placeholder.span, indexed: false)
             flight.answer { connection, streamID, id, isInDevelopment in
                 if isInDevelopment { return self.answer(connection, streamID, uniquely: id) }
                 fields.replaceLastValue(id)

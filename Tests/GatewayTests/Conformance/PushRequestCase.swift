@@ -165,9 +165,11 @@ extension JudgedPush {
     fileprivate func summary(_ request: PushRequestBytes) -> String {
         var words = ["\(self.app.bundle.rawValue.split(separator: ".").last ?? "")", self.push.type.name]
         switch self.destination {
-        case .host(let host, let instance):
+        case .host(let entry):
+            words.append(entry.host.rawValue)
+            if let instance = entry.instance { words.append("/ \(instance)") }
+        case .unknownHost(let host):
             words.append(self.app.acceptsUnknownTokens ? "a derived host" : host.rawValue)
-            if let instance { words.append("/ \(instance)") }
         case .app: words.append("everywhere")
         }
         if case .targeted(_, isDryRun: true) = self.push.target { words.append("dry") }
@@ -175,11 +177,11 @@ extension JudgedPush {
         if let priority = self.push.priority { words.append("priority=\(priority.rawValue)") }
         if let expiration = self.push.expiration { words.append("expiration=\(expiration)") }
         if let collapseID = self.push.collapseID { words.append("collapse=\(request.text(collapseID))") }
-        if let kind = self.payload.kind { words.append("kind=\(kind)") }
-        if self.pattern != nil { words.append("pattern") }
-        if let digest = self.payload.digest { words.append("digest=\(digest)") }
-        if let notBefore = self.payload.notBefore { words.append("not-before=\(notBefore.seconds)") }
-        if let maxMatched = self.payload.maxMatched { words.append("maxMatched=\(maxMatched)") }
+        if let kind = self.details?.payload.kind { words.append("kind=\(kind)") }
+        if self.details?.pattern != nil { words.append("pattern") }
+        if let digest = self.details?.payload.digest { words.append("digest=\(digest)") }
+        if let notBefore = self.details?.payload.notBefore { words.append("not-before=\(notBefore.seconds)") }
+        if let maxMatched = self.details?.payload.maxMatched { words.append("maxMatched=\(maxMatched)") }
         return words.joined(separator: " ")
     }
 }

@@ -1,0 +1,63 @@
+import Testing
+import WidgetModel
+
+@testable import Engine
+
+/// A plain push is written in two ways: what comes out must not tell which.
+@Suite struct PlainPushTests {
+    private static let collapseIDs = ["", "x", String(repeating: "c", count: 64)]
+    private static let hosts = ["h", String(repeating: "h", count: 127), String(repeating: "h", count: 128)]
+
+    @Test(arguments: Self.hosts, Self.collapseIDs)
+    func `the record is the one that is written from its parts`(host: String, collapseID: String) throws {
+        for instance in [nil, InstanceID("control")] {
+            for (priority, expiration) in [(nil, nil), (Priority.high, Int64(0)), (Priority.low, 1_800_000_000)] {
+                let parts = PushRecord(
+                    id: PushID(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210),
+                    team: TeamID("TEAM123456"),
+                    contentHash: 0x1122_3344_5566_7788,
+                    priority: priority,
+                    expiration: expiration,
+                    collapseID: collapseID.isEmpty ? nil : CollapseID(bytes: Array(collapseID.utf8)),
+                    target: .host(HostID(host), instance)
+                )
+                let bytes = Array("before\(collapseID)".utf8)
+                var writer = ByteWriter()
+                PlainPush(
+                    id: parts.id,
+                    contentHash: parts.contentHash,
+                    priority: priority,
+                    expiration: expiration
+                ).encode(
+                    team: parts.team,
+                    host: HostID(host),
+                    instance: instance,
+                    collapseID: 6..<bytes.count,
+                    in: bytes.span,
+                    into: &writer
+                )
+                #expect(writer.bytes == Record.push(parts).bytes)
+            }
+        }
+    }
+
+    @Test func `looking ahead changes nothing and reads nothing beyond a record`() {
+        var engine = Engine(partition: PartitionID(0), partitions: 1)
+        let before = engine.stateDigest()
+        let push = Record.push(
+            PushRecord(
+                id: PushID(high: 1, low: 2),
+                team: TeamID("TEAM123456"),
+                contentHash: 3,
+                target: .host(HostID("phone"), nil)
+            )
+        ).bytes
+        for end in 0...push.count { engine.approach(Array(push[..<end]), in: 0..<end) }
+        for index in push.indices {
+            var damaged = push
+            damaged[index] = 0xFF
+            engine.approach(damaged, in: 0..<damaged.count)
+        }
+        #expect(engine.stateDigest() == before)
+    }
+}
