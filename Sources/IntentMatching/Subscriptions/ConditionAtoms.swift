@@ -74,8 +74,7 @@ struct ConditionAtoms: Sendable {
     /// The number of an attribute's name, if an atom asks for it.
     func name(_ name: String) -> UInt32? {
         var key: [UInt64] = []
-        var name = name
-        name.withUTF8Span { ValueKey.write($0, &key) }
+        ValueKey.write(name.utf8.span, &key)
         return self.names.find(key)
     }
 
@@ -116,7 +115,7 @@ enum ValueKey {
     /// False for what no literal of a pattern over attributes equals.
     static func write(_ value: ParameterValue, _ key: inout [UInt64]) -> Bool {
         switch value {
-        case .string(var string): string.withUTF8Span { self.write($0, &key) }
+        case .string(let string): self.write(string.utf8.span, &key)
         case .int(let int): self.write(ExactNumber(int), &key)
         case .double(let double):
             guard let number = ExactNumber(double) else { return false }
