@@ -1,4 +1,4 @@
-import WidgetModel
+package import WidgetModel
 
 extension PushPayload {
     /// Reads a body.
@@ -28,10 +28,11 @@ extension PushPayload {
         case .some where !rules.omits(.contentChanged): throw PayloadFault("aps.content-changed", "is not true")
         default: break
         }
-        return try value["freshet"].map { (own) throws(PayloadFault) in try PushPayload(own) } ?? .plain
+        return try value["freshet"].map { (own) throws(PayloadFault) in try PushPayload(own: own) } ?? .plain
     }
 
-    private init(_ value: JSONValue) throws(PayloadFault) {
+    /// Reads the member `freshet`.
+    package init(own value: JSONValue) throws(PayloadFault) {
         guard case .object(let members) = value else {
             throw PayloadFault("freshet", "is \(value.typeName), not an object")
         }

@@ -43,14 +43,19 @@ package struct PushPayload: Hashable, Sendable {
                 value: .object([JSONValue.Member(name: "content-changed", value: .bool(true))])
             )
         ]
+        if let own { members.append(JSONValue.Member(name: "freshet", value: own)) }
+        return JSONValue.object(members).jsonText
+    }
+
+    /// The member `freshet`, nil if there is nothing to say.
+    package var own: JSONValue? {
         var own: [JSONValue.Member] = []
         if let kind { own.append(JSONValue.Member(name: "kind", value: .string(kind.rawValue))) }
         if let match { own.append(JSONValue.Member(name: "match", value: match)) }
         if let digest { own.append(JSONValue.Member(name: "digest", value: .string(digest))) }
         if let notBefore { own.append(JSONValue.Member(name: "not-before", value: .int(notBefore.seconds))) }
         if let maxMatched { own.append(JSONValue.Member(name: "maxMatched", value: .int(Int64(maxMatched)))) }
-        if !own.isEmpty { members.append(JSONValue.Member(name: "freshet", value: .object(own))) }
-        return JSONValue.object(members).jsonText
+        return own.isEmpty ? nil : .object(own)
     }
 }
 

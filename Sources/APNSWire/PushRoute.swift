@@ -8,8 +8,8 @@ package enum PushRoute: Hashable, Sendable {
     case missingDeviceToken
     /// `/v1/apps/<bundle-id>/pushes`: every instance of an app that matches. The bundle id is still percent-encoded.
     case targeted(bundle: ByteRange, isDryRun: Bool)
-    /// `/4/broadcasts/apps/<bundle-id>`: a push on a channel, which widgets cannot get.
-    case broadcast(bundle: ByteRange)
+    /// Below `/4/broadcasts/apps/` or `/1/apps/`: a push on a channel, or one about channels; see ``ChannelRoute``.
+    case channels
     /// Another path below `/v1/`: not a push; somebody else answers it.
     case other
     /// No route: 404 `BadPath`.
@@ -27,19 +27,16 @@ package enum PushRoute: Hashable, Sendable {
             self = Self.appRoute(path, text)
         } else if text.holds("/v1/", at: 0) {
             self = .other
-        } else if text.holds("/4/broadcasts/apps/", at: 0) {
-            let bundle = path.dropping(first: 19)
-            self =
-                bundle.isEmpty || Self.index(of: UInt8(ascii: "/"), in: text, from: 19) != nil
-                ? .unknown : .broadcast(bundle: bundle)
+        } else if text.holds("/4/broadcasts/apps/", at: 0) || text.holds("/1/apps/", at: 0) {
+            self = .channels
         } else {
             self = .unknown
         }
     }
 
-    /// Whether a path may be ``other`` or ``targeted(bundle:isDryRun:)``: told by its first bytes alone.
-    package static func isBelowV1(_ path: ByteRange, in bytes: Span<UInt8>) -> Bool {
-        bytes.extracting(path.bounds).holds("/v1/", at: 0)
+    /// Whether a path is of APNs' device route, if only a malformed one: told by its first bytes alone.
+    package static func isBelowDevice(_ path: ByteRange, in bytes: Span<UInt8>) -> Bool {
+        bytes.extracting(path.bounds).holds("/3/device", at: 0)
     }
 
     private static func deviceRoute(_ path: ByteRange, _ text: Span<UInt8>) -> PushRoute {

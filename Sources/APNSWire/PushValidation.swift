@@ -21,7 +21,7 @@ package enum PushValidation {
         case .targeted(let bundle, let isDryRun): return .targeted(bundle: bundle, isDryRun: isDryRun)
         case .missingDeviceToken:
             guard rules.omits(.deviceTokenPresent) else { throw .missingDeviceToken }
-        case .broadcast, .other, .unknown:
+        case .channels, .other, .unknown:
             guard rules.omits(.path) else { throw .badPath }
         }
         return .device(token: path)
@@ -84,7 +84,7 @@ package enum PushValidation {
         guard rules.met(.deviceTokenLength, token.count <= digitsMax) else { throw .badDeviceToken }
     }
 
-    private static func priority(
+    static func priority(
         _ head: PushRequestHead,
         _ bytes: Span<UInt8>,
         _ type: PushType,
@@ -100,7 +100,7 @@ package enum PushValidation {
         return priority
     }
 
-    private static func expiration(
+    static func expiration(
         _ head: PushRequestHead,
         _ bytes: Span<UInt8>,
         _ rules: PushRules

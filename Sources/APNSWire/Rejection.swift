@@ -1,6 +1,7 @@
-/// Why a push was refused: every reason that the APNs device endpoint documents, and one of ours.
+/// Why a push or a request about channels was refused: every reason that APNs documents, and one of ours.
 ///
-/// The raw value is the `reason` on the wire. Source: Apple, "Handling notification responses from APNs".
+/// The raw value is the `reason` on the wire. Sources: Apple, "Handling notification responses from APNs" and "Handling
+/// error responses from Apple Push Notification service" for the broadcast and channel-management services.
 package enum Rejection: String, Error, Hashable, Sendable, CaseIterable {
     case badCollapseID = "BadCollapseId"
     case badDeviceToken = "BadDeviceToken"
@@ -29,6 +30,17 @@ package enum Rejection: String, Error, Hashable, Sendable, CaseIterable {
     /// Apple's table says `BadEnvironmentKeyIdInToken`; its servers send this.
     case badEnvironmentKeyInToken = "BadEnvironmentKeyInToken"
 
+    // The broadcast and channel-management services' own.
+    case badChannelID = "BadChannelId"
+    case badRequestParams = "BadRequestParams"
+    case badRequestPayload = "BadRequestPayload"
+    case cannotCreateChannelConfig = "CannotCreateChannelConfig"
+    case channelNotRegistered = "ChannelNotRegistered"
+    case featureNotEnabled = "FeatureNotEnabled"
+    case missingChannelID = "MissingChannelId"
+    case missingPushType = "MissingPushType"
+    case topicMismatch = "TopicMismatch"
+
     case badPath = "BadPath"
     case methodNotAllowed = "MethodNotAllowed"
     case expiredToken = "ExpiredToken"
@@ -42,10 +54,11 @@ package enum Rejection: String, Error, Hashable, Sendable, CaseIterable {
 
     /// The reason that a server's answer names, in any spelling known, or nil.
     package init?(reason: String) {
-        if reason == "BadEnvironmentKeyIdInToken" {
-            self = .badEnvironmentKeyInToken
-        } else {
-            self.init(rawValue: reason)
+        switch reason {
+        case "BadEnvironmentKeyIdInToken": self = .badEnvironmentKeyInToken
+        // As Apple's page on the broadcast service prints it.
+        case "Service Unavailable": self = .serviceUnavailable
+        default: self.init(rawValue: reason)
         }
     }
 
@@ -54,10 +67,13 @@ package enum Rejection: String, Error, Hashable, Sendable, CaseIterable {
         switch self {
         case .badCollapseID, .badDeviceToken, .badExpirationDate, .badMessageID, .badPriority, .badTopic,
             .deviceTokenNotForTopic, .duplicateHeaders, .idleTimeout, .invalidPushType, .missingDeviceToken,
-            .missingTopic, .payloadEmpty, .topicDisallowed, .badPayload:
+            .missingTopic, .payloadEmpty, .topicDisallowed, .badPayload,
+            .badChannelID, .badRequestParams, .badRequestPayload, .cannotCreateChannelConfig, .channelNotRegistered,
+            .featureNotEnabled, .missingChannelID, .missingPushType:
             400
         case .badCertificate, .badCertificateEnvironment, .expiredProviderToken, .forbidden, .invalidProviderToken,
-            .missingProviderToken, .unrelatedKeyIDInToken, .badEnvironmentKeyInToken:
+            .missingProviderToken, .unrelatedKeyIDInToken, .badEnvironmentKeyInToken,
+            .topicMismatch:
             403
         case .badPath: 404
         case .methodNotAllowed: 405

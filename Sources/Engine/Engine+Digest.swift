@@ -39,6 +39,7 @@ extension Engine {
             hash.combine(removal.token.bytes.span)
             hash.combine(UInt64(bitPattern: removal.at.milliseconds))
         }
+        self.digestChannels(into: &hash)
         hash.combine(self.log.count)
         return hash.value
     }

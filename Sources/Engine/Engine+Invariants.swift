@@ -35,6 +35,7 @@ extension Engine {
         if complete != self.ledger.completeCount {
             faults.append("\(complete) pushes complete, \(self.ledger.completeCount) of them listed")
         }
+        faults += self.channels.checkInvariants()
         return faults
     }
 

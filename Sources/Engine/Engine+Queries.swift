@@ -74,6 +74,7 @@ extension Engine {
         }
         stats.tokens = self.tokens.boundCount
         stats.removedTokens = self.tokens.removedCount
+        stats.channels = self.channels.count
         stats.pushesRetained = self.ledger.count
         stats.pushesIncomplete = self.ledger.incompleteCount
         stats.matched = self.ledger.matched

@@ -49,6 +49,7 @@ package struct Engine: Sendable {
     var accounts = SenderAccounts()
     var log: DecisionLog
     var tokens = TokenTable()
+    var channels = ChannelTable()
     var calendar = TimerCalendar()
     var index = IntentIndex()
     /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
@@ -151,6 +152,7 @@ package struct Engine: Sendable {
         case .delivery(let report): self.accept(report)
         case .appReload(let request): self.accept(request)
         case .order(let order): self.accept(order)
+        case .channel(let command): self.accept(command)
         case .tick: .ticked
         }
     }

@@ -33,6 +33,7 @@ package final class Gateway: Service {
     /// The ports that were bound, nil for a listener that is off.
     package struct BoundPorts: Hashable, Sendable {
         package var push: Int?
+        package var manage: Int?
         package var host: Int?
         package var ops: Int?
         package var health: Int?
@@ -255,6 +256,16 @@ extension Gateway {
                     )
                 }
             }
+            if let plan = plans.manage {
+                running.manage = try await HTTPServer.start(plan, on: group, logger: self.logger) { loop in
+                    PushHandler(
+                        loop: loop,
+                        services: services,
+                        others: AsyncRequestHandler(eventLoop: loop) { await hosts.respond(to: $0) },
+                        role: .channelManagement
+                    )
+                }
+            }
             if let plan = plans.host {
                 running.host = try await HTTPServer.start(plan, on: group, logger: self.logger) {
                     await hosts.respond(to: $0)
@@ -290,6 +301,11 @@ extension Gateway {
             counters: self.counters,
             limits: PushIntakeLimits(self.configuration.limits),
             senderLimits: self.senderLimits,
+            channels: ChannelService(
+                log: log,
+                journal: self.journal,
+                channelsMax: self.configuration.limits.channelsPerAppMax
+            ),
             seed: self.seed,
             dryRun: { record in DryRunSummary(try await log.askAll { $0.dryRun(record) }) }
         )
@@ -299,6 +315,7 @@ extension Gateway {
 /// The listeners that are open.
 private struct RunningListeners: Sendable {
     var push: HTTPServer?
+    var manage: HTTPServer?
     var host: HTTPServer?
     var ops: HTTPServer?
     var health: HTTPServer?
@@ -307,6 +324,7 @@ private struct RunningListeners: Sendable {
     subscript(name: String) -> HTTPServer? {
         switch name {
         case "push": self.push
+        case "manage": self.manage
         case "host": self.host
         case "ops": self.ops
         default: nil
@@ -316,6 +334,7 @@ private struct RunningListeners: Sendable {
     var ports: Gateway.BoundPorts {
         Gateway.BoundPorts(
             push: self.push?.port,
+            manage: self.manage?.port,
             host: self.host?.port,
             ops: self.ops?.port,
             health: self.health?.port
@@ -329,15 +348,19 @@ private struct RunningListeners: Sendable {
     }
 
     var all: [(name: String, server: HTTPServer)] {
-        let listeners = [("push", self.push), ("host", self.host), ("ops", self.ops), ("health", self.health)]
+        let listeners = [
+            ("push", self.push), ("manage", self.manage), ("host", self.host), ("ops", self.ops),
+            ("health", self.health),
+        ]
         return listeners.compactMap { name, server in server.map { (name, $0) } }
     }
 
     /// Operators' routes and probes stay open until the others are done.
     func drain(within limit: Duration) async {
         async let push: Void? = self.push?.drain(within: limit)
+        async let manage: Void? = self.manage?.drain(within: limit)
         async let host: Void? = self.host?.drain(within: limit)
-        _ = await (push, host)
+        _ = await (push, manage, host)
         await self.ops?.drain(within: .seconds(1))
         await self.health?.drain(within: .seconds(1))
     }

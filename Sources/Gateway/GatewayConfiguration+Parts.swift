@@ -17,7 +17,8 @@ extension ServedApps {
                     matchedMax: app.matchedMax,
                     schemas: app.schemas,
                     isInDevelopment: app.environment == .development,
-                    meter: (app.rateLimit ?? configuration.rateLimits.perApp).map { RateMeter($0.limit) }
+                    meter: (app.rateLimit ?? configuration.rateLimits.perApp).map { RateMeter($0.limit) },
+                    broadcastExpiration: app.hasChannels ? min(app.defaultExpiration, ChannelService.storageMax) : nil
                 )
             }
         )

@@ -1,3 +1,4 @@
+import APNSWire
 import HTTP2
 package import HTTPTransport
 import NIOCore
@@ -7,10 +8,11 @@ import WidgetModel
 /// The listeners that a configuration asks for, certificates read and checked; nil for one that is off.
 package struct ListenerPlans: Sendable {
     package let push: HTTPListenerConfiguration?
+    package let manage: HTTPListenerConfiguration?
     package let host: HTTPListenerConfiguration?
     package let ops: HTTPListenerConfiguration?
     package let health: HTTPListenerConfiguration?
-    /// The certificates of the listeners with TLS, in the order push, host, ops.
+    /// The certificates of the listeners with TLS, in the order push, manage, host, ops.
     package let certificates: [Certificate]
 
     /// Where a listener has its certificate from.
@@ -31,8 +33,14 @@ package struct ListenerPlans: Sendable {
             plan.protocols = .http2
             plan.limits.bodyBytesMax = max(
                 configuration.limits.deviceBodyBytesMax,
-                configuration.limits.targetedBodyBytesMax
+                configuration.limits.targetedBodyBytesMax,
+                ChannelValidation.bodyBytesMax
             )
+        }
+        let manage = try Self.certificate("manage", listeners.manage, configuration)
+        self.manage = Self.plan("manage", listeners.manage, configuration, manage) { plan in
+            plan.protocols = .http2
+            plan.limits.bodyBytesMax = ChannelValidation.bodyBytesMax
         }
         let host = try Self.certificate("host", listeners.host, configuration)
         self.host = Self.plan("host", listeners.host, configuration, host) { plan in
@@ -45,7 +53,7 @@ package struct ListenerPlans: Sendable {
             plan.limits.bodyBytesMax = configuration.limits.hostBodyBytesMax
         }
         self.health = Self.plan("health", listeners.health, configuration, nil) { _ in }
-        self.certificates = [push, host, ops].compactMap { $0 }
+        self.certificates = [push, manage, host, ops].compactMap { $0 }
     }
 
     private static func plan(

@@ -67,6 +67,15 @@ package struct Problem: Error, Hashable, Sendable {
         self.matched = matched
     }
 
+    /// A push that would match more instances than it may.
+    static func tooMany(_ matched: Int, over max: Int) -> Problem {
+        Problem(
+            .tooManyMatched,
+            "the push matches \(matched) instances, more than the \(max) allowed; narrow freshet.match or raise maxMatched",
+            matched: matched
+        )
+    }
+
     /// The members of RFC 9457 and ours: `code`, `path`, `matched`.
     package var json: JSONValue {
         JSONValue.object(of: [

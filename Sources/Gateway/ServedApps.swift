@@ -17,6 +17,8 @@ package struct ServedApps: Sendable {
         package let isInDevelopment: Bool
         /// How fast pushes to it may come, nil for as fast as they like.
         package let meter: RateMeter?
+        /// How long a broadcast without an expiration may wait, nil if the app has no channels.
+        package let broadcastExpiration: Interval?
 
         package init(
             number: Int,
@@ -25,7 +27,8 @@ package struct ServedApps: Sendable {
             matchedMax: Int?,
             schemas: [KindSchema],
             isInDevelopment: Bool = false,
-            meter: RateMeter? = nil
+            meter: RateMeter? = nil,
+            broadcastExpiration: Interval? = .hours(4)
         ) {
             self.number = number
             self.bundle = bundle
@@ -34,6 +37,7 @@ package struct ServedApps: Sendable {
             self.schemas = schemas
             self.isInDevelopment = isInDevelopment
             self.meter = meter
+            self.broadcastExpiration = broadcastExpiration
         }
 
         /// The schema of a kind, or nil if the app has none of that name.

@@ -23,11 +23,31 @@ import WidgetModel
         503: ["ServiceUnavailable", "Shutdown"],
     ]
 
+    /// Apple's table for the broadcast and channel-management services, "Handling error responses from APNs".
+    private static let documentedForChannels: [Int: [String]] = [
+        400: [
+            "FeatureNotEnabled", "MissingChannelId", "BadChannelId", "ChannelNotRegistered", "BadRequestParams",
+            "BadRequestPayload", "PayloadEmpty", "BadMessageId", "MissingPushType", "InvalidPushType",
+            "CannotCreateChannelConfig", "BadExpirationDate", "TopicDisallowed", "BadPriority",
+        ],
+        403: [
+            "BadCertificate", "BadCertificateEnvironment", "TopicMismatch", "MissingProviderToken",
+            "ExpiredProviderToken", "InvalidProviderToken",
+        ],
+        404: ["BadPath"],
+        405: ["MethodNotAllowed"],
+        413: ["PayloadTooLarge"],
+        429: ["TooManyRequests", "TooManyProviderTokenUpdates"],
+        500: ["InternalServerError"],
+        503: ["Service Unavailable", "Shutdown"],
+    ]
+
     @Test func `every documented reason is here with its status, and one of ours`() {
-        for (status, reasons) in Self.documented {
+        for (status, reasons) in Array(Self.documented) + Array(Self.documentedForChannels) {
             for reason in reasons { #expect(Rejection(reason: reason)?.status == status, "\(reason)") }
         }
         let ours = Set(Rejection.allCases.map(\.rawValue)).subtracting(Self.documented.values.joined())
+            .subtracting(Self.documentedForChannels.values.joined())
         #expect(ours == ["BadPayload"])
     }
 

@@ -60,8 +60,8 @@ import WidgetModel
             ("/v1/pushes/1", PushRoute.other), ("/v1/", .other), ("/v1", .unknown), ("", .unknown),
             ("/v1/apps/", .other), ("/v1/apps/x", .other), ("/v1/apps/x/reload", .other),
             ("/v1/apps/x/pushesx", .other), ("/3/device", .missingDeviceToken), ("/3/device/", .missingDeviceToken),
-            ("/3/devicex", .unknown), ("/4/broadcasts/apps/", .unknown), ("/4/broadcasts/apps/a/b", .unknown),
-            ("/4/broadcasts/apps/a", .broadcast(bundle: ByteRange(19..<20))),
+            ("/3/devicex", .unknown), ("/4/broadcasts/apps", .unknown), ("/1/apps", .unknown),
+            ("/4/broadcasts/apps/a", .channels), ("/1/apps/a/channels", .channels), ("/1/apps/", .channels),
             ("/3/device/zz", .device(token: ByteRange(10..<12))),
             ("/v1/apps/x/pushes?dry-run=true", .targeted(bundle: ByteRange(9..<10), isDryRun: true)),
         ]

@@ -10,6 +10,8 @@ final class TestGateway: Sendable {
 
     let folder: String
     let pushPort: Int
+    /// nil unless it was asked for.
+    let managePort: Int?
     let hostPort: Int
     let opsPort: Int
     private let command: Command
@@ -38,6 +40,7 @@ final class TestGateway: Sendable {
         self.folder = folder
         self.command = command
         self.pushPort = try #require(ports["push"])
+        self.managePort = ports["manage"]
         self.hostPort = try #require(ports["host"])
         self.opsPort = try #require(ports["ops"])
     }
@@ -49,12 +52,14 @@ final class TestGateway: Sendable {
     ///   - extra: Lines that are appended to the configuration.
     ///   - appSettings: Lines of the app, indented by four.
     ///   - environment: Settings by variables.
+    ///   - managesChannels: Whether it has the listener for that, too.
     static func start(
         in folder: String? = nil,
         partitions: Int = 1,
         extra: String = "",
         appSettings: String = "",
-        environment: [String: String] = [:]
+        environment: [String: String] = [:],
+        managesChannels: Bool = false
     ) async throws -> TestGateway {
         let folder = try folder ?? self.makeFolder()
         if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
@@ -64,7 +69,7 @@ final class TestGateway: Sendable {
             )
             try #require(certs.status == 0, "\(certs.errors)")
         }
-        try self.configuration(partitions, extra, appSettings)
+        try self.configuration(partitions, extra, appSettings, managesChannels)
             .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
         // The program under `env`, since variables of its own are what it takes last but options.
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
@@ -94,17 +99,25 @@ final class TestGateway: Sendable {
             object["message"] as? String == "ready"
         else { return nil }
         var ports: [String: Int] = [:]
-        for name in ["push", "host", "ops", "health"] { ports[name] = (object[name] as? String).flatMap { Int($0) } }
+        for name in ["push", "manage", "host", "ops", "health"] {
+            ports[name] = (object[name] as? String).flatMap { Int($0) }
+        }
         return ports
     }
 
-    static func configuration(_ partitions: Int, _ extra: String, _ appSettings: String) -> String {
+    static func configuration(
+        _ partitions: Int,
+        _ extra: String,
+        _ appSettings: String,
+        _ managesChannels: Bool = false
+    ) -> String {
         """
         dataDirectory: data
         partitions: \(partitions)
         tls: {certificate: certs/server.pem, key: certs/server.key, clientCA: certs/ca.pem}
         listeners:
           push: {port: 0}
+          manage: {enabled: \(managesChannels), port: 0}
           host: {port: 0}
           ops: {port: 0}
         teams:

@@ -39,6 +39,7 @@ enum ExampleFile {
         // Sections that one place explains for several: a policy's keys at policies, a listener's certificate at push.
         let isElsewhere =
             path.contains(".budget.") || path.hasPrefix("listeners.host.tls") || path.hasPrefix("listeners.ops.tls")
+            || path.hasPrefix("listeners.manage.tls")
         guard !isElsewhere else { return }
         let names = path.replacing("[]", with: "").split(separator: ".")
         let lines = ExampleFile.uncommented.split(separator: "\n").map { line in

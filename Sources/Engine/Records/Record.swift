@@ -16,6 +16,7 @@ package enum Record: Hashable, Sendable {
     case appReload(AppReloadRequest)
     /// Of an operator, or of a sender who takes a push back.
     case order(OperatorOrder)
+    case channel(ChannelCommand)
     /// Nothing but the passing of time: the owner appends one when ``Engine/nextTimer`` is due.
     case tick
 
@@ -30,6 +31,7 @@ package enum Record: Hashable, Sendable {
         case appReload = 7
         case tick = 8
         case order = 32
+        case channel = 16
     }
 
     package func encode(into writer: inout ByteWriter) {
@@ -58,6 +60,9 @@ package enum Record: Hashable, Sendable {
         case .appReload(let request):
             writer.write(byte: Tag.appReload.rawValue)
             request.encode(into: &writer)
+        case .channel(let command):
+            writer.write(byte: Tag.channel.rawValue)
+            command.encode(into: &writer)
         case .tick:
             writer.write(byte: Tag.tick.rawValue)
         case .order(let order):
@@ -79,6 +84,7 @@ package enum Record: Hashable, Sendable {
         case .timeline: self = .timeline(try TimelineReport(from: &reader))
         case .delivery: self = .delivery(try DeliveryReport(from: &reader))
         case .appReload: self = .appReload(try AppReloadRequest(from: &reader))
+        case .channel: self = .channel(try ChannelCommand(from: &reader))
         case .tick: self = .tick
         case .order: self = .order(try OperatorOrder(from: &reader))
         }

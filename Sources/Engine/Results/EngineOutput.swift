@@ -68,6 +68,7 @@ package struct RecordAnswer: Hashable, Sendable {
         case appReload(matched: Int)
         /// An order was carried out for so many instances, or cancelled so many waiting pushes.
         case order(matched: Int)
+        case channel(ChannelAnswer)
         case unknownHost
         case unknownInstance
         case ticked

@@ -13,6 +13,8 @@ package struct EngineStats: Hashable, Sendable {
     package var tombstones = 0
     package var tokens = 0
     package var removedTokens = 0
+    /// Broadcast channels of the apps whose home this partition is.
+    package var channels = 0
     package var pushesAccepted = 0
     package var pushesRepeated = 0
     package var pushesRetained = 0

@@ -111,7 +111,9 @@ extension ConfigurationFile.NamedFile {
     /// Certificates of a listener that is off are not looked for.
     fileprivate func unneeded(in configuration: GatewayConfiguration) -> Self {
         let listeners = configuration.listeners
-        let withTLS = [("push", listeners.push), ("host", listeners.host), ("ops", listeners.ops)]
+        let withTLS = [
+            ("push", listeners.push), ("manage", listeners.manage), ("host", listeners.host), ("ops", listeners.ops),
+        ]
         let isNeeded: Bool
         if self.key.hasPrefix("tls.") {
             isNeeded = withTLS.contains { $0.1.isEnabled && $0.1.tls == nil }

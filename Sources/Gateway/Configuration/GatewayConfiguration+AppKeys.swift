@@ -24,6 +24,7 @@ extension GatewayConfiguration.App {
         visitor.scalar("defaultPriority", &self.defaultPriority, .priority)
         visitor.scalar("developerMode", &self.isDeveloperMode, .flag)
         visitor.optional("maxMatched", &self.matchedMax, .integer(1...1_000_000_000))
+        visitor.scalar("channels", &self.hasChannels, .flag)
         visitor.rate("rateLimit", &self.rateLimit)
         self.visitCertificates(&visitor)
         var budget = BudgetChoice(self.budget, named: policies)

@@ -71,6 +71,8 @@ extension GatewayConfiguration {
         package var isDeveloperMode = false
         /// The most instances that one targeted push may match; more is a 409. Default nil: any number.
         package var matchedMax: Int?
+        /// Whether it has channels. Default true; otherwise what is about channels is 400 `FeatureNotEnabled`.
+        package var hasChannels = true
         /// How fast pushes to it may come. Default nil: ``RateLimits/perApp``.
         package var rateLimit: Rate?
         /// The client certificates that may push to it instead of a provider token. Default none.

@@ -19,6 +19,7 @@ extension GatewayConfiguration {
                 self.listeners.push.visit(&visitor, hasTLS: true)
                 visitor.scalar("priorKnowledge", &self.listeners.push.acceptsPriorKnowledge, .flag)
             }
+            visitor.section("manage") { self.listeners.manage.visit(&$0, hasTLS: true) }
             visitor.section("host") { self.listeners.host.visit(&$0, hasTLS: true) }
             visitor.section("ops") { self.listeners.ops.visit(&$0, hasTLS: true) }
             visitor.section("health") { self.listeners.health.visit(&$0, hasTLS: false) }
@@ -149,6 +150,7 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxVerifiedTokens", &self.verifiedTokensMax, .integer(1...million))
         visitor.scalar("maxInFlightBytes", &self.inFlightBytesMax, .bytes(1_048_576...4_294_967_296))
         visitor.scalar("maxInFlightPushes", &self.inFlightPushesMax, .integer(1...100 * million))
+        visitor.scalar("maxChannelsPerApp", &self.channelsPerAppMax, .integer(1...million))
         visitor.scalar("maxInstancesPerHost", &self.engine.instancesPerHostMax, .integer(1...10_000))
         visitor.scalar("maxTokensPerHost", &self.engine.tokensPerHostMax, .integer(1...1000))
         visitor.scalar("maxTags", &self.engine.tagsMax, .integer(0...1000))

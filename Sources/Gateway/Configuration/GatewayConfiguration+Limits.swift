@@ -40,6 +40,8 @@ extension GatewayConfiguration {
         /// Pushes that wait for the log or for the partitions' answers, over all connections. Default 200,000, which the
         /// streams of two hundred connections fill; above it 503.
         package var inFlightPushesMax = 200_000
+        /// Channels of one app. Default 10,000, as at APNs; above it 400 `CannotCreateChannelConfig`.
+        package var channelsPerAppMax = 10_000
         /// What the engine holds; logged with the apps, so that a replay decides under the same limits.
         package var engine = EngineLimits()
 

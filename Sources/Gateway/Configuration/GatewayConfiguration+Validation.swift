@@ -14,8 +14,8 @@ extension GatewayConfiguration {
     private func listenerFaults() -> [(path: String, sentence: String)] {
         var faults: [(path: String, sentence: String)] = []
         let listeners: [(name: String, listener: Listener)] = [
-            ("push", self.listeners.push), ("host", self.listeners.host), ("ops", self.listeners.ops),
-            ("health", self.listeners.health),
+            ("push", self.listeners.push), ("manage", self.listeners.manage), ("host", self.listeners.host),
+            ("ops", self.listeners.ops), ("health", self.listeners.health),
         ]
         let enabled = listeners.filter(\.listener.isEnabled)
         if enabled.isEmpty { faults.append(("listeners", "has no listener that is enabled; enable one")) }

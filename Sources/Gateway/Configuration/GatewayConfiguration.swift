@@ -47,6 +47,9 @@ extension GatewayConfiguration {
     package struct Listeners: Hashable, Sendable {
         /// Senders: HTTP/2 over TLS. Default 127.0.0.1:2197.
         package var push = Listener(port: 2197)
+        /// Senders that manage channels, HTTP/2 over TLS; the push listener does that, too. Default off,
+        /// 127.0.0.1:2196, APNs' port for it.
+        package var manage = Listener(port: 2196, isEnabled: false)
         /// Hosts: HTTP/2 or HTTP/1.1 over TLS. Default 127.0.0.1:8443.
         package var host = Listener(port: 8443)
         /// Operators: HTTP/2 or HTTP/1.1 over TLS. Default 127.0.0.1:9443.

@@ -76,6 +76,7 @@ extension OperatorRoutes {
             ("tombstones", .count(Self.sum(views, \.tombstones))),
             ("tokens", .count(Self.sum(views, \.tokens))),
             ("removedTokens", .count(Self.sum(views, \.removedTokens))),
+            ("channels", .count(Self.sum(views, \.channels))),
         ])
     }
 

@@ -12,21 +12,36 @@ import WidgetModel
 /// A push that is in order becomes a record of this turn's submission and is answered when that is durable. Nothing
 /// here waits: verified tokens are cached, the directory is a table, the journal calls back.
 package final class PushHandler: RequestBatchHandler {
-    private let loop: any EventLoop
-    private let services: PushServices
+    let loop: any EventLoop
+    let services: PushServices
     /// Routes of the push listener that are no pushes, such as asking what became of one.
     private let others: any RequestBatchHandler
-    private var judge: PushJudge
-    private var ids = PushIDGenerator()
-    private var fields = ResponseFields()
+    private let role: Role
+    var judge: PushJudge
+    var ids = PushIDGenerator()
+    var fields = ResponseFields()
     private var builder: SubmissionBuilder
     private var flight = PushFlight()
     private var flights: [UInt64: PushFlight] = [:]
     private var flightNumber: UInt64 = 0
     private var isFlushScheduled = false
 
-    package init(loop: any EventLoop, services: PushServices, others: any RequestBatchHandler) {
+    /// What a listener is for.
+    package enum Role: Hashable, Sendable {
+        /// Everything.
+        case pushes
+        /// Managing channels, and nothing else: APNs has hosts and ports of their own for that.
+        case channelManagement
+    }
+
+    package init(
+        loop: any EventLoop,
+        services: PushServices,
+        others: any RequestBatchHandler,
+        role: Role = .pushes
+    ) {
         self.loop = loop
+        self.role = role
         self.services = services
         self.others = others
         self.judge = PushJudge(
@@ -112,8 +127,9 @@ extension PushHandler {
             let field = batch.fields[Int(index)]
             head.receive(name: bytes.extracting(field.name.indices), value: field.value.wire, in: bytes)
         }
-        if let path = head.path, PushRoute.isBelowV1(path, in: bytes), PushRoute(path: path, in: bytes) == .other {
-            self.passOn(request, batch, connection)
+        if self.role == .channelManagement || head.path.map({ !PushRoute.isBelowDevice($0, in: bytes) }) ?? false,
+            self.receiveOther(request, batch, head, connection, state, now)
+        {
             return
         }
         do throws(RejectionAnswer) {
@@ -121,6 +137,31 @@ extension PushHandler {
         } catch {
             self.reject(error, head, bytes, connection, request.streamID)
         }
+    }
+
+    /// Takes what is no push: requests about channels, and what others answer.
+    ///
+    /// - Returns: false if it is to be judged as a push, if only to be refused as one.
+    private func receiveOther(
+        _ request: RequestBatch.Request,
+        _ batch: borrowing RequestBatch,
+        _ head: PushRequestHead,
+        _ connection: HTTPConnection,
+        _ state: PushConnection,
+        _ now: Instant
+    ) -> Bool {
+        let bytes = batch.bytes.span
+        let route = head.path.map { PushRoute(path: $0, in: bytes) } ?? .unknown
+        if route == .channels {
+            self.receiveChannelRequest(request, batch, head, connection, state, now, self.role)
+        } else if self.role == .channelManagement {
+            self.reject(RejectionAnswer(.badPath), head, bytes, connection, request.streamID)
+        } else if route == .other {
+            self.passOn(request, batch, connection)
+        } else {
+            return false
+        }
+        return true
     }
 
     private func passOn(
@@ -206,7 +247,7 @@ extension PushHandler {
         self.append(record, to: judged.app, connection, request.streamID, answerID, bytes)
     }
 
-    private static func smaller(_ left: Int?, _ right: Int?) -> Int? {
+    static func smaller(_ left: Int?, _ right: Int?) -> Int? {
         guard let left, let right else { return left ?? right }
         return min(left, right)
     }
@@ -346,11 +387,7 @@ extension PushHandler {
     }
 
     private func respond(_ answer: RejectionAnswer, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
-        if answer.rejection == .serviceUnavailable {
-            self.services.counters.add(unavailable: 1)
-        } else {
-            self.services.counters.add(rejected: answer.rejection)
-        }
+        self.count(answer.rejection)
         self.fields.removeAll()
         self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/json")
@@ -360,6 +397,14 @@ extension PushHandler {
         // RFC 9110, 15.5.6: a 405 says what would be allowed.
         if answer.rejection == .methodNotAllowed { self.fields.append(name: "allow", value: "POST") }
         connection.respond(streamID, status: answer.status, fields: self.fields, body: answer.body.span)
+    }
+
+    func count(_ rejection: Rejection) {
+        if rejection == .serviceUnavailable {
+            self.services.counters.add(unavailable: 1)
+        } else {
+            self.services.counters.add(rejected: rejection)
+        }
     }
 
     /// Asks every partition who a targeted push would reach, and then answers or logs it.
@@ -402,11 +447,7 @@ extension PushHandler {
     }
 
     private func refuse(_ matched: Int, over max: Int, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
-        let problem = Problem(
-            .tooManyMatched,
-            "the push matches \(matched) instances, more than the \(max) allowed; narrow freshet.match or raise maxMatched",
-            matched: matched
-        )
+        let problem = Problem.tooMany(matched, over: max)
         self.fields.removeAll()
         self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/problem+json")
@@ -427,7 +468,7 @@ extension JudgedPush {
 
 extension HTTP2.ByteRange {
     /// The same place, in the words of the target that reads it.
-    fileprivate var wire: APNSWire.ByteRange { APNSWire.ByteRange(offset: self.offset, count: self.length) }
+    var wire: APNSWire.ByteRange { APNSWire.ByteRange(offset: self.offset, count: self.length) }
 }
 
 extension Array where Element == UInt8 {

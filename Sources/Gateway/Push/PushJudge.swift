@@ -1,5 +1,4 @@
 package import APNSWire
-import IntentMatching
 package import WidgetModel
 
 /// Judges pushes: every check of the push contract, in the order of ``PushRule``, from a request's bytes to the
@@ -8,12 +7,12 @@ package import WidgetModel
 /// One per event loop. Knows no socket and no clock; what it changes is the cache of verified tokens and the binding of
 /// the connection.
 package struct PushJudge: ~Copyable {
-    private let apps: ServedApps
-    private let senders: SenderDirectory
+    let apps: ServedApps
+    let senders: SenderDirectory
     private let directory: HostDirectory
     private let limits: PushIntakeLimits
-    private let rules: PushRules
-    private let reader = JSONReader()
+    let rules: PushRules
+    let reader = JSONReader()
     private var tokens: ProviderTokenCache<VerifiedSender>
     /// The device token of the push at hand.
     private var token = TokenWords()
@@ -112,7 +111,7 @@ package struct PushJudge: ~Copyable {
     }
 
     /// The sender that the client certificate speaks for; nil if a provider token has to say who it is.
-    private func sender(
+    func sender(
         of certificate: CertificateStanding?,
         _ head: PushRequestHead
     ) throws(ProviderTokenFault) -> Sender? {
@@ -131,7 +130,7 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    private func admit(
+    func admit(
         _ token: VerifiedSender,
         _ connection: PushConnection,
         _ now: Instant
@@ -166,7 +165,7 @@ package struct PushJudge: ~Copyable {
     }
 
     /// The sender that a provider token speaks for, its age not yet checked.
-    private mutating func verified(
+    mutating func verified(
         _ head: PushRequestHead,
         _ bytes: Span<UInt8>
     ) throws(ProviderTokenFault) -> VerifiedSender {
@@ -180,7 +179,7 @@ package struct PushJudge: ~Copyable {
     }
 
     /// What a person is told who wonders about a token that is in order by itself.
-    private static func sentence(_ rejection: Rejection) -> String {
+    static func sentence(_ rejection: Rejection) -> String {
         switch rejection {
         case .invalidProviderToken: "the connection carries the pushes of another team; open another one"
         case .unrelatedKeyIDInToken: "the connection carries the pushes of another key; open another one"
@@ -204,21 +203,10 @@ extension PushJudge {
         } catch {
             throw RejectionAnswer(.badPayload, detail: error.description)
         }
-        return JudgedPush.Details(payload: payload, pattern: try self.pattern(payload, app))
-    }
-
-    private func pattern(_ payload: PushPayload, _ app: ServedApps.App) throws(RejectionAnswer) -> MatchPattern? {
-        if let kind = payload.kind, !self.rules.met(.kind, app.schema(of: kind) != nil) {
-            throw RejectionAnswer(.badPayload, detail: "freshet.kind: the app has no kind \"\(kind)\"")
-        }
-        guard let match = payload.match else { return nil }
-        do throws(PatternFault) {
-            let pattern = try MatchPattern.parse(match)
-            if !self.rules.omits(.pattern) { try pattern.check(against: app.schemas, kind: payload.kind) }
-            return pattern
-        } catch {
-            throw RejectionAnswer(.badPayload, detail: "freshet.\(error.description)")
-        }
+        return JudgedPush.Details(
+            payload: payload,
+            pattern: try app.pattern(payload, orElse: .badPayload, rules: self.rules)
+        )
     }
 
     /// Whom the record is for.

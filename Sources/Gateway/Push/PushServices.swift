@@ -14,6 +14,7 @@ package struct PushServices: Sendable {
     package let counters: PushCounters
     package let limits: PushIntakeLimits
     package let senderLimits: SenderLimits
+    package let channels: ChannelService
     /// Makes the hashes of this process its own.
     package let seed: UInt64
     /// Who a targeted push would reach, over all partitions.
@@ -29,6 +30,7 @@ package struct PushServices: Sendable {
         counters: PushCounters,
         limits: PushIntakeLimits,
         senderLimits: SenderLimits = SenderLimits(),
+        channels: ChannelService,
         seed: UInt64,
         dryRun: @escaping @Sendable (PushRecord) async throws -> DryRunSummary
     ) {
@@ -41,6 +43,7 @@ package struct PushServices: Sendable {
         self.counters = counters
         self.limits = limits
         self.senderLimits = senderLimits
+        self.channels = channels
         self.seed = seed
         self.dryRun = dryRun
     }

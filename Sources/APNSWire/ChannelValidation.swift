@@ -1,0 +1,189 @@
+package import WidgetModel
+
+/// The checks of a broadcast or channel-management request, in the order in which the first that fails gives the reason.
+package enum ChannelCheck: UInt8, Hashable, Sendable, CaseIterable {
+    // beforeCredentials
+    /// No `apns-…` header and no `authorization` comes twice: `DuplicateHeaders`.
+    case repeatedHeaders
+    /// A path of the services: `BadPath`.
+    case path
+    /// A method that the path has: `MethodNotAllowed`.
+    case method
+    /// An `authorization`, or a client certificate: `MissingProviderToken`.
+    case credentialsPresent
+    // Here the owner verifies them: `InvalidProviderToken`, `ExpiredProviderToken`, …
+    // requestID
+    /// `apns-request-id` is a UUID: `BadMessageId`.
+    case requestID
+    // app
+    /// The path has a bundle id, not a topic: `TopicDisallowed`.
+    case bundleForm
+    /// The credentials are for that app: `TopicMismatch`.
+    case bundle
+    // Here the owner knows whether the app has channels: `FeatureNotEnabled`.
+    // request
+    /// `apns-channel-id` where one channel is meant: `MissingChannelId`.
+    case channelPresent
+    /// Base64, not too long: `BadChannelId`.
+    case channelForm
+    /// `apns-push-type` of a broadcast: `MissingPushType`.
+    case pushTypePresent
+    /// `liveactivity`, or `widgets`: `InvalidPushType`.
+    case pushType
+    /// 10, 5 or 1: `BadPriority`.
+    case priority
+    /// UNIX seconds: `BadExpirationDate`.
+    case expiration
+    /// A body where one is needed: `PayloadEmpty`.
+    case bodyPresent
+    /// Not more of it than allowed: `PayloadTooLarge`.
+    case bodySize
+    // Then the body is read: `BadRequestPayload`, `BadRequestParams`, `InvalidPushType`. Then the owner looks at room
+    // and rates: `ServiceUnavailable`, `TooManyRequests`; and at the channel: `ChannelNotRegistered`,
+    // `BadExpirationDate` where it stores no messages, `CannotCreateChannelConfig`.
+}
+
+/// Judges a broadcast or channel-management request by its head, in the order of ``ChannelCheck``.
+///
+/// Several functions, since the owner knows credentials and apps. Pure.
+package enum ChannelValidation {
+    /// The longest broadcast, and the longest description of a channel: 5,120 bytes, as APNs has it for broadcasts.
+    package static let bodyBytesMax = 5120
+
+    /// Checks everything up to the presence of credentials.
+    package static func beforeCredentials(
+        _ head: PushRequestHead,
+        _ own: ChannelRequestHead,
+        in bytes: Span<UInt8>,
+        hasCertificate: Bool = false
+    ) throws(Rejection) -> ChannelRoute {
+        guard !head.isRepeating, !own.isRepeating else { throw .duplicateHeaders }
+        guard let path = head.path, let route = ChannelRoute(path: path, in: bytes) else { throw .badPath }
+        let isAllowed =
+            switch route {
+            case .broadcast: head.method == .post
+            case .channels: head.method == .post || head.method == .get || head.method == .delete
+            case .channel: head.method == .get || head.method == .delete
+            case .allChannels: head.method == .get
+            }
+        guard isAllowed else { throw .methodNotAllowed }
+        guard hasCertificate || head.authorization.map({ !$0.isEmpty }) ?? false else { throw .missingProviderToken }
+        return route
+    }
+
+    /// The id of the request: `apns-request-id`, or `apns-id` as in Apple's own sample.
+    package static func requestID(
+        _ head: PushRequestHead,
+        _ own: ChannelRequestHead,
+        in bytes: Span<UInt8>
+    ) throws(Rejection) -> PushID? {
+        guard let range = own.requestID ?? head.id else { return nil }
+        guard let id = PushID(bytes.extracting(range.bounds)) else { throw .badMessageID }
+        return id
+    }
+
+    /// The number of the app that the path names, if the sender may speak for it.
+    package static func app(
+        _ route: ChannelRoute,
+        in bytes: Span<UInt8>,
+        topics: TopicTable
+    ) throws(Rejection) -> Int {
+        if let entry = Self.entry(route, bytes, topics) { return Int(entry.app) }
+        guard let bundle = PushRoute.bundle(decoding: route.bundle, in: bytes) else { throw .topicMismatch }
+        throw Self.hasSuffix(bundle) ? .topicDisallowed : .topicMismatch
+    }
+
+    /// Refuses a key that is for the other environment than the app that the path names: `BadEnvironmentKeyInToken`.
+    package static func checkEnvironment(
+        _ route: ChannelRoute,
+        in bytes: Span<UInt8>,
+        topics: TopicTable
+    ) throws(Rejection) {
+        if Self.entry(route, bytes, topics)?.isOfOtherEnvironment ?? false { throw .badEnvironmentKeyInToken }
+    }
+
+    private static func entry(
+        _ route: ChannelRoute,
+        _ bytes: Span<UInt8>,
+        _ topics: TopicTable
+    ) -> TopicTable.Entry? {
+        if let entry = topics.entry(bundle: bytes.extracting(route.bundle.bounds)) { return entry }
+        guard let decoded = PushRoute.bundle(decoding: route.bundle, in: bytes) else { return nil }
+        return topics.entry(bundle: Array(decoded.rawValue.utf8).span)
+    }
+
+    /// Whether a text is a topic with the suffix of a push type.
+    private static func hasSuffix(_ bundle: BundleID) -> Bool {
+        PushType.allCases.contains { type in
+            let suffix = "\(Topic.suffix(of: type))"
+            return !suffix.isEmpty && bundle.rawValue.hasSuffix(suffix)
+        }
+    }
+
+    /// Checks the rest of the head and the size of the body.
+    ///
+    /// - Parameters:
+    ///   - route: What ``beforeCredentials(_:_:in:hasCertificate:)`` answered.
+    ///   - app: What ``app(_:in:topics:)`` answered.
+    ///   - id: What ``requestID(_:_:in:)`` answered.
+    ///   - bodyBytes: The length of the whole body.
+    package static func request(
+        _ head: PushRequestHead,
+        _ own: ChannelRequestHead,
+        in bytes: Span<UInt8>,
+        route: ChannelRoute,
+        app: Int,
+        id: PushID?,
+        bodyBytes: Int
+    ) throws(Rejection) -> ChannelRequest {
+        let operation: ChannelRequest.Operation
+        var isAlias = false
+        switch route {
+        case .broadcast:
+            let channel = try Self.channel(own.channelID, bytes)
+            try Self.checkPushType(head, bytes)
+            let message = ChannelRequest.Message(
+                priority: try PushValidation.priority(head, bytes, .liveactivity, .all),
+                expiration: try PushValidation.expiration(head, bytes, .all)
+            )
+            try Self.checkBody(bodyBytes)
+            operation = .broadcast(channel, message)
+        case .channel(_, let id):
+            let channel = try Self.channel(id, bytes)
+            isAlias = true
+            operation = head.method == .delete ? .delete(channel) : .read(channel)
+        case .allChannels: operation = .list
+        case .channels where head.method == .post:
+            try Self.checkBody(bodyBytes)
+            operation = .create
+        case .channels where head.method == .get && own.channelID == nil:
+            isAlias = true
+            operation = .list
+        case .channels:
+            let channel = try Self.channel(own.channelID, bytes)
+            operation = head.method == .delete ? .delete(channel) : .read(channel)
+        }
+        return ChannelRequest(operation: operation, app: app, id: id, isAlias: isAlias)
+    }
+
+    private static func channel(_ range: ByteRange?, _ bytes: Span<UInt8>) throws(Rejection) -> ChannelID {
+        guard let range, !range.isEmpty else { throw .missingChannelID }
+        let text = bytes.extracting(range.bounds)
+        guard text.count <= ChannelID.bytesMax, Base64.decode(text) != nil else { throw .badChannelID }
+        var copy: [UInt8] = []
+        for index in text.indices { copy.append(text[index]) }
+        return ChannelID(String(decoding: copy, as: UTF8.self))
+    }
+
+    private static func checkPushType(_ head: PushRequestHead, _ bytes: Span<UInt8>) throws(Rejection) {
+        guard let range = head.pushType, !range.isEmpty else { throw .missingPushType }
+        let text = bytes.extracting(range.bounds)
+        // Apple's own pages spell it in three ways.
+        guard text.spells("widgets") || text.spellsIgnoringCase("liveactivity") else { throw .invalidPushType }
+    }
+
+    private static func checkBody(_ count: Int) throws(Rejection) {
+        guard count > 0 else { throw .payloadEmpty }
+        guard count <= Self.bodyBytesMax else { throw .payloadTooLarge }
+    }
+}

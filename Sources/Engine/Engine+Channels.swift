@@ -1,0 +1,32 @@
+package import WidgetModel
+
+extension Engine {
+    /// Creates or deletes a channel.
+    mutating func accept(_ command: ChannelCommand) -> RecordAnswer.Result {
+        switch command {
+        case .create(let channel, let app, let channelsMax):
+            guard self.channels.find(channel.id, of: app) == nil else { return .channel(.alreadyExists) }
+            guard self.channels.channels(of: app).count < channelsMax else { return .channel(.limit(channelsMax)) }
+            self.channels.insert(channel, of: app)
+            return .channel(.created)
+        case .delete(let channel, let app):
+            return .channel(self.channels.remove(channel, of: app) ? .deleted : .unknown)
+        }
+    }
+
+    /// A channel of an app, if this partition is the app's home. O(log channels).
+    package func channel(_ id: ChannelID, app: BundleID) -> Channel? { self.channels.find(id, of: app) }
+
+    /// The ids of an app's channels in their order, if this partition is the app's home.
+    package func channelIDs(app: BundleID) -> [ChannelID] { self.channels.channels(of: app).map(\.id) }
+
+    /// All channels in their order, for the digest of the state.
+    func digestChannels(into hash: inout StableHash) {
+        for app in self.channels.apps {
+            var writer = ByteWriter()
+            writer.write(app.id.rawValue)
+            writer.write(each: app.channels) { $1.encode(into: &$0) }
+            hash.combine(writer.bytes.span)
+        }
+    }
+}

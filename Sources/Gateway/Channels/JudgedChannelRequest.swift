@@ -1,0 +1,17 @@
+package import APNSWire
+
+/// A request about channels in which everything is in order, as far as it can be told without knowing the channel.
+package struct JudgedChannelRequest: Sendable {
+    /// What the body says.
+    package enum Body: Sendable {
+        case none
+        case creation(ChannelCreation)
+        /// With a hash of its bytes.
+        case broadcast(BroadcastBody, hash: UInt64)
+    }
+
+    package let sender: Sender
+    package let app: ServedApps.App
+    package let request: ChannelRequest
+    package let body: Body
+}

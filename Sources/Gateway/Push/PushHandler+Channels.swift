@@ -1,0 +1,158 @@
+import APNSWire
+import HTTP2
+import HTTPTransport
+import NIOCore
+import WidgetModel
+
+/// Broadcasts and the management of channels: credentials, order of checks and limits are those of pushes.
+extension PushHandler {
+    /// Whom to answer.
+    private struct ChannelCaller {
+        let connection: HTTPConnection
+        let streamID: Int32
+        /// `apns-request-id`.
+        let id: [UInt8]
+    }
+
+    func receiveChannelRequest(
+        _ request: RequestBatch.Request,
+        _ batch: borrowing RequestBatch,
+        _ head: PushRequestHead,
+        _ connection: HTTPConnection,
+        _ state: PushConnection,
+        _ now: Instant,
+        _ role: Role
+    ) {
+        let bytes = batch.bytes.span
+        var own = ChannelRequestHead()
+        for index in request.fields {
+            let field = batch.fields[Int(index)]
+            own.receive(name: bytes.extracting(field.name.indices), value: field.value.wire)
+        }
+        let given = try? ChannelValidation.requestID(head, own, in: bytes)
+        let id = given ?? self.ids.next()
+        let text = given == nil ? AnswerID.generated(id) : .given((own.requestID ?? head.id ?? .empty).bounds)
+        let caller = ChannelCaller(connection: connection, streamID: request.streamID, id: text.text(bytes))
+        do throws(RejectionAnswer) {
+            let judged = try self.judge.judge(
+                head,
+                own,
+                in: bytes,
+                body: request.body.indices,
+                isTooLarge: request.flags.contains(.bodyTooLarge),
+                takesBroadcasts: role == .pushes,
+                on: state,
+                at: now
+            )
+            try self.services.senderLimits.admit(
+                judged.sender,
+                judged.app.meter,
+                .targeted(bundle: .empty, isDryRun: false),
+                in: bytes,
+                beside: 0,
+                at: now
+            )
+            self.perform(judged, id, now, caller)
+        } catch {
+            self.answer(.failure(error), caller)
+        }
+    }
+
+    private func perform(_ judged: JudgedChannelRequest, _ id: PushID, _ now: Instant, _ caller: ChannelCaller) {
+        let services = self.services
+        let bound = NIOLoopBound((handler: self, caller: caller), eventLoop: self.loop)
+        let promise = self.loop.makePromise(of: Result<ChannelReply, RejectionAnswer>.self)
+        services.senderLimits.backlog.add(1)
+        promise.completeWithTask { await Self.reply(to: judged, id, now, services) }
+        promise.futureResult.whenComplete { result in
+            let (handler, caller) = bound.value
+            handler.services.senderLimits.backlog.remove(1)
+            switch result {
+            case .success(let reply): handler.answer(reply, caller)
+            case .failure: handler.answer(.failure(RejectionAnswer(.internalServerError)), caller)
+            }
+            caller.connection.flush()
+        }
+    }
+
+    private static func reply(
+        to judged: JudgedChannelRequest,
+        _ id: PushID,
+        _ now: Instant,
+        _ services: PushServices
+    ) async -> Result<ChannelReply, RejectionAnswer> {
+        let (channels, app, isAlias) = (services.channels, judged.app, judged.request.isAlias)
+        do throws(RejectionAnswer) {
+            switch (judged.request.operation, judged.body) {
+            case (.create, .creation(let creation)): return .success(try await channels.create(creation, app: app))
+            case (.read(let channel), _): return .success(try await channels.read(channel, app: app, isAlias: isAlias))
+            case (.delete(let channel), _):
+                return .success(try await channels.delete(channel, app: app, isAlias: isAlias))
+            case (.list, _): return .success(try await channels.list(app: app))
+            case (.broadcast(let channel, let message), .broadcast(let body, let hash)):
+                let broadcast = ChannelService.Broadcast(
+                    id: id,
+                    team: judged.sender.team,
+                    channel: channel,
+                    message: message,
+                    bodyHash: hash,
+                    payload: body.own
+                )
+                return .success(try await Self.send(broadcast, app, now, services))
+            case (.create, _), (.broadcast, _):
+                preconditionFailure("what needs a body was given one")
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func send(
+        _ broadcast: ChannelService.Broadcast,
+        _ app: ServedApps.App,
+        _ now: Instant,
+        _ services: PushServices
+    ) async throws(RejectionAnswer) -> ChannelReply {
+        let record = try await services.channels.record(of: broadcast, app: app, now: now)
+        if let max = Self.smaller(broadcast.payload.maxMatched, app.matchedMax) {
+            guard let summary = try? await services.dryRun(record) else {
+                throw RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
+            }
+            if summary.matched > max {
+                let problem = Problem.tooMany(summary.matched, over: max)
+                return ChannelReply(status: problem.code.status, body: problem.json.jsonText, contentType: .problem)
+            }
+        }
+        try await services.channels.append(record)
+        services.counters.add(accepted: 1)
+        return ChannelReply(status: 200)
+    }
+
+    private func answer(_ result: Result<ChannelReply, RejectionAnswer>, _ caller: ChannelCaller) {
+        self.fields.removeAll()
+        self.fields.append(name: "apns-request-id", value: caller.id.span, indexed: false)
+        switch result {
+        case .success(let reply):
+            if let channel = reply.channel {
+                self.fields.append(name: "apns-channel-id", value: channel.rawValue, indexed: false)
+            }
+            if !reply.body.isEmpty { self.fields.append(name: "content-type", value: reply.contentType.rawValue) }
+            caller.connection.respond(
+                caller.streamID,
+                status: reply.status,
+                fields: self.fields,
+                body: reply.body.span
+            )
+        case .failure(let answer):
+            self.count(answer.rejection)
+            self.fields.append(name: "content-type", value: "application/json")
+            if let seconds = answer.retryAfter { self.fields.append(name: "retry-after", value: String(seconds)) }
+            caller.connection.respond(
+                caller.streamID,
+                status: answer.status,
+                fields: self.fields,
+                body: answer.body.span
+            )
+        }
+    }
+}

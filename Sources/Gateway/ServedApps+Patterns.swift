@@ -1,0 +1,26 @@
+package import APNSWire
+package import IntentMatching
+
+extension ServedApps.App {
+    /// The pattern of a push or a channel, checked against the kinds of the app; nil for every instance.
+    ///
+    /// - Throws: `rejection`, with what is wrong where, if it is malformed or names a kind or parameter that the app
+    ///   does not have.
+    package func pattern(
+        _ payload: PushPayload,
+        orElse rejection: Rejection,
+        rules: PushRules = .all
+    ) throws(RejectionAnswer) -> MatchPattern? {
+        if let kind = payload.kind, !rules.met(.kind, self.schema(of: kind) != nil) {
+            throw RejectionAnswer(rejection, detail: "freshet.kind: the app has no kind \"\(kind)\"")
+        }
+        guard let match = payload.match else { return nil }
+        do throws(PatternFault) {
+            let pattern = try MatchPattern.parse(match)
+            if !rules.omits(.pattern) { try pattern.check(against: self.schemas, kind: payload.kind) }
+            return pattern
+        } catch {
+            throw RejectionAnswer(rejection, detail: "freshet.\(error.description)")
+        }
+    }
+}
