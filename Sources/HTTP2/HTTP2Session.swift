@@ -97,12 +97,17 @@ import CNghttp2
     private func read(_ bytes: Span<UInt8>, at second: UInt32) -> HTTP2Error? {
         var given = 0
         var offset = 0
+        var mayClose = false
         while let head = self.scanner.next(bytes, from: &offset) {
             var verdict = unsafe self.state.pointee.rules.judge(head, at: second)
+            // Of the frames that nghttp2 has not read yet, only a reset closes a stream.
+            mayClose = mayClose || head.type == FrameType.resetStream
             if case .pass = verdict { continue }
+            if case .passIfOpen = verdict, !mayClose, unsafe self.slot(head.streamID) != nil { continue }
             // What nghttp2 thinks of the frames before is needed now.
             if let error = self.give(bytes, given..<head.start) { return error }
             given = max(given, head.start)
+            mayClose = false
             guard unsafe nghttp2_session_want_read(self.session) != 0 else { return nil }
             if case .passIfOpen = verdict {
                 if unsafe self.slot(head.streamID) != nil { continue }
