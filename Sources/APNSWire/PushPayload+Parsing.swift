@@ -59,7 +59,10 @@ extension PushPayload {
                 }
                 self.maxMatched = Int(count)
             case "attributes":
-                throw PayloadFault("freshet.attributes", "is not supported: no instance can carry a condition yet")
+                guard case .object = member.value else {
+                    throw PayloadFault("freshet.attributes", "is \(member.value.typeName), not an object")
+                }
+                self.attributes = member.value
             default:
                 throw PayloadFault("freshet.\(member.name.prefix(64))", "is not a member that is known")
             }

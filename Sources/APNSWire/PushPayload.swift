@@ -6,6 +6,8 @@ package struct PushPayload: Hashable, Sendable {
     package var kind: WidgetKind?
     /// The match pattern, an object as it was sent, or nil for every instance.
     package var match: JSONValue?
+    /// What the conditions of instances ask for, an object as it was sent, or nil for nothing.
+    package var attributes: JSONValue?
     /// Names the state of the content. UTF-8, 1 to ``digestBytesMax`` bytes, opaque.
     package var digest: String?
     /// The push waits until then.
@@ -24,12 +26,14 @@ package struct PushPayload: Hashable, Sendable {
     package init(
         kind: WidgetKind? = nil,
         match: JSONValue? = nil,
+        attributes: JSONValue? = nil,
         digest: String? = nil,
         notBefore: Instant? = nil,
         maxMatched: Int? = nil
     ) {
         self.kind = kind
         self.match = match
+        self.attributes = attributes
         self.digest = digest
         self.notBefore = notBefore
         self.maxMatched = maxMatched
@@ -52,6 +56,7 @@ package struct PushPayload: Hashable, Sendable {
         var own: [JSONValue.Member] = []
         if let kind { own.append(JSONValue.Member(name: "kind", value: .string(kind.rawValue))) }
         if let match { own.append(JSONValue.Member(name: "match", value: match)) }
+        if let attributes { own.append(JSONValue.Member(name: "attributes", value: attributes)) }
         if let digest { own.append(JSONValue.Member(name: "digest", value: .string(digest))) }
         if let notBefore { own.append(JSONValue.Member(name: "not-before", value: .int(notBefore.seconds))) }
         if let maxMatched { own.append(JSONValue.Member(name: "maxMatched", value: .int(Int64(maxMatched)))) }

@@ -1,3 +1,4 @@
+import IntentMatching
 import WidgetModel
 
 extension Engine {
@@ -15,18 +16,18 @@ extension Engine {
         push.encode(into: &writer)
         let bytes = writer.bytes
         var reader = ByteReader(bytes)
-        guard let head = try? PushHead(from: &reader) else { return DryRunView(matched: 0, isRepeat: false, rows: []) }
+        guard let head = try? PushHead(from: &reader) else { return DryRunView() }
         // A team that was never seen has sent nothing that this could repeat.
         let team = self.teams.find(push.team.rawValue)
         let isRepeat =
             team.map { self.repeats.find(head.id, key: self.repeatKey(head, team: $0, bytes)) != nil } ?? false
-        let audience = self.audience(head, push.pattern, bytes)
+        let audience = self.audience(head, push.pattern, push.attributes, bytes)
         let incoming = self.resolve(head, team: team ?? .max, app: audience.app, bytes)
         let hit: [UInt32] =
             switch audience.reach {
             case .nobody: []
             case .host(let host): self.matching(host: host, head, audience, bytes)
-            case .app(let app): self.matching(app: app, kind: audience.kind, push.pattern)
+            case .app(let app): self.matching(app: app, kind: audience.kind, push.pattern, attributes: push.attributes)
             }
         var rows: [DryRunView.Row] = []
         for instance in hit {
@@ -39,7 +40,29 @@ extension Engine {
             }
         }
         rows.sort { ($0.kind, $0.decision.rawValue) < ($1.kind, $1.decision.rawValue) }
-        return DryRunView(matched: hit.count, isRepeat: isRepeat, rows: rows)
+        return DryRunView(
+            matched: hit.count,
+            isRepeat: isRepeat,
+            rows: rows,
+            sample: hit.prefix(DryRunView.sampleMax).map { instance in
+                InstanceAddress(
+                    host: self.hosts[self.instances[instance].host].id,
+                    instance: self.instances[details: instance].id
+                )
+            },
+            plans: self.plans(of: audience)
+        )
+    }
+
+    /// How the index found the instances; none for a push to a host, which looks at each of its instances.
+    private func plans(of audience: PushAudience) -> [QueryPlan] {
+        guard case .app(let app) = audience.reach else { return [] }
+        return self.index.explain(
+            app: self.apps.apps[Int(app)].id,
+            kind: audience.kind.map { self.apps.kinds[Int($0)].name },
+            pattern: audience.pattern,
+            attributes: audience.attributes
+        )
     }
 
     private mutating func matching(

@@ -33,6 +33,8 @@ struct PushAudience {
     var reach: Reach
     var kind: UInt32?
     let pattern: MatchPattern?
+    /// What the conditions of instances ask for.
+    let attributes: Configuration
 }
 
 extension Engine {
@@ -40,6 +42,7 @@ extension Engine {
     mutating func accept(
         _ head: PushHead,
         _ pattern: MatchPattern?,
+        _ attributes: Configuration,
         team: UInt32,
         _ bytes: [UInt8]
     ) -> RecordAnswer.Result {
@@ -51,14 +54,14 @@ extension Engine {
             return .push(matched: self.repeats.matched(known), isRepeat: true)
         }
         self.counters.pushesAccepted += 1
-        let audience = self.audience(head, pattern, bytes)
+        let audience = self.audience(head, pattern, attributes, bytes)
         let push = self.open(head, team: team, app: audience.app, bytes)
         let repeatSlot = self.repeats.insert(head.id, key: key, at: self.time)
         switch audience.reach {
         case .nobody: break
         case .host(let host): self.accept(push, on: host, head, audience, bytes)
         case .app(let app):
-            for instance in self.matching(app: app, kind: audience.kind, pattern) { self.accept(push, for: instance) }
+            self.accept(push, app: app, audience)
         }
         self.ledger.close(push.row, at: self.time)
         self.accounts.note(self.ledger[push.row])
@@ -76,8 +79,13 @@ extension Engine {
     }
 
     /// Whom a push is for, in the engine's numbers.
-    mutating func audience(_ head: PushHead, _ pattern: MatchPattern?, _ bytes: [UInt8]) -> PushAudience {
-        var audience = PushAudience(app: nil, reach: .nobody, kind: nil, pattern: pattern)
+    mutating func audience(
+        _ head: PushHead,
+        _ pattern: MatchPattern?,
+        _ attributes: Configuration,
+        _ bytes: [UInt8]
+    ) -> PushAudience {
+        var audience = PushAudience(app: nil, reach: .nobody, kind: nil, pattern: pattern, attributes: attributes)
         if head.target == .app {
             guard let app = self.apps.names.find(bytes, in: head.targetName), self.apps.apps[Int(app)].isConfigured
             else { return audience }
@@ -170,6 +178,7 @@ extension Engine {
         guard self.instances[instance].isLive, self.instances[instance].pushEnabled else { return false }
         guard audience.kind == nil || audience.kind == self.instances[instance].kind else { return false }
         guard self.isAddressed(instance, head, bytes) else { return false }
+        if self.instances[instance].isConditional, !self.isFulfilled(instance, audience.attributes) { return false }
         guard let pattern = audience.pattern else { return true }
         return self.matches(instance, pattern)
     }
@@ -179,6 +188,10 @@ extension Engine {
     private func isAddressed(_ instance: UInt32, _ head: PushHead, _ bytes: [UInt8]) -> Bool {
         guard head.target == .instance else { return !self.instances[instance].isControl }
         return self.instances[details: instance].id.rawValue.equals(bytes, in: head.instance)
+    }
+
+    private func isFulfilled(_ instance: UInt32, _ attributes: Configuration) -> Bool {
+        self.instances[details: instance].when?.holds(for: attributes) ?? true
     }
 
     func matches(_ instance: UInt32, _ pattern: MatchPattern) -> Bool {
@@ -194,13 +207,35 @@ extension Engine {
         )
     }
 
-    /// The push-enabled instances of an app that match, in the order of the index.
-    func matching(app: UInt32, kind: UInt32?, _ pattern: MatchPattern?) -> [UInt32] {
+    /// Decides a push for every instance of an app that it matches, in the order of the index and in batches.
+    private mutating func accept(_ push: IncomingPush, app: UInt32, _ audience: PushAudience) {
+        // Shared, not copied: deciding changes no instance's place in it.
+        let index = self.index
+        index.matches(
+            app: self.apps.apps[Int(app)].id,
+            kind: audience.kind.map { self.apps.kinds[Int($0)].name },
+            pattern: audience.pattern,
+            attributes: audience.attributes,
+            batchLimit: 4096
+        ) { batch in
+            for place in batch.indices { self.accept(push, for: batch[place]) }
+        }
+    }
+
+    /// The push-enabled instances of an app that match, in the order of the index; for what is no push their conditions
+    /// do not count.
+    func matching(
+        app: UInt32,
+        kind: UInt32?,
+        _ pattern: MatchPattern?,
+        attributes: Configuration? = nil
+    ) -> [UInt32] {
         var found: [UInt32] = []
         self.index.matches(
             app: self.apps.apps[Int(app)].id,
             kind: kind.map { self.apps.kinds[Int($0)].name },
             pattern: pattern,
+            attributes: attributes,
             batchLimit: 4096
         ) { batch in
             for index in batch.indices { found.append(batch[index]) }

@@ -213,6 +213,7 @@ extension Engine {
         self.instances[details: instance].family = registration.family
         self.instances[details: instance].configuration = registration.configuration
         self.instances[details: instance].tags = registration.tags
+        self.setCondition(of: instance, registration.when)
         self.setControlToken(of: instance, registration.controlToken)
         self.insertIntoIndex(instance)
     }
@@ -238,6 +239,7 @@ extension Engine {
             configuration: details.configuration,
             pushEnabled: self.instances[instance].pushEnabled,
             tags: details.tags,
+            when: details.when,
             controlToken: details.controlToken
         )
     }
@@ -266,9 +268,9 @@ extension Engine {
             self.removeInstance(instance, .instanceRemoved)
             return self.show(instance, plan)
         }
-        self.index.remove(instance)
         self.instances[instance].pushEnabled = new.pushEnabled
         self.instances[details: instance].tags = new.tags
+        self.setCondition(of: instance, new.when)
         self.setControlToken(of: instance, new.controlToken)
         if old.configuration != new.configuration {
             self.instances[details: instance].configuration = new.configuration
@@ -293,7 +295,13 @@ extension Engine {
             host: self.hosts[row.host].id,
             tags: details.tags,
             configuration: details.configuration,
+            when: details.when,
             pushEnabled: row.pushEnabled
         )
+    }
+
+    private mutating func setCondition(of instance: UInt32, _ when: MatchPattern?) {
+        self.instances[details: instance].when = when
+        self.instances[instance].isConditional = when != nil
     }
 }

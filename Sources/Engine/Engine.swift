@@ -110,10 +110,11 @@ package struct Engine: Sendable {
                 _ = try reader.readByte()
                 let head = try PushHead(from: &reader)
                 let pattern = head.flags.contains(.pattern) ? try MatchPattern(from: &reader) : nil
+                let attributes = head.flags.contains(.attributes) ? try Configuration(from: &reader) : .empty
                 guard reader.isAtEnd else { throw ByteFault.invalid(offset: reader.offset) }
                 let team = try self.internTeam(bytes, in: head.team)
                 self.begin(bytes, in: range, at: position, logTime: logTime)
-                self.answer(recordIndex, self.accept(head, pattern, team: team, bytes))
+                self.answer(recordIndex, self.accept(head, pattern, attributes, team: team, bytes))
             } else {
                 let record = try Record(from: &reader)
                 self.begin(bytes, in: range, at: position, logTime: logTime)

@@ -36,6 +36,7 @@ package enum Views {
             ("configuration", .configuration(instance.configuration)),
             ("pushEnabled", .bool(instance.pushEnabled)),
             ("tags", .strings(instance.tags)),
+            ("when", instance.when?.json),
         ])
     }
 

@@ -85,7 +85,7 @@ import WidgetModel
             (#"{"not-before":-1}"#, "freshet.not-before: is not a time in whole UNIX seconds"),
             (#"{"not-before":1.5}"#, "freshet.not-before: is not a time in whole UNIX seconds"),
             (#"{"maxMatched":0}"#, "freshet.maxMatched: is not a whole number of at least 1"),
-            (#"{"attributes":{}}"#, "freshet.attributes: is not supported: no instance can carry a condition yet"),
+            (#"{"attributes":[]}"#, "freshet.attributes: is an array, not an object"),
             (#"{"mach":{}}"#, "freshet.mach: is not a member that is known"),
         ]
     )

@@ -153,7 +153,8 @@ import WidgetModel
                 Self.instance(#","configuration":{"city":"x"}"#),
                 Place(.badConfiguration, "instances[0].configuration.city")
             ),
-            (Self.instance(#","when":{}"#), Place(.notSupported, "instances[0].when")),
+            (Self.instance(#","when":[]"#), Place(.badRequest, "instances[0].when")),
+            (Self.instance(#","when":{"$family":"systemSmall"}"#), Place(.badRequest, "instances[0].when.$family")),
             (Self.instance(#","pushEnabled":1"#), Place(.badRequest, "instances[0].pushEnabled")),
             (Self.instance(#","tags":["a",2]"#), Place(.badRequest, "instances[0].tags[1]")),
             (Self.instance(#","controlToken":"xy""#), Place(.badRequest, "instances[0].controlToken")),

@@ -9,14 +9,21 @@ struct IntentIndexModel {
         var subject: MatchSubject
         var kind: WidgetKind
         var pushEnabled: Bool
+        var when: MatchPattern?
     }
 
     var instances: [UInt32: Instance] = [:]
 
-    func matches(app: BundleID, kind: WidgetKind?, pattern: MatchPattern?) -> [UInt32] {
+    func matches(
+        app: BundleID,
+        kind: WidgetKind?,
+        pattern: MatchPattern?,
+        attributes: Configuration? = nil
+    ) -> [UInt32] {
         self.instances.filter { _, instance in
             instance.app == app && (kind == nil || instance.kind == kind) && instance.pushEnabled
                 && pattern?.matches(instance.subject) ?? true
+                && (attributes.map { attributes in instance.when?.holds(for: attributes) ?? true } ?? true)
         }.keys.sorted()
     }
 }

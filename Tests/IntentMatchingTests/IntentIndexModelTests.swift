@@ -40,6 +40,7 @@ import WidgetModel
                 schema: schema
             )
             let pushEnabled = !self.dice.chance(1, in: 10)
+            let when = self.dice.chance(1, in: 4) ? try? MatchPattern.condition(from: self.dice.condition()) : nil
             self.index.insert(
                 number,
                 app: apps[app],
@@ -48,13 +49,15 @@ import WidgetModel
                 host: subject.host,
                 tags: subject.tags,
                 configuration: subject.configuration,
+                when: when,
                 pushEnabled: pushEnabled
             )
             self.model.instances[number] = IntentIndexModel.Instance(
                 app: apps[app],
                 subject: subject,
                 kind: kinds[kind],
-                pushEnabled: pushEnabled
+                pushEnabled: pushEnabled,
+                when: when
             )
         }
 
@@ -70,9 +73,11 @@ import WidgetModel
             let app = self.dice.pick(apps)
             let kind = self.dice.chance(1, in: 4) ? nil : self.dice.pick([kinds[0], kinds[0], kinds[1], kinds[2]])
             let limit = self.dice.pick([1, 2, 7, 64, 5000])
-            let found = self.index.ask(app, kind, pattern, limit)
+            let attributes = self.dice.chance(1, in: 2) ? self.dice.attributes(self.schemas[0][0]) : nil
+            let found = self.index.ask(app, kind, pattern, limit, attributes: attributes)
+            let expected = self.model.matches(app: app, kind: kind, pattern: pattern, attributes: attributes)
             #expect(
-                found.sorted() == self.model.matches(app: app, kind: kind, pattern: pattern),
+                found.sorted() == expected,
                 "seed \(seed), kind \(kind?.rawValue ?? "any"), pattern \(json)"
             )
         }
@@ -173,9 +178,15 @@ import WidgetModel
 
 extension IntentIndex {
     /// All answers; expects that no batch is empty or too long and that no instance comes twice.
-    func ask(_ app: BundleID, _ kind: WidgetKind?, _ pattern: MatchPattern?, _ limit: Int) -> [UInt32] {
+    func ask(
+        _ app: BundleID,
+        _ kind: WidgetKind?,
+        _ pattern: MatchPattern?,
+        _ limit: Int,
+        attributes: Configuration? = nil
+    ) -> [UInt32] {
         var found: [UInt32] = []
-        self.matches(app: app, kind: kind, pattern: pattern, batchLimit: limit) { batch in
+        self.matches(app: app, kind: kind, pattern: pattern, attributes: attributes, batchLimit: limit) { batch in
             #expect(batch.count > 0 && batch.count <= limit)
             for index in batch.indices { found.append(batch[index]) }
         }

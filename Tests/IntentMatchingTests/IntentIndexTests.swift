@@ -248,7 +248,8 @@ import WidgetModel
                         drivers: [QueryPlan.Driver(field: "group", length: 1250)],
                         candidates: 1250,
                         filters: 0,
-                        rows: 20_000
+                        rows: 20_000,
+                        touched: QueryPlan.Touched(listed: 1250, matched: 1250)
                     )
                 ]
         )

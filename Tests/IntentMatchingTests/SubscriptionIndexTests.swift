@@ -69,8 +69,7 @@ import WidgetModel
                 model.append((index.insert(pattern), pattern))
             }
             guard step % 4 == 0 else { continue }
-            let attributes = dice.configuration(schema)
-            guard attributes.parameters.allSatisfy({ !$0.value.holdsDate }) else { continue }
+            let attributes = dice.attributes(schema)
             let expected = Set(model.filter { $0.pattern.matches(Self.subject(attributes)) }.map(\.number))
             let found = index.matches(attributes)
             #expect(Set(found) == expected, "seed \(seed), step \(step), attributes \(attributes)")
@@ -95,6 +94,11 @@ extension ParameterValue {
 }
 
 extension Dice {
+    /// Values for the parameters of a schema, as a push may bring them.
+    mutating func attributes(_ schema: KindSchema) -> Configuration {
+        Configuration(self.configuration(schema).parameters.filter { !$0.value.holdsDate })
+    }
+
     /// A pattern without what only instances have.
     mutating func condition() -> JSONValue {
         while true {

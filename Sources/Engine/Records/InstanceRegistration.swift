@@ -1,3 +1,4 @@
+package import IntentMatching
 package import WidgetModel
 
 /// One widget instance of a registration, WidgetKit's `WidgetInfo`.
@@ -10,6 +11,8 @@ package struct InstanceRegistration: Hashable, Sendable {
     /// Whether pushes reach it.
     package var pushEnabled: Bool
     package var tags: [String]
+    /// What a push's attributes must fulfil to reach it; nil if every push may.
+    package var when: MatchPattern?
     /// A control's own push token.
     package var controlToken: DeviceToken?
 
@@ -20,6 +23,7 @@ package struct InstanceRegistration: Hashable, Sendable {
         configuration: Configuration = .empty,
         pushEnabled: Bool = true,
         tags: [String] = [],
+        when: MatchPattern? = nil,
         controlToken: DeviceToken? = nil
     ) {
         self.id = id
@@ -28,6 +32,7 @@ package struct InstanceRegistration: Hashable, Sendable {
         self.configuration = configuration
         self.pushEnabled = pushEnabled
         self.tags = tags
+        self.when = when
         self.controlToken = controlToken
     }
 
@@ -36,9 +41,11 @@ package struct InstanceRegistration: Hashable, Sendable {
         writer.write(self.kind.rawValue)
         writer.write(byte: self.family.rawValue)
         self.configuration.encode(into: &writer)
-        writer.write(self.pushEnabled)
+        // The condition came later: records without one are as they always were.
+        writer.write(byte: (self.pushEnabled ? 1 : 0) | (self.when == nil ? 0 : 2))
         writer.write(each: self.tags) { $0.write($1) }
         writer.write(self.controlToken) { $0.write($1.bytes) }
+        self.when?.encode(into: &writer)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
@@ -48,10 +55,14 @@ package struct InstanceRegistration: Hashable, Sendable {
         guard let family = WidgetFamily(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
         self.family = family
         self.configuration = try Configuration(from: &reader)
-        self.pushEnabled = try reader.readBool()
+        let flagsOffset = reader.offset
+        let flags = try reader.readByte()
+        guard flags < 4 else { throw .invalid(offset: flagsOffset) }
+        self.pushEnabled = flags & 1 == 1
         self.tags = try reader.readEach { (reader) throws(ByteFault) in try reader.readString() }
         self.controlToken = try reader.readOptional { (reader) throws(ByteFault) in
             DeviceToken(bytes: try reader.readBytes())
         }
+        self.when = flags & 2 == 2 ? try MatchPattern(from: &reader) : nil
     }
 }

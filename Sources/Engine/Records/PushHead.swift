@@ -2,7 +2,8 @@ import WidgetModel
 
 /// A push record as places in the log's bytes: what applying a push needs, without a String or an array of its own.
 ///
-/// Reads everything but the pattern, which follows at the reader's offset if ``Flags/pattern`` is set.
+/// Reads everything but the pattern and the attributes, which follow at the reader's offset if ``Flags/pattern`` and
+/// ``Flags/attributes`` are set.
 struct PushHead {
     struct Flags: OptionSet {
         let rawValue: UInt8
@@ -13,6 +14,7 @@ struct PushHead {
         static let digest = Flags(rawValue: 16)
         static let kind = Flags(rawValue: 32)
         static let pattern = Flags(rawValue: 64)
+        static let attributes = Flags(rawValue: 128)
     }
 
     enum Target: UInt8 {

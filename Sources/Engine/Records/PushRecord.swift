@@ -32,6 +32,8 @@ package struct PushRecord: Hashable, Sendable {
     package var kind: WidgetKind?
     /// Narrows the target to instances whose configuration matches.
     package var pattern: MatchPattern?
+    /// What the conditions of instances ask for; empty if the push brings nothing.
+    package var attributes: Configuration
 
     package init(
         id: PushID,
@@ -44,7 +46,8 @@ package struct PushRecord: Hashable, Sendable {
         digest: [UInt8]? = nil,
         target: PushDestination,
         kind: WidgetKind? = nil,
-        pattern: MatchPattern? = nil
+        pattern: MatchPattern? = nil,
+        attributes: Configuration = .empty
     ) {
         self.id = id
         self.team = team
@@ -57,6 +60,7 @@ package struct PushRecord: Hashable, Sendable {
         self.target = target
         self.kind = kind
         self.pattern = pattern
+        self.attributes = attributes
     }
 
     package func encode(into writer: inout ByteWriter) {
@@ -68,6 +72,7 @@ package struct PushRecord: Hashable, Sendable {
         if self.digest != nil { flags.insert(.digest) }
         if self.kind != nil { flags.insert(.kind) }
         if self.pattern != nil { flags.insert(.pattern) }
+        if !self.attributes.parameters.isEmpty { flags.insert(.attributes) }
         let target: (PushHead.Target, String, String?) =
             switch self.target {
             case .host(let host, nil): (.host, host.rawValue, nil)
@@ -89,6 +94,7 @@ package struct PushRecord: Hashable, Sendable {
         if let digest = self.digest { writer.write(digest) }
         if let kind = self.kind { writer.write(kind.rawValue) }
         self.pattern?.encode(into: &writer)
+        if !self.attributes.parameters.isEmpty { self.attributes.encode(into: &writer) }
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
@@ -110,5 +116,6 @@ package struct PushRecord: Hashable, Sendable {
         }
         self.kind = head.flags.contains(.kind) ? WidgetKind(try reader.string(in: head.kind)) : nil
         self.pattern = head.flags.contains(.pattern) ? try MatchPattern(from: &reader) : nil
+        self.attributes = head.flags.contains(.attributes) ? try Configuration(from: &reader) : .empty
     }
 }

@@ -1,3 +1,4 @@
+package import IntentMatching
 package import WidgetModel
 
 /// What became of one push in one partition: `GET /v1/pushes/<apns-id>`.
@@ -79,4 +80,24 @@ package struct DryRunView: Hashable, Sendable {
     package let isRepeat: Bool
     /// Sorted by kind, then decision; no row with a count of 0.
     package let rows: [Row]
+    /// Some of the instances that match, at most ``sampleMax``.
+    package let sample: [InstanceAddress]
+    /// How they were found.
+    package let plans: [QueryPlan]
+
+    package static let sampleMax = 10
+
+    package init(
+        matched: Int = 0,
+        isRepeat: Bool = false,
+        rows: [Row] = [],
+        sample: [InstanceAddress] = [],
+        plans: [QueryPlan] = []
+    ) {
+        self.matched = matched
+        self.isRepeat = isRepeat
+        self.rows = rows
+        self.sample = sample
+        self.plans = plans
+    }
 }

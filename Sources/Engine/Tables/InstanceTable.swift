@@ -1,3 +1,4 @@
+import IntentMatching
 import Timelines
 import WidgetModel
 
@@ -31,6 +32,8 @@ struct InstanceTable: Sendable {
         var rollingDay = Slab<RollingDay>.none
         /// Whether it is a control, addressed by a token of its own.
         var isControl = false
+        /// Whether a push must fulfil ``Details/when``.
+        var isConditional = false
         /// Why the waiting causes wait.
         var reason = DecisionReason.waitsForAnother
         /// The earliest end of a waiting push, in milliseconds.
@@ -81,6 +84,7 @@ struct InstanceTable: Sendable {
         var family: WidgetFamily
         var configuration: Configuration
         var tags: [String]
+        var when: MatchPattern?
         var controlToken: DeviceToken?
         var timeline: Shown?
         /// The state of content that the instance shows, as far as that is confirmed, and the reload that confirmed it.

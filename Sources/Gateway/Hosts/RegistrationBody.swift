@@ -122,8 +122,11 @@ package struct RegistrationBody: Sendable {
         } catch {
             throw object.problem(error.path, error.sentence, code: .badConfiguration)
         }
-        if object.value("when") != nil {
-            throw object.problem("when", "is not supported by this version", code: .notSupported)
+        let when: MatchPattern?
+        do throws(PatternFault) {
+            when = try object.value("when").map { (json) throws(PatternFault) in try .condition(from: json) }
+        } catch {
+            throw object.problem(error.path, error.sentence)
         }
         let registration = InstanceRegistration(
             id: id,
@@ -132,6 +135,7 @@ package struct RegistrationBody: Sendable {
             configuration: configuration,
             pushEnabled: try object.bool("pushEnabled") ?? true,
             tags: try object.strings("tags", countMax: 64) ?? [],
+            when: when,
             controlToken: try Self.token("controlToken", &object)
         )
         try object.finish()

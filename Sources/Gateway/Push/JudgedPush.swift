@@ -19,10 +19,13 @@ package struct JudgedPush: Sendable {
         package let payload: PushPayload
         /// The body's pattern, nil for every instance.
         package let pattern: MatchPattern?
+        /// The body's attributes, which instances' conditions are about.
+        package let attributes: Configuration
 
-        package init(payload: PushPayload, pattern: MatchPattern?) {
+        package init(payload: PushPayload, pattern: MatchPattern?, attributes: Configuration) {
             self.payload = payload
             self.pattern = pattern
+            self.attributes = attributes
         }
     }
 

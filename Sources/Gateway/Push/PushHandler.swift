@@ -226,7 +226,8 @@ extension PushHandler {
             digest: judged.details?.payload.digest.map { Array($0.utf8) },
             target: judged.target,
             kind: judged.details?.payload.kind,
-            pattern: judged.details?.pattern
+            pattern: judged.details?.pattern,
+            attributes: judged.details?.attributes ?? .empty
         )
         if case .targeted(_, let isDryRun) = push.target {
             let matchedMax = Self.smaller(judged.details?.payload.maxMatched, judged.app.matchedMax)

@@ -205,8 +205,18 @@ extension PushJudge {
         }
         return JudgedPush.Details(
             payload: payload,
-            pattern: try app.pattern(payload, orElse: .badPayload, rules: self.rules)
+            pattern: try app.pattern(payload, orElse: .badPayload, rules: self.rules),
+            attributes: try Self.attributes(payload)
         )
+    }
+
+    private static func attributes(_ payload: PushPayload) throws(RejectionAnswer) -> Configuration {
+        guard let attributes = payload.attributes else { return .empty }
+        do throws(ConfigurationFault) {
+            return try .attributes(from: attributes)
+        } catch {
+            throw RejectionAnswer(.badPayload, detail: "freshet.\(error.description)")
+        }
     }
 
     /// Whom the record is for.

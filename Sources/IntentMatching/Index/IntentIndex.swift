@@ -17,10 +17,15 @@ package struct IntentIndex: Sendable {
     private struct SegmentKey: Hashable {
         let app: BundleID
         let kind: WidgetKind
+        /// Whether its instances have a `when`.
+        let isConditional: Bool
     }
 
     private var segments: [KindSegment] = []
     private var segmentByKey: [SegmentKey: Int] = [:]
+    /// What the instances' conditions are, by app.
+    private var conditions: [SubscriptionIndex] = []
+    private var conditionsByApp: [BundleID: Int] = [:]
     private var isLoading = false
     /// The segment that was changed last.
     private var recent: (key: SegmentKey, index: Int)?
@@ -40,7 +45,12 @@ package struct IntentIndex: Sendable {
     /// Needed for queries that name no kind: a kind that lacks a parameter does not match a condition on it, not even
     /// `{"exists": false}`. Of a kind that was never declared the parameters are those that some instance has had.
     package mutating func declare(_ schema: KindSchema, app: BundleID) {
-        self.segments[self.segment(app, schema.kind)].schema = schema
+        for isConditional in [false, true] {
+            let key = SegmentKey(app: app, kind: schema.kind, isConditional: isConditional)
+            // Most kinds have no conditions, and need no segment for them.
+            if isConditional, self.segmentByKey[key] == nil { continue }
+            self.segments[self.segment(key)].schema = schema
+        }
     }
 
     /// Adds an instance, or replaces what was known of it. O(parameters).
@@ -53,6 +63,7 @@ package struct IntentIndex: Sendable {
     ///   - host: What `$host` matches.
     ///   - tags: What `$tags` matches.
     ///   - configuration: Its parameters, defaults filled in.
+    ///   - when: What a push's attributes must fulfil to reach it, or nil if every push may.
     ///   - pushEnabled: Whether pushes reach it; if not, it matches nothing.
     package mutating func insert(
         _ instance: UInt32,
@@ -62,18 +73,25 @@ package struct IntentIndex: Sendable {
         host: HostID,
         tags: [String],
         configuration: Configuration,
+        when: MatchPattern? = nil,
         pushEnabled: Bool
     ) {
         if Int(instance) >= self.places.count {
             self.places.append(repeating: 0, count: Int(instance) + 1 - self.places.count)
             self.rows.append(repeating: 0, count: Int(instance) + 1 - self.rows.count)
         }
-        let segment = self.segment(app, kind)
-        let attributes = InstanceAttributes(family: family, host: host, tags: tags, configuration: configuration)
+        let when = pushEnabled ? when : nil
+        let segment = self.segment(SegmentKey(app: app, kind: kind, isConditional: when != nil))
+        var attributes = InstanceAttributes(family: family, host: host, tags: tags, configuration: configuration)
+        let conditions = when == nil ? 0 : self.conditions(of: app)
+        if let when { attributes.condition = self.conditions[conditions].insert(when) }
         let row = self.rows[Int(instance)]
         if pushEnabled, Int(self.places[Int(instance)]) == segment + 1, row != Self.silent {
             self.finishLoading()
-            return self.segments[segment].update(row, attributes)
+            let old = self.segments[segment].condition(of: row)
+            self.segments[segment].update(row, attributes)
+            if let old { self.conditions[conditions].release(old) }
+            return
         }
         if self.places[Int(instance)] != 0 { self.remove(instance) }
         self.places[Int(instance)] = UInt32(segment + 1)
@@ -92,7 +110,12 @@ package struct IntentIndex: Sendable {
         let segment = Int(self.places[Int(instance)]) - 1
         let row = self.rows[Int(instance)]
         self.places[Int(instance)] = 0
-        guard row != Self.silent, let moved = self.segments[segment].remove(row) else { return }
+        guard row != Self.silent else { return }
+        if let condition = self.segments[segment].condition(of: row) {
+            let conditions = self.conditions(of: self.segments[segment].app)
+            self.conditions[conditions].release(condition)
+        }
+        guard let moved = self.segments[segment].remove(row) else { return }
         self.rows[Int(moved)] = row
     }
 
@@ -112,20 +135,29 @@ package struct IntentIndex: Sendable {
         for index in self.segments.indices { self.segments[index].finishLoading() }
     }
 
-    private mutating func segment(_ app: BundleID, _ kind: WidgetKind) -> Int {
+    private mutating func segment(_ key: SegmentKey) -> Int {
         // Instances of one kind come one after the other.
-        if let recent = self.recent, recent.key.app == app, recent.key.kind == kind { return recent.index }
-        let key = SegmentKey(app: app, kind: kind)
+        if let recent = self.recent, recent.key == key { return recent.index }
         if let index = self.segmentByKey[key] {
             self.recent = (key, index)
             return index
         }
         let index = self.segments.count
-        self.segments.append(KindSegment(app: app, kind: kind))
-        if self.isLoading { self.segments[index].startLoading() }
+        var segment = KindSegment(app: key.app, kind: key.kind, isConditional: key.isConditional)
+        let plain = SegmentKey(app: key.app, kind: key.kind, isConditional: false)
+        if key.isConditional, let plain = self.segmentByKey[plain] { segment.schema = self.segments[plain].schema }
+        if self.isLoading { segment.startLoading() }
+        self.segments.append(segment)
         self.segmentByKey[key] = index
-        self.segmentsByApp[app, default: []].append(index)
+        self.segmentsByApp[key.app, default: []].append(index)
         return index
+    }
+
+    private mutating func conditions(of app: BundleID) -> Int {
+        if let index = self.conditionsByApp[app] { return index }
+        self.conditions.append(SubscriptionIndex())
+        self.conditionsByApp[app] = self.conditions.count - 1
+        return self.conditions.count - 1
     }
 
     // MARK: Asking
@@ -143,46 +175,80 @@ package struct IntentIndex: Sendable {
     /// - Parameters:
     ///   - app: The app.
     ///   - kind: The kind, or nil for all kinds of the app.
-    ///   - pattern: The condition, or nil for none.
+    ///   - pattern: The condition on instances, or nil for none.
+    ///   - attributes: What the push brings, which the conditions of instances ask for; nil for a question that is no
+    ///     push, to which no instance has a condition.
     ///   - batchLimit: The most instances of one batch; at least 1.
     ///   - body: Called with each batch; none is empty.
     package func matches(
         app: BundleID,
         kind: WidgetKind?,
         pattern: MatchPattern?,
+        attributes: Configuration? = nil,
         batchLimit: Int,
         _ body: (Span<UInt32>) -> Void
     ) {
         precondition(batchLimit > 0, "batches of no instance")
-        for index in self.segments(app, kind) {
-            let plan = self.plan(index, pattern, isNamed: kind != nil)
+        let segments = self.segments(app, kind)
+        let fulfilled = self.fulfilled(segments, attributes)
+        for index in segments {
+            let plan = self.plan(index, pattern, fulfilled, isNamed: kind != nil)
             if case .nothing = plan.path { continue }
             var scan = RowScan(batchLimit: batchLimit, candidates: plan.candidates)
             scan.run(plan, self.segments[index].table, self.segments[index].instances, body)
         }
     }
 
-    /// How the index would answer, a plan for each kind in question.
-    package func explain(app: BundleID, kind: WidgetKind?, pattern: MatchPattern?) -> [QueryPlan] {
-        self.segments(app, kind).map { index in
-            self.segments[index].describe(self.plan(index, pattern, isNamed: kind != nil))
+    /// How the index answers, a plan for each kind in question and what it touched. Takes as long as the answer.
+    package func explain(
+        app: BundleID,
+        kind: WidgetKind?,
+        pattern: MatchPattern?,
+        attributes: Configuration? = nil
+    ) -> [QueryPlan] {
+        let segments = self.segments(app, kind)
+        let fulfilled = self.fulfilled(segments, attributes)
+        return segments.map { index in
+            let plan = self.plan(index, pattern, fulfilled, isNamed: kind != nil)
+            var scan = RowScan(batchLimit: 4096, candidates: plan.candidates)
+            scan.run(plan, self.segments[index].table, self.segments[index].instances) { _ in }
+            return self.segments[index].describe(plan, scan.counts)
         }
     }
 
-    private func plan(_ segment: Int, _ pattern: MatchPattern?, isNamed: Bool) -> SegmentPlan {
+    /// The conditions that attributes fulfil; nil where none is asked about.
+    private func fulfilled(_ segments: [Int], _ attributes: Configuration?) -> [UInt32]? {
+        guard let attributes, let first = segments.first(where: { self.segments[$0].conditionField != nil }),
+            let conditions = self.conditionsByApp[self.segments[first].app]
+        else { return nil }
+        return self.conditions[conditions].matches(attributes)
+    }
+
+    private func plan(
+        _ segment: Int,
+        _ pattern: MatchPattern?,
+        _ fulfilled: [UInt32]?,
+        isNamed: Bool
+    ) -> SegmentPlan {
         guard self.segments[segment].count > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
-        let check = pattern.map { self.segments[segment].check($0, isNamed: isNamed) } ?? .always
+        var check = pattern.map { self.segments[segment].check($0, isNamed: isNamed) } ?? .always
+        if let fulfilled {
+            check = .joining([check, self.segments[segment].check(conditions: fulfilled)])
+        }
         return self.segments[segment].plan(check)
     }
 
     private func segments(_ app: BundleID, _ kind: WidgetKind?) -> [Int] {
         guard let kind else { return self.segmentsByApp[app] ?? [] }
-        return self.segmentByKey[SegmentKey(app: app, kind: kind)].map { [$0] } ?? []
+        return [false, true].compactMap {
+            self.segmentByKey[SegmentKey(app: app, kind: kind, isConditional: $0)]
+        }
     }
 
     /// Bytes of memory held, allocators' overhead not counted.
     package var byteCount: Int {
         self.segments.reduce(self.places.byteCount + self.rows.byteCount) { $0 + $1.byteCount }
+            + self.conditions.reduce(0) { $0 + $1.byteCount }
     }
 
     // MARK: Invariants
@@ -190,6 +256,7 @@ package struct IntentIndex: Sendable {
     /// What is wrong with the index; empty if nothing. O(everything).
     package func checkInvariants() -> [String] {
         var faults = self.segments.flatMap { $0.checkInvariants() }
+        faults += self.conditions.flatMap { $0.checkInvariants() }
         var placed = 0
         for instance in 0..<self.places.count where self.places[instance] != 0 && self.rows[instance] != Self.silent {
             placed += 1

@@ -17,16 +17,25 @@ struct KindSegment: Sendable {
     private(set) var fields: [ValueField] = []
     /// Which field is tags; nil while no instance has had one, as with most kinds.
     private(set) var tagsField: Int?
+    /// Which field is the number of the instance's condition; nil if the instances have none.
+    private(set) var conditionField: Int?
     private(set) var table = RowTable()
     private(set) var instances = InstanceColumn()
     /// The values of the instance that is being changed, by field.
     private var values: [FieldCodes] = []
 
-    init(app: BundleID, kind: WidgetKind) {
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - kind: The kind.
+    ///   - isConditional: Whether its instances have a `when`; those of a kind that have none are in another segment, so
+    ///     that each condition's instances are on a list and no others have to be looked at.
+    init(app: BundleID, kind: WidgetKind, isConditional: Bool) {
         self.app = app
         self.kind = kind
         self.addField(.family)
         self.addField(.host)
+        // No parameter has a name that starts so.
+        if isConditional { self.conditionField = self.addField(.parameter("$when")) }
     }
 
     var count: Int { self.table.rowCount }
@@ -95,6 +104,12 @@ struct KindSegment: Sendable {
             attributes.host.rawValue,
             guess: self.guess(Self.hostField, row)
         )
+        if let field = self.conditionField, let condition = attributes.condition {
+            self.values[field].single = self.fields[field].dictionary.use(
+                .int(Int64(condition)),
+                guess: self.guess(field, row)
+            )
+        }
         if !attributes.tags.isEmpty || self.tagsField != nil { self.encode(tags: attributes.tags) }
         var expected = Self.firstParameter
         for parameter in attributes.configuration.parameters {
@@ -180,6 +195,23 @@ struct KindSegment: Sendable {
         return .column(index, test)
     }
 
+    /// The rows that have one of some conditions.
+    func check(conditions: [UInt32]) -> RowCheck {
+        guard let field = self.conditionField else { return .always }
+        var codes: [UInt32] = []
+        for condition in conditions {
+            codes += self.fields[field].dictionary.codes(equalTo: .number(.int(Int64(condition))))
+        }
+        codes.sort()
+        return codes.isEmpty ? .never : .column(field, CodeTest(form: .codes(codes)))
+    }
+
+    /// The condition of a row. Precondition: the segment's instances have one.
+    func condition(of row: UInt32) -> UInt32? {
+        guard let field = self.conditionField else { return nil }
+        return self.fields[field].dictionary.int(self.table.singleCode(field, Int(row))).map { UInt32($0) }
+    }
+
     func plan(_ check: RowCheck) -> SegmentPlan {
         Planner(table: self.table, highestCodes: self.fields.map(\.dictionary.highestCode)).plan(check)
     }
@@ -221,4 +253,6 @@ struct InstanceAttributes {
     let host: HostID
     let tags: [String]
     let configuration: Configuration
+    /// The number of its condition.
+    var condition: UInt32?
 }

@@ -34,6 +34,37 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
     /// Filters over all walks.
     package let filters: Int
     package let rows: Int
+    /// Whether these are the kind's instances that have a `when`.
+    package let isConditional: Bool
+    package let touched: Touched
+
+    /// What was looked at.
+    package struct Touched: Hashable, Sendable {
+        /// Rows that lists gave.
+        package let listed: Int
+        /// Rows that filters were asked about, once for each filter.
+        package let filtered: Int
+        /// Rows whose bits were computed.
+        package let scanned: Int
+        /// Rows that match.
+        package let matched: Int
+
+        package init(listed: Int = 0, filtered: Int = 0, scanned: Int = 0, matched: Int = 0) {
+            self.listed = listed
+            self.filtered = filtered
+            self.scanned = scanned
+            self.matched = matched
+        }
+
+        init(_ counts: ScanCounts) {
+            self.init(
+                listed: counts.listed,
+                filtered: counts.filtered,
+                scanned: counts.scanned,
+                matched: counts.matched
+            )
+        }
+    }
 
     package init(
         kind: WidgetKind,
@@ -41,7 +72,9 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
         drivers: [Driver],
         candidates: Int,
         filters: Int,
-        rows: Int
+        rows: Int,
+        isConditional: Bool = false,
+        touched: Touched = Touched()
     ) {
         self.kind = kind
         self.path = path
@@ -49,6 +82,28 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
         self.candidates = candidates
         self.filters = filters
         self.rows = rows
+        self.isConditional = isConditional
+        self.touched = touched
+    }
+
+    /// This plan for the rows of two partitions: the steps of the one with more candidates, the counts of both.
+    package func joined(with other: QueryPlan) -> QueryPlan {
+        let larger = other.candidates > self.candidates ? other : self
+        return QueryPlan(
+            kind: larger.kind,
+            path: larger.path,
+            drivers: larger.drivers,
+            candidates: self.candidates + other.candidates,
+            filters: larger.filters,
+            rows: self.rows + other.rows,
+            isConditional: larger.isConditional,
+            touched: Touched(
+                listed: self.touched.listed + other.touched.listed,
+                filtered: self.touched.filtered + other.touched.filtered,
+                scanned: self.touched.scanned + other.touched.scanned,
+                matched: self.touched.matched + other.touched.matched
+            )
+        )
     }
 
     package var description: String {
@@ -66,7 +121,7 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension KindSegment {
-    func describe(_ plan: SegmentPlan) -> QueryPlan {
+    func describe(_ plan: SegmentPlan, _ counts: ScanCounts) -> QueryPlan {
         var drivers: [QueryPlan.Driver] = []
         var filters = 0
         let path: QueryPlan.Path
@@ -91,7 +146,9 @@ extension KindSegment {
             drivers: drivers,
             candidates: plan.candidates,
             filters: filters,
-            rows: self.count
+            rows: self.count,
+            isConditional: self.conditionField != nil,
+            touched: QueryPlan.Touched(counts)
         )
     }
 }

@@ -204,6 +204,13 @@ struct ValueDictionary: Sendable {
         }
     }
 
+    /// The integer of a code, if it is one.
+    func int(_ code: UInt32) -> Int64? {
+        let start = self.starts[Int(code)]
+        guard code != 0, start != Self.unused, self.tag(at: start).0 == .int else { return nil }
+        return Int64(bitPattern: self.pool.elements[Int(start)] >> 32 | self.pool.elements[Int(start) + 1] << 32)
+    }
+
     // MARK: The table
 
     private func find(_ key: [UInt64]) -> UInt32? {

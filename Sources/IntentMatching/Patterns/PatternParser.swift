@@ -7,13 +7,14 @@ extension MatchPattern {
     /// means them. Whether the parameters exist is for ``check(against:kind:)``.
     package static func parse(
         _ json: JSONValue,
+        at path: String = "match",
         limits: PatternLimits = PatternLimits()
     ) throws(PatternFault) -> MatchPattern {
         guard case .object(let members) = json else {
-            throw PatternFault(.malformed, "match", "expected an object, got \(json.typeName)")
+            throw PatternFault(.malformed, path, "expected an object, got \(json.typeName)")
         }
         var parser = PatternParser(limits: limits)
-        return .joining(try parser.parts(of: members, prefix: "", path: "match", depth: 1))
+        return .joining(try parser.parts(of: members, prefix: "", path: path, depth: 1))
     }
 
     /// All of the parts, without a level of its own for a single one.

@@ -1,0 +1,87 @@
+import IntentMatching
+import TestSupport
+import Testing
+import WidgetModel
+
+@Suite struct PushConditionTests {
+    func attributesFault(_ json: JSONValue) -> String? {
+        do throws(ConfigurationFault) {
+            _ = try Configuration.attributes(from: json)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    func conditionFault(_ json: JSONValue) -> String? {
+        do throws(PatternFault) {
+            _ = try MatchPattern.condition(from: json)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    @Test func `attributes are flat, nested names dotted, nulls absent`() throws {
+        let json: JSONValue = [
+            "health": 20, "venue": ["city": "Oslo", "open": true], "gone": nil, "tags": ["a", nil],
+        ]
+        #expect(
+            try Configuration.attributes(from: json)
+                == Configuration([
+                    "health": .int(20), "venue.city": .string("Oslo"), "venue.open": .bool(true),
+                    "tags": .array([.string("a")]),
+                ])
+        )
+    }
+
+    @Test func `attributes that are none are refused with their place`() {
+        #expect(self.attributesFault([1]) == "attributes: expected an object, got an array")
+        #expect(self.attributesFault(["a": ["b": 1], "a.b": 2]) == "attributes.a.b: the attribute is given twice")
+        #expect(
+            self.attributesFault(["a": [["b": 1]]])
+                == "attributes.a[0]: expected a string, a number or a boolean, got an object"
+        )
+        #expect(
+            self.attributesFault(["a": .unsigned(1 << 63)])
+                == "attributes.a: expected a finite number of 64 bits with sign"
+        )
+        #expect(self.attributesFault(["": 1]) == "attributes.: expected a name of 1 to 128 bytes")
+    }
+
+    @Test(arguments: [64, 65])
+    func `a push brings at most 64 attributes`(count: Int) {
+        let members = (0..<count).map { JSONValue.Member(name: "a\($0)", value: .int(1)) }
+        #expect(
+            self.attributesFault(.object(members)) == (count == 64 ? nil : "attributes.a64: more than 64 attributes")
+        )
+    }
+
+    @Test func `a condition says nothing about the instance itself`() {
+        #expect(self.conditionFault(["health": ["numeric": ["<", 50]]]) == nil)
+        #expect(
+            self.conditionFault(["$or": [["a": 1], ["$family": "systemSmall"]]])
+                == "when.$family: a condition asks for what a push brings, not for the instance"
+        )
+        #expect(self.conditionFault(["a": []]) == "when.a: the list is empty")
+    }
+
+    @Test(arguments: UInt64(700)..<710)
+    func `a pattern written as JSON and read again matches the same`(seed: UInt64) throws {
+        var dice = Dice(random: SplitMix64(seed: seed))
+        let schema = try dice.schema(WidgetKind("x"))
+        for _ in 0..<40 {
+            let pattern = try MatchPattern.parse(dice.pattern())
+            let again = try MatchPattern.parse(pattern.json, limits: PatternLimits(depthMax: 24, atomsMax: 100_000))
+            for _ in 0..<10 {
+                let subject = MatchSubject(
+                    configuration: dice.configuration(schema),
+                    family: dice.pick(WidgetFamily.allCases),
+                    host: HostID("h-\(dice.below(12))"),
+                    tags: [dice.pick(Dice.tags)]
+                )
+                #expect(pattern.matches(subject) == again.matches(subject), "seed \(seed), \(pattern.json)")
+            }
+        }
+    }
+}
