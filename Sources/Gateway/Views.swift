@@ -1,4 +1,5 @@
 package import Engine
+import IntentMatching
 package import Timelines
 package import WidgetModel
 
