@@ -1,4 +1,5 @@
 package import APNSWire
+import IntentMatching
 package import WidgetModel
 
 /// Judges pushes: every check of the push contract, in the order of ``PushRule``, from a request's bytes to the
