@@ -1,10 +1,11 @@
 import Logging
 import NIOCore
 
-/// Counts connections that the system could not give.
+/// Waits when the system cannot give a connection, before it asks again, and counts that.
 ///
-/// It stands behind NIO's `AcceptBackoffHandler`, which waits before it asks again: the connection stays in the kernel's
-/// queue, and without the wait the loop would do nothing but ask.
+/// The connection stays in the kernel's queue, and without the wait the loop would do nothing but ask. NIO's own
+/// `AcceptBackoffHandler` only holds reads back; an accept that fails at once leaves the listener registered for them, and
+/// the loop spins. So reading is turned off here for the time, which takes the registration away.
 final class AcceptFailureHandler: ChannelInboundHandler {
     typealias InboundIn = any Channel
 
@@ -20,6 +21,7 @@ final class AcceptFailureHandler: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         self.loop.counters.acceptsFailed += 1
+        self.pause(context.channel)
         let second = self.loop.second
         guard self.warnedAt.map({ second &- $0 >= Self.warningSeconds }) ?? true else { return }
         self.warnedAt = second
@@ -27,5 +29,14 @@ final class AcceptFailureHandler: ChannelInboundHandler {
             "no connection can be accepted; raise the limit of open files (LimitNOFILE) or lower limits.maxConnections",
             metadata: ["listener": "\(self.loop.configuration.name)", "error": "\(error)"]
         )
+    }
+
+    private func pause(_ channel: any Channel) {
+        // A listener that is about to close wants no more connections: a failure changes nothing.
+        try? channel.syncOptions?.setOption(.autoRead, value: false)
+        let listener = NIOLoopBound(channel, eventLoop: channel.eventLoop)
+        channel.eventLoop.scheduleTask(in: self.loop.configuration.acceptBackoff) {
+            try? listener.value.syncOptions?.setOption(.autoRead, value: true)
+        }
     }
 }

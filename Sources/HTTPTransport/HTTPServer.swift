@@ -127,9 +127,7 @@ package final class HTTPServer: Sendable {
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let loop = Self.loop(of: channel, among: loops)
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(AcceptBackoffHandler { _ in configuration.acceptBackoff })
-                    try pipeline.addHandler(AcceptFailureHandler(loop: loop))
+                    try channel.pipeline.syncOperations.addHandler(AcceptFailureHandler(loop: loop))
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)

@@ -100,7 +100,8 @@ import Testing
         try await TestServer.with({ $0.protocols = .http2 }) { server in
             let result = try await Program.run(
                 [
-                    "curl", "-sS", "--max-time", "30", "--cacert", TestCertificates.shared.authorityFile, "--write-out",
+                    "curl", "-sS", "--max-time", "240", "--cacert", TestCertificates.shared.authorityFile,
+                    "--write-out",
                     "\n%{http_code} %{content_type}", "--data", "{}",
                 ] + options + ["\(server.url)/3/device/00ff"]
             )

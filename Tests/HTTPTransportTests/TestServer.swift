@@ -76,7 +76,7 @@ struct TestServer {
 
     func curl(_ arguments: String...) async throws -> Program.Result {
         try await Program.run(
-            ["curl", "-sS", "--max-time", "30", "--cacert", TestCertificates.shared.authorityFile] + arguments
+            ["curl", "-sS", "--max-time", "240", "--cacert", TestCertificates.shared.authorityFile] + arguments
         )
     }
 }
