@@ -1,3 +1,5 @@
+import WidgetModel
+
 /// A bounded set of byte strings, each with a small number, in the order in which they were added.
 ///
 /// The part of ``ProviderTokenCache`` that does not depend on its values, so that it is compiled once and fast. When
@@ -49,10 +51,7 @@ package struct ByteKeys: Sendable {
     package mutating func insert(_ key: Span<UInt8>) -> Int {
         let hash = self.hash.hash(key)
         if let number = self.number(of: key, hash) { return number }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(key.count)
-        for index in key.indices { bytes.append(key[index]) }
-        let entry = Entry(hash: hash, key: bytes)
+        let entry = Entry(hash: hash, key: Array(copying: key))
         let index: Int
         if self.entries.count < self.capacity {
             index = self.entries.count

@@ -22,11 +22,12 @@ package enum ChannelRoute: Hashable, Sendable {
     package init?(path: ByteRange, in bytes: Span<UInt8>) {
         let text = bytes.extracting(path.bounds)
         if text.holds("/4/broadcasts/apps/", at: 0) {
-            guard text.count > 19, Self.slash(in: text, from: 19) == nil else { return nil }
+            guard text.count > 19, text.firstIndex(of: UInt8(ascii: "/"), from: 19) == nil else { return nil }
             self = .broadcast(bundle: path.dropping(first: 19))
             return
         }
-        guard text.holds("/1/apps/", at: 0), let slash = Self.slash(in: text, from: 8), slash > 8 else { return nil }
+        guard text.holds("/1/apps/", at: 0), let slash = text.firstIndex(of: UInt8(ascii: "/"), from: 8), slash > 8
+        else { return nil }
         let bundle = path.dropping(first: 8).keeping(first: slash - 8)
         let rest = text.extracting(slash..<text.count)
         if rest.spells("/channels") {
@@ -39,14 +40,5 @@ package enum ChannelRoute: Hashable, Sendable {
         } else {
             return nil
         }
-    }
-
-    private static func slash(in text: Span<UInt8>, from start: Int) -> Int? {
-        var index = start
-        while index < text.count {
-            if text[index] == UInt8(ascii: "/") { return index }
-            index += 1
-        }
-        return nil
     }
 }

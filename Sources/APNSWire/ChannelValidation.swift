@@ -88,7 +88,7 @@ package enum ChannelValidation {
         in bytes: Span<UInt8>,
         topics: TopicTable
     ) throws(Rejection) -> Int {
-        if let entry = Self.entry(route, bytes, topics) { return Int(entry.app) }
+        if let entry = topics.entry(bundle: route.bundle, in: bytes) { return Int(entry.app) }
         guard let bundle = PushRoute.bundle(decoding: route.bundle, in: bytes) else { throw .topicMismatch }
         throw Self.hasSuffix(bundle) ? .topicDisallowed : .topicMismatch
     }
@@ -99,17 +99,8 @@ package enum ChannelValidation {
         in bytes: Span<UInt8>,
         topics: TopicTable
     ) throws(Rejection) {
-        if Self.entry(route, bytes, topics)?.isOfOtherEnvironment ?? false { throw .badEnvironmentKeyInToken }
-    }
-
-    private static func entry(
-        _ route: ChannelRoute,
-        _ bytes: Span<UInt8>,
-        _ topics: TopicTable
-    ) -> TopicTable.Entry? {
-        if let entry = topics.entry(bundle: bytes.extracting(route.bundle.bounds)) { return entry }
-        guard let decoded = PushRoute.bundle(decoding: route.bundle, in: bytes) else { return nil }
-        return topics.entry(bundle: Array(decoded.rawValue.utf8).span)
+        let entry = topics.entry(bundle: route.bundle, in: bytes)
+        if entry?.isOfOtherEnvironment ?? false { throw .badEnvironmentKeyInToken }
     }
 
     /// Whether a text is a topic with the suffix of a push type.
@@ -170,9 +161,7 @@ package enum ChannelValidation {
         guard let range, !range.isEmpty else { throw .missingChannelID }
         let text = bytes.extracting(range.bounds)
         guard text.count <= ChannelID.bytesMax, Base64.decode(text) != nil else { throw .badChannelID }
-        var copy: [UInt8] = []
-        for index in text.indices { copy.append(text[index]) }
-        return ChannelID(String(decoding: copy, as: UTF8.self))
+        return ChannelID(String(decoding: Array(copying: text), as: UTF8.self))
     }
 
     private static func checkPushType(_ head: PushRequestHead, _ bytes: Span<UInt8>) throws(Rejection) {

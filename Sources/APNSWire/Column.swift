@@ -33,11 +33,11 @@ extension Span where Element == UInt8 {
         return self.lastPartialWord == other.lastPartialWord
     }
 
-    /// Where a byte stands first, or nil. Looks at eight bytes at once.
+    /// Where a byte stands first from `start` on, or nil. Looks at eight bytes at once.
     @inline(__always)
-    func firstIndex(of byte: UInt8) -> Int? {
+    func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         let wanted = UInt64(byte) &* 0x0101_0101_0101_0101
-        var offset = 0
+        var offset = start
         while offset + 8 <= self.count {
             // A byte that agrees becomes zero; the lowest bit that this leaves is its (Mycroft, "strlen", 1987).
             let difference = self.word(at: offset) ^ wanted
@@ -80,6 +80,7 @@ extension Span where Element == UInt8 {
         }
         return true
     }
+
     /// Whether the span holds the letters of a lower-case literal, in either case.
     func spellsIgnoringCase(_ letters: StaticString) -> Bool {
         guard self.count == letters.utf8CodeUnitCount else { return false }

@@ -1,3 +1,5 @@
+import WidgetModel
+
 /// Finds the first fault in a text that simdjson refused, and says it so that its author can mend it.
 ///
 /// simdjson only knows that a text is wrong. This second, slow look runs for refused texts alone, is linear in the
@@ -10,10 +12,7 @@ struct JSONDiagnosis {
 
     /// The first fault of `text`, or nil if it is valid JSON.
     static func fault(of text: Span<UInt8>, depthMax: Int) -> JSONFault? {
-        var copy: [UInt8] = []
-        copy.reserveCapacity(text.count)
-        for index in text.indices { copy.append(text[index]) }
-        var diagnosis = JSONDiagnosis(text: copy, depthMax: min(depthMax, JSONReader.depthCeiling))
+        var diagnosis = JSONDiagnosis(text: Array(copying: text), depthMax: min(depthMax, JSONReader.depthCeiling))
         do throws(JSONFault) {
             try diagnosis.document()
             return nil

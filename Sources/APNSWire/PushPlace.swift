@@ -19,15 +19,9 @@ package struct PushPlace: Hashable, Sendable {
             self.types = topics.types
         case .targeted(let bundle, _):
             self.topic = named
-            self.app = Self.entry(bundle, bytes, topics)
+            self.app = topics.entry(bundle: bundle, in: bytes)
             self.types = .widgetKit
         }
-    }
-
-    private static func entry(_ bundle: ByteRange, _ bytes: Span<UInt8>, _ topics: TopicTable) -> TopicTable.Entry? {
-        if let entry = topics.entry(bundle: bytes.extracting(bundle.bounds)) { return entry }
-        guard let decoded = PushRoute.bundle(decoding: bundle, in: bytes) else { return nil }
-        return topics.entry(bundle: Array(decoded.rawValue.utf8).span)
     }
 
     /// The app's own bound on its device tokens, in hex digits.

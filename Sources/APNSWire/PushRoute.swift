@@ -44,12 +44,12 @@ package enum PushRoute: Hashable, Sendable {
         guard text[9] == UInt8(ascii: "/") else { return .unknown }
         guard text.count > 10 else { return .missingDeviceToken }
         // A token has no slash, so a path that has one is no push's; looked for eight bytes at a time.
-        guard text.extracting(10..<text.count).firstIndex(of: UInt8(ascii: "/")) == nil else { return .unknown }
+        guard text.firstIndex(of: UInt8(ascii: "/"), from: 10) == nil else { return .unknown }
         return .device(token: path.dropping(first: 10))
     }
 
     private static func appRoute(_ path: ByteRange, _ text: Span<UInt8>) -> PushRoute {
-        guard let slash = Self.index(of: UInt8(ascii: "/"), in: text, from: 9), slash > 9 else { return .other }
+        guard let slash = text.firstIndex(of: UInt8(ascii: "/"), from: 9), slash > 9 else { return .other }
         guard text.holds("/pushes", at: slash) else { return .other }
         let bundle = path.dropping(first: 9).keeping(first: slash - 9)
         let end = slash + 7
@@ -59,15 +59,6 @@ package enum PushRoute: Hashable, Sendable {
         if query.isEmpty || query.spells("dry-run=false") { return .targeted(bundle: bundle, isDryRun: false) }
         // A query that is not understood is refused: to push for real where a dry run was meant would be worse.
         return query.spells("dry-run=true") ? .targeted(bundle: bundle, isDryRun: true) : .unknown
-    }
-
-    private static func index(of byte: UInt8, in text: Span<UInt8>, from start: Int) -> Int? {
-        var index = start
-        while index < text.count {
-            if text[index] == byte { return index }
-            index += 1
-        }
-        return nil
     }
 
     /// The bundle id that a percent-encoded path segment spells, or nil if it is none.

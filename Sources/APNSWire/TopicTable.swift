@@ -121,10 +121,16 @@ package final class TopicTable: Sendable {
 
     func entry(topic: Span<UInt8>) -> Entry? { self.topics.value(for: topic) }
 
-    func entry(bundle: Span<UInt8>) -> Entry? { self.bundles.value(for: bundle) }
+    /// What is known of the app that a path segment names, percent-encoded or not.
+    func entry(bundle segment: ByteRange, in bytes: Span<UInt8>) -> Entry? {
+        if let entry = self.bundles.value(for: bytes.extracting(segment.bounds)) { return entry }
+        return PushRoute.bundle(decoding: segment, in: bytes).flatMap { self.entry(bundle: $0) }
+    }
+
+    private func entry(bundle: BundleID) -> Entry? { self.bundles.value(for: bundle.rawValue.utf8.span) }
 
     /// The number of the app with a bundle id, if the sender may push to any of its topics.
     package func app(bundle: BundleID) -> Int? {
-        self.entry(bundle: Array(bundle.rawValue.utf8).span).map { Int($0.app) }
+        self.entry(bundle: bundle).map { Int($0.app) }
     }
 }

@@ -71,9 +71,7 @@ package struct ByteWriter: Sendable {
 
     package mutating func write(_ bytes: Span<UInt8>) {
         self.write(count: bytes.count)
-        self.bytes.append(addingCapacity: bytes.count) { output in
-            for index in bytes.indices { output.append(bytes[index]) }
-        }
+        self.bytes.append(copying: bytes)
     }
 
     /// Writes a presence byte and then, if there is a value, the value.
@@ -87,6 +85,21 @@ package struct ByteWriter: Sendable {
     package mutating func write<Element>(each elements: [Element], _ body: (inout ByteWriter, Element) -> Void) {
         self.write(count: elements.count)
         for element in elements { body(&self, element) }
+    }
+}
+
+extension [UInt8] {
+    /// The bytes of a span.
+    package init(copying span: Span<UInt8>) {
+        self.init()
+        self.append(copying: span)
+    }
+
+    /// Appends the bytes of a span.
+    package mutating func append(copying span: Span<UInt8>) {
+        self.append(addingCapacity: span.count) { output in
+            for index in span.indices { output.append(span[index]) }
+        }
     }
 }
 

@@ -13,10 +13,7 @@ enum AnswerID {
     func append(to text: inout [UInt8], _ request: Span<UInt8>) {
         switch self {
         case .generated(let id): id.append(to: &text)
-        case .given(let range):
-            text.append(addingCapacity: range.count) { characters in
-                for index in range { characters.append(request[index]) }
-            }
+        case .given(let range): text.append(copying: request.extracting(range))
         }
     }
 

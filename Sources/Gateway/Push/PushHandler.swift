@@ -471,11 +471,3 @@ extension HTTP2.ByteRange {
     /// The same place, in the words of the target that reads it.
     var wire: APNSWire.ByteRange { APNSWire.ByteRange(offset: self.offset, count: self.length) }
 }
-
-extension Array where Element == UInt8 {
-    fileprivate init(copying span: Span<UInt8>) {
-        self.init()
-        self.reserveCapacity(span.count)
-        for index in span.indices { self.append(span[index]) }
-    }
-}
