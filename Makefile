@@ -1,8 +1,8 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test lint format demo bench soak clean
+.PHONY: help setup build test lint format demo bench bench-setup soak clean
 
 help: ## Show the verbs
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 setup: ## Install Debian packages and the Python clients (once)
 	@deploy/setup.sh
@@ -23,8 +23,11 @@ format: ## Format in place
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running
 	@KEEP="$(KEEP)" deploy/demo/run.sh
 
-bench: setup ## Compare with nghttpd in one run, count instructions
-	@deploy/bench/run.sh
+bench-setup: setup ## Install and build the peers that bench compares with (once)
+	@deploy/bench/setup.sh
+
+bench: setup ## Measure every row beside its peers, in one table; OPTIONS="--only index --json"
+	@deploy/bench/run.sh $(OPTIONS)
 
 soak: setup ## Abuse probes, then mixed load for MINUTES (default 60); memory and descriptors must stay flat
 	@MINUTES="$(or $(MINUTES),60)" deploy/bench/soak.sh

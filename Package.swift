@@ -113,6 +113,13 @@ let package = Package(
                 "TestSupport", "Timelines", "WidgetModel", logging, nioCore, nioPosix,
             ]
         ),
+        // No product: `make bench` builds it by name.
+        .executableTarget(
+            name: "BenchmarkRows",
+            dependencies: ["Engine", "IntentMatching", "TestSupport", "Timelines", "WidgetModel"],
+            path: "Tests/Benchmarks/Rows",
+            swiftSettings: settings
+        ),
         suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", nioPosix], exclude: ["Clients"]),
         suite("TidyTests", []),
     ],

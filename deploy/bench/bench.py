@@ -1,97 +1,79 @@
-"""Rows, each a ratio to a peer in the same interleaved run or a count. Later rows are added to ROWS."""
+"""`make bench`: every row beside its reference in the same interleaved run, in one table.
+
+Exits with 1 where a target is missed by more than the spread: where not even the best round meets it.
+"""
 
 import argparse
+import datetime
 import json
+import os
 import pathlib
-import socket
-import statistics
-import subprocess
+import platform
+import shutil
 import sys
+import tempfile
+import time
 
-from gateway import Gateway, cpu_seconds, token
-from instructions import instructions_per_push, sentence
-from load import device_uris, h2load
+from engine_rows import engine_rows, timer_rows
+from host_rows import host_rows
+from index_rows import index_rows, size_rows, subscription_rows
+from rows import Row, table
+from server_rows import counted_rows, push_rows
 
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def pushes_per_cpu_second(options: argparse.Namespace) -> dict:
-    """Durably accepted pushes per CPU-second of the whole gateway, against nghttpd serving an empty file."""
-    gateway = Gateway(options.program, options.hosts)
-    peer = None
-    try:
-        documents = gateway.folder / "documents"
-        documents.mkdir()
-        (documents / "empty").write_text("")
-        port = free_port()
-        certs = gateway.folder / "certs"
-        peer = subprocess.Popen(
-            ["nghttpd", "-d", documents, str(port), certs / "server.key", certs / "server.pem"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )
-        own = device_uris(gateway, options.hosts)
-        other = gateway.folder / "peer.uris"
-        # The peer gets paths of the same length and variety: HPACK has the same work.
-        other.write_text("\n".join(f"https://localhost:{port}/empty?{token(n)}" for n in range(options.hosts)))
-        rows = []
-        for number in range(options.rounds):
-            rates = []
-            for pid, uris in ((gateway.process.pid, own), (peer.pid, other)):
-                before = cpu_seconds(pid)
-                answered = h2load(["-c8", "-m100", f"-D{options.seconds}"], uris, gateway)
-                rates.append((answered / (cpu_seconds(pid) - before), answered / options.seconds))
-            (mine, mine_wall), (theirs, theirs_wall) = rates
-            rows.append({"freshet": mine, "nghttpd": theirs, "ratio": mine / theirs,
-                         "freshet_wall": mine_wall, "nghttpd_wall": theirs_wall})
-            print(f"  round {number + 1}: freshet {mine:,.0f}, nghttpd {theirs:,.0f} requests per CPU-second,"
-                  f" ratio {mine / theirs:.2f}; wall {mine_wall:,.0f}/s and {theirs_wall:,.0f}/s", flush=True)
-    finally:
-        if peer:
-            peer.terminate()
-            peer.wait()
-        gateway.stop()
-    ratios = sorted(row["ratio"] for row in rows)
-    return {"row": "durable pushes per CPU-second, 8 connections x 100 streams", "peer": "nghttpd, empty file",
-            "ratio": statistics.median(ratios), "spread": [ratios[0], ratios[-1]], "target": 0.5, "rounds": rows}
+GROUPS = {
+    "push": push_rows,
+    "counts": counted_rows,
+    "index": index_rows,
+    "conditions": subscription_rows,
+    "sizes": size_rows,
+    "engine": engine_rows,
+    "timers": timer_rows,
+    "hosts": host_rows,
+}
 
 
-def instructions(options: argparse.Namespace) -> dict:
-    """Instructions per durable push of the whole gateway, counted by callgrind."""
-    return instructions_per_push(options.program)
-
-
-ROWS = [pushes_per_cpu_second, instructions]
+def machine() -> dict:
+    model = next((line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
+                  if line.startswith("model name")), platform.machine())
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {"processor": model, "cores": os.cpu_count(), "memory": memory, "load": os.getloadavg()[0]}
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--program", required=True)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True, help="the release build of freshet")
+    parser.add_argument("--rows-program", required=True, help="the release build of BenchmarkRows")
+    parser.add_argument("--hummingbird", default=".build/hummingbird/release/HummingbirdServer", help="the peer, if it is built")
+    parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS), help="groups of rows")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--seconds", type=int, default=10)
-    parser.add_argument("--hosts", type=int, default=10_000)
-    parser.add_argument("--json", help="also write the results to this file")
+    parser.add_argument("--seconds", type=int, default=5, help="of each load on a server")
+    parser.add_argument("--hosts", type=int, default=10_000, help="of the servers' rows")
+    parser.add_argument("--instances", type=int, default=1_000_000, help="of the index's rows")
+    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--json", nargs="?", const=f"docs/performance/{datetime.date.today()}.json",
+                        help="also write the results, to docs/performance/<date>.json unless told otherwise")
     options = parser.parse_args()
-    results = []
-    for row in ROWS:
-        print(row.__doc__.splitlines()[0], flush=True)
-        results.append(row(options))
+    options.folder = pathlib.Path(tempfile.mkdtemp(prefix="freshet-bench-"))
+    before = machine()
+    rows: list[Row] = []
+    try:
+        for name in options.only:
+            start = time.monotonic()
+            print(GROUPS[name].__doc__.splitlines()[0], flush=True)
+            rows += GROUPS[name](options)
+            print(f"  {time.monotonic() - start:.0f} s", flush=True)
+    finally:
+        shutil.rmtree(options.folder)
     print()
-    missed = False
-    for result in results:
-        if "count" in result:
-            print(sentence(result))
-            continue
-        low, high = result["spread"]
-        verdict = "met" if result["ratio"] >= result["target"] else "MISSED"
-        missed |= high < result["target"]
-        print(f"{result['row']}: {result['ratio']:.2f} x {result['peer']} ({low:.2f} to {high:.2f}),"
-              f" target {result['target']}: {verdict}")
+    print(table(rows))
     if options.json:
-        pathlib.Path(options.json).write_text(json.dumps(results, indent=2))
+        file = pathlib.Path(options.json)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        about = {"date": str(datetime.date.today()), "machine": before, "rounds": options.rounds}
+        file.write_text(json.dumps(about | {"rows": [row.as_json() for row in rows]}, indent=1) + "\n")
+    missed = [row for row in rows if row.verdict == "MISSED"]
+    absent = [row for row in rows if row.verdict == "absent"]
+    print(f"\n{len(rows)} rows, {len(missed)} missed by more than the spread, {len(absent)} without their peer")
     return 1 if missed else 0
 
 

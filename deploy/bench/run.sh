@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Compares the gateway with its peers in one run and prints ratios. ROUNDS and SECONDS_PER_RUN set how long it takes.
+# Runs every row beside its peers and prints one table; `bench.py --help` has the options, which are passed on.
+# Peers that `make bench-setup` did not install are reported as absent.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-echo "building the release program (some minutes the first time)"
+echo "building the release programs (some minutes the first time)"
 swift build -c release --product freshet 2>&1 | tail -1
+swift build -c release --product BenchmarkRows 2>&1 | tail -1
 exec .venv/bin/python deploy/bench/bench.py --program .build/release/freshet \
-    --rounds "${ROUNDS:-5}" --seconds "${SECONDS_PER_RUN:-10}" "$@"
+    --rows-program .build/release/BenchmarkRows "$@"

@@ -1,0 +1,3 @@
+module freshet/benchmarks/goserver
+
+go 1.19

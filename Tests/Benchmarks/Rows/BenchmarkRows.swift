@@ -1,0 +1,36 @@
+import IntentMatching
+
+/// The measured side of `make bench`'s rows of the index, the engine and the timers; `deploy/bench` runs it beside peers.
+///
+///     BenchmarkRows data COUNT VERSION     the instances, one a line, for the peers
+///     BenchmarkRows index COUNT            an index of them; then a command a line on standard input
+///     BenchmarkRows subscriptions COUNT    conditions on the instances' side
+///     BenchmarkRows timers COUNT           a calendar of timers
+///     BenchmarkRows engine COUNT           an engine; then a command a line on standard input
+///
+/// What is measured leaves as one JSON object a line. Nothing here decides whether a figure is good.
+@main struct BenchmarkRows {
+    static func main() throws {
+        let arguments = CommandLine.arguments
+        let count = arguments.count > 2 ? Int(arguments[2]) ?? 0 : 0
+        guard count > 0 else { return Self.explain() }
+        switch arguments[1] {
+        case "data": InstanceLines.print(count, version: arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
+        case "index":
+            var session = IndexSession(count)
+            try session.run()
+        case "subscriptions":
+            var rows = SubscriptionRows(count)
+            try rows.run()
+        case "timers": TimerRows(count).run()
+        case "engine":
+            var session = EngineSession(count)
+            try session.run()
+        default: Self.explain()
+        }
+    }
+
+    private static func explain() {
+        print("usage: BenchmarkRows data|index|subscriptions|timers|engine COUNT")
+    }
+}

@@ -1,0 +1,162 @@
+import Engine
+import IntentMatching
+import WidgetModel
+
+/// An engine with hosts of three instances each, three parameters an instance, that answers commands on standard input:
+///
+///     burst TOPIC,TOPIC    one push to every instance of these topics
+///     pushes COUNT         so many pushes, each to another host
+///     reregister COUNT     so many instances change a parameter, three at a time
+struct EngineSession {
+    private static let team = TeamID("BENCHTEAM1")
+    private static let chunk = 20_000
+
+    private let population: Population
+    private var engine = Engine(partition: PartitionID(0), partitions: 1)
+    private var output = EngineOutput()
+    private var position = LogPosition.start
+    private var now = Instant(seconds: 1_793_638_800)
+    private var pushes: UInt64 = 0
+    private var revision: UInt64 = 1
+
+    private var hosts: Int { self.population.count / 3 }
+
+    init(_ count: Int) {
+        self.population = Population(count: count / 3 * 3)
+    }
+
+    mutating func run() throws {
+        try self.load()
+        while let line = readLine() {
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count > 1 else { break }
+            switch words[0] {
+            case "burst": try self.burst(words[1].split(separator: ",").map(String.init))
+            case "pushes": try self.push(Int(words[1]) ?? 0)
+            case "reregister": try self.reregister(Int(words[1]) ?? 0)
+            default: Report.line("unknown command", [:])
+            }
+        }
+    }
+
+    private mutating func apply(_ bytes: [UInt8]) throws {
+        self.position = self.position.next
+        try self.engine.apply(
+            bytes,
+            in: 0..<bytes.count,
+            recordIndex: 0,
+            at: self.position,
+            logTime: self.now,
+            into: &self.output
+        )
+    }
+
+    private mutating func load() throws {
+        let schema = try KindSchema(
+            kind: Population.kind,
+            parameters: ["league", "team", "topic"].map { ParameterSchema($0, .string) }
+        )
+        let app = AppSettings(app: Population.app, team: Self.team, kinds: [KindSettings(schema: schema)])
+        try self.apply(Record.settings(EngineSettings(apps: [app])).bytes)
+        let before = Report.residentBytes()
+        let seconds = try self.register(0..<self.hosts)
+        self.output = EngineOutput()
+        let count = Double(self.population.count)
+        Report.line(
+            "load",
+            ["perSecond": count / seconds, "resident": Double(Report.residentBytes() - before) / count]
+        )
+    }
+
+    /// Seconds that the engine takes; the records are made in chunks that are not timed.
+    private mutating func register(_ range: Range<Int>) throws -> Double {
+        var seconds = 0.0
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.chunk) {
+            let records = (start..<min(start + Self.chunk, range.upperBound)).map { self.registration($0).bytes }
+            seconds += try Stopwatch.seconds { for record in records { try self.apply(record) } }
+            self.output.removeAll()
+        }
+        return seconds
+    }
+
+    private func registration(_ host: Int) -> Record {
+        let numbers = host * 3..<host * 3 + 3
+        return .register(
+            HostRegistration(
+                host: Population.host(host * 3),
+                token: DeviceToken(bytes: (0..<32).map { UInt8(truncatingIfNeeded: host >> ($0 % 4 * 8) &+ $0) }),
+                app: Population.app,
+                revision: self.revision,
+                instances: numbers.map { number in
+                    let row = self.population.row(number, version: Int(self.revision) - 1)
+                    return InstanceRegistration(
+                        id: InstanceID("w\(number % 3)"),
+                        kind: Population.kind,
+                        family: Population.family(number),
+                        configuration: Configuration([
+                            Configuration.Parameter(name: "league", value: .string("league-\(row.league)")),
+                            Configuration.Parameter(name: "team", value: .string("team-\(row.team)")),
+                            Configuration.Parameter(name: "topic", value: .string("k\(row.topic)")),
+                        ])
+                    )
+                }
+            )
+        )
+    }
+
+    private mutating func reregister(_ count: Int) throws {
+        self.revision += 1
+        let hosts = min(self.hosts, count / 3)
+        let seconds = try self.register(0..<hosts)
+        Report.line("reregister", ["perSecond": Double(hosts * 3) / seconds])
+    }
+
+    /// One push to whoever has one of the topics. Timers that are due by now fire before, and are not timed.
+    private mutating func burst(_ topics: [String]) throws {
+        self.now = self.now + .seconds(1)
+        try self.apply(Record.tick.bytes)
+        self.output.removeAll()
+        let before = self.engine.stats()
+        let topic = IndexQueries.member("topic", .array(topics.map { .string($0) }))
+        let push = self.record(.app(Population.app), try MatchPattern.parse(.object([topic]))).bytes
+        let seconds = try Stopwatch.seconds { try self.apply(push) }
+        let after = self.engine.stats()
+        self.output.removeAll()
+        Report.line(
+            "burst",
+            [
+                "microseconds": seconds * 1e6, "matched": Double(after.matched - before.matched),
+                "issued": Double(after.reloadsIssued - before.reloadsIssued),
+                "armed": Double(after.timersArmed - before.timersArmed),
+            ]
+        )
+    }
+
+    private mutating func push(_ count: Int) throws {
+        self.now = self.now + .seconds(1)
+        try self.apply(Record.tick.bytes)
+        let records = (0..<count).map { number in
+            self.record(.host(Population.host(number &* 7_368_787 % self.hosts * 3), nil), nil).bytes
+        }
+        let seconds = try Stopwatch.seconds {
+            for record in records {
+                try self.apply(record)
+                if self.output.answers.count > 1000 { self.output.removeAll() }
+            }
+        }
+        Report.line("pushes", ["microseconds": seconds * 1e6 / Double(count)])
+    }
+
+    private mutating func record(_ target: PushDestination, _ pattern: MatchPattern?) -> Record {
+        self.pushes += 1
+        return .push(
+            PushRecord(
+                id: PushID(high: 1, low: self.pushes &* 0x9E37_79B9_7F4A_7C15),
+                team: Self.team,
+                contentHash: self.pushes,
+                target: target,
+                pattern: pattern
+            )
+        )
+    }
+}

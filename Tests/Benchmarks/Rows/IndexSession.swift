@@ -1,0 +1,156 @@
+import IntentMatching
+import WidgetModel
+
+/// An index of the population that answers commands on standard input, so that peers take turns with it:
+///
+///     match QUERY MILLISECONDS     ask, again and again; every id that comes out is read
+///     reregister COUNT             so many instances get another team
+///     steps COUNT                  the same, each timed by itself
+///     remove COUNT                 so many instances go, each timed by itself
+struct IndexSession {
+    private let population: Population
+    private var index = IntentIndex()
+    private var version = 0
+
+    /// Configurations are made in chunks that are not timed: ten million of them at once would not fit.
+    private static let chunk = 20_000
+
+    init(_ count: Int) {
+        self.population = Population(count: count)
+    }
+
+    mutating func run() throws {
+        self.load()
+        while let line = readLine() {
+            let words = line.split(separator: " ").map(String.init)
+            guard words.count > 1 else { break }
+            switch words[0] {
+            case "match": try self.match(words[1], milliseconds: words.count > 2 ? Int(words[2]) ?? 100 : 100)
+            case "reregister": self.reregister(Int(words[1]) ?? 0)
+            case "steps": self.steps(Int(words[1]) ?? 0)
+            case "remove": self.remove(Int(words[1]) ?? 0)
+            default: Report.line("unknown command", [:])
+            }
+        }
+    }
+
+    private mutating func load() {
+        let before = Report.residentBytes()
+        var seconds = 0.0
+        seconds += Stopwatch.seconds { self.index.startLoading() }
+        for start in stride(from: 0, to: self.population.count, by: Self.chunk) {
+            let numbers = start..<min(start + Self.chunk, self.population.count)
+            let configurations = numbers.map { Population.configuration(self.population.row($0)) }
+            seconds += Stopwatch.seconds {
+                for number in numbers { self.insert(number, configurations[number - start]) }
+            }
+        }
+        seconds += Stopwatch.seconds { self.index.finishLoading() }
+        let count = Double(self.population.count)
+        Report.line(
+            "load",
+            [
+                "perSecond": count / seconds, "bytes": Double(self.index.byteCount) / count,
+                "resident": Double(Report.residentBytes() - before) / count,
+            ]
+        )
+    }
+
+    private mutating func insert(_ number: Int, _ configuration: Configuration) {
+        self.index.insert(
+            UInt32(number),
+            app: Population.app,
+            kind: Population.kind,
+            family: Population.family(number),
+            host: Population.host(number),
+            tags: [],
+            configuration: configuration,
+            pushEnabled: true
+        )
+    }
+
+    private func match(_ name: String, milliseconds: Int) throws {
+        guard let pattern = try IndexQueries.pattern(name) else { return Report.line("unknown query", [:]) }
+        var hits = 0
+        var sum: UInt64 = 0
+        var watch = Stopwatch()
+        watch.measure(.milliseconds(milliseconds)) {
+            hits = 0
+            sum = 0
+            self.index.matches(app: Population.app, kind: Population.kind, pattern: pattern, batchLimit: 4096) {
+                batch in
+                hits += batch.count
+                sum &+= Self.sum(batch)
+            }
+        }
+        Report.line(
+            name,
+            [
+                "hits": Double(hits), "sum": Double(sum), "p50": watch.quantile(0.5), "p99": watch.quantile(0.99),
+                "least": watch.quantile(0), "runs": Double(watch.microseconds.count),
+            ]
+        )
+    }
+
+    /// Reads every id: what an answer is made for.
+    @inline(never)
+    private static func sum(_ batch: Span<UInt32>) -> UInt64 {
+        unsafe batch.withUnsafeBufferPointer { buffer in
+            var sum: UInt64 = 0
+            for index in 0..<buffer.count { unsafe sum &+= UInt64(buffer[index]) }
+            return sum
+        }
+    }
+
+    private mutating func reregister(_ count: Int) {
+        self.version += 1
+        var seconds = 0.0
+        let all = min(count, self.population.count)
+        for start in stride(from: 0, to: all, by: Self.chunk) {
+            let places = (start..<min(start + Self.chunk, all)).map { self.place($0) }
+            let configurations = places.map { self.other($0) }
+            seconds += Stopwatch.seconds {
+                for index in places.indices { self.insert(places[index], configurations[index]) }
+            }
+        }
+        let bytes = Double(self.index.byteCount) / Double(self.population.count)
+        Report.line("reregister", ["perSecond": Double(all) / seconds, "bytes": bytes])
+    }
+
+    private mutating func steps(_ count: Int) {
+        self.version += 1
+        var watch = Stopwatch()
+        for number in 0..<min(count, self.population.count) {
+            let place = self.place(number)
+            let configuration = self.other(place)
+            watch.add { self.insert(place, configuration) }
+        }
+        self.report("steps", watch)
+    }
+
+    private mutating func remove(_ count: Int) {
+        var watch = Stopwatch()
+        for number in 0..<min(count, self.population.count) {
+            let place = self.place(number)
+            watch.add { self.index.remove(UInt32(place)) }
+        }
+        self.report("remove", watch)
+    }
+
+    private func report(_ row: String, _ watch: Stopwatch) {
+        Report.line(
+            row,
+            [
+                "p50": watch.quantile(0.5), "p99": watch.quantile(0.99), "p999": watch.quantile(0.999),
+                "max": watch.quantile(1),
+            ]
+        )
+    }
+
+    /// A walk over all numbers that does not follow memory: hosts register in no order.
+    private func place(_ number: Int) -> Int { number &* 7_368_787 % self.population.count }
+
+    private func other(_ number: Int) -> Configuration {
+        Population.configuration(self.population.row(number, version: self.version))
+    }
+}

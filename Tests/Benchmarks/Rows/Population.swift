@@ -1,0 +1,86 @@
+import IntentMatching
+import TestSupport
+import WidgetModel
+
+/// The instances that are measured: a kind with parameters as skewed as those of a large app, each instance drawn from
+/// its number alone.
+struct Population {
+    static let app = BundleID("com.example.scores")
+    static let kind = WidgetKind("scores")
+    private static let families: [WidgetFamily] = [
+        .systemSmall, .systemMedium, .systemLarge, .accessoryCircular, .accessoryInline, .accessoryRectangular,
+    ]
+
+    /// What one instance is configured with.
+    struct Row {
+        /// One topic has a tenth of the instances, nine have 3 % each, 990 share the rest.
+        var topic: Int
+        /// Of 1,000, skewed by the cube: the first has a tenth.
+        var team: Int
+        /// Of 10.
+        var league: Int
+        /// A hundred instances each.
+        var account: Int
+        /// 0 to 100.
+        var health: Int
+        /// One in four.
+        var premium: Bool
+        /// One to three of 200.
+        var alliances: [Int]
+    }
+
+    let count: Int
+
+    /// What instance `number` is configured with; in another version it has another team.
+    func row(_ number: Int, version: Int = 0) -> Row {
+        var dice = SplitMix64(seed: UInt64(number) &* 0xD1B5_4A32_D192_ED03)
+        var row = Row(
+            topic: Self.topic(&dice),
+            team: Self.team(&dice),
+            league: dice.below(10),
+            account: dice.below(max(1, self.count / 100)),
+            health: dice.below(101),
+            premium: dice.below(4) == 0,
+            alliances: Array(Set((0..<(1 + dice.below(3))).map { _ in dice.below(200) })).sorted()
+        )
+        if version > 0 {
+            var other = SplitMix64(seed: UInt64(number) &* 0xD1B5_4A32_D192_ED03 ^ UInt64(version) << 56)
+            row.team = Self.team(&other)
+        }
+        return row
+    }
+
+    static func topic(_ dice: inout SplitMix64) -> Int {
+        let place = dice.unit()
+        return place < 0.1 ? 0 : place < 0.37 ? 1 + dice.below(9) : 10 + dice.below(990)
+    }
+
+    static func team(_ dice: inout SplitMix64) -> Int {
+        let place = dice.unit()
+        return Int(place * place * place * 1000)
+    }
+
+    static func configuration(_ row: Row) -> Configuration {
+        Configuration([
+            Configuration.Parameter(name: "account", value: .string("acct-\(row.account)")),
+            Configuration.Parameter(name: "alliances", value: .array(row.alliances.map { .string("al-\($0)") })),
+            Configuration.Parameter(name: "health", value: .int(Int64(row.health))),
+            Configuration.Parameter(name: "league", value: .string("league-\(row.league)")),
+            Configuration.Parameter(name: "premium", value: .bool(row.premium)),
+            Configuration.Parameter(name: "team", value: .string("team-\(row.team)")),
+            Configuration.Parameter(name: "topic", value: .string("k\(row.topic)")),
+        ])
+    }
+
+    static func family(_ number: Int) -> WidgetFamily { Self.families[number % 6] }
+
+    /// Three instances to a host.
+    static func host(_ number: Int) -> HostID { HostID("host-\(number / 3)") }
+}
+
+extension SplitMix64 {
+    mutating func below(_ bound: Int) -> Int { Int(self.next() % UInt64(bound)) }
+
+    /// From 0 to less than 1.
+    mutating func unit() -> Double { Double(self.next() >> 11) * 0x1p-53 }
+}

@@ -1,0 +1,68 @@
+"""Rows of the engine and its timers, in a process of their own: no sockets, no log."""
+
+import argparse
+
+from rows import Row
+from session import Session, lines
+
+# Topics of a tenth of all instances, or nearly: one has 10 %, nine have 3 % each.
+BURSTS = ["k0", "k1,k2,k3", "k4,k5,k6", "k7,k8,k9"]
+
+
+def burst_rows(session: Session, count: int) -> list[Row]:
+    """A first push to each tenth finds every budget open: all reload. A second finds reloads on their way: all wait."""
+    found = []
+    for name, repeats in (("every match reloads at once", 1), ("every match waits, a timer each", 1),
+                          ("every match joins what waits", 1)):
+        answers = [session.ask("burst", topics) for topics in BURSTS for _ in range(repeats)]
+        matched, issued = (sum(answer[member] for answer in answers) for member in ("matched", "issued"))
+        armed = sum(answer["armed"] for answer in answers)
+        # Scaled to a million: no tenth is exactly one.
+        scaled = [answer["microseconds"] / 1000 * 1e6 / answer["matched"] for answer in answers]
+        note = f"{issued / matched:.0%} issued, timers {armed / matched:+.0%}"
+        is_goal = count == 10_000_000 and name.startswith("every match waits")
+        found.append(Row("P5", f"burst, {count:,} instances, a million hits: {name}", "ms", scaled,
+                         target=20 if is_goal else None, at_least=False, note=note))
+    return found
+
+
+def engine_rows(options: argparse.Namespace) -> list[Row]:
+    """The engine: bursts, pushes to one host, registrations, memory."""
+    found = []
+    for count in options.sizes:
+        session = Session(options.rows_program, "engine", str(count))
+        try:
+            size = f"{count:,} instances"
+            found.append(Row("P8", f"bytes an instance, everything in, {size}", "B", [session.loaded["resident"]],
+                             target=120 if count == 10_000_000 else None, at_least=False))
+            found.append(Row("P7", f"instances registered a second in the engine, {size}", "/s",
+                             [session.loaded["perSecond"]]))
+            pushes = [session.ask("pushes", min(20_000, count // 6))["microseconds"] for _ in range(options.rounds)]
+            found.append(Row("P12", f"a push to one host in the engine, {size}", "us", pushes))
+            found += burst_rows(session, count)
+            rates = [session.ask("reregister", min(count, 150_000))["perSecond"] for _ in range(options.rounds)]
+            found.append(Row("P7", f"instances re-registered a second in the engine, {size}", "/s", rates,
+                             target=0.5e6 if count == 1_000_000 else None))
+        finally:
+            session.stop()
+    return found
+
+
+def timer_rows(options: argparse.Namespace) -> list[Row]:
+    """The calendar of timers."""
+    count = max(options.sizes)
+    runs = [lines(options.rows_program, "timers", str(count))["timers"] for _ in range(min(3, options.rounds))]
+    if any(run["left"] for run in runs):
+        raise RuntimeError("timers were left over")
+
+    def row(name: str, member: str, unit: str, target: float, at_least: bool = True) -> Row:
+        return Row("timers", f"{name}, {count:,} timers", unit, [run[member] for run in runs],
+                   target=target if count == 10_000_000 else None, at_least=at_least)
+
+    return [
+        row("armed a second, in order", "arm", "/s", 20e6),
+        row("armed anew a second, in no order", "rearm", "/s", 20e6),
+        row("fired a second", "fire", "/s", 15e6),
+        row("longest second", "maxTick", "us", 2000, at_least=False),
+        row("bytes a timer", "resident", "B", 10, at_least=False),
+    ]
