@@ -418,6 +418,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
 
 extension SecureServerHandler: ListenerMember {
     func checkDeadlines(at second: UInt32) {
+        self.tls.releaseIdleMemory()
         let deadlines = self.loop.configuration.deadlines
         let age = second &- self.phaseBeganAt
         switch self.phase {

@@ -57,6 +57,14 @@ import COpenSSL
     /// How many bytes wait to be read.
     var pendingBytes: Int { unsafe BIO_ctrl_pending(self.pointer) }
 
+    /// How much memory the buffer holds, used or not.
+    var heldBytes: Int {
+        var memory: UnsafeMutablePointer<BUF_MEM>?
+        // Sound: the buffer belongs to the BIO, and only its size is read.
+        _ = unsafe BIO_ctrl(self.pointer, BIO_C_GET_BUF_MEM_PTR, 0, &memory)
+        return unsafe memory.map { unsafe $0.pointee.max } ?? 0
+    }
+
     /// Gives the memory back that an empty buffer holds, if it is more than `kept` bytes.
     ///
     /// A memory BIO never shrinks by itself: a connection would keep the size of its largest burst for life.

@@ -30,6 +30,11 @@ import COpenSSL
     private let outbound: BIOHandle
     /// What an idle session keeps of each of them: enough for the small messages of a connection with little to do.
     private static let idleBufferBytes = 4096
+    /// What a session keeps that has something to do: as much as comes and goes at a time. Giving back a buffer that
+    /// the next bytes need again costs more than decrypting them.
+    private static let busyBufferBytes = 262_144
+    /// Whether bytes came or went since ``releaseIdleMemory()`` was last called.
+    private var isBusy = false
     /// What ended the session; every later call that could have moved it throws the same again.
     private var failure: TLSError?
     /// What a peer that does not speak TLS says first.
@@ -106,6 +111,7 @@ import COpenSSL
         // What follows a close_notify is to be ignored (RFC 8446 section 6.1), and would only pile up here.
         if self.peerHasClosed { return }
         if self.state == .handshaking { unsafe self.opening.note(ciphertext) }
+        self.isBusy = true
         OpenSSLFault.clearQueue()
         var rest = unsafe ciphertext
         while unsafe !rest.isEmpty {
@@ -142,7 +148,7 @@ import COpenSSL
         if result == 1 { return .bytes(count) }
         switch unsafe SSL_get_error(self.pointer, result) {
         case SSL_ERROR_WANT_READ:
-            self.inbound.releaseMemory(above: Self.idleBufferBytes)
+            self.inbound.releaseMemory(above: Self.busyBufferBytes)
             return .needsMoreCiphertext
         case SSL_ERROR_ZERO_RETURN:
             self.peerHasClosed = true
@@ -159,6 +165,7 @@ import COpenSSL
         guard self.state == .ready else {
             throw TLSError(.state, "cannot write: the TLS session is \(self.state)")
         }
+        self.isBusy = true
         OpenSSLFault.clearQueue()
         var rest = unsafe plaintext
         while unsafe !rest.isEmpty {
@@ -197,9 +204,21 @@ import COpenSSL
     package func drain(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         // Sound: OpenSSL writes at most the buffer's count. An empty memory BIO answers -1.
         let count = unsafe BIO_read(self.outbound.pointer, buffer.baseAddress, Int32(clamping: buffer.count))
-        if self.outbound.pendingBytes == 0 { self.outbound.releaseMemory(above: Self.idleBufferBytes) }
+        if self.outbound.pendingBytes == 0 { self.outbound.releaseMemory(above: Self.busyBufferBytes) }
         return Int(max(0, count))
     }
+
+    /// Gives the memory of the last burst back if nothing came or went since the call before. To be called now and then:
+    /// once a second is often enough.
+    package func releaseIdleMemory() {
+        defer { self.isBusy = false }
+        guard !self.isBusy else { return }
+        self.inbound.releaseMemory(above: Self.idleBufferBytes)
+        self.outbound.releaseMemory(above: Self.idleBufferBytes)
+    }
+
+    /// How many bytes of memory the session holds for ciphertext.
+    package var heldCiphertextBytes: Int { self.inbound.heldBytes + self.outbound.heldBytes }
 }
 
 // MARK: - Handshake

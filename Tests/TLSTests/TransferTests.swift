@@ -180,6 +180,28 @@ import Testing
         #expect(wire.readByServer.count == 600_003)
     }
 
+    @Test func `the memory of a burst is kept while bytes come and go, and given back once they do not`() throws {
+        var wire = try Wire.ready()
+        try wire.client.write([UInt8](repeating: 5, count: 60_000).span)
+        try wire.settle()
+        let busy = wire.server.heldCiphertextBytes
+        #expect(busy > 60_000)
+        wire.server.releaseIdleMemory()
+        #expect(wire.server.heldCiphertextBytes == busy)
+        wire.server.releaseIdleMemory()
+        #expect(wire.server.heldCiphertextBytes <= 8192)
+        try wire.client.write([6].span)
+        try wire.settle()
+        #expect(wire.readByServer.count == 60_001)
+    }
+
+    @Test func `a burst beyond what a busy session keeps is given back at once`() throws {
+        var wire = try Wire.ready()
+        try wire.client.write([UInt8](repeating: 5, count: 400_000).span)
+        try wire.settle()
+        #expect(wire.server.heldCiphertextBytes < 262_144)
+    }
+
     @Test func `nothing can be written before the handshake is complete`() throws {
         let session = try TLSSession.client(Fixture.shared.get().clientContext(), serverName: "localhost")
         #expect(throws: TLSError(.state, "cannot write: the TLS session is handshaking")) {
