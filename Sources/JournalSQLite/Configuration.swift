@@ -2,6 +2,10 @@ package import Journaling
 package import WidgetModel
 
 extension SQLiteJournal {
+    /// The page size of new files in bytes. A commit of some hundred pushes fills a few of them; of SQLite's 4 KiB it
+    /// fills dozens, each with two writes.
+    static let pageBytes = 16_384
+
     /// Where a log is and how it is kept.
     package struct Configuration: Hashable, Sendable {
         /// The data directory. It is created (mode 0700) if its parent exists; files in it have mode 0600.
@@ -15,7 +19,7 @@ extension SQLiteJournal {
         /// How many bytes of the newest entries are kept in memory, all partitions together. Default 33,554,432. An owner
         /// that lags behind further than this reads the disk.
         package var cacheBytesMax: Int
-        /// A checkpoint begins when the write-ahead log has this many pages of 4 KiB. Default 4096. Fewer make a restart
+        /// A checkpoint begins when the write-ahead log has this many pages of 16 KiB. Default 1024. Fewer make a restart
         /// after a crash shorter, and write pages that are filled slowly more often.
         package var checkpointPages: Int
         /// How many bytes one read returns at most, beyond its first entry. Default 8,388,608.
@@ -31,7 +35,7 @@ extension SQLiteJournal {
             limits: JournalLimits = JournalLimits(),
             fileBytesMax: Int = 268_435_456,
             cacheBytesMax: Int = 33_554_432,
-            checkpointPages: Int = 4096,
+            checkpointPages: Int = 1024,
             readBytesMax: Int = 8_388_608,
             commitSpacing: Interval = Interval(milliseconds: 3)
         ) {

@@ -64,6 +64,7 @@ final class LogFile {
         try directory.createLogFile(number)
         do throws(SQLiteFailure) {
             let database = try Database(path: directory.logFilePath(number), access: .readWrite)
+            try database.execute("PRAGMA page_size = \(SQLiteJournal.pageBytes)")
             try Self.makeDurable(database)
             try database.execute("BEGIN IMMEDIATE")
             try database.execute(

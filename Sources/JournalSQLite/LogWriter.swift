@@ -22,7 +22,7 @@ final class LogWriter {
     /// After a file could not be begun, this fraction of a file is written to the old one before the next attempt.
     private static let rotationRetryDivisor = 16
     /// The writer itself copies the last pages of a write-ahead log that is to start over, if they are this few.
-    private static let lastPagesMax = 256
+    private static let lastPagesMax = 64
     /// About what a row takes beside its blob.
     private static let rowBytes = 48
 
