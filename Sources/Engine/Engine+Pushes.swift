@@ -118,8 +118,9 @@ extension Engine {
                 acceptedAt: self.time,
                 expiresAt: Instant(milliseconds: push.expiresAt),
                 notBefore: push.notBefore == .min ? .epoch : Instant(milliseconds: push.notBefore),
-                collapseID: head.collapseID.isEmpty ? [] : Array(bytes[head.collapseID])
-            )
+                hasCollapseID: !head.collapseID.isEmpty
+            ),
+            collapseID: bytes[head.collapseID]
         )
         return push
     }
@@ -327,7 +328,7 @@ extension Engine {
             if self.causes[slot].collapseTag == push.collapseTag {
                 let other = self.causes[slot].push
                 if self.ledger[other].team == self.ledger[push.row].team,
-                    self.ledger[other].collapseID == self.ledger[push.row].collapseID
+                    self.ledger.collapseID(other) == self.ledger.collapseID(push.row)
                 {
                     return slot
                 }

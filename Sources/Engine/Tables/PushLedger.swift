@@ -18,7 +18,7 @@ struct PushLedger: Sendable {
         let expiresAt: Instant
         /// `Instant.epoch` if there is none.
         let notBefore: Instant
-        let collapseID: [UInt8]
+        let hasCollapseID: Bool
         var completedAt = Instant.epoch
         var matched: UInt32 = 0
         var repeats: UInt32 = 0
@@ -32,6 +32,8 @@ struct PushLedger: Sendable {
     }
 
     private var rows = Slab<Row>()
+    /// Beside the rows, since few pushes have one: a row that refers to nothing is copied and dropped for nothing.
+    private var collapseIDs: [UInt32: [UInt8]] = [:]
     private var index = SlotIndex()
     private var complete = (first: PushLedger.none, last: PushLedger.none)
     private(set) var completeCount = 0
@@ -63,9 +65,10 @@ struct PushLedger: Sendable {
     func approach(_ id: PushID) -> UInt64 { self.index.approach(self.hash(id)) }
 
     /// Opens a row for a push that was just accepted; ``close(_:at:)`` it when matching is over.
-    mutating func open(_ row: consuming Row) -> UInt32 {
+    mutating func open(_ row: consuming Row, collapseID: ArraySlice<UInt8>) -> UInt32 {
         let hash = self.hash(row.id)
         let slot = self.rows.insert(row)
+        if !collapseID.isEmpty { self.collapseIDs[slot] = Array(collapseID) }
         self.index.insert(hash, slot)
         return slot
     }
@@ -133,8 +136,14 @@ struct PushLedger: Sendable {
             if next == Self.none { self.complete.last = Self.none } else { self.rows[next].previous = Self.none }
             self.completeCount -= 1
             self.index.remove(self.hash(self.rows[slot].id), slot)
+            if self.rows[slot].hasCollapseID { self.collapseIDs[slot] = nil }
             self.rows.release(slot)
         }
+    }
+
+    /// The collapse id of a push, empty if it has none.
+    func collapseID(_ push: UInt32) -> [UInt8] {
+        self.rows[push].hasCollapseID ? self.collapseIDs[push] ?? [] : []
     }
 
     /// The rows of a push's id, of one team or of any, sorted by position: several if content or target differed.
