@@ -33,6 +33,13 @@ package struct ByteKeys: Sendable {
     /// The number of a key, in `0..<capacity`, or nil. O(bytes / 16).
     package func number(of key: Span<UInt8>) -> Int? { self.number(of: key, self.hash.hash(key)) }
 
+    /// Whether a number is a key's; false for a number that no key has. Takes as long for any key of one length.
+    package func holds(_ key: Span<UInt8>, as number: Int) -> Bool {
+        guard self.entries.indices.contains(number) else { return false }
+        let stored = self.entries[number].key
+        return stored.span.equalsInConstantTime(key)
+    }
+
     private func number(of key: Span<UInt8>, _ hash: UInt64) -> Int? {
         let mask = self.slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask

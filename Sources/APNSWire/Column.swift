@@ -33,6 +33,20 @@ extension Span where Element == UInt8 {
         return self.lastPartialWord == other.lastPartialWord
     }
 
+    /// Whether both spans hold the same bytes. Takes as long for any two of one length: what they have in common cannot
+    /// be learned from the time.
+    @inline(__always)
+    func equalsInConstantTime(_ other: Span<UInt8>) -> Bool {
+        guard self.count == other.count else { return false }
+        var difference = self.lastPartialWord ^ other.lastPartialWord
+        var offset = 0
+        while offset + 8 <= self.count {
+            difference |= self.word(at: offset) ^ other.word(at: offset)
+            offset += 8
+        }
+        return difference == 0
+    }
+
     /// Where a byte stands first from `start` on, or nil. Looks at eight bytes at once.
     @inline(__always)
     func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {

@@ -63,6 +63,14 @@ package struct TokenWords: Hashable, Sendable {
         return StableHash.mix(hash)
     }
 
+    /// Whether these are the token's bytes.
+    package func isSpelled(by bytes: Span<UInt8>) -> Bool {
+        guard bytes.count == self.byteCount else { return false }
+        let whole = bytes.count / 8
+        for index in 0..<whole where bytes.word(at: 8 * index) != self.words[index] { return false }
+        return whole == self.words.count || bytes.lastPartialWord == self.words[whole]
+    }
+
     package static func == (left: TokenWords, right: TokenWords) -> Bool {
         guard left.byteCount == right.byteCount, left.words.count == right.words.count else { return false }
         for index in left.words.indices where left.words[index] != right.words[index] { return false }

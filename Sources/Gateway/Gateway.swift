@@ -59,7 +59,7 @@ package final class Gateway: Service {
         self.logger = logger
         self.seed = system.next()
         self.senderLimits = SenderLimits(configuration, seed: system.next())
-        self.directory = HostDirectory(seed: system.next())
+        self.directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
         self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams))
         self.onReady = onReady
     }

@@ -4,7 +4,10 @@ import Testing
 
 extension ProviderTokenCache {
     /// What is kept under a key.
-    fileprivate subscript(key: [UInt8]) -> Value? { self.value(for: key.span) }
+    fileprivate subscript(key: [UInt8]) -> Value? {
+        var guess = -1
+        return self.value(for: key.span, guess: &guess)
+    }
 }
 
 @Suite struct ProviderTokenCacheTests {
@@ -41,6 +44,23 @@ extension ProviderTokenCache {
         cache.insert(2, for: second.span)
         #expect(cache[first] == 1)
         #expect(cache[second] == 2)
+    }
+
+    @Test(arguments: [-1, 0, 1, 2, 7])
+    func `a guess changes what is looked at first, never what is found`(guess: Int) {
+        var cache = ProviderTokenCache<String>(capacity: 2, seed: 3)
+        let (first, other, third) = (Array("first".utf8), Array("other".utf8), Array("third".utf8))
+        cache.insert("first", for: first.span)
+        cache.insert("other", for: other.span)
+        cache.insert("third", for: third.span)
+        var guesses = [guess, guess, guess]
+        let found = cache.value(for: first.span, guess: &guesses[0])
+        #expect(found == nil)
+        let foundOther = cache.value(for: other.span, guess: &guesses[1])
+        #expect(foundOther == "other")
+        let foundThird = cache.value(for: third.span, guess: &guesses[2])
+        #expect(foundThird == "third")
+        #expect(guesses == [guess, 1, 0])
     }
 
     @Test func `the oldest entry makes room`() {

@@ -21,6 +21,7 @@ import WidgetModel
                     collapseID: collapseID.isEmpty ? nil : CollapseID(bytes: Array(collapseID.utf8)),
                     target: .host(HostID(host), instance)
                 )
+                let place = Array((host + (instance?.rawValue ?? "")).utf8)
                 let bytes = Array("before\(collapseID)".utf8)
                 var writer = ByteWriter()
                 PlainPush(
@@ -30,8 +31,9 @@ import WidgetModel
                     expiration: expiration
                 ).encode(
                     team: parts.team,
-                    host: HostID(host),
-                    instance: instance,
+                    host: 0..<host.utf8.count,
+                    instance: instance.map { _ in host.utf8.count..<place.count },
+                    of: place.span,
                     collapseID: 6..<bytes.count,
                     in: bytes.span,
                     into: &writer

@@ -1,10 +1,11 @@
 import APNSWire
 import Gateway
+import TestSupport
 import Testing
 import WidgetModel
 
 @Suite struct HostDirectoryTests {
-    private let directory = HostDirectory(seed: 7)
+    private let directory = HostDirectory(seed: 7, apps: [Sports.app])
     private let token = Sports.token("phone")
 
     private static func entry(_ host: String, _ instance: String? = nil, partition: UInt16 = 0) -> HostDirectory.Entry {
@@ -49,9 +50,88 @@ import WidgetModel
         let tokens = [[1, 2, 3], [1, 2], [1, 2, 4], [2, 2, 3], [1, 2, 3, 0]].map { DeviceToken(bytes: $0) }
         for (index, token) in tokens.enumerated() { self.directory.bind(token, to: Self.entry("host-\(index)")) }
         #expect(tokens.map { self.directory.lookup($0) } == (0..<5).map { .bound(Self.entry("host-\($0)")) })
-        #expect(
-            tokens.map { self.directory.lookup(Self.words($0.hex)) } == (0..<5).map { .bound(Self.entry("host-\($0)")) }
-        )
+        var place = HostPlace()
+        for (index, token) in tokens.enumerated() {
+            let standing = self.directory.find(Self.words(token.hex), of: 0, into: &place)
+            #expect(standing == .bound(isOfApp: true))
+            #expect(place.hostID == HostID("host-\(index)"))
+        }
+    }
+
+    @Test func `a push is told where it goes, and whether the token is its app's`() {
+        let words = TokenWords(self.token)
+        var place = HostPlace()
+        let unknown = self.directory.find(words, of: 0, into: &place)
+        #expect(unknown == .unknown)
+        self.directory.bind(self.token, to: Self.entry("phone", "lamp", partition: 3))
+        let bound = self.directory.find(words, of: 0, into: &place)
+        #expect(bound == .bound(isOfApp: true))
+        #expect(place.partition == PartitionID(3))
+        #expect(place.hostID == HostID("phone"))
+        #expect(place.instanceID == InstanceID("lamp"))
+        let other = self.directory.find(words, of: 1, into: &place)
+        #expect(other == .bound(isOfApp: false))
+        self.directory.bind(self.token, to: Self.entry("a", partition: 3))
+        _ = self.directory.find(words, of: 0, into: &place)
+        #expect(place.hostID == HostID("a"))
+        #expect(place.instanceID == nil)
+        self.remove(in: 3)
+        let removed = self.directory.find(words, of: 1, into: &place)
+        #expect(removed == .removed(isOfApp: false, at: Sports.start))
+    }
+
+    @Test func `an app that got no number at the start gets one with its first token`() {
+        let late = BundleID("com.example.late")
+        let entry = HostDirectory.Entry(host: HostID("h"), app: late, instance: nil, partition: PartitionID(0))
+        self.directory.bind(self.token, to: entry)
+        #expect(self.directory.lookup(self.token) == .bound(entry))
+        var place = HostPlace()
+        let standing = self.directory.find(TokenWords(self.token), of: 0, into: &place)
+        #expect(standing == .bound(isOfApp: false))
+    }
+
+    /// What is found must be what a plain dictionary would say, whatever happened before.
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `words of partitions on tokens come and go as in a plain list`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var model: [(token: Int, partition: UInt16, lookup: HostDirectory.Lookup)] = []
+        for step in 0..<400 {
+            let (token, partition) = (
+                Int(random.next() % 12), UInt16(random.next() % 3)
+            )
+            let bytes = DeviceToken(bytes: [UInt8(token), 7])
+            model.removeAll { $0.token == token && $0.partition == partition }
+            switch random.next() % 3 {
+            case 0:
+                let entry = Self.entry("h\(step)", step.isMultiple(of: 2) ? "i\(step)" : nil, partition: partition)
+                self.directory.bind(bytes, to: entry)
+                model.append((token, partition, .bound(entry)))
+            case 1:
+                let at = Instant(milliseconds: Int64(random.next() % 5))
+                self.directory.markRemoved(bytes, app: Sports.app, at: at, in: PartitionID(partition))
+                model.append((token, partition, .removed(app: Sports.app, at: at)))
+            default:
+                self.directory.forget(bytes, in: PartitionID(partition))
+            }
+            #expect(
+                self.directory.lookup(bytes) == Self.newest(model.filter { $0.token == token }.map(\.lookup)),
+                "seed \(seed)"
+            )
+            #expect(self.directory.count == model.count, "seed \(seed)")
+        }
+    }
+
+    /// The last binding, else the latest removal.
+    private static func newest(_ words: [HostDirectory.Lookup]) -> HostDirectory.Lookup {
+        var newest = HostDirectory.Lookup.unknown
+        for word in words {
+            switch (word, newest) {
+            case (.bound, _), (.removed, .unknown): newest = word
+            case (.removed(_, let at), .removed(_, let other)) where at >= other: newest = word
+            default: break
+            }
+        }
+        return newest
     }
 
     /// The token was a host's in one partition, which removed it, and is another host's in another partition now.

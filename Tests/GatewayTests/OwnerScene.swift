@@ -13,7 +13,7 @@ final class OwnerScene: Sendable {
     let time: FakeTime
     let owners: [PartitionOwner]
     let log: CommandLog
-    let directory = HostDirectory(seed: 7)
+    let directory = HostDirectory(seed: 7, apps: [Sports.app])
     let streams = HostStreams()
     /// Reloads in the order in which they were handed on; for one reader.
     let reloads: AsyncStream<ReloadEffect>

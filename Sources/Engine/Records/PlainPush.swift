@@ -22,13 +22,15 @@ package struct PlainPush: Sendable {
     ///
     /// - Parameters:
     ///   - team: The sender's.
-    ///   - host: Whose token it is.
-    ///   - instance: The control whose own token it is, nil for a widget token.
+    ///   - host: Where in `place` the id of the host is whose token it is, in UTF-8.
+    ///   - instance: Where in `place` the id of the control is whose own token it is, nil for a widget token.
+    ///   - place: What is known of the token.
     ///   - collapseID: Where in `bytes` it is, at most ``CollapseID/bytesMax`` of them; empty if there is none.
     package func encode(
         team: borrowing TeamID,
-        host: borrowing HostID,
-        instance: borrowing InstanceID?,
+        host: Range<Int>,
+        instance: Range<Int>?,
+        of place: Span<UInt8>,
         collapseID: Range<Int>,
         in bytes: Span<UInt8>,
         into writer: inout ByteWriter
@@ -39,39 +41,36 @@ package struct PlainPush: Sendable {
         if !collapseID.isEmpty { flags.insert(.collapseID) }
         let target = (instance == nil ? PushHead.Target.host : .instance).rawValue
         let team = team.rawValue.utf8.span
-        let host = host.rawValue.utf8.span
-        if team.count < 0x80, host.count < 0x80 {
-            // All at once: the lengths are a byte each.
-            writer.bytes.append(addingCapacity: 29 + team.count + host.count) { output in
-                output.append(Record.Tag.push.rawValue)
-                output.append(flags.rawValue)
-                output.append(target)
-                Self.append(self.id.high, to: &output)
-                Self.append(self.id.low, to: &output)
-                Self.append(self.contentHash, to: &output)
-                output.append(UInt8(truncatingIfNeeded: team.count))
-                for index in team.indices { output.append(team[index]) }
-                output.append(UInt8(truncatingIfNeeded: host.count))
-                for index in host.indices { output.append(host[index]) }
-            }
-        } else {
-            writer.write(byte: Record.Tag.push.rawValue)
-            writer.write(byte: flags.rawValue)
-            writer.write(byte: target)
-            writer.write(fixed64: self.id.high)
-            writer.write(fixed64: self.id.low)
-            writer.write(fixed64: self.contentHash)
-            writer.write(team)
-            writer.write(host)
+        // All at once: eleven calls that each make room cost more than everything else here.
+        writer.bytes.append(addingCapacity: 47 + team.count + host.count + (instance?.count ?? 0)) { output in
+            output.append(Record.Tag.push.rawValue)
+            output.append(flags.rawValue)
+            output.append(target)
+            Self.append(self.id.high, to: &output)
+            Self.append(self.id.low, to: &output)
+            Self.append(self.contentHash, to: &output)
+            Self.append(team, to: &output)
+            Self.append(place.extracting(host), to: &output)
+            if let instance { Self.append(place.extracting(instance), to: &output) }
         }
-        if let instance = copy instance { writer.write(instance.rawValue) }
         if let priority = self.priority { writer.write(byte: priority.rawValue) }
         if let expiration = self.expiration { writer.write(signed: expiration) }
         if !collapseID.isEmpty { writer.write(bytes.extracting(collapseID)) }
     }
-
     @inline(__always)
-    private static func append(_ word: UInt64, to bytes: inout OutputSpan<UInt8>) {
-        for shift in 0..<UInt64(8) { bytes.append(UInt8(truncatingIfNeeded: word >> (shift * 8))) }
+    private static func append(_ word: UInt64, to output: inout OutputSpan<UInt8>) {
+        for shift in 0..<UInt64(8) { output.append(UInt8(truncatingIfNeeded: word >> (shift * 8))) }
+    }
+
+    /// Appends bytes behind their count, which is a varint.
+    @inline(__always)
+    private static func append(_ bytes: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
+        var rest = UInt64(bytes.count)
+        while rest >= 0x80 {
+            output.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        output.append(UInt8(truncatingIfNeeded: rest))
+        for index in bytes.indices { output.append(bytes[index]) }
     }
 }

@@ -6,8 +6,8 @@ package import WidgetModel
 package struct JudgedPush: Sendable {
     /// Whom it is for.
     package enum Destination: Sendable {
-        /// The host or control behind a known token.
-        case host(HostDirectory.Entry)
+        /// The host or control behind a known token: ``PushJudge/place``.
+        case host
         /// A token that nobody registered, of an app that takes those.
         case unknownHost(HostID)
         /// Every host of the app.

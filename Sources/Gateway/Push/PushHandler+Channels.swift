@@ -30,11 +30,11 @@ extension PushHandler {
             own.receive(name: bytes.extracting(field.name.indices), value: field.value.wire)
         }
         let given = try? ChannelValidation.requestID(head, own, in: bytes)
-        let id = given ?? self.ids.next()
+        let id = given ?? self.intake.ids.next()
         let text = given == nil ? AnswerID.generated(id) : .given((own.requestID ?? head.id ?? .empty).bounds)
         let caller = ChannelCaller(connection: connection, streamID: request.streamID, id: text.text(bytes))
         do throws(RejectionAnswer) {
-            let judged = try self.judge.judge(
+            let judged = try self.intake.judge.judge(
                 head,
                 own,
                 in: bytes,
@@ -114,7 +114,7 @@ extension PushHandler {
         _ services: PushServices
     ) async throws(RejectionAnswer) -> ChannelReply {
         let record = try await services.channels.record(of: broadcast, app: app, now: now)
-        if let max = Self.smaller(broadcast.payload.maxMatched, app.matchedMax) {
+        if let max = PushIntake.smaller(broadcast.payload.maxMatched, app.matchedMax) {
             guard let summary = try? await services.dryRun(record) else {
                 throw RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
             }

@@ -17,11 +17,8 @@ package final class PushHandler: RequestBatchHandler {
     /// Routes of the push listener that are no pushes, such as asking what became of one.
     private let others: any RequestBatchHandler
     private let role: Role
-    var judge: PushJudge
-    var ids = PushIDGenerator()
+    var intake: PushIntake
     var fields = ResponseFields()
-    private var builder: SubmissionBuilder
-    private var flight = PushFlight()
     private var flights: [UInt64: PushFlight] = [:]
     private var flightNumber: UInt64 = 0
     private var isFlushScheduled = false
@@ -44,14 +41,7 @@ package final class PushHandler: RequestBatchHandler {
         self.role = role
         self.services = services
         self.others = others
-        self.judge = PushJudge(
-            apps: services.apps,
-            senders: services.senders,
-            directory: services.directory,
-            limits: services.limits,
-            seed: services.seed
-        )
-        self.builder = SubmissionBuilder(partitions: services.partitions)
+        self.intake = PushIntake(services)
     }
 
     package func admit(_ connection: HTTPConnection) -> HTTPAdmission {
@@ -133,7 +123,11 @@ extension PushHandler {
             return
         }
         do throws(RejectionAnswer) {
-            try self.accept(request, head, bytes, connection, state, now)
+            switch try self.intake.take(request, head, bytes, from: connection, state, at: now) {
+            case .taken: break
+            case .full: self.submit()
+            case .question(let question): self.ask(question, connection, request.streamID)
+            }
         } catch {
             self.reject(error, head, bytes, connection, request.streamID)
         }
@@ -175,145 +169,14 @@ extension PushHandler {
         single.requests = [request]
         self.others.receive(single, from: connection)
     }
-
-    private func accept(
-        _ request: RequestBatch.Request,
-        _ head: PushRequestHead,
-        _ bytes: Span<UInt8>,
-        _ connection: HTTPConnection,
-        _ state: PushConnection,
-        _ now: Instant
-    ) throws(RejectionAnswer) {
-        let judged = try self.judge.judge(
-            head,
-            in: bytes,
-            body: request.body.indices,
-            isTooLarge: request.flags.contains(.bodyTooLarge),
-            on: state,
-            at: now
-        )
-        let push = judged.push
-        try self.services.senderLimits.admit(
-            judged.sender,
-            judged.app.meter,
-            push.target,
-            in: bytes,
-            beside: self.flight.count,
-            at: now
-        )
-        let id = push.id ?? self.ids.next()
-        let answerID = push.idText.map { AnswerID.given($0.bounds) } ?? .generated(id)
-        let contentHash = push.contentHash(in: bytes, body: bytes.extracting(request.body.indices))
-        if case .host(let entry) = judged.destination, judged.details == nil {
-            let plain = PlainPush(
-                id: id,
-                contentHash: contentHash,
-                priority: push.priority,
-                expiration: push.expiration
-            )
-            self.append(plain, push, from: judged.sender, to: entry, bytes)
-            self.wait(for: connection, request.streamID, answerID, judged.app, bytes)
-            return
-        }
-        let record = PushRecord(
-            id: id,
-            team: judged.sender.team,
-            contentHash: contentHash,
-            priority: push.priority,
-            expiration: push.expiration,
-            collapseID: push.collapseID.flatMap { CollapseID(bytes: Array(copying: bytes.extracting($0.bounds))) },
-            notBefore: judged.details?.payload.notBefore,
-            digest: judged.details?.payload.digest.map { Array($0.utf8) },
-            target: judged.target,
-            kind: judged.details?.payload.kind,
-            pattern: judged.details?.pattern,
-            attributes: judged.details?.attributes ?? .empty
-        )
-        if case .targeted(_, let isDryRun) = push.target {
-            let matchedMax = Self.smaller(judged.details?.payload.maxMatched, judged.app.matchedMax)
-            if isDryRun || matchedMax != nil {
-                let text = answerID.text(bytes)
-                self.ask(
-                    record,
-                    to: judged.app,
-                    isDryRun: isDryRun,
-                    matchedMax: matchedMax,
-                    connection,
-                    request.streamID,
-                    text
-                )
-                return
-            }
-        }
-        self.append(record, to: judged.app, connection, request.streamID, answerID, bytes)
-    }
-
-    static func smaller(_ left: Int?, _ right: Int?) -> Int? {
-        guard let left, let right else { return left ?? right }
-        return min(left, right)
-    }
 }
 
 // MARK: - Logging and answering
 
 extension PushHandler {
-    private func append(
-        _ record: PushRecord,
-        to app: ServedApps.App,
-        _ connection: HTTPConnection,
-        _ streamID: Int32,
-        _ id: AnswerID,
-        _ bytes: Span<UInt8>
-    ) {
-        switch record.target {
-        case .host(let host, _): _ = self.builder.append(.push(record), for: host)
-        case .app: _ = self.builder.appendToAll(.push(record))
-        }
-        self.wait(for: connection, streamID, id, app, bytes)
-    }
-
-    /// A push that is all in its headers: its record is written from where they are.
-    private func append(
-        _ record: PlainPush,
-        _ push: ValidatedPush,
-        from sender: Sender,
-        to entry: HostDirectory.Entry,
-        _ bytes: Span<UInt8>
-    ) {
-        let collapseID = push.collapseID.map(\.bounds) ?? 0..<0
-        _ = self.builder.append(to: entry.partition) { writer in
-            record.encode(
-                team: sender.team,
-                host: entry.host,
-                instance: entry.instance,
-                collapseID: collapseID,
-                in: bytes,
-                into: &writer
-            )
-        }
-    }
-
-    /// Answers once the record that was just added is durable.
-    private func wait(
-        for connection: HTTPConnection,
-        _ streamID: Int32,
-        _ id: AnswerID,
-        _ app: ServedApps.App,
-        _ bytes: Span<UInt8>
-    ) {
-        self.flight.append(
-            connection: connection,
-            streamID: streamID,
-            id: id,
-            in: bytes,
-            isInDevelopment: app.isInDevelopment
-        )
-        if self.builder.isFull { self.submit() }
-    }
-
     /// Hands this turn's records to the journal once the loop has served every connection that had something.
     private func scheduleFlush() {
-        guard !self.isFlushScheduled, !self.builder.isEmpty else { return }
+        guard !self.isFlushScheduled, !self.intake.isEmpty else { return }
         self.isFlushScheduled = true
         self.loop.assumeIsolated().execute {
             self.isFlushScheduled = false
@@ -322,15 +185,14 @@ extension PushHandler {
     }
 
     private func submit() {
-        guard !self.builder.isEmpty else { return }
-        let submission = self.builder.take()
+        guard !self.intake.isEmpty else { return }
+        let turn = self.intake.takeTurn()
         self.flightNumber += 1
         let number = self.flightNumber
-        self.services.senderLimits.backlog.add(self.flight.count)
-        self.flights[number] = self.flight
-        self.flight = PushFlight()
+        self.services.senderLimits.backlog.add(turn.flight.count)
+        self.flights[number] = turn.flight
         let bound = NIOLoopBound(self, eventLoop: self.loop)
-        self.services.journal.append(submission) { result in
+        self.services.journal.append(turn.submission) { result in
             bound.eventLoop.execute {
                 bound.value.land(number, result.map { _ in () })
             }
@@ -383,7 +245,7 @@ extension PushHandler {
     ) {
         var given = head.id
         if let range = given, PushID(bytes.extracting(range.bounds)) == nil { given = nil }
-        let id = given.map { AnswerID.given($0.bounds) } ?? .generated(self.ids.next())
+        let id = given.map { AnswerID.given($0.bounds) } ?? .generated(self.intake.ids.next())
         self.respond(answer, id.text(bytes), connection, streamID)
     }
 
@@ -409,37 +271,29 @@ extension PushHandler {
     }
 
     /// Asks every partition who a targeted push would reach, and then answers or logs it.
-    private func ask(
-        _ record: PushRecord,
-        to app: ServedApps.App,
-        isDryRun: Bool,
-        matchedMax: Int?,
-        _ connection: HTTPConnection,
-        _ streamID: Int32,
-        _ id: [UInt8]
-    ) {
+    private func ask(_ question: PushIntake.Question, _ connection: HTTPConnection, _ streamID: Int32) {
         let services = self.services
         let bound = NIOLoopBound((handler: self, connection: connection), eventLoop: self.loop)
         services.senderLimits.backlog.add(1)
         let promise = self.loop.makePromise(of: DryRunSummary.self)
-        promise.completeWithTask { try await services.dryRun(record) }
+        promise.completeWithTask { try await services.dryRun(question.record) }
         promise.futureResult.whenComplete { result in
             let (handler, connection) = bound.value
             handler.services.senderLimits.backlog.remove(1)
             switch result {
             case .failure:
                 let answer = RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
-                handler.respond(answer, id, connection, streamID)
-            case .success(let summary) where isDryRun:
+                handler.respond(answer, question.id, connection, streamID)
+            case .success(let summary) where question.isDryRun:
                 handler.fields.removeAll()
-                handler.fields.append(name: "apns-id", value: id.span, indexed: false)
+                handler.fields.append(name: "apns-id", value: question.id.span, indexed: false)
                 handler.fields.append(name: "content-type", value: "application/json")
                 connection.respond(streamID, status: 200, fields: handler.fields, body: summary.json.jsonText.span)
             case .success(let summary):
-                if let matchedMax, summary.matched > matchedMax {
-                    handler.refuse(summary.matched, over: matchedMax, id, connection, streamID)
+                if let matchedMax = question.matchedMax, summary.matched > matchedMax {
+                    handler.refuse(summary.matched, over: matchedMax, question.id, connection, streamID)
                 } else {
-                    handler.append(record, to: app, connection, streamID, .given(0..<id.count), id.span)
+                    if case .full = handler.intake.take(question, from: connection, streamID) { handler.submit() }
                     handler.scheduleFlush()
                 }
             }
@@ -453,17 +307,6 @@ extension PushHandler {
         self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/problem+json")
         connection.respond(streamID, status: problem.code.status, fields: self.fields, body: problem.json.jsonText.span)
-    }
-}
-
-extension JudgedPush {
-    /// The destination as the log has it.
-    fileprivate var target: PushDestination {
-        switch self.destination {
-        case .host(let entry): .host(entry.host, entry.instance)
-        case .unknownHost(let host): .host(host, nil)
-        case .app: .app(self.app.bundle)
-        }
     }
 }
 

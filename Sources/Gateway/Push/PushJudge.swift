@@ -15,8 +15,12 @@ package struct PushJudge: ~Copyable {
     let rules: PushRules
     let reader = JSONReader()
     private var tokens: ProviderTokenCache<VerifiedSender>
+    /// The number of the token that came last.
+    private var latestToken = 0
     /// The device token of the push at hand.
     private var token = TokenWords()
+    /// Where the push that was judged last goes, if its destination is a host.
+    package private(set) var place = HostPlace()
     /// How many signatures were checked: a token that was verified before costs none.
     package private(set) var verifications = 0
 
@@ -171,7 +175,7 @@ package struct PushJudge: ~Copyable {
         _ bytes: Span<UInt8>
     ) throws(ProviderTokenFault) -> VerifiedSender {
         let authorization = bytes.extracting((head.authorization ?? .empty).bounds)
-        if let verified = self.tokens.value(for: authorization) { return verified }
+        if let verified = self.tokens.value(for: authorization, guess: &self.latestToken) { return verified }
         let token = try ProviderToken.parse(authorization: authorization, reader: self.reader, rules: self.rules)
         self.verifications += 1
         let verified = try self.senders.identify(token, inForce: self.rules)
@@ -230,35 +234,30 @@ extension PushJudge {
         let digits = bytes.extracting(range.bounds)
         // Its form was checked: only where that rule is not in force is it no hex.
         if !self.token.decode(hex: digits) { self.token = TokenWords() }
-        if let entry = try self.resolve(push.type, app) { return .host(entry) }
+        if try self.isBound(push.type, app) { return .host }
         // An unknown token where the app accepts those: logged like any push, and matches nothing.
         return .unknownHost(HostID(derivedFrom: DeviceToken(bytes: DeviceToken.decode(hex: digits) ?? [])))
     }
 
-    /// The host or control that the token stands for, nil if it is unknown and the app accepts that.
-    private func resolve(
-        _ type: PushType,
-        _ app: ServedApps.App
-    ) throws(RejectionAnswer) -> HostDirectory.Entry? {
-        switch self.directory.lookup(self.token) {
-        case .bound(let entry):
-            guard self.rules.met(.deviceTokenOfApp, entry.app.rawValue == app.bundle.rawValue),
-                self.rules.met(.deviceTokenOfType, (type == .controls) == (entry.instance != nil))
+    /// Whether the token stands for a host or control; false if it is unknown and the app accepts that.
+    private mutating func isBound(_ type: PushType, _ app: ServedApps.App) throws(RejectionAnswer) -> Bool {
+        switch self.directory.find(self.token, of: app.number, into: &self.place) {
+        case .bound(let isOfApp):
+            guard self.rules.met(.deviceTokenOfApp, isOfApp),
+                self.rules.met(.deviceTokenOfType, (type == .controls) == (self.place.instance != nil))
             else { throw RejectionAnswer(.deviceTokenNotForTopic) }
-            return entry
-        case .removed(let removedApp, let at):
-            guard self.rules.met(.deviceTokenOfApp, removedApp == app.bundle) else {
-                throw RejectionAnswer(.deviceTokenNotForTopic)
-            }
+            return true
+        case .removed(let isOfApp, let at):
+            guard self.rules.met(.deviceTokenOfApp, isOfApp) else { throw RejectionAnswer(.deviceTokenNotForTopic) }
             guard self.rules.met(.deviceTokenActive, false) else {
                 throw RejectionAnswer(.unregistered, timestamp: at)
             }
-            return nil
+            return false
         case .unknown:
             guard self.rules.met(.deviceTokenKnown, app.acceptsUnknownTokens) else {
                 throw RejectionAnswer(.badDeviceToken)
             }
-            return nil
+            return false
         }
     }
 }

@@ -40,9 +40,31 @@ package struct SubmissionBuilder {
         self.append(to: partition) { record.encode(into: &$0) }
     }
 
+    /// Adds a plain push's record, written from where its parts are.
+    mutating func append(
+        _ push: PlainPush,
+        from team: borrowing TeamID,
+        to place: borrowing HostPlace,
+        collapseID: Range<Int>,
+        in bytes: Span<UInt8>
+    ) {
+        let ids = place.text.span
+        _ = self.append(to: place.partition) { writer in
+            push.encode(
+                team: team,
+                host: place.host,
+                instance: place.instance,
+                of: ids,
+                collapseID: collapseID,
+                in: bytes,
+                into: &writer
+            )
+        }
+    }
+
     /// Adds the record that `body` writes.
     @inline(__always)
-    package mutating func append(to partition: PartitionID, _ body: (inout ByteWriter) -> Void) -> Ticket {
+    private mutating func append(to partition: PartitionID, _ body: (inout ByteWriter) -> Void) -> Ticket {
         self.recordCount += 1
         let index = self.packers[Int(partition.rawValue)].recordCount
         self.packers[Int(partition.rawValue)].append(body)

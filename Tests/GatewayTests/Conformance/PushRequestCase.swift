@@ -152,7 +152,7 @@ extension PushJudge {
                 on: connection,
                 at: now
             )
-            return ("200 \(judged.summary(request))", nil)
+            return ("200 \(judged.summary(request, self.place))", nil)
         } catch {
             let timestamp = error.status == 410 ? error.timestamp.map { " \($0.milliseconds)" } ?? "" : ""
             return ("\(error.status) \(error.rejection.rawValue)\(timestamp)", error.detail)
@@ -162,12 +162,12 @@ extension PushJudge {
 
 extension JudgedPush {
     /// App, type and destination, and every part that the sender gave.
-    fileprivate func summary(_ request: PushRequestBytes) -> String {
+    fileprivate func summary(_ request: PushRequestBytes, _ place: HostPlace) -> String {
         var words = ["\(self.app.bundle.rawValue.split(separator: ".").last ?? "")", self.push.type.name]
         switch self.destination {
-        case .host(let entry):
-            words.append(entry.host.rawValue)
-            if let instance = entry.instance { words.append("/ \(instance)") }
+        case .host:
+            words.append(place.hostID.rawValue)
+            if let instance = place.instanceID { words.append("/ \(instance)") }
         case .unknownHost(let host):
             words.append(self.app.acceptsUnknownTokens ? "a derived host" : host.rawValue)
         case .app: words.append("everywhere")

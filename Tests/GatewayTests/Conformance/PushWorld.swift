@@ -80,7 +80,7 @@ struct PushWorld {
     static let removedAt = Instant(milliseconds: (Self.now - 60) * 1000 + 123)
 
     static let directory: HostDirectory = {
-        let directory = HostDirectory(seed: 11)
+        let directory = HostDirectory(seed: 11, apps: Self.configuration.apps.map(\.bundleID))
         let scores = BundleID("com.example.scores")
         let bound = [
             (Self.phone, "phone", scores, nil), (Self.watch, "watch", scores, nil),

@@ -1,18 +1,18 @@
-import WidgetModel
-
 /// A hash table from keys to row numbers that leaves the keys in the rows: eight bytes a cell, open addressing.
 ///
 /// Never iterated. The caller hashes, and compares through a closure.
-struct SlotIndex: Sendable {
+package struct SlotIndex: Sendable {
     /// 0 if empty, else the upper half of the hash above the slot plus one.
-    private var cells: [UInt64] = Array(repeating: 0, count: 16)
-    private(set) var count = 0
+    @usableFromInline var cells: [UInt64] = Array(repeating: 0, count: 16)
+    package private(set) var count = 0
 
-    private var mask: Int { self.cells.count - 1 }
+    @inlinable var mask: Int { self.cells.count - 1 }
+
+    package init() {}
 
     /// The slot with this hash for which `matches` holds.
-    @inline(__always)
-    func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
+    @inlinable @inline(__always)
+    package func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
         let tag = hash >> 32
         var index = Int(truncatingIfNeeded: tag) & self.mask
         while true {
@@ -27,10 +27,10 @@ struct SlotIndex: Sendable {
     }
 
     /// The cell where a search for this hash begins; good for nothing but having been looked at.
-    @inline(__always)
-    func approach(_ hash: UInt64) -> UInt64 { self.cells[Int(truncatingIfNeeded: hash >> 32) & self.mask] }
+    @inlinable @inline(__always)
+    package func approach(_ hash: UInt64) -> UInt64 { self.cells[Int(truncatingIfNeeded: hash >> 32) & self.mask] }
 
-    mutating func insert(_ hash: UInt64, _ slot: UInt32) {
+    package mutating func insert(_ hash: UInt64, _ slot: UInt32) {
         if (self.count + 1) * 2 > self.cells.count { self.grow() }
         self.place((hash & 0xFFFF_FFFF_0000_0000) | (UInt64(slot) + 1))
         self.count += 1
@@ -49,7 +49,7 @@ struct SlotIndex: Sendable {
     }
 
     /// Removes what was inserted with this hash and slot. Precondition: it is there.
-    mutating func remove(_ hash: UInt64, _ slot: UInt32) {
+    package mutating func remove(_ hash: UInt64, _ slot: UInt32) {
         let wanted = (hash & 0xFFFF_FFFF_0000_0000) | (UInt64(slot) + 1)
         var index = Int(truncatingIfNeeded: wanted >> 32) & self.mask
         while self.cells[index] != wanted {

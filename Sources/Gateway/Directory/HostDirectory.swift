@@ -1,0 +1,100 @@
+package import APNSWire
+import Synchronization
+package import WidgetModel
+
+/// Which host a push token stands for: what the gateway must know before a push can be logged.
+///
+/// A token may have been one host's and now be another's, in another partition: each partition's word on it is kept, and
+/// a binding outweighs a removal, in whichever order the partitions speak.
+///
+/// Filled by the partitions' owners from what their engines applied, read by every event loop. In parts, each behind a
+/// lock that is held for a look-up of some tens of nanoseconds.
+package final class HostDirectory: Sendable {
+    /// What a token is bound to.
+    package struct Entry: Hashable, Sendable {
+        package let host: HostID
+        package let app: BundleID
+        /// The control instance whose own token this is, nil for a widget token.
+        package let instance: InstanceID?
+        package let partition: PartitionID
+
+        package init(host: HostID, app: BundleID, instance: InstanceID?, partition: PartitionID) {
+            self.host = host
+            self.app = app
+            self.instance = instance
+            self.partition = partition
+        }
+    }
+
+    /// What is known of a token.
+    package enum Lookup: Hashable, Sendable {
+        case bound(Entry)
+        /// The token was removed at this instant; pushes to it are answered 410 for 30 days.
+        case removed(app: BundleID, at: Instant)
+        case unknown
+    }
+
+    /// So many that event loops rarely want the same at once.
+    private let parts: InlineArray<64, Mutex<HostDirectoryPart>>
+    private let seed: UInt64
+
+    /// An empty directory.
+    ///
+    /// - Parameters:
+    ///   - seed: Makes the hash of this process its own, so that nobody can choose tokens that collide.
+    ///   - apps: The apps that pushes may be to, in the order of their numbers.
+    package init(seed: UInt64, apps: [BundleID]) {
+        self.seed = seed
+        self.parts = InlineArray { _ in Mutex(HostDirectoryPart(apps: apps)) }
+    }
+
+    /// What a token is bound to now, as far as a push of an app has to know. O(1).
+    ///
+    /// - Parameters:
+    ///   - token: Whom the push is to.
+    ///   - app: The number of the app that the push is to.
+    ///   - place: Becomes where the push goes, if the token is bound.
+    package func find(
+        _ token: borrowing TokenWords,
+        of app: Int,
+        into place: inout HostPlace
+    ) -> TokenStanding {
+        let hash = token.hash(seed: self.seed)
+        return self.parts[Self.part(hash)].withLock { $0.find(token, hash, of: app, into: &place) }
+    }
+
+    /// What a token is bound to now.
+    package func lookup(_ token: DeviceToken) -> Lookup {
+        let token = TokenWords(token)
+        let hash = token.hash(seed: self.seed)
+        return self.parts[Self.part(hash)].withLock { $0.lookup(token, hash) }
+    }
+
+    package func bind(_ token: DeviceToken, to entry: Entry) {
+        self.note(token, entry.partition, .bound(entry))
+    }
+
+    package func markRemoved(_ token: DeviceToken, app: BundleID, at instant: Instant, in partition: PartitionID) {
+        self.note(token, partition, .removed(app: app, at: instant))
+    }
+
+    package func forget(_ token: DeviceToken, in partition: PartitionID) {
+        let hash = TokenWords(token).hash(seed: self.seed)
+        self.parts[Self.part(hash)].withLock { $0.forget(token, hash, partition) }
+    }
+
+    /// How many tokens are known, removed ones included; one that moved between partitions counts for each.
+    package var count: Int {
+        var count = 0
+        for index in self.parts.indices { count += self.parts[index].withLock { $0.count } }
+        return count
+    }
+
+    private func note(_ token: DeviceToken, _ partition: PartitionID, _ word: Lookup) {
+        let hash = TokenWords(token).hash(seed: self.seed)
+        self.parts[Self.part(hash)].withLock { $0.note(token, hash, partition, word) }
+    }
+
+    @inline(__always)
+    private static func part(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 58) }
+}
