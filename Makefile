@@ -13,6 +13,7 @@ build: setup ## Build the release program
 test: setup ## Set up, then run every test
 	swift build --build-tests
 	swift test --skip-build --disable-xctest
+	@Tests/Kernels/run.sh
 
 lint: ## Check the format, strictly
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests

@@ -11,11 +11,11 @@ import Testing
             let few = UInt64(random.next() % 5 + 1)
             let codes = (0..<count).map { _ in UInt32(random.next() % (random.chance(1, in: 2) ? few : bound)) }
             for code in codes.prefix(3) + [0, 255, 7] {
-                #expect(NativeKernels.equal(codes, code, width: width) == PortableKernels.equal(codes, code))
+                #expect(Kernels.equal(codes, code, width: width) == PlainKernels.equal(codes, code))
             }
             guard width < 4 else { continue }
             let table = (0..<Int(bound)).map { _ in UInt8(random.chance(1, in: 3) ? 1 : 0) }
-            #expect(NativeKernels.table(codes, table, width: width) == PortableKernels.table(codes, table))
+            #expect(Kernels.table(codes, table, width: width) == PlainKernels.table(codes, table))
         }
     }
 
@@ -26,7 +26,7 @@ import Testing
             let words = (0..<count).map { _ in
                 (0..<64).reduce(UInt64(0)) { $0 | (random.chance(density, in: 64) ? 1 : 0) << UInt64($1) }
             }
-            #expect(NativeKernels.decode(words, base: 70_000) == PortableKernels.decode(words, base: 70_000))
+            #expect(Kernels.decode(words, base: 70_000) == PlainKernels.decode(words, base: 70_000))
         }
     }
 
@@ -34,6 +34,6 @@ import Testing
     func `lower halves become rows`(count: Int) {
         var random = SplitMix64(seed: UInt64(count))
         let lows = (0..<count).map { _ in UInt16(truncatingIfNeeded: random.next()) }
-        #expect(NativeKernels.widen(lows, base: 3 << 16) == PortableKernels.widen(lows, base: 3 << 16))
+        #expect(Kernels.widen(lows, base: 3 << 16) == PlainKernels.widen(lows, base: 3 << 16))
     }
 }

@@ -1,8 +1,8 @@
 // The inner loops of the intent index that a compiler makes fast only in C, and memory that grows without being copied.
 //
 // Every function is a plain loop over plain arrays and gives the same result on every processor; on x86-64 the loader
-// picks the variant (baseline, AVX2, AVX-512) that the processor has. IntentMatching/Index/PortableKernels.swift has the
-// same loops in Swift, and a test holds them equal.
+// picks the variant (baseline, AVX2, AVX-512) that the processor has; elsewhere there is the one that the compiler makes.
+// IntentMatchingTests hold them to the same loops in Swift, Tests/Kernels to plain ones in C, on aarch64 as well.
 #ifndef CKERNELS_H
 #define CKERNELS_H
 

@@ -108,15 +108,6 @@ struct BuddyPool<Element: BitwiseCopyable & Sendable & ExpressibleByIntegerLiter
                 blocks.append(block << order..<(block + 1) << order)
             }
         }
-        blocks.sort { $0.lowerBound < $1.lowerBound }
-        var faults: [String] = []
-        // Blocks in use and free ones tile the pool.
-        var end = 0
-        for block in blocks {
-            if block.lowerBound != end { faults.append("the pool has a gap or an overlap at \(end)") }
-            end = block.upperBound
-        }
-        if end != self.elements.count { faults.append("the pool ends at \(self.elements.count), its blocks at \(end)") }
-        return faults
+        return self.elements.checkTiling(blocks)
     }
 }

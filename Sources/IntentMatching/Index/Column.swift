@@ -245,70 +245,65 @@ extension Column<UInt64> {
 
 // MARK: - Kernels
 
-/// The loops in C, with their bounds checked; ``PortableKernels`` has the same in Swift.
-enum Kernels {
+/// The loops in C, with their bounds checked. Tests hold them to the same loops in Swift.
+package enum Kernels {
     /// Sets the bits of the codes that equal one. Precondition: a word for each 64 codes.
-    static func equal(_ codes: Span<UInt8>, _ code: UInt32, _ words: inout MutableSpan<UInt64>) {
-        precondition(words.count * 64 >= codes.count, "too few words")
+    package static func equal(_ codes: Span<UInt8>, _ code: UInt32, _ words: inout MutableSpan<UInt64>) {
         // Sound: reads all codes and writes a word for each 64 of them. So are the others below.
-        unsafe codes.withUnsafeBufferPointer { codes in
-            unsafe words.withUnsafeMutableBufferPointer { words in
-                guard let source = codes.baseAddress, let target = words.baseAddress else { return }
-                unsafe ckernels_equal_8(source, codes.count, code, target)
-            }
-        }
+        unsafe Self.run(codes, &words) { unsafe ckernels_equal_8($0, $1, code, $2) }
     }
 
-    static func equal(_ codes: Span<UInt16>, _ code: UInt32, _ words: inout MutableSpan<UInt64>) {
-        precondition(words.count * 64 >= codes.count, "too few words")
-        unsafe codes.withUnsafeBufferPointer { codes in
-            unsafe words.withUnsafeMutableBufferPointer { words in
-                guard let source = codes.baseAddress, let target = words.baseAddress else { return }
-                unsafe ckernels_equal_16(source, codes.count, code, target)
-            }
-        }
+    package static func equal(_ codes: Span<UInt16>, _ code: UInt32, _ words: inout MutableSpan<UInt64>) {
+        unsafe Self.run(codes, &words) { unsafe ckernels_equal_16($0, $1, code, $2) }
     }
 
-    static func equal(_ codes: Span<UInt32>, _ code: UInt32, _ words: inout MutableSpan<UInt64>) {
-        precondition(words.count * 64 >= codes.count, "too few words")
-        unsafe codes.withUnsafeBufferPointer { codes in
-            unsafe words.withUnsafeMutableBufferPointer { words in
-                guard let source = codes.baseAddress, let target = words.baseAddress else { return }
-                unsafe ckernels_equal_32(source, codes.count, code, target)
-            }
-        }
+    package static func equal(_ codes: Span<UInt32>, _ code: UInt32, _ words: inout MutableSpan<UInt64>) {
+        unsafe Self.run(codes, &words) { unsafe ckernels_equal_32($0, $1, code, $2) }
     }
 
     /// Sets the bits of the codes whose entry is 1. Precondition: `table` has an entry for every code, 256 here.
-    static func table(_ codes: Span<UInt8>, _ table: Span<UInt8>, _ words: inout MutableSpan<UInt64>) {
-        precondition(words.count * 64 >= codes.count && table.count >= 256, "too few words or entries")
+    package static func table(_ codes: Span<UInt8>, _ table: Span<UInt8>, _ words: inout MutableSpan<UInt64>) {
+        precondition(table.count >= 1 << 8, "too few entries")
+        unsafe Self.run(codes, table, &words) { unsafe ckernels_table_8($0, $1, $2, $3) }
+    }
+
+    package static func table(_ codes: Span<UInt16>, _ table: Span<UInt8>, _ words: inout MutableSpan<UInt64>) {
+        precondition(table.count >= 1 << 16, "too few entries")
+        unsafe Self.run(codes, table, &words) { unsafe ckernels_table_16($0, $1, $2, $3) }
+    }
+
+    /// Hands over codes and the words for them as the pointers that a loop takes.
+    @inline(__always)
+    private static func run<Code: BitwiseCopyable>(
+        _ codes: Span<Code>,
+        _ words: inout MutableSpan<UInt64>,
+        _ loop: (UnsafePointer<Code>, Int, UnsafeMutablePointer<UInt64>) -> Void
+    ) {
+        precondition(words.count * 64 >= codes.count, "too few words")
         unsafe codes.withUnsafeBufferPointer { codes in
-            unsafe table.withUnsafeBufferPointer { table in
-                unsafe words.withUnsafeMutableBufferPointer { words in
-                    guard let source = codes.baseAddress, let target = words.baseAddress, let table = table.baseAddress
-                    else { return }
-                    unsafe ckernels_table_8(source, codes.count, table, target)
-                }
+            unsafe words.withUnsafeMutableBufferPointer { words in
+                guard let source = codes.baseAddress, let target = words.baseAddress else { return }
+                unsafe loop(source, codes.count, target)
             }
         }
     }
 
-    static func table(_ codes: Span<UInt16>, _ table: Span<UInt8>, _ words: inout MutableSpan<UInt64>) {
-        precondition(words.count * 64 >= codes.count && table.count >= 65536, "too few words or entries")
-        unsafe codes.withUnsafeBufferPointer { codes in
-            unsafe table.withUnsafeBufferPointer { table in
-                unsafe words.withUnsafeMutableBufferPointer { words in
-                    guard let source = codes.baseAddress, let target = words.baseAddress, let table = table.baseAddress
-                    else { return }
-                    unsafe ckernels_table_16(source, codes.count, table, target)
-                }
-            }
+    @inline(__always)
+    private static func run<Code: BitwiseCopyable>(
+        _ codes: Span<Code>,
+        _ table: Span<UInt8>,
+        _ words: inout MutableSpan<UInt64>,
+        _ loop: (UnsafePointer<Code>, Int, UnsafePointer<UInt8>, UnsafeMutablePointer<UInt64>) -> Void
+    ) {
+        unsafe table.withUnsafeBufferPointer { table in
+            guard let table = table.baseAddress else { return }
+            unsafe Self.run(codes, &words) { unsafe loop($0, $1, table, $2) }
         }
     }
 
     /// Writes `base` + i for each set bit i from the front of `out` on and returns how many there are.
     /// Precondition: room for all bits and 16 more.
-    static func decode(_ words: Span<UInt64>, base: UInt32, into out: inout MutableSpan<UInt32>) -> Int {
+    package static func decode(_ words: Span<UInt64>, base: UInt32, into out: inout MutableSpan<UInt32>) -> Int {
         precondition(out.count >= words.count * 64 + 16, "too little room")
         // Sound: writes at most one number for each bit, and up to 16 beyond.
         return unsafe words.withUnsafeBufferPointer { words in
@@ -320,7 +315,7 @@ enum Kernels {
     }
 
     /// out[i] = base + lows[i]. Precondition: room for all.
-    static func widen(_ lows: Span<UInt16>, base: UInt32, into out: inout MutableSpan<UInt32>) {
+    package static func widen(_ lows: Span<UInt16>, base: UInt32, into out: inout MutableSpan<UInt32>) {
         precondition(out.count >= lows.count, "too little room")
         unsafe lows.withUnsafeBufferPointer { lows in
             unsafe out.withUnsafeMutableBufferPointer { out in

@@ -20,7 +20,7 @@ enum ElementWord {
     static func start(_ word: UInt32) -> UInt32 { word & Self.payload }
 
     /// The word for ascending codes.
-    static func make(_ codes: [UInt32], _ pool: inout BlockPool<UInt32>) -> UInt32 {
+    static func make(_ codes: [UInt32], _ pool: inout SizeClassPool<UInt32>) -> UInt32 {
         switch codes.count {
         case 0: return Self.empty
         case 1: return codes[0]
@@ -36,7 +36,7 @@ enum ElementWord {
     }
 
     /// Gives back what the word has in the pool.
-    static func release(_ word: UInt32, _ pool: inout BlockPool<UInt32>) {
+    static func release(_ word: UInt32, _ pool: inout SizeClassPool<UInt32>) {
         guard Self.isPooled(word) else { return }
         let start = Self.start(word)
         pool.release(start, Int(pool.elements[Int(start)]) + 1)
@@ -44,7 +44,7 @@ enum ElementWord {
 
     /// Calls `body` with each code, ascending, until it returns true; returns whether it did.
     @inline(__always)
-    static func contains(_ word: UInt32, _ pool: BlockPool<UInt32>, where body: (UInt32) -> Bool) -> Bool {
+    static func contains(_ word: UInt32, _ pool: SizeClassPool<UInt32>, where body: (UInt32) -> Bool) -> Bool {
         switch word >> 30 {
         case 0: return word != 0 && body(word)
         case 1: return word != Self.empty && (body(word >> 15 & 0x7FFF) || body(word & 0x7FFF))
@@ -57,7 +57,7 @@ enum ElementWord {
     }
 
     /// The codes, ascending.
-    static func codes(_ word: UInt32, _ pool: BlockPool<UInt32>) -> [UInt32] {
+    static func codes(_ word: UInt32, _ pool: SizeClassPool<UInt32>) -> [UInt32] {
         var codes: [UInt32] = []
         _ = Self.contains(word, pool) { code in
             codes.append(code)

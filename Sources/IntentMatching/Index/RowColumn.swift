@@ -6,7 +6,7 @@ struct RowColumn: Sendable {
     private(set) var codes = CodeColumn()
     /// The codes of each row as an ``ElementWord``; empty unless ``isArray``.
     private(set) var words = Column<UInt32>()
-    private(set) var pool = BlockPool<UInt32>()
+    private(set) var pool = SizeClassPool<UInt32>()
     private(set) var lists = PostingLists()
     /// Whether ``lists`` is kept; not while a table is being loaded.
     private(set) var hasLists = true

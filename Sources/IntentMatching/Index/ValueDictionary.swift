@@ -20,7 +20,7 @@ struct ValueDictionary: Sendable {
     /// Bytes of the tag and the length.
     private static let headBytes = 4
 
-    private var pool = BlockPool<UInt64>()
+    private var pool = SizeClassPool<UInt64>()
     /// Where the value of a code starts in the pool; the entry of code 0 is never read.
     private var starts = Column<UInt32>(repeating: unused, count: 1)
     /// How many rows have the code, elements of arrays counted each.

@@ -1,6 +1,6 @@
 /// Numbers for distinct keys of words, each with a count of uses; a number that nobody uses is taken again.
 struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable>: Sendable {
-    private(set) var pool = BlockPool<Word>()
+    private(set) var pool = SizeClassPool<Word>()
     /// By number: where the key starts in the pool, and its length.
     private var starts = Column<UInt32>()
     private var lengths = Column<UInt32>()

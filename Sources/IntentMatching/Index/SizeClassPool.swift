@@ -2,7 +2,7 @@
 ///
 /// Sizes are 1, 2, 3, 4, 6, 8, 12, 16, … elements; a block that is given back is reused for the same size. For arrays that
 /// grow see ``BuddyPool``.
-struct BlockPool<Element: BitwiseCopyable & Sendable & ExpressibleByIntegerLiteral>: Sendable {
+struct SizeClassPool<Element: BitwiseCopyable & Sendable & ExpressibleByIntegerLiteral>: Sendable {
     var elements = Column<Element>()
     /// Starts of blocks that nobody uses, by size class.
     private(set) var free: [Column<UInt32>] = []
@@ -49,15 +49,20 @@ struct BlockPool<Element: BitwiseCopyable & Sendable & ExpressibleByIntegerLiter
                 blocks.append(Int(starts[index])..<Int(starts[index]) + Self.size(sizeClass))
             }
         }
-        blocks.sort { $0.lowerBound < $1.lowerBound }
+        return self.elements.checkTiling(blocks)
+    }
+}
+
+extension Column {
+    /// Where blocks, in use or free, leave a gap, overlap or end elsewhere than the elements do; empty if they tile them.
+    func checkTiling(_ blocks: [Range<Int>]) -> [String] {
         var faults: [String] = []
-        // Blocks in use and free ones tile the pool.
         var end = 0
-        for block in blocks {
+        for block in blocks.sorted(by: { $0.lowerBound < $1.lowerBound }) {
             if block.lowerBound != end { faults.append("the pool has a gap or an overlap at \(end)") }
             end = block.upperBound
         }
-        if end != self.elements.count { faults.append("the pool ends at \(self.elements.count), its blocks at \(end)") }
+        if end != self.count { faults.append("the pool ends at \(self.count), its blocks at \(end)") }
         return faults
     }
 }

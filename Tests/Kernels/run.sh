@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Tests CKernels with every compiler there is: clang and gcc for this processor, and Debian's cross compiler for aarch64,
+# run under qemu. What is not installed is skipped and said (apt-get install gcc-aarch64-linux-gnu qemu-user).
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+out=.build/kernels
+mkdir -p "$out"
+
+check() { # name, how to run it, compiler
+    local name=$1 runner=$2
+    shift 2
+    if ! command -v "$1" >/dev/null || { [ -n "$runner" ] && ! command -v "${runner%% *}" >/dev/null; }; then
+        echo "KernelsTest, $name: skipped, no $1${runner:+ or no ${runner%% *}}"
+        return
+    fi
+    "$@" -O2 -Wall -Wextra -Werror -I Sources/CKernels/include Sources/CKernels/CKernels.c Tests/Kernels/KernelsTest.c \
+        -o "$out/$name"
+    echo -n "$name: "
+    $runner "$out/$name"
+}
+
+check native-clang "" clang
+check native-gcc "" gcc
+check aarch64 "qemu-aarch64 -L /usr/aarch64-linux-gnu" aarch64-linux-gnu-gcc
