@@ -94,7 +94,19 @@ let package = Package(
         suite("APNSWireTests", ["APNSWire", "WidgetModel", "TestSupport"]),
         suite("TLSTests", ["TLS", "TestSupport"]),
         suite("HTTP2Tests", ["HTTP2", "TestSupport"]),
-        suite("HTTPTransportTests", ["HTTPTransport", "HTTP2", "TLS", logging, nioCore, nioEmbedded, nioPosix]),
+        .target(
+            name: "ScriptedServer",
+            dependencies: ["HTTP2", "TLS", nioCore, nioPosix],
+            path: "Tests/ScriptedServer",
+            swiftSettings: settings
+        ),
+        suite(
+            "HTTPTransportTests",
+            [
+                "HTTPTransport", "HTTP2", "TLS", "ScriptedServer", "TestSupport", logging, nioCore, nioEmbedded,
+                nioPosix,
+            ]
+        ),
         suite("JournalingTests", ["Journaling", "WidgetModel", "TestSupport"]),
         suite(
             "JournalSQLiteTests",

@@ -21,6 +21,10 @@ package struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConver
         case responseTooLarge
         /// Nothing came in time.
         case timeout
+        /// More requests wait than may: let some end before the next.
+        case queueFull
+        /// The server's address is one that requests of this kind may not go to.
+        case addressRefused
         /// The request cannot be sent as it is.
         case request
     }
@@ -36,6 +40,8 @@ package struct HTTPTransportError: Error, Hashable, Sendable, CustomStringConver
         self.message = message
         self.isUnprocessed = isUnprocessed
     }
+
+    static let cancelled = HTTPTransportError(.streamReset(.cancel), "the request was cancelled")
 
     package var description: String { self.message }
 }

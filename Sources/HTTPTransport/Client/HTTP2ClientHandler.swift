@@ -7,22 +7,40 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private struct Pending {
-        let token: UInt64
-        let promise: EventLoopPromise<HTTPClientResponse>
-        let deadline: Scheduled<Void>
+    /// What the owner of the connection is told; before the requests that end by it are.
+    enum Change {
+        /// The server's limit of concurrent streams.
+        case streamsMax(Int)
+        /// The server said GOAWAY.
+        case goAway
+        /// A PING was sent to see whether the server is there.
+        case pinged
+        /// A PING was not answered.
+        case silent
+        /// No more requests are taken, for whatever reason.
+        case draining
     }
 
+    /// Takes the end of one request.
+    typealias Completion = (Result<HTTPClientResponse, HTTPTransportError>) -> Void
+
     private let eventLoop: any EventLoop
+    /// When the server's SETTINGS have come, or why they do not.
+    let isReady: EventLoopFuture<Void>
     private let tls: TLSSession
     private let session: HTTP2Session
     private let peer: String
     private let authority: String
     private let configuration: HTTP2ClientConfiguration
-    /// Fulfilled by the server's SETTINGS.
-    private var ready: EventLoopPromise<NIOLoopBound<HTTP2ClientHandler>>?
+    /// Fulfilled by the server's SETTINGS; nil afterwards.
+    private var ready: EventLoopPromise<Void>?
+    private var handshakeDeadline: Scheduled<Void>?
     private var context: ChannelHandlerContext?
-    private var pending: [Int32: Pending] = [:]
+    private var pending: [Int32: Completion] = [:]
+    private var liveness: Liveness
+    private var livenessTask: Scheduled<Void>?
+    /// Told what changes while the connection lives.
+    var onChange: ((Change) -> Void)?
     private var pings: [UInt64: EventLoopPromise<Void>] = [:]
     private var lastPing: UInt64 = 0
     private var isReading = false
@@ -31,27 +49,37 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     private var responses = ResponseBatch()
     private var events: [HTTP2Event] = []
     private var output: [UInt8] = []
+    /// Streams that the server takes at once.
+    private(set) var streamsMax = 0
     /// Why the connection takes no more requests.
     private(set) var reason: HTTPTransportError?
     private(set) var isClosedByOwner = false
 
+    /// - Parameter eventLoop: of the channel that the handler is added to, at once.
     init(
         tls: TLSSession,
-        peer: String,
-        authority: String,
+        origin: HTTPOrigin,
+        serverName: String,
         configuration: HTTP2ClientConfiguration,
-        ready: EventLoopPromise<NIOLoopBound<HTTP2ClientHandler>>
+        eventLoop: any EventLoop
     ) {
         var limits = HTTP2Limits()
         limits.bodyBytesMax = configuration.responseBodyBytesMax
         limits.headerListBytesMax = 65_536
-        self.eventLoop = ready.futureResult.eventLoop
+        // A server that lowers its limit of streams refuses, at once, all that is on its way above it.
+        limits.streamResetBurst = 10_000
+        limits.streamResetsPerSecond = 1000
+        let ready = eventLoop.makePromise(of: Void.self)
+        let name = serverName.contains(":") ? "[\(serverName)]" : serverName
+        self.eventLoop = eventLoop
+        self.isReady = ready.futureResult
         self.tls = tls
         self.session = HTTP2Session(.client, limits: limits)
-        self.peer = peer
-        self.authority = authority
+        self.peer = "\(origin.host):\(origin.port)"
+        self.authority = origin.port == 443 ? name : "\(name):\(origin.port)"
         self.configuration = configuration
         self.ready = ready
+        self.liveness = Liveness(configuration, now: eventLoop.now)
     }
 
     var isUsable: Bool { self.context != nil && self.reason == nil }
@@ -71,10 +99,15 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         // Also for a channel that was never connected, and so never becomes inactive.
+        self.failed(HTTPTransportError(.connectionClosed, "the connection to \(self.peer) was closed"))
         self.context = nil
     }
 
     func channelActive(context: ChannelHandlerContext) {
+        let bound = NIOLoopBound(self, eventLoop: self.eventLoop)
+        self.handshakeDeadline = self.eventLoop.scheduleTask(in: self.configuration.handshakeTimeout) {
+            bound.value.handshakeTimedOut()
+        }
         // The client's first TLS message is pending since the session was made.
         self.flush()
         context.fireChannelActive()
@@ -93,11 +126,12 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         self.isReading = true
+        if self.liveness.heard(at: self.eventLoop.now) { self.watch() }
         let ciphertext = self.unwrapInboundIn(data)
         do {
             try self.receive(ciphertext, context)
         } catch let error as TLSError {
-            self.failed(self.explain(error))
+            self.failed(HTTPTransportError(error, with: self.peer))
             self.closeAfterFlush(context)
         } catch {
             self.failed(HTTPTransportError(.connectionClosed, "HTTP/2 with \(self.peer) failed: \(error)"))
@@ -153,46 +187,42 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
     private func deliver() {
         self.session.takeResponses(into: &self.responses)
         for response in self.responses.responses {
-            guard let pending = self.pending.removeValue(forKey: response.streamID) else { continue }
-            pending.deadline.cancel()
+            guard let completion = self.pending.removeValue(forKey: response.streamID) else { continue }
             guard !response.isTooLarge else {
                 self.session.cancel(response.streamID)
-                pending.promise.fail(
-                    HTTPTransportError(.responseTooLarge, "the response of \(self.peer) is larger than this side takes")
+                completion(
+                    .failure(
+                        HTTPTransportError(
+                            .responseTooLarge,
+                            "the response of \(self.peer) is larger than this side takes"
+                        )
+                    )
                 )
                 continue
             }
-            let fields = response.fields.map { index in
-                let field = self.responses.fields[Int(index)]
-                return HTTPFields.Field(
-                    name: self.responses.string(field.name),
-                    value: self.responses.string(field.value)
-                )
-            }
-            pending.promise.succeed(
-                HTTPClientResponse(
-                    status: response.status,
-                    headers: HTTPFields(fields),
-                    body: Array(self.responses.bytes[response.body.indices])
-                )
-            )
+            completion(.success(HTTPClientResponse(response, in: self.responses)))
         }
         self.responses.removeAll()
         self.deliverEvents()
     }
 
     private func deliverEvents() {
-        self.events.removeAll(keepingCapacity: true)
-        self.session.takeEvents(into: &self.events)
+        var events: [HTTP2Event] = []
+        swap(&events, &self.events)
+        events.removeAll(keepingCapacity: true)
+        self.session.takeEvents(into: &events)
+        // What a completion does may bring events of its own, which the next round takes.
+        defer { swap(&events, &self.events) }
         // The GOAWAY explains the streams that close with it, which nghttp2 reports first.
-        for case .goAway(let last, let code, let debug) in self.events {
+        for case .goAway(let last, let code, let debug) in events {
             self.receivedGoAway(last, code, debug)
         }
-        for event in self.events {
+        for event in events {
             switch event {
-            case .settings:
-                self.ready?.succeed(NIOLoopBound(self, eventLoop: self.eventLoop))
-                self.ready = nil
+            case .settings(let streamsMax):
+                self.streamsMax = Int(streamsMax)
+                self.onChange?(.streamsMax(self.streamsMax))
+                self.becomeReady()
             case .streamClosed(let streamID, let code):
                 self.closedStream(streamID, code)
             case .pingAcknowledged(let payload):
@@ -211,67 +241,52 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
             "\(self.peer) takes no more requests on this connection (GOAWAY \(code))\(because)",
             isUnprocessed: true
         )
-        self.reason = error
-        self.ready?.fail(error)
-        self.ready = nil
-        for (streamID, pending) in self.pending where streamID > last {
-            self.pending[streamID] = nil
-            pending.deadline.cancel()
-            pending.promise.fail(error)
+        self.onChange?(.goAway)
+        self.stopTaking(error)
+        for streamID in self.pending.keys.filter({ $0 > last }).sorted() {
+            self.pending.removeValue(forKey: streamID)?(.failure(error))
         }
     }
 
     private func closedStream(_ streamID: Int32, _ code: HTTP2ErrorCode) {
-        guard let pending = self.pending.removeValue(forKey: streamID) else { return }
-        pending.deadline.cancel()
-        pending.promise.fail(
-            HTTPTransportError(
-                .streamReset(code),
-                "\(self.peer) reset the request (\(code))",
-                isUnprocessed: code == .refusedStream
+        self.pending.removeValue(forKey: streamID)?(
+            .failure(
+                HTTPTransportError(
+                    .streamReset(code),
+                    "\(self.peer) reset the request (\(code))",
+                    isUnprocessed: code == .refusedStream
+                )
             )
         )
     }
 
-    private func explain(_ error: TLSError) -> HTTPTransportError {
-        switch error.code {
-        case .peerCertificate:
-            return HTTPTransportError(
-                .tls,
-                "the certificate of \(self.peer) is not trusted: \(error.message); "
-                    + "pass the certificate file of the authority that issued it"
-            )
-        case .hostname:
-            return HTTPTransportError(
-                .tls,
-                "the certificate of \(self.peer) is for another name: \(error.message); pass the name it is for"
-            )
-        case .noApplicationProtocol, .alert(120):
-            return HTTPTransportError(
-                .applicationProtocol,
-                "\(self.peer) speaks TLS but does not offer HTTP/2 (ALPN h2)"
-            )
-        case .notTLS:
-            return HTTPTransportError(.tls, "\(self.peer) does not speak TLS: \(error.message)")
-        default:
-            return HTTPTransportError(.tls, "TLS with \(self.peer) failed: \(error.message)")
-        }
+    private func becomeReady() {
+        guard let ready else { return }
+        self.ready = nil
+        self.handshakeDeadline?.cancel()
+        ready.succeed()
+        self.watch()
     }
 
     // MARK: To the server
 
-    func send(_ request: HTTPClientRequest, _ token: UInt64) -> EventLoopFuture<HTTPClientResponse> {
-        let eventLoop = self.eventLoop
+    /// Queues a request; ``flush()`` sends it.
+    ///
+    /// - Parameter completion: called once, on the loop, and not before this returns.
+    /// - Returns: the stream, to give the request up by.
+    /// - Throws: what keeps the request from being taken; `completion` is not called then.
+    func submit(
+        _ request: HTTPClientRequest,
+        _ completion: @escaping Completion
+    ) throws(HTTPTransportError) -> Int32 {
         if let reason = self.reason {
-            return eventLoop.makeFailedFuture(HTTPTransportError(reason.code, reason.message, isUnprocessed: true))
+            throw HTTPTransportError(reason.code, reason.message, isUnprocessed: true)
         }
         guard self.pending.count < self.configuration.requestsMax else {
-            return eventLoop.makeFailedFuture(
-                HTTPTransportError(
-                    .request,
-                    "\(self.pending.count) requests to \(self.peer) wait already",
-                    isUnprocessed: true
-                )
+            throw HTTPTransportError(
+                .queueFull,
+                "\(self.pending.count) requests to \(self.peer) wait already",
+                isUnprocessed: true
             )
         }
         var fields = ResponseFields()
@@ -288,33 +303,57 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
                 "the connection to \(self.peer) takes no more requests",
                 isUnprocessed: true
             )
-            self.reason = error
-            return eventLoop.makeFailedFuture(error)
+            self.stopTaking(error)
+            throw error
         }
-        let promise = eventLoop.makePromise(of: HTTPClientResponse.self)
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        let deadline = eventLoop.scheduleTask(in: request.timeout) {
-            bound.value.giveUp(
-                streamID,
-                HTTPTransportError(.timeout, "no response from \(bound.value.peer) in time")
-            )
+        self.pending[streamID] = completion
+        if self.pending.count == 1 {
+            self.liveness.began(at: self.eventLoop.now)
+            self.watch()
         }
-        self.pending[streamID] = Pending(token: token, promise: promise, deadline: deadline)
-        self.flush()
+        return streamID
+    }
+
+    /// Sends one request and gives it up at its deadline.
+    func send(_ request: HTTPClientRequest, _ cancellation: RequestCancellation) -> EventLoopFuture<HTTPClientResponse>
+    {
+        let promise = self.eventLoop.makePromise(of: HTTPClientResponse.self)
+        guard !cancellation.isCancelled else {
+            promise.fail(HTTPTransportError.cancelled)
+            return promise.futureResult
+        }
+        do {
+            let streamID = try self.submit(request) { result in
+                promise.completeWith(result.mapError { $0 as any Error })
+            }
+            let bound = NIOLoopBound(self, eventLoop: self.eventLoop)
+            let deadline = self.eventLoop.scheduleTask(in: request.timeout) {
+                bound.value.giveUp(
+                    streamID,
+                    HTTPTransportError(.timeout, "no response from \(bound.value.peer) in time")
+                )
+            }
+            promise.futureResult.whenComplete { _ in deadline.cancel() }
+            cancellation.sent(on: streamID)
+            self.flush()
+        } catch {
+            promise.fail(error)
+        }
         return promise.futureResult
     }
 
-    func cancel(_ token: UInt64) {
-        guard let streamID = self.pending.first(where: { $0.value.token == token })?.key else { return }
-        self.giveUp(streamID, HTTPTransportError(.streamReset(.cancel), "the request was cancelled"))
+    func cancel(_ cancellation: RequestCancellation) {
+        // One that is not sent yet will not be.
+        guard let streamID = cancellation.streamID else { return }
+        self.giveUp(streamID, HTTPTransportError.cancelled)
     }
 
-    private func giveUp(_ streamID: Int32, _ error: HTTPTransportError) {
-        guard let pending = self.pending.removeValue(forKey: streamID) else { return }
-        pending.deadline.cancel()
-        pending.promise.fail(error)
+    /// Resets the stream of a request and ends it with an error.
+    func giveUp(_ streamID: Int32, _ error: HTTPTransportError) {
+        guard let completion = self.pending.removeValue(forKey: streamID) else { return }
         self.session.cancel(streamID)
         self.flush()
+        completion(.failure(error))
     }
 
     func ping() -> EventLoopFuture<Void> {
@@ -331,7 +370,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         return promise.futureResult
     }
 
-    private func flush() {
+    func flush() {
         guard !self.isReading, let context else { return }
         var output: [UInt8] = []
         swap(&output, &self.output)
@@ -363,19 +402,68 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         context.write(self.wrapOutboundOut(ciphertext), promise: nil)
     }
 
+    // MARK: Whether the server is there
+
+    /// Looks again when there is something to notice.
+    private func watch() {
+        guard self.ready == nil, self.context != nil else { return }
+        let due = self.liveness.nextLook(hasRequests: !self.pending.isEmpty)
+        if self.livenessTask != nil, self.liveness.scheduled <= due { return }
+        self.livenessTask?.cancel()
+        self.liveness.scheduled = due
+        let bound = NIOLoopBound(self, eventLoop: self.eventLoop)
+        self.livenessTask = self.eventLoop.scheduleTask(deadline: due) { bound.value.look() }
+    }
+
+    private func look() {
+        self.livenessTask = nil
+        guard let context else { return }
+        switch self.liveness.look(at: self.eventLoop.now, hasRequests: !self.pending.isEmpty) {
+        case .later:
+            break
+        case .ping:
+            self.lastPing += 1
+            self.session.ping(self.lastPing)
+            self.onChange?(.pinged)
+            self.flush()
+        case .isGone:
+            self.onChange?(.silent)
+            self.failed(
+                HTTPTransportError(.timeout, "\(self.peer) has said nothing since a PING; the connection is given up")
+            )
+            return context.close(promise: nil)
+        }
+        self.watch()
+    }
+
+    private func handshakeTimedOut() {
+        guard self.ready != nil, let context else { return }
+        self.failed(HTTPTransportError(.timeout, "\(self.peer) did not complete TLS and HTTP/2 SETTINGS in time"))
+        context.close(promise: nil)
+    }
+
     // MARK: The end
 
-    /// Fails everything that waits; the first reason is kept, since it explains the others.
-    private func failed(_ error: HTTPTransportError) {
-        let reason = self.reason ?? error
-        self.reason = reason
-        self.ready?.fail(reason)
+    /// No more requests; the first reason is kept, since it explains the others.
+    private func stopTaking(_ error: HTTPTransportError) {
+        guard self.reason == nil else { return }
+        self.reason = error
+        self.handshakeDeadline?.cancel()
+        self.ready?.fail(error)
         self.ready = nil
-        for pending in self.pending.values {
-            pending.deadline.cancel()
-            pending.promise.fail(HTTPTransportError(reason.code, reason.message))
-        }
+        self.onChange?(.draining)
+    }
+
+    /// Fails everything that waits.
+    private func failed(_ error: HTTPTransportError) {
+        self.stopTaking(error)
+        self.livenessTask?.cancel()
+        let reason = self.reason ?? error
+        let pending = self.pending
         self.pending = [:]
+        for streamID in pending.keys.sorted() {
+            pending[streamID]?(.failure(HTTPTransportError(reason.code, reason.message)))
+        }
         for ping in self.pings.values {
             ping.fail(reason)
         }
@@ -387,6 +475,14 @@ final class HTTP2ClientHandler: ChannelInboundHandler {
         self.writeCiphertext(context)
         context.flush()
         context.close(promise: nil)
+    }
+
+    /// Completes when the channel has gone.
+    func closeAndWait() -> EventLoopFuture<Void> {
+        guard let context else { return self.eventLoop.makeSucceededVoidFuture() }
+        let gone = context.channel.closeFuture
+        self.close()
+        return gone
     }
 
     func close() {

@@ -1,0 +1,74 @@
+import NIOCore
+import NIOPosix
+import TLS
+
+/// Makes one connection: name, TCP over happy eyeballs (RFC 8305), TLS, and the server's SETTINGS.
+struct HTTP2Dial: Sendable {
+    let origin: HTTPOrigin
+    let tls: TLSContext
+    let serverName: String?
+    let addresses: HTTPAddressRule
+    let configuration: HTTP2ClientConfiguration
+
+    typealias Made = (channel: any Channel, handler: NIOLoopBound<HTTP2ClientHandler>)
+
+    /// - Returns: On the loop given; fails with ``HTTPTransportError``.
+    func run(on eventLoop: any EventLoop) -> EventLoopFuture<Made> {
+        let name = self.serverName ?? self.origin.host
+        return ClientBootstrap(group: eventLoop)
+            .connectTimeout(self.configuration.connectTimeout)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.maxMessagesPerRead, value: 4)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(AddressGuardHandler(self.addresses))
+                    try pipeline.addHandler(
+                        HTTP2ClientHandler(
+                            tls: try TLSSession.client(self.tls, serverName: name),
+                            origin: self.origin,
+                            serverName: name,
+                            configuration: self.configuration,
+                            eventLoop: channel.eventLoop
+                        )
+                    )
+                }
+            }
+            .connect(host: self.origin.host, port: self.origin.port)
+            .flatMapErrorThrowing { throw self.failure($0) }
+            .flatMap { channel in
+                // Happy eyeballs makes a channel for every address; this is the one that connected first.
+                do {
+                    let handler = try channel.pipeline.syncOperations.handler(type: HTTP2ClientHandler.self)
+                    let bound = NIOLoopBound(handler, eventLoop: eventLoop)
+                    return handler.isReady.map { (channel, bound) }.flatMapErrorThrowing { error in
+                        channel.close(promise: nil)
+                        throw error
+                    }
+                } catch {
+                    return eventLoop.makeFailedFuture(self.failure(error))
+                }
+            }
+    }
+
+    private func failure(_ error: any Error) -> HTTPTransportError {
+        let peer = "\(self.origin.host):\(self.origin.port)"
+        switch error {
+        case let error as HTTPTransportError:
+            return error
+        case let error as TLSError:
+            return HTTPTransportError(.tls, "cannot begin TLS with \(peer): \(error.message)")
+        case let error as NIOConnectionError:
+            let refusals = error.connectionErrors.compactMap { $0.error as? HTTPTransportError }
+            if let refusal = refusals.first, refusals.count == error.connectionErrors.count { return refusal }
+            let causes = error.connectionErrors.map { "\($0.error)" }
+            let resolution = [error.dnsAError, error.dnsAAAAError].compactMap { $0 }.map { "\($0)" }
+            let all = causes.isEmpty ? resolution : causes
+            let refused = causes.contains { $0.contains("Connection refused") }
+            let cause = refused ? "connection refused: nothing listens there" : all.joined(separator: "; ")
+            return HTTPTransportError(.connect, "cannot connect to \(peer): \(cause)")
+        default:
+            return HTTPTransportError(.connect, "cannot connect to \(peer): \(error)")
+        }
+    }
+}
