@@ -240,6 +240,10 @@ extension Engine {
     /// Ends a reload and the pushes that it served, and forgets it. O(reloads that are out for the instance).
     mutating func end(_ reload: UInt32, _ end: ReloadEnd) {
         let row = self.reloads[reload]
+        if case .acknowledged = end, let acceptedAt = self.oldestPush(of: row) {
+            let news = InstanceTable.Unshown(position: row.position, acceptedAt: acceptedAt)
+            self.instances[details: row.instance].unshown = news
+        }
         self.endPushes(of: row, end)
         self.unlink(reload, from: row.instance)
         let cause = row.causes.first
@@ -263,6 +267,18 @@ extension Engine {
         case .removed(let reason):
             self.note(row.instance, .removed, reason, cause: cause, push: row.push, exemption: row.exemption)
         }
+    }
+
+    /// When the oldest push that a reload serves was accepted; nil if it serves none.
+    private func oldestPush(of row: ReloadTable.Row) -> Instant? {
+        var oldest: Instant?
+        var slot = row.pushes.head
+        while slot != PendingCauses.none {
+            let acceptedAt = self.ledger[self.causes[slot].push].acceptedAt
+            oldest = min(oldest ?? acceptedAt, acceptedAt)
+            slot = self.causes[slot].next
+        }
+        return oldest
     }
 
     private mutating func endPushes(of row: ReloadTable.Row, _ end: ReloadEnd) {

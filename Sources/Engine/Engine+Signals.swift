@@ -142,10 +142,17 @@ extension Engine {
 
     private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: UInt32) {
         self.instances[details: instance].shownEntry = date
-        guard id.partition == self.partition, let reload = self.reload(id.position, of: instance) else { return }
-        self.counters.reloadsAcknowledged += 1
-        self.end(reload, .acknowledged)
-        self.decide(instance)
+        guard id.partition == self.partition else { return }
+        let reload = self.reload(id.position, of: instance)
+        if let reload {
+            self.counters.reloadsAcknowledged += 1
+            self.end(reload, .acknowledged)
+        }
+        if let news = self.instances[details: instance].unshown, news.position == id.position {
+            self.counters.freshness.record(self.time - news.acceptedAt)
+            self.instances[details: instance].unshown = nil
+        }
+        if reload != nil { self.decide(instance) }
     }
 
     /// Whether a reload that the system did by itself lately is what an app asks for.

@@ -60,7 +60,7 @@ package final class Gateway: Service {
         self.seed = system.next()
         self.senderLimits = SenderLimits(configuration, seed: system.next())
         self.directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
-        self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams))
+        self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
         self.onReady = onReady
     }
 

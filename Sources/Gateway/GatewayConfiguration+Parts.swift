@@ -215,6 +215,9 @@ extension HostStreams.Limits {
         self.perScopeMax = streams.perHostMax
         self.allMax = streams.allMax
         self.bufferMax = streams.bufferMax
+        self.historyMax = streams.historyMax
+        self.rotationBeats = Int(streams.rotation.milliseconds / streams.heartbeat.milliseconds)
+        self.retryMax = streams.retryMax
     }
 }
 

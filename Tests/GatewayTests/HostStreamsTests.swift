@@ -10,18 +10,27 @@ import WidgetModel
         for await event in subscription.events {
             switch event {
             case .heartbeat: seen.append("heartbeat")
-            case .reload(let reload): seen.append(reload.id.description)
+            case .event(.reload(let reload), _): seen.append(reload.id.description)
             }
         }
         return seen
     }
 
-    private static func make(perScope: Int = 4, all: Int = 50, buffer: Int = 8) -> HostStreams {
+    private static func make(
+        perScope: Int = 4,
+        all: Int = 50,
+        buffer: Int = 8,
+        history: Int = 8,
+        beats: Int = 1000,
+        seed: UInt64 = 1
+    ) -> HostStreams {
         var limits = HostStreams.Limits()
         limits.perScopeMax = perScope
         limits.allMax = all
         limits.bufferMax = buffer
-        return HostStreams(limits: limits)
+        limits.historyMax = history
+        limits.rotationBeats = beats
+        return HostStreams(limits: limits, seed: seed)
     }
 
     private static func refusal(_ streams: HostStreams, _ scope: HostStreams.Scope) -> HostStreams.Refusal? {
@@ -39,8 +48,10 @@ import WidgetModel
         let second = try streams.subscribe(.host(HostID("b")))
         let app = try streams.subscribe(.app(Sports.app))
         let other = try streams.subscribe(.app(Sports.otherApp))
-        streams.publish([.reload(Sports.reload("a")), .reload(Sports.reload("b")), .reload(Sports.reload("c"))])
-        streams.publish([.reload(Sports.reload("d", app: Sports.otherApp))])
+        streams.publish([
+            HostEvent.reload(Sports.reload("a")), .reload(Sports.reload("b")), .reload(Sports.reload("c")),
+        ])
+        streams.publish([Effect.reload(Sports.reload("d", app: Sports.otherApp))])
         streams.beat()
         #expect(streams.count == 4)
         streams.close()
@@ -49,7 +60,7 @@ import WidgetModel
         #expect(await Self.rest(app) == ["0-1-a:a", "0-1-b:a", "0-1-c:a", "heartbeat"])
         #expect(await Self.rest(other) == ["0-1-d:a", "heartbeat"])
         #expect(streams.count == 0)
-        #expect(streams.cutOff == 0)
+        #expect(streams.counters.cutOff == 0)
     }
 
     @Test func `so many streams of one scope and no more`() throws {
@@ -57,6 +68,7 @@ import WidgetModel
         let scope = HostStreams.Scope.host(HostID("a"))
         let held = [try streams.subscribe(scope), try streams.subscribe(scope)]
         #expect(Self.refusal(streams, scope) == .tooManyOfScope(max: 2))
+        #expect(streams.counters.refusedOfScope == 1)
         #expect(Self.refusal(streams, .host(HostID("b"))) == nil)
         streams.cancel(held[0])
         #expect(Self.refusal(streams, scope) == nil)
@@ -66,6 +78,7 @@ import WidgetModel
         let streams = Self.make(all: 2)
         let held = [try streams.subscribe(.host(HostID("a"))), try streams.subscribe(.app(Sports.app))]
         #expect(Self.refusal(streams, .host(HostID("b"))) == .tooMany(max: 2))
+        #expect(streams.counters.refused == 1)
         streams.cancel(held[1])
         streams.cancel(held[1])
         #expect(streams.count == 1)
@@ -75,12 +88,12 @@ import WidgetModel
         let streams = Self.make(buffer: 2)
         let slow = try streams.subscribe(.host(HostID("a")))
         let app = try streams.subscribe(.app(Sports.app))
-        streams.publish((1...2).map { .reload(Sports.reload("a", position: $0)) })
+        streams.publish((1...2).map { HostEvent.reload(Sports.reload("a", position: $0)) })
         #expect(streams.count == 2)
-        streams.publish([.reload(Sports.reload("a", position: 3))])
+        streams.publish([HostEvent.reload(Sports.reload("a", position: 3))])
         #expect(streams.count == 1)
-        #expect(streams.cutOff == 1)
-        streams.publish([.reload(Sports.reload("a", position: 4))])
+        #expect(streams.counters.cutOff == 1)
+        streams.publish([HostEvent.reload(Sports.reload("a", position: 4))])
         streams.close()
         #expect(await Self.rest(slow) == ["0-1-a:a", "0-2-a:a"])
         #expect(await Self.rest(app) == (1...4).map { "0-\($0)-a:a" })
@@ -91,7 +104,7 @@ import WidgetModel
         let held = try streams.subscribe(.host(HostID("a")))
         for _ in 0..<3 { streams.beat() }
         #expect(streams.count == 0)
-        #expect(streams.cutOff == 1)
+        #expect(streams.counters.cutOff == 1)
         streams.cancel(held)
     }
 
@@ -117,8 +130,90 @@ import WidgetModel
         streams.close()
         #expect(await Self.rest(held) == [])
         #expect(Self.refusal(streams, .host(HostID("a"))) == .closing)
-        streams.publish([.reload(Sports.reload("a"))])
+        streams.publish([HostEvent.reload(Sports.reload("a"))])
         streams.cancel(held)
         #expect(streams.count == 0)
+    }
+
+    // MARK: Coming back
+
+    private static func place(_ subscription: HostStreams.Subscription) -> String { subscription.start.description }
+
+    @Test func `a reader that comes back is told what it has missed, and only of its own`() throws {
+        let streams = Self.make()
+        streams.publish([HostEvent.reload(Sports.reload("a", position: 1))])
+        let before = try streams.subscribe(.host(HostID("a")))
+        #expect(before.missed == .unknown)
+        let missed = (2...3).map { HostEvent.reload(Sports.reload("a", position: $0)) }
+        streams.publish(missed + [.reload(Sports.reload("b", position: 4))])
+        let after = try streams.subscribe(.host(HostID("a")), after: Self.place(before))
+        #expect(after.missed == .events(missed))
+        #expect(try streams.subscribe(.host(HostID("a")), after: Self.place(after)).missed == .events([]))
+        #expect(try streams.subscribe(.host(HostID("b")), after: Self.place(after)).missed == .events([]))
+        #expect(streams.counters.gaps == 0)
+    }
+
+    @Test(arguments: ["0-1-a:a", "nonsense", "1-", "-1", "ffffffff-0", "0-0"])
+    func `a place that this gateway never gave out is a gap`(last: String) throws {
+        let streams = Self.make()
+        #expect(try streams.subscribe(.host(HostID("a")), after: last).missed == .gap)
+        #expect(streams.counters.gaps == 1)
+    }
+
+    @Test func `a place of the process before is a gap`() throws {
+        let place = Self.place(try Self.make(seed: 2).subscribe(.host(HostID("a"))))
+        #expect(try Self.make(seed: 3).subscribe(.host(HostID("a")), after: place).missed == .gap)
+    }
+
+    @Test func `heartbeats carry the place, so that a quiet reader does not fall behind`() async throws {
+        let streams = Self.make(history: 2)
+        let quiet = try streams.subscribe(.host(HostID("a")))
+        streams.publish((1...4).map { HostEvent.reload(Sports.reload("b", position: $0)) })
+        #expect(try streams.subscribe(.host(HostID("a")), after: Self.place(quiet)).missed == .gap)
+        streams.beat()
+        var events = quiet.events.makeAsyncIterator()
+        guard case .heartbeat(let cursor) = await events.next() else {
+            Issue.record("expected a heartbeat")
+            return
+        }
+        #expect(try streams.subscribe(.host(HostID("a")), after: "\(cursor)").missed == .events([]))
+    }
+
+    // MARK: Rotation
+
+    @Test func `streams end by themselves, each within a quarter of the time, and not all at once`() throws {
+        let streams = Self.make(all: 200, buffer: 200, beats: 40)
+        let held = try (0..<100).map { try streams.subscribe(.host(HostID("host-\($0)"))) }
+        var ended: [Int] = []
+        var before = streams.count
+        for beat in 1...50 {
+            streams.beat()
+            for _ in streams.count..<before { ended.append(beat) }
+            before = streams.count
+        }
+        #expect(held.count == 100)
+        #expect(ended.count == 100)
+        #expect(streams.counters.rotated == 100)
+        #expect(ended.allSatisfy { (30...50).contains($0) }, "\(ended)")
+        #expect(Set(ended).count >= 15, "\(ended)")
+        #expect(streams.counters.cutOff == 0)
+    }
+
+    @Test func `a stream that lives for less than a heartbeat ends at the first one`() async throws {
+        let streams = Self.make(beats: 0)
+        let held = try streams.subscribe(.host(HostID("a")))
+        streams.beat()
+        #expect(streams.count == 0)
+        #expect(await Self.rest(held) == ["heartbeat"])
+    }
+
+    @Test func `readers are asked to come back at different times, from one second on`() throws {
+        let streams = Self.make(all: 200)
+        let waits = try (0..<100).map { try streams.subscribe(.host(HostID("host-\($0)"))).retryMilliseconds }
+        #expect(waits.allSatisfy { (1000...5000).contains($0) })
+        #expect(Set(waits.map { $0 / 500 }).count >= 7, "\(waits)")
+        var limits = HostStreams.Limits()
+        limits.retryMax = .seconds(1)
+        #expect(try HostStreams(limits: limits).subscribe(.host(HostID("a"))).retryMilliseconds == 1000)
     }
 }

@@ -56,7 +56,9 @@ import WidgetModel
             #expect(value["partitions"] == .int(3))
             #expect(value["isComplete"] == .bool(stage == 2), "stage \(stage): \(Self.text(value))")
             if stage == 0 {
-                let outstanding = try await scene.log.askAll { $0.outstandingReloads(app: Sports.app) }.flatMap { $0 }
+                let outstanding = try await scene.log.askAll {
+                    $0.outstandingReloads(app: Sports.app, limit: 1000).reloads
+                }.flatMap { $0 }
                 _ = try await scene.log.append(
                     outstanding.map { (.delivery(DeliveryReport(reload: $0.id, result: .acknowledged)), $0.host) }
                 )

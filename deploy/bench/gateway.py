@@ -36,8 +36,10 @@ def token(number: int) -> str:
 
 
 class Gateway:
-    def __init__(self, program: str, hosts: int, under: list[str] = [], settings: str = "") -> None:
-        """Starts the program, `under` another one that watches it, and registers hosts with three widgets each.
+    def __init__(
+        self, program: str, hosts: int, under: list[str] = [], settings: str = "", widgets: int = 3
+    ) -> None:
+        """Starts the program, `under` another one that watches it, and registers hosts with so many widgets each.
 
         `settings` are added to the configuration.
         """
@@ -59,7 +61,7 @@ class Gateway:
             )
         entry = self.wait_until_ready()
         self.push, self.host, self.ops = (int(entry[name]) for name in ("push", "host", "ops"))
-        self.register(program, hosts)
+        self.register(program, hosts, widgets)
 
     def wait_until_ready(self) -> dict:
         """The line of its log that has the ports."""
@@ -73,14 +75,14 @@ class Gateway:
                 raise RuntimeError("the gateway did not start:\n" + "".join(lines))
             time.sleep(0.05)
 
-    def register(self, program: str, hosts: int) -> None:
+    def register(self, program: str, hosts: int, widgets: int) -> None:
         teams = ["seahawks", "rams", "bears", "jets", "bills", "colts", "lions", "titans"]
         lines = []
         for number in range(hosts):
             instances = [
                 {"id": f"s{i}", "kind": "scores", "family": "systemSmall",
                  "configuration": {"team": teams[(number + i) % len(teams)]}}
-                for i in range(3)
+                for i in range(widgets)
             ]
             lines.append(json.dumps({"token": token(number), "host": f"h{number}", "app": APP, "revision": 1,
                                      "instances": instances}))

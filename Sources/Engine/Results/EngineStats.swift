@@ -34,6 +34,8 @@ package struct EngineStats: Hashable, Sendable {
     package var reloadsUnacknowledged = 0
     /// Reloads that hosts did by themselves.
     package var reloadsObserved = 0
+    /// From the push that was accepted to the entry that the host said it shows.
+    package var freshness = Freshness()
     package var timelinesAccepted = 0
     package var timelinesDiscarded = 0
     package var timelineFindings = 0

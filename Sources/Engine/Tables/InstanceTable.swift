@@ -98,6 +98,8 @@ struct InstanceTable: Sendable {
         var awaitsLook = false
         /// The date of the entry that the host said it shows.
         var shownEntry: Instant?
+        /// The last acknowledged reload that served pushes and of which the host has not yet said that it shows it.
+        var unshown: Unshown?
         var observedReloads: UInt32 = 0
     }
 
@@ -110,12 +112,22 @@ struct InstanceTable: Sendable {
         let equalDigests: Int
     }
 
+    /// News that has come to the host and is still to be seen.
+    struct Unshown: Sendable {
+        /// Where the reload was issued.
+        let position: LogPosition
+        /// When the oldest push that it serves was accepted.
+        let acceptedAt: Instant
+    }
+
     private var rows = Slab<Row>()
     private var days = Slab<RollingDay>()
     private(set) var details: [Details] = []
 
     /// Rows in use, those of removed instances included.
     var count: Int { self.rows.count }
+    /// All numbers are below this; some of them may be free.
+    var end: Int { self.rows.end }
 
     @inline(__always)
     subscript(slot: UInt32) -> Row {

@@ -15,6 +15,8 @@ struct Slab<Row: Sendable>: Sendable {
     private var used = 0
     private(set) var free: [UInt32] = []
 
+    /// All numbers are below this; some of them may be free.
+    var end: Int { self.used }
     /// How many rows are in use.
     var count: Int { self.used - self.free.count }
 

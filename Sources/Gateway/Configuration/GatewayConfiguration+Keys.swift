@@ -127,6 +127,9 @@ extension GatewayConfiguration.Streams {
         visitor.scalar("maxStreams", &self.allMax, .integer(1...10_000_000))
         visitor.scalar("maxBufferedEvents", &self.bufferMax, .integer(16...1_000_000))
         visitor.scalar("heartbeat", &self.heartbeat, .duration(.seconds(1) ... .hours(1)))
+        visitor.scalar("maxHistory", &self.historyMax, .integer(0...10_000_000))
+        visitor.scalar("rotation", &self.rotation, .duration(.seconds(1) ... .days(30)))
+        visitor.scalar("maxRetry", &self.retryMax, .duration(.seconds(1) ... .hours(1)))
     }
 }
 

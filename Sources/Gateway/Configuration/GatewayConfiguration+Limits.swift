@@ -58,6 +58,12 @@ extension GatewayConfiguration {
         package var bufferMax = 4096
         /// A comment is sent so often, to keep middleboxes and readers awake. Default 15 s.
         package var heartbeat = Interval.seconds(15)
+        /// Events of all streams that are kept for readers that come back. Default 16,384; who missed more has a gap.
+        package var historyMax = 16_384
+        /// How long a stream lives, by a quarter more or less, each its own time. Default 1 h.
+        package var rotation = Interval.hours(1)
+        /// The longest wait that readers are asked for before they connect again, each its own from 1 s on. Default 5 s.
+        package var retryMax = Interval.seconds(5)
 
         package init() {}
     }

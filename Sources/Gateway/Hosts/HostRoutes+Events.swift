@@ -4,77 +4,123 @@ import HTTPTransport
 import WidgetModel
 
 extension HostRoutes {
+    /// How many reloads are asked for at once when an app's stream opens.
+    private static let outstandingPage = 256
+
     /// `GET /v1/hosts/<token>/events` and `GET /v1/apps/<bundle-id>/events`: Server-Sent Events.
     ///
-    /// What is outstanding comes first, then what happens. An event's id is the reload's, so a host deduplicates by it.
-    /// A reader that names the last event it saw gets `redelivered: true` on what it has had before and not
-    /// acknowledged. An id that this log never gave out is answered with a `gap` event: read the state, then go on.
+    /// What is outstanding comes first, then what happens. A reload carries its id, by which a host deduplicates. An
+    /// event's own `id` is a place in the stream: a reader that gives the last one back gets `redelivered: true` on what it
+    /// has had before and not acknowledged. If what it missed is not known any more it gets a `gap` event: read the state,
+    /// then go on.
+    ///
+    /// - Parameter lastEventID: The `Last-Event-ID` of the request.
     func events(_ scope: HostStreams.Scope, lastEventID: String?) async throws(Problem) -> HTTPResponse {
         let subscription: HostStreams.Subscription
         do throws(HostStreams.Refusal) {
             // Before the question what is outstanding, so that nothing falls between.
-            subscription = try self.streams.subscribe(scope)
+            subscription = try self.streams.subscribe(scope, after: lastEventID)
         } catch {
             throw Problem(error)
         }
-        let outstanding: [ReloadEffect]
-        let isGap: Bool
+        // The first page is asked for here, where a failure can still be answered.
+        let backlog: [ReloadBacklog]
         do throws(Problem) {
-            outstanding = try await self.outstanding(scope)
-            isGap = try await self.isGap(lastEventID)
+            backlog = try await self.backlog(scope)
         } catch {
             self.streams.cancel(subscription)
             throw error
         }
-        let last = lastEventID.flatMap { ReloadID($0) }
-        let streams = self.streams
         return HTTPResponse(
             status: 200,
             headers: ["content-type": "text/event-stream", "cache-control": "no-store"],
-            body: .stream { writer in
+            body: .stream { [streams = self.streams] writer in
                 defer { streams.cancel(subscription) }
-                var text = EventText.opening
-                if isGap { text += EventText.gap }
-                var offered: Set<ReloadID> = []
-                for reload in outstanding {
-                    offered.insert(reload.id)
-                    let isRepeated = last.map {
-                        reload.id.partition == $0.partition && reload.id.position <= $0.position
-                    }
-                    text += EventText.reload(reload, redelivered: isRepeated ?? false)
+                try await self.follow(subscription, backlog, writer)
+            }
+        )
+    }
+
+    private func follow(
+        _ subscription: HostStreams.Subscription,
+        _ backlog: [ReloadBacklog],
+        _ writer: HTTPBodyWriter
+    ) async throws {
+        var text = EventText.retry(subscription.retryMilliseconds)
+        // Nil where nobody can say what the reader has had.
+        var missed: Set<ReloadID>?
+        switch subscription.missed {
+        case .unknown: break
+        case .gap: text += EventText.gap
+        case .events(let events):
+            missed = []
+            for case .reload(let reload) in events { missed?.insert(reload.id) }
+        }
+        var applied: [PartitionID: LogPosition] = [:]
+        for var part in backlog {
+            applied[part.partition] = part.page.through
+            while true {
+                for reload in part.page.reloads {
+                    let isRepeated = missed.map { !$0.contains(reload.id) } ?? false
+                    text += EventText.event(.reload(reload), redelivered: isRepeated)
                     if text.utf8.count > EventText.chunkBytes {
                         try await writer.write(text)
                         text = ""
                     }
                 }
-                if !text.isEmpty { try await writer.write(text) }
-                for await event in subscription.events {
-                    switch event {
-                    case .heartbeat: try await writer.write(EventText.heartbeat)
-                    case .reload(let reload):
-                        // Issued between the subscription and the question: it has been offered.
-                        if offered.remove(reload.id) != nil { continue }
-                        try await writer.write(EventText.reload(reload, redelivered: false))
-                    }
-                }
+                guard let next = try await self.page(after: part) else { break }
+                part = next
             }
-        )
-    }
-
-    private func outstanding(_ scope: HostStreams.Scope) async throws(Problem) -> [ReloadEffect] {
-        switch scope {
-        case .host(let host): return try await self.log.ask(host) { $0.outstandingReloads(host: host) }
-        case .app(let app): return try await self.log.askAll { $0.outstandingReloads(app: app) }.flatMap { $0 }
+        }
+        try await writer.write(text + EventText.place(subscription.start))
+        for await event in subscription.events {
+            switch event {
+            case .heartbeat(let cursor): try await writer.write(EventText.heartbeat(cursor))
+            case .event(let event, let cursor):
+                // Published after the subscription, but applied before the question: it was among what is outstanding, or
+                // has been acknowledged since.
+                if case .reload(let reload) = event, let applied = applied[reload.id.partition],
+                    reload.id.position <= applied
+                {
+                    continue
+                }
+                try await writer.write(EventText.event(event, cursor))
+            }
         }
     }
 
-    /// Whether an id names an event that the log cannot have given out.
-    private func isGap(_ lastEventID: String?) async throws(Problem) -> Bool {
-        guard let lastEventID, !lastEventID.isEmpty else { return false }
-        guard let id = ReloadID(lastEventID) else { return true }
-        let progress = await self.log.progress().first { $0.partition == id.partition }
-        guard let progress else { return true }
-        return id.position > progress.applied
+    /// The first reloads of each partition that are outstanding.
+    private func backlog(_ scope: HostStreams.Scope) async throws(Problem) -> [ReloadBacklog] {
+        switch scope {
+        case .host(let host):
+            let page = try await self.log.ask(host) { engine in
+                ReloadBacklog(
+                    partition: engine.partition,
+                    page: ReloadsPage(
+                        reloads: engine.outstandingReloads(host: host),
+                        next: nil,
+                        through: engine.position
+                    )
+                )
+            }
+            return [page]
+        case .app(let app):
+            return try await self.log.askAll { engine in
+                ReloadBacklog(
+                    app: app,
+                    partition: engine.partition,
+                    page: engine.outstandingReloads(app: app, limit: Self.outstandingPage)
+                )
+            }
+        }
+    }
+
+    private func page(after backlog: ReloadBacklog) async throws(Problem) -> ReloadBacklog? {
+        guard let next = backlog.page.next, let app = backlog.app else { return nil }
+        let page = try await self.log.ask(backlog.partition) {
+            $0.outstandingReloads(app: app, from: next, through: backlog.page.through, limit: Self.outstandingPage)
+        }
+        return ReloadBacklog(app: app, partition: backlog.partition, page: page)
     }
 
     /// `GET /v1/hosts/<token>/state`: what a host needs after a gap.
@@ -110,21 +156,10 @@ extension Problem {
     }
 }
 
-/// The text of Server-Sent Events (WHATWG HTML, "Server-sent events").
-enum EventText {
-    /// Text is written in pieces of about this size.
-    static let chunkBytes = 16_384
-    /// How soon a reader should connect again, in milliseconds.
-    static let opening = "retry: 1000\n\n"
-    static let heartbeat = ": heartbeat\n\n"
-    static let gap = "event: gap\ndata: {\"advice\":\"read the state, then follow this stream\"}\n\n"
-
-    static func reload(_ reload: ReloadEffect, redelivered: Bool) -> String {
-        var value = Views.reload(reload)
-        if redelivered, case .object(let members) = value {
-            value = .object(members + [JSONValue.Member(name: "redelivered", value: .bool(true))])
-        }
-        let data = String(decoding: value.jsonText, as: UTF8.self)
-        return "id: \(reload.id)\nevent: reload\ndata: \(data)\n\n"
-    }
+/// One partition's reloads that a stream begins with.
+private struct ReloadBacklog: Sendable {
+    /// Whose next page may be asked for.
+    var app: BundleID?
+    let partition: PartitionID
+    let page: ReloadsPage
 }

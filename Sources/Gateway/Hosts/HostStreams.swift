@@ -2,26 +2,44 @@ package import Engine
 import Synchronization
 package import WidgetModel
 
-/// The event streams that are open: who is told of which reloads.
+/// The event streams that are open: who is told of what.
 ///
 /// A stream is for one host, or for all hosts of an app (its back end acts for them). Events wait in a bounded buffer
-/// each; a reader that lets it fill is cut off, and is offered what it missed when it connects again.
+/// each; a reader that lets it fill is cut off, and is offered what it missed when it connects again. Streams end by
+/// themselves after a while, each at a time of its own, so that readers spread over gateways that came later and a
+/// credential that was revoked is not used for ever.
 package final class HostStreams: Sendable {
-    /// Whose reloads a stream carries.
+    /// Whose events a stream carries.
     package enum Scope: Hashable, Sendable {
         case host(HostID)
         case app(BundleID)
     }
 
-    /// What goes out on a stream.
-    package enum Event: Sendable {
-        case reload(ReloadEffect)
-        case heartbeat
+    /// What goes out on a stream, with the place to resume from behind it.
+    package enum Event: Hashable, Sendable {
+        case event(HostEvent, StreamCursor)
+        case heartbeat(StreamCursor)
+    }
+
+    /// What a reader has missed.
+    package enum Missed: Hashable, Sendable {
+        /// It is new: nobody can say.
+        case unknown
+        /// These events, since the place that it named.
+        case events([HostEvent])
+        /// The place that it named is too long ago, or not of this gateway.
+        case gap
     }
 
     /// One open stream. Cancel it when its reader has gone.
     package struct Subscription: Sendable {
         package let events: AsyncStream<Event>
+        package let missed: Missed
+        /// The place where ``events`` begins.
+        package let start: StreamCursor
+        /// How long the reader is asked to wait before it connects again, in milliseconds: each its own length, so that
+        /// they do not all come back in one instant.
+        package let retryMilliseconds: Int
         fileprivate let scope: Scope
         fileprivate let number: UInt64
     }
@@ -42,33 +60,69 @@ package final class HostStreams: Sendable {
         package var allMax = 50_000
         /// Events that wait for one reader before it is cut off. Default 4,096; an app's own stream gets 64 times that.
         package var bufferMax = 4096
+        /// Events that are kept for readers that come back. Default 16,384.
+        package var historyMax = 16_384
+        /// How many heartbeats a stream lives, by a quarter more or less. Default 240, an hour with one in 15 s.
+        package var rotationBeats = 240
+        /// The longest wait that a reader is asked for before it connects again. Default 5 s; at least one second.
+        package var retryMax = Interval.seconds(5)
 
         package init() {}
     }
 
+    /// What has happened to streams so far.
+    package struct Counters: Hashable, Sendable {
+        /// Readers that were cut off because they were too slow.
+        package var cutOff = 0
+        /// Streams that ended since they had lived long enough.
+        package var rotated = 0
+        /// Readers that came back, and what they had missed was not known any more.
+        package var gaps = 0
+        /// Streams that were not opened: too many of the scope, and too many in all.
+        package var refusedOfScope = 0
+        package var refused = 0
+    }
+
+    private struct Stream {
+        let number: UInt64
+        let continuation: AsyncStream<Event>.Continuation
+        var beatsLeft: Int
+    }
+
     private struct Table {
-        var streams: [Scope: [(number: UInt64, continuation: AsyncStream<Event>.Continuation)]] = [:]
+        var streams: [Scope: [Stream]] = [:]
         var count = 0
         var next: UInt64 = 0
         var isClosing = false
-        var cutOff = 0
+        var counters = Counters()
+        var history: StreamHistory
     }
 
     private static let appBufferFactor = 64
+    private static let retryMin = Interval.seconds(1)
 
-    private let table = Mutex(Table())
+    private let table: Mutex<Table>
     private let limits: Limits
+    private let seed: UInt64
 
-    package init(limits: Limits = Limits()) {
+    /// - Parameter seed: Spreads what is to happen to streams at different times, and tells this gateway's places in
+    ///   streams from others'.
+    package init(limits: Limits = Limits(), seed: UInt64 = 0) {
         self.limits = limits
+        self.seed = StableHash.mix(seed)
+        let history = StreamHistory(epoch: UInt32(truncatingIfNeeded: self.seed), capacity: limits.historyMax)
+        self.table = Mutex(Table(history: history))
     }
 
     /// Streams that are open now.
     package var count: Int { self.table.withLock { $0.count } }
-    /// Readers that were cut off because they were too slow.
-    package var cutOff: Int { self.table.withLock { $0.cutOff } }
+    package var counters: Counters { self.table.withLock { $0.counters } }
 
-    package func subscribe(_ scope: Scope) throws(Refusal) -> Subscription {
+    /// Opens a stream.
+    ///
+    /// - Parameter last: The place behind the last event that the reader saw; nil if it does not say, and
+    ///   ``Missed/unknown`` then.
+    package func subscribe(_ scope: Scope, after last: String? = nil) throws(Refusal) -> Subscription {
         let bufferMax: Int
         switch scope {
         case .host: bufferMax = self.limits.bufferMax
@@ -78,52 +132,117 @@ package final class HostStreams: Sendable {
             of: Event.self,
             bufferingPolicy: .bufferingOldest(bufferMax)
         )
-        let result = self.table.withLock { table -> Result<UInt64, Refusal> in
-            if table.isClosing { return .failure(.closing) }
-            if table.count >= self.limits.allMax { return .failure(.tooMany(max: self.limits.allMax)) }
-            var streams = table.streams[scope, default: []]
-            if streams.count >= self.limits.perScopeMax {
-                return .failure(.tooManyOfScope(max: self.limits.perScopeMax))
-            }
+        let result = self.table.withLock { table -> Result<Subscription, Refusal> in
+            if let refusal = self.refusal(scope, &table) { return .failure(refusal) }
             table.next += 1
-            streams.append((table.next, continuation))
-            table.streams[scope] = streams
+            let luck = StableHash.mix(self.seed ^ table.next)
+            let stream = Stream(number: table.next, continuation: continuation, beatsLeft: self.lifetime(luck))
+            table.streams[scope, default: []].append(stream)
             table.count += 1
-            return .success(table.next)
+            let subscription = Subscription(
+                events: events,
+                missed: Self.missed(scope, last, &table),
+                start: table.history.end,
+                retryMilliseconds: self.retryMilliseconds(luck),
+                scope: scope,
+                number: table.next
+            )
+            return .success(subscription)
         }
-        let number = try result.get()
+        let subscription = try result.get()
+        let number = subscription.number
         // A reader may go before it has read anything: a stream that nobody holds any more must not keep its place.
         continuation.onTermination = { [weak self] _ in self?.remove(number, of: scope) }
-        return Subscription(events: events, scope: scope, number: number)
+        return subscription
+    }
+
+    private func refusal(_ scope: Scope, _ table: inout Table) -> Refusal? {
+        if table.isClosing { return .closing }
+        if table.count >= self.limits.allMax {
+            table.counters.refused += 1
+            return .tooMany(max: self.limits.allMax)
+        }
+        if table.streams[scope]?.count ?? 0 >= self.limits.perScopeMax {
+            table.counters.refusedOfScope += 1
+            return .tooManyOfScope(max: self.limits.perScopeMax)
+        }
+        return nil
+    }
+
+    private static func missed(_ scope: Scope, _ last: String?, _ table: inout Table) -> Missed {
+        guard let last, !last.isEmpty else { return .unknown }
+        if let cursor = StreamCursor(last), let events = table.history.events(after: cursor, for: scope) {
+            return .events(events)
+        }
+        table.counters.gaps += 1
+        return .gap
+    }
+
+    /// How many heartbeats a stream lives: three quarters to five quarters of what is configured.
+    private func lifetime(_ luck: UInt64) -> Int {
+        let beats = UInt64(self.limits.rotationBeats)
+        return Int(max(1, beats - beats / 4 + StableHash.reduce(luck, below: beats / 2 + 1)))
+    }
+
+    private func retryMilliseconds(_ luck: UInt64) -> Int {
+        let spread = max(.zero, self.limits.retryMax - Self.retryMin).milliseconds
+        return Int(
+            Self.retryMin.milliseconds + Int64(StableHash.reduce(StableHash.mix(luck), below: UInt64(spread) + 1))
+        )
     }
 
     package func cancel(_ subscription: Subscription) {
         self.remove(subscription.number, of: subscription.scope)?.finish()
     }
 
-    /// Hands reloads to the streams of their hosts and apps.
+    /// Hands what came out of an engine to the streams of its hosts and apps.
     package func publish(_ effects: [Effect]) {
+        let events = effects.map { effect -> HostEvent in
+            switch effect {
+            case .reload(let reload): HostEvent.reload(reload)
+            }
+        }
+        self.publish(events)
+    }
+
+    /// Hands events to the streams of their hosts and apps.
+    package func publish(_ events: [HostEvent]) {
         let slow = self.table.withLock { table in
             var slow: [AsyncStream<Event>.Continuation] = []
-            guard table.count > 0 else { return slow }
-            for effect in effects {
-                guard case .reload(let reload) = effect else { continue }
-                Self.send(.reload(reload), to: .host(reload.host), &table, &slow)
-                Self.send(.reload(reload), to: .app(reload.app), &table, &slow)
+            for event in events {
+                let cursor = table.history.append(event)
+                guard table.count > 0 else { continue }
+                Self.send(.event(event, cursor), to: .host(event.host), &table, &slow)
+                Self.send(.event(event, cursor), to: .app(event.app), &table, &slow)
             }
             return slow
         }
         for continuation in slow { continuation.finish() }
     }
 
-    /// Writes a heartbeat to every stream, so that both ends notice a connection that died.
+    /// Writes a heartbeat to every stream, so that both ends notice a connection that died, and ends those that have
+    /// lived long enough.
     package func beat() {
-        let slow = self.table.withLock { table in
-            var slow: [AsyncStream<Event>.Continuation] = []
-            for scope in Array(table.streams.keys) { Self.send(.heartbeat, to: scope, &table, &slow) }
-            return slow
+        let ended = self.table.withLock { table in
+            var ended: [AsyncStream<Event>.Continuation] = []
+            let heartbeat = Event.heartbeat(table.history.end)
+            for scope in Array(table.streams.keys) {
+                Self.send(heartbeat, to: scope, &table, &ended)
+                Self.age(scope, &table, &ended)
+            }
+            return ended
         }
-        for continuation in slow { continuation.finish() }
+        for continuation in ended { continuation.finish() }
+    }
+
+    private static func age(_ scope: Scope, _ table: inout Table, _ ended: inout [AsyncStream<Event>.Continuation]) {
+        guard let streams = table.streams[scope] else { return }
+        for index in streams.indices { table.streams[scope]?[index].beatsLeft -= 1 }
+        for stream in streams where stream.beatsLeft <= 1 {
+            guard let continuation = Self.remove(stream.number, of: scope, from: &table) else { continue }
+            table.counters.rotated += 1
+            ended.append(continuation)
+        }
     }
 
     /// Ends every stream and opens no more: the gateway is draining.
@@ -149,7 +268,7 @@ package final class HostStreams: Sendable {
         guard let streams = table.streams[scope] else { return }
         for stream in streams {
             guard case .dropped = stream.continuation.yield(event) else { continue }
-            table.cutOff += 1
+            table.counters.cutOff += 1
             if let continuation = Self.remove(stream.number, of: scope, from: &table) { slow.append(continuation) }
         }
     }

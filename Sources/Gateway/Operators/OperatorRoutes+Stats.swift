@@ -95,8 +95,20 @@ extension OperatorRoutes {
             ("refused", .count(Self.sum(views, \.reloadsRefused))),
             ("unacknowledged", .count(Self.sum(views, \.reloadsUnacknowledged))),
             ("observed", .count(Self.sum(views, \.reloadsObserved))),
+            ("freshness", Self.freshness(views)),
             ("byCause", Self.nonzero(causes)),
             ("exempt", Self.nonzero(exemptions)),
+        ])
+    }
+
+    /// How old news was when hosts said that they show it.
+    private static func freshness(_ views: [EngineStats]) -> JSONValue {
+        var all = Freshness()
+        for view in views { all += view.freshness }
+        return JSONValue.object(of: [
+            ("shown", .count(all.count)),
+            ("p50Milliseconds", all.quantile(50).map { .int($0.milliseconds) }),
+            ("p95Milliseconds", all.quantile(95).map { .int($0.milliseconds) }),
         ])
     }
 
@@ -122,7 +134,10 @@ extension OperatorRoutes {
             ("inFlight", .count(self.senderLimits.backlog.count)),
             ("backlogFull", .count(self.senderLimits.counters.backlogFull)),
             ("eventStreams", .count(self.streams.count)),
-            ("eventStreamsCutOff", .count(self.streams.cutOff)),
+            ("eventStreamsCutOff", .count(self.streams.counters.cutOff)),
+            ("eventStreamsRotated", .count(self.streams.counters.rotated)),
+            ("eventStreamsRefused", .count(self.streams.counters.refused + self.streams.counters.refusedOfScope)),
+            ("eventStreamGaps", .count(self.streams.counters.gaps)),
             ("tokens", .count(self.directory.count)),
         ])
     }

@@ -159,6 +159,18 @@ extension CommandLog {
         }
     }
 
+    /// Asks the engine of a partition.
+    package func ask<Answer: Sendable>(
+        _ partition: PartitionID,
+        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
+    ) async throws(Problem) -> Answer {
+        do {
+            return try await self.owners[Int(partition.rawValue)].query(body)
+        } catch {
+            throw Self.problem(error)
+        }
+    }
+
     /// Asks the engine of every partition; the answers are in the partitions' order.
     package func askAll<Answer: Sendable>(
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer

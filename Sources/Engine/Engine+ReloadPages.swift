@@ -1,0 +1,59 @@
+package import WidgetModel
+
+/// Some of the reloads of an app that are out, and where to go on.
+package struct ReloadsPage: Hashable, Sendable {
+    package let reloads: [ReloadEffect]
+    /// Give it back for the next page; nil at the end.
+    package let next: UInt32?
+    /// Reloads that were issued later than this are on no page.
+    package let through: LogPosition
+
+    package init(reloads: [ReloadEffect], next: UInt32?, through: LogPosition) {
+        self.reloads = reloads
+        self.next = next
+        self.through = through
+    }
+}
+
+extension Engine {
+    /// How many instances are looked at for one page, so that the partition is not held up: about a millisecond.
+    static let reloadsPageScanMax = 65_536
+
+    /// The reloads of all hosts of an app that are out and not acknowledged, in pages, in no order that matters.
+    ///
+    /// Whatever happens between two pages, a reload that was out when the first one was asked for, and still is when its
+    /// turn comes, is on exactly one page. O(limit + 65,536).
+    ///
+    /// - Parameters:
+    ///   - cursor: Zero at first, then ``ReloadsPage/next``.
+    ///   - through: The first page's ``ReloadsPage/through``; nil for the first page itself.
+    ///   - limit: How many reloads a page may have; a last instance's are not torn apart.
+    package func outstandingReloads(
+        app: BundleID,
+        from cursor: UInt32 = 0,
+        through: LogPosition? = nil,
+        limit: Int
+    ) -> ReloadsPage {
+        let through = through ?? self.position
+        guard let number = self.apps.names.find(app.rawValue) else {
+            return ReloadsPage(reloads: [], next: nil, through: through)
+        }
+        var found: [ReloadEffect] = []
+        var slot = Int(cursor)
+        let end = self.instances.end
+        let scanEnd = min(end, slot + Self.reloadsPageScanMax)
+        while slot < scanEnd, found.count < limit {
+            let row = self.instances[UInt32(slot)]
+            var reload = row.firstReload
+            // A number that is free keeps its last row, which has no reloads.
+            if reload != ReloadTable.none, self.apps.kinds[Int(row.kind)].app == number {
+                while reload != ReloadTable.none {
+                    if self.reloads[reload].position <= through { found.append(self.effect(of: self.reloads[reload])) }
+                    reload = self.reloads[reload].next
+                }
+            }
+            slot += 1
+        }
+        return ReloadsPage(reloads: found, next: slot < end ? UInt32(slot) : nil, through: through)
+    }
+}

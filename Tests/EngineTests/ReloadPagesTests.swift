@@ -1,0 +1,59 @@
+import Engine
+import Testing
+import WidgetModel
+
+/// What an app's stream begins with.
+@Suite struct ReloadPagesTests {
+    private static func scene(hosts: Int) -> Scene {
+        var scene = Scene()
+        for number in 0..<hosts {
+            scene.register("phone-\(number)", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "rams")])
+        }
+        return scene
+    }
+
+    /// All pages, and how many there were.
+    private static func pages(_ scene: Scene, limit: Int) -> (ids: [ReloadID], pages: Int) {
+        var page = scene.engine.outstandingReloads(app: Scene.sports, limit: limit)
+        var ids = page.reloads.map(\.id)
+        var count = 1
+        while let next = page.next {
+            page = scene.engine.outstandingReloads(app: Scene.sports, from: next, through: page.through, limit: limit)
+            ids += page.reloads.map(\.id)
+            count += 1
+        }
+        return (ids, count)
+    }
+
+    @Test(arguments: [1, 2, 3, 7, 40, 100])
+    func `pages of any size hold every reload that is out, each once`(limit: Int) {
+        let scene = Self.scene(hosts: 20)
+        let all = (0..<20).flatMap { scene.engine.outstandingReloads(host: HostID("phone-\($0)")).map(\.id) }
+        let paged = Self.pages(scene, limit: limit)
+        #expect(all.count == 40)
+        #expect(paged.ids.count == 40 && Set(paged.ids) == Set(all))
+        #expect(paged.pages >= 40 / limit)
+    }
+
+    @Test func `what is issued between two pages is on none of them, what ends is left out`() throws {
+        var scene = Self.scene(hosts: 4)
+        let first = scene.engine.outstandingReloads(app: Scene.sports, limit: 2)
+        #expect(first.reloads.count == 2)
+        scene.acknowledgeAll("phone-3")
+        scene.register("late", [Scene.scores("w1", team: "seahawks")])
+        let rest = scene.engine.outstandingReloads(
+            app: Scene.sports,
+            from: try #require(first.next),
+            through: first.through,
+            limit: 100
+        )
+        #expect(rest.next == nil)
+        #expect(Set(rest.reloads.map(\.host.rawValue)) == ["phone-1", "phone-2"])
+        #expect(rest.reloads.count == 4)
+    }
+
+    @Test func `an app that nobody knows has no reloads`() {
+        let page = Self.scene(hosts: 1).engine.outstandingReloads(app: BundleID("com.example.other"), limit: 10)
+        #expect(page.reloads == [] && page.next == nil)
+    }
+}
