@@ -1,11 +1,26 @@
 import WidgetModel
 
+/// What ``Engine/approach(_:in:)`` has come upon and ``Engine/finishApproach()`` follows. No part of the state.
+struct Approach: Sendable {
+    /// Hosts that the records seem to be about, then what those point to.
+    var slots: [UInt32] = []
+    /// Where in the table of names the ids of those hosts are.
+    var names: [Int] = []
+    /// The causes behind which those of the records will wait.
+    var causes: [UInt32] = []
+    /// What was read: it has to go somewhere, lest the compiler finds that nobody wants it.
+    var seen: UInt64 = 0
+}
+
 extension Engine {
+    /// How many instances of a host are looked at ahead; more lie next to them.
+    private static let approachedInstances = 3
+
     /// Looks at the places in memory that a record will need, if it is a push to a token; changes nothing to be seen.
     ///
     /// A push needs a few rows at random places of large tables, and waits for each in turn. Looked at for all records of
-    /// an entry before the first is applied, with nothing in between that depends on them, the processor waits for many
-    /// at a time. O(1).
+    /// an entry before the first is applied, one table after the other, the processor waits for many at a time: call this
+    /// for each record, and ``finishApproach()`` behind the last. O(1).
     ///
     /// - Parameters:
     ///   - bytes: The entry's bytes.
@@ -17,23 +32,38 @@ extension Engine {
             bytes[range.lowerBound + 2] != PushHead.Target.app.rawValue
         else { return }
         let id = PushID(
-            high: Self.word(bytes, at: range.lowerBound + 3),
-            low: Self.word(bytes, at: range.lowerBound + 11)
+            high: ByteHash.word(bytes.span, at: range.lowerBound + 3),
+            low: ByteHash.word(bytes.span, at: range.lowerBound + 11)
         )
-        self.approached &+= self.repeats.approach(id) &+ self.ledger.approach(id)
+        self.approached.seen &+= self.repeats.approach(id) &+ self.ledger.approach(id)
         let hostLength = teamLength + 1 + Int(bytes[teamLength])
         guard hostLength < range.upperBound else { return }
         let host = hostLength + 1..<hostLength + 1 + Int(bytes[hostLength])
-        guard host.upperBound <= range.upperBound, let slot = self.hosts.find(bytes, in: host) else { return }
-        let instance = self.hosts[slot].firstInstance
-        guard instance != InstanceTable.none else { return }
-        self.approached &+= UInt64(self.instances[instance].nextOfHost)
+        guard host.upperBound <= range.upperBound, let slot = self.hosts.approach(bytes, in: host) else { return }
+        self.approached.slots.append(slot)
     }
 
-    @inline(__always)
-    private static func word(_ bytes: [UInt8], at offset: Int) -> UInt64 {
-        var word: UInt64 = 0
-        for index in 0..<8 { word |= UInt64(bytes[offset + index]) << UInt64(8 * index) }
-        return word
+    /// Follows what the records of an entry seem to be about to the rows of their hosts and instances. O(records).
+    package mutating func finishApproach() {
+        self.approached.names.removeAll(keepingCapacity: true)
+        for index in self.approached.slots.indices {
+            let host = self.approached.slots[index]
+            self.approached.names.append(self.hosts.nameOffset(host))
+            self.approached.slots[index] = self.hosts[host].firstInstance
+        }
+        for offset in self.approached.names { self.approached.seen &+= UInt64(self.hosts.nameByte(offset)) }
+        self.approached.causes.removeAll(keepingCapacity: true)
+        for _ in 0..<Self.approachedInstances {
+            for index in self.approached.slots.indices {
+                let instance = self.approached.slots[index]
+                guard instance != InstanceTable.none else { continue }
+                self.approached.seen &+= UInt64(truncatingIfNeeded: self.instances[instance].decidesAt)
+                self.approached.slots[index] = self.instances[instance].nextOfHost
+                let last = self.instances[instance].pending.tail
+                if last != PendingCauses.none { self.approached.causes.append(last) }
+            }
+        }
+        for cause in self.approached.causes { self.approached.seen &+= UInt64(self.causes[cause].push) }
+        self.approached.slots.removeAll(keepingCapacity: true)
     }
 }

@@ -56,8 +56,7 @@ package struct Engine: Sendable {
     var senderPauses: [UInt32: Int64] = [:]
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
-    /// What ``approach(_:in:)`` came upon: it has to go somewhere, lest the compiler finds that nobody wants it.
-    var approached: UInt64 = 0
+    var approached = Approach()
     /// The output that is being filled: the caller's, while a record is applied.
     var output = EngineOutput()
 

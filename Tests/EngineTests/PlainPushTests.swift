@@ -44,22 +44,21 @@ import WidgetModel
     }
 
     @Test func `looking ahead changes nothing and reads nothing beyond a record`() {
-        var engine = Engine(partition: PartitionID(0), partitions: 1)
-        let before = engine.stateDigest()
-        let push = Record.push(
-            PushRecord(
-                id: PushID(high: 1, low: 2),
-                team: TeamID("TEAM123456"),
-                contentHash: 3,
-                target: .host(HostID("phone"), nil)
-            )
-        ).bytes
-        for end in 0...push.count { engine.approach(Array(push[..<end]), in: 0..<end) }
-        for index in push.indices {
-            var damaged = push
-            damaged[index] = 0xFF
-            engine.approach(damaged, in: 0..<damaged.count)
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("a", team: "nfl"), Scene.scores("b", team: "nfl")])
+        scene.push(to: "phone", .normal)
+        scene.push(to: "phone", .normal)
+        var engine = scene.engine
+        for host in ["phone", "nobody", ""] {
+            let push = Record.push(scene.makePush(to: host)).bytes
+            for end in 0...push.count { engine.approach(Array(push[..<end]), in: 0..<end) }
+            for index in push.indices {
+                var damaged = push
+                damaged[index] = 0xFF
+                engine.approach(damaged, in: 0..<damaged.count)
+            }
+            engine.finishApproach()
         }
-        #expect(engine.stateDigest() == before)
+        #expect(engine.stateDigest() == scene.engine.stateDigest())
     }
 }

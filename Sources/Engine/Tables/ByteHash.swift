@@ -29,8 +29,9 @@ enum ByteHash {
         self.of(string.utf8.span, seed: seed)
     }
 
+    /// Eight bytes as a little-endian number.
     @inline(__always)
-    private static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+    static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
         var word: UInt64 = 0
         for offset in 0..<8 { word |= UInt64(bytes[index &+ offset]) << UInt64(8 &* offset) }
         return word

@@ -86,6 +86,20 @@ struct HostTable: Sendable {
         }
     }
 
+    /// The host that a look-up of these bytes compares first: nearly always the one whose id they are.
+    @inline(__always)
+    func approach(_ bytes: [UInt8], in range: Range<Int>) -> UInt32? {
+        self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { _ in true }
+    }
+
+    /// Where a host's id is among the names, for ``nameByte(_:)``.
+    @inline(__always)
+    func nameOffset(_ slot: UInt32) -> Int { self.places[Int(slot)].offset }
+
+    /// A byte of the names, 0 behind their end: an id may be empty.
+    @inline(__always)
+    func nameByte(_ offset: Int) -> UInt8 { offset < self.names.count ? self.names[offset] : 0 }
+
     mutating func insert(_ row: Row) -> UInt32 {
         let slot = self.rows.insert(row)
         self.index.insert(ByteHash.of(row.id.rawValue, seed: self.seed), slot)

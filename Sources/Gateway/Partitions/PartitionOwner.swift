@@ -195,6 +195,7 @@ extension PartitionOwner {
         let bytes = entry.bytes
         try self.state.withValue { (state) throws in
             for range in entry.records { state.engine.approach(bytes, in: range) }
+            state.engine.finishApproach()
             var index = 0
             for range in entry.records {
                 try state.engine.apply(
