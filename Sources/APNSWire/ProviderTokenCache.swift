@@ -7,8 +7,8 @@
 ///
 /// Not copyable: it belongs to one event loop, and looking into it must not copy its tables.
 package struct ProviderTokenCache<Value: Sendable>: ~Copyable, Sendable {
-    private var keys: ByteKeys
-    private var values: [Value] = []
+    @usableFromInline var keys: ByteKeys
+    @usableFromInline var values: [Value] = []
 
     /// - Parameters:
     ///   - capacity: The most entries, at least 1.
@@ -23,6 +23,7 @@ package struct ProviderTokenCache<Value: Sendable>: ~Copyable, Sendable {
     ///
     /// - Parameter guess: A number that it may have; becomes the one that it has. Callers hand in the last one, since
     ///   senders use a token for an hour. Any number is allowed.
+    @inlinable
     package func value(for authorization: Span<UInt8>, guess: inout Int) -> Value? {
         if self.keys.holds(authorization, as: guess) { return self.values[guess] }
         guard let number = self.keys.number(of: authorization) else { return nil }

@@ -121,6 +121,22 @@ import WidgetModel
         }
     }
 
+    @Test func `what tokens that come and go leave behind is given back`() {
+        for round in 0..<200 {
+            for number in 0..<40 as Range<UInt8> {
+                let token = DeviceToken(bytes: Array(repeating: number, count: 32))
+                self.directory.bind(token, to: Self.entry("host-\(number)-\(round)"))
+            }
+        }
+        // 40 tokens of 32 bytes with ids of some ten, and in none of 64 parts more than 4 KiB of what is gone.
+        #expect(self.directory.count == 40)
+        #expect(self.directory.textBytes < 64 * 4096)
+        for number in 0..<40 as Range<UInt8> {
+            let token = DeviceToken(bytes: Array(repeating: number, count: 32))
+            #expect(self.directory.lookup(token) == .bound(Self.entry("host-\(number)-199")))
+        }
+    }
+
     /// The last binding, else the latest removal.
     private static func newest(_ words: [HostDirectory.Lookup]) -> HostDirectory.Lookup {
         var newest = HostDirectory.Lookup.unknown

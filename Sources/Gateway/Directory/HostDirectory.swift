@@ -71,28 +71,32 @@ package final class HostDirectory: Sendable {
     }
 
     package func bind(_ token: DeviceToken, to entry: Entry) {
-        self.note(token, entry.partition, .bound(entry))
+        self.change(token) { $0.bind(token, $1, to: entry) }
     }
 
     package func markRemoved(_ token: DeviceToken, app: BundleID, at instant: Instant, in partition: PartitionID) {
-        self.note(token, partition, .removed(app: app, at: instant))
+        self.change(token) { $0.markRemoved(token, $1, app: app, at: instant, in: partition) }
     }
 
     package func forget(_ token: DeviceToken, in partition: PartitionID) {
-        let hash = TokenWords(token).hash(seed: self.seed)
-        self.parts[Self.part(hash)].withLock { $0.forget(token, hash, partition) }
+        self.change(token) { $0.forget(token, $1, in: partition) }
     }
 
     /// How many tokens are known, removed ones included; one that moved between partitions counts for each.
-    package var count: Int {
-        var count = 0
-        for index in self.parts.indices { count += self.parts[index].withLock { $0.count } }
-        return count
+    package var count: Int { self.sum { $0.count } }
+
+    /// How many bytes the tokens and ids take.
+    package var textBytes: Int { self.sum { $0.textBytes } }
+
+    private func sum(_ number: (borrowing HostDirectoryPart) -> Int) -> Int {
+        var sum = 0
+        for index in self.parts.indices { sum += self.parts[index].withLock { number($0) } }
+        return sum
     }
 
-    private func note(_ token: DeviceToken, _ partition: PartitionID, _ word: Lookup) {
+    private func change(_ token: DeviceToken, _ body: (inout HostDirectoryPart, UInt64) -> Void) {
         let hash = TokenWords(token).hash(seed: self.seed)
-        self.parts[Self.part(hash)].withLock { $0.note(token, hash, partition, word) }
+        self.parts[Self.part(hash)].withLock { body(&$0, hash) }
     }
 
     @inline(__always)

@@ -3,46 +3,39 @@ import WidgetModel
 
 /// The tokens of one part of a ``HostDirectory``: a row for what one partition says of one token.
 ///
-/// A row's token and ids lie one after another in one place, so that a look-up reads three: the index, the row, its text.
+/// Rows and the bytes of their tokens and ids lie in two arrays: a look-up reads three places, and refers to nothing
+/// that would have to be counted.
 struct HostDirectoryPart: ~Copyable, Sendable {
     private struct Row: Sendable {
         let hash: UInt64
-        let partition: PartitionID
-        var app: UInt32
-        /// The token's bytes, the UTF-8 bytes of the host's id, then those of the instance's.
-        var text: [UInt8]
-        let tokenCount: UInt32
-        var hostCount: UInt32
-        var isOfControl: Bool
-        /// When the token was removed, nil while it is bound.
-        var removedAt: Instant?
         /// Later words have higher numbers.
-        var number: UInt64
+        let number: UInt64
+        /// When the token was removed, nil while it is bound.
+        let removedAt: Instant?
+        let app: UInt32
+        /// Where in the text its own begins: the token's bytes, the host's id in UTF-8, the instance's.
+        var start: Int
+        let tokenCount: UInt32
+        let hostCount: UInt32
+        let instanceCount: UInt32
+        let isOfControl: Bool
+        let partition: PartitionID
 
-        @inline(__always)
-        func isOf(_ token: borrowing TokenWords) -> Bool {
-            token.isSpelled(by: self.text.span.extracting(first: Int(self.tokenCount)))
-        }
-
-        @inline(__always)
-        func tell(_ place: inout HostPlace) {
-            place.become(
-                self.partition,
-                self.text.span.extracting(droppingFirst: Int(self.tokenCount)),
-                hostCount: Int(self.hostCount),
-                isOfControl: self.isOfControl
-            )
-        }
-
-        var hostRange: Range<Int> { Int(self.tokenCount)..<Int(self.tokenCount + self.hostCount) }
-        var instanceRange: Range<Int> { self.hostRange.upperBound..<self.text.count }
+        var token: Range<Int> { self.start..<self.start + Int(self.tokenCount) }
+        var host: Range<Int> { self.token.upperBound..<self.token.upperBound + Int(self.hostCount) }
+        var instance: Range<Int> { self.host.upperBound..<self.host.upperBound + Int(self.instanceCount) }
+        var ids: Range<Int> { self.token.upperBound..<self.instance.upperBound }
+        var text: Range<Int> { self.start..<self.instance.upperBound }
     }
 
-    private static var none: UInt32 { .max }
+    /// The text is written anew when half of it, and more than this, is of rows that are gone.
+    private static let unusedTextMin = 4096
 
     private var rows: [Row] = []
     private var free: [UInt32] = []
     private var index = SlotIndex()
+    private var text: [UInt8] = []
+    private var unusedText = 0
     /// The apps that rows name, by number: few.
     private var apps: [BundleID]
     private var number: UInt64 = 0
@@ -55,6 +48,13 @@ struct HostDirectoryPart: ~Copyable, Sendable {
     /// How many rows there are.
     var count: Int { self.rows.count - self.free.count }
 
+    /// The bytes of text that are held, those of rows that are gone included.
+    var textBytes: Int { self.text.count }
+}
+
+// MARK: - Looking up
+
+extension HostDirectoryPart {
     /// What is known of a token, and if it is bound, to what.
     func find(
         _ token: borrowing TokenWords,
@@ -62,28 +62,29 @@ struct HostDirectoryPart: ~Copyable, Sendable {
         of app: Int,
         into place: inout HostPlace
     ) -> TokenStanding {
-        let slot = self.newest(token, hash)
-        guard slot != Self.none else { return .unknown }
-        let row = Int(slot)
-        let isOfApp = Int(self.rows[row].app) == app
-        if let at = self.rows[row].removedAt { return .removed(isOfApp: isOfApp, at: at) }
-        self.rows[row].tell(&place)
-        return .bound(isOfApp: isOfApp)
+        guard let slot = self.newest(token, hash) else { return .unknown }
+        let row = self.rows[Int(slot)]
+        if let at = row.removedAt { return .removed(isOfApp: Int(row.app) == app, at: at) }
+        place.become(
+            row.partition,
+            self.text.span.extracting(row.ids),
+            hostCount: Int(row.hostCount),
+            isOfControl: row.isOfControl
+        )
+        return .bound(isOfApp: Int(row.app) == app)
     }
 
     /// The same in the words of everybody who is in no hurry.
     func lookup(_ token: borrowing TokenWords, _ hash: UInt64) -> HostDirectory.Lookup {
-        let slot = self.newest(token, hash)
-        guard slot != Self.none else { return .unknown }
+        guard let slot = self.newest(token, hash) else { return .unknown }
         let row = self.rows[Int(slot)]
         let app = self.apps[Int(row.app)]
         if let at = row.removedAt { return .removed(app: app, at: at) }
         return .bound(
             HostDirectory.Entry(
-                host: HostID(String(decoding: row.text[row.hostRange], as: UTF8.self)),
+                host: HostID(String(decoding: self.text[row.host], as: UTF8.self)),
                 app: app,
-                instance: row.isOfControl
-                    ? InstanceID(String(decoding: row.text[row.instanceRange], as: UTF8.self)) : nil,
+                instance: row.isOfControl ? InstanceID(String(decoding: self.text[row.instance], as: UTF8.self)) : nil,
                 partition: row.partition
             )
         )
@@ -91,14 +92,19 @@ struct HostDirectoryPart: ~Copyable, Sendable {
 
     /// The row of the newest binding, else of the newest removal.
     @inline(__always)
-    private func newest(_ token: borrowing TokenWords, _ hash: UInt64) -> UInt32 {
-        var found = Self.none
+    private func newest(_ token: borrowing TokenWords, _ hash: UInt64) -> UInt32? {
+        var found: UInt32?
         _ = self.index.find(hash) { slot in
-            guard self.rows[Int(slot)].isOf(token) else { return false }
-            if found == Self.none || self.outweighs(slot, found) { found = slot }
+            guard self.isOf(token, slot) else { return false }
+            if found.map({ self.outweighs(slot, $0) }) ?? true { found = slot }
             return false
         }
         return found
+    }
+
+    @inline(__always)
+    private func isOf(_ token: borrowing TokenWords, _ slot: UInt32) -> Bool {
+        token.isSpelled(by: self.text.span.extracting(self.rows[Int(slot)].token))
     }
 
     private func outweighs(_ slot: UInt32, _ other: UInt32) -> Bool {
@@ -110,42 +116,55 @@ struct HostDirectoryPart: ~Copyable, Sendable {
         case (let at?, let otherAt?): (at, row.number) > (otherAt, other.number)
         }
     }
+}
 
-    /// Takes note of a partition's newest word on a token, in place of the one before.
-    mutating func note(
+// MARK: - Taking note
+
+extension HostDirectoryPart {
+    /// A partition's newest word on a token, in place of the one before: what it is bound to.
+    mutating func bind(_ token: DeviceToken, _ hash: UInt64, to entry: HostDirectory.Entry) {
+        let app = self.number(of: entry.app)
+        self.note(token, hash, entry.partition, app: app, removedAt: nil, host: entry.host, instance: entry.instance)
+    }
+
+    /// A partition's newest word on a token, in place of the one before: that it is no more.
+    mutating func markRemoved(
+        _ token: DeviceToken,
+        _ hash: UInt64,
+        app: BundleID,
+        at instant: Instant,
+        in partition: PartitionID
+    ) {
+        let app = self.number(of: app)
+        self.note(token, hash, partition, app: app, removedAt: instant, host: nil, instance: nil)
+    }
+
+    private mutating func note(
         _ token: DeviceToken,
         _ hash: UInt64,
         _ partition: PartitionID,
-        _ word: HostDirectory.Lookup
+        app: UInt32,
+        removedAt: Instant?,
+        host: HostID?,
+        instance: InstanceID?
     ) {
-        self.forget(token, hash, partition)
+        self.forget(token, hash, in: partition)
         self.number += 1
-        var row = Row(
+        let row = Row(
             hash: hash,
-            partition: partition,
-            app: 0,
-            text: token.bytes,
+            number: self.number,
+            removedAt: removedAt,
+            app: app,
+            start: self.text.count,
             tokenCount: UInt32(token.bytes.count),
-            hostCount: 0,
-            isOfControl: false,
-            removedAt: nil,
-            number: self.number
+            hostCount: UInt32(host?.rawValue.utf8.count ?? 0),
+            instanceCount: UInt32(instance?.rawValue.utf8.count ?? 0),
+            isOfControl: instance != nil,
+            partition: partition
         )
-        switch word {
-        case .unknown: return
-        case .removed(let app, let at):
-            row.app = self.number(of: app)
-            row.removedAt = at
-        case .bound(let entry):
-            row.app = self.number(of: entry.app)
-            row.isOfControl = entry.instance != nil
-            row.hostCount = UInt32(entry.host.rawValue.utf8.count)
-            row.text.reserveCapacity(
-                row.text.count + entry.host.rawValue.utf8.count + (entry.instance?.rawValue.utf8.count ?? 0)
-            )
-            row.text.append(contentsOf: entry.host.rawValue.utf8)
-            if let instance = entry.instance { row.text.append(contentsOf: instance.rawValue.utf8) }
-        }
+        self.text.append(contentsOf: token.bytes)
+        if let host { self.text.append(contentsOf: host.rawValue.utf8) }
+        if let instance { self.text.append(contentsOf: instance.rawValue.utf8) }
         if let slot = self.free.popLast() {
             self.rows[Int(slot)] = row
             self.index.insert(hash, slot)
@@ -156,15 +175,31 @@ struct HostDirectoryPart: ~Copyable, Sendable {
     }
 
     /// Forgets a partition's word on a token, if there is one.
-    mutating func forget(_ token: DeviceToken, _ hash: UInt64, _ partition: PartitionID) {
+    mutating func forget(_ token: DeviceToken, _ hash: UInt64, in partition: PartitionID) {
         let words = TokenWords(token)
         let found = self.index.find(hash) { slot in
-            self.rows[Int(slot)].partition == partition && self.rows[Int(slot)].isOf(words)
+            self.rows[Int(slot)].partition == partition && self.isOf(words, slot)
         }
         guard let found else { return }
         self.index.remove(hash, found)
-        self.rows[Int(found)].text = []
+        self.unusedText += self.rows[Int(found)].text.count
         self.free.append(found)
+        if self.unusedText > Self.unusedTextMin, self.unusedText > self.text.count / 2 { self.rewriteText() }
+    }
+
+    /// Leaves out the text of rows that are gone. O(rows), at most once for as many bytes written as it moves.
+    private mutating func rewriteText() {
+        var isFree = Array(repeating: false, count: self.rows.count)
+        for slot in self.free { isFree[Int(slot)] = true }
+        var text: [UInt8] = []
+        text.reserveCapacity(self.text.count - self.unusedText)
+        for slot in self.rows.indices where !isFree[slot] {
+            let range = self.rows[slot].text
+            self.rows[slot].start = text.count
+            text.append(contentsOf: self.text[range])
+        }
+        self.text = text
+        self.unusedText = 0
     }
 
     private mutating func number(of app: BundleID) -> UInt32 {
