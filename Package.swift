@@ -125,11 +125,17 @@ let package = Package(
                 "TestSupport", "Timelines", "WidgetModel", logging, nioCore, nioPosix,
             ]
         ),
-        // No product: `make bench` builds it by name.
+        // No products: `make bench` builds them by name.
         .executableTarget(
             name: "BenchmarkRows",
             dependencies: ["Engine", "IntentMatching", "TestSupport", "Timelines", "WidgetModel"],
             path: "Tests/Benchmarks/Rows",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "BenchmarkTransport",
+            dependencies: ["HTTP2", "HTTPTransport", "TLS", logging, nioCore, nioPosix],
+            path: "Tests/Benchmarks/Transport",
             swiftSettings: settings
         ),
         suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", nioPosix], exclude: ["Clients"]),

@@ -17,18 +17,22 @@ import time
 from engine_rows import engine_rows, timer_rows
 from host_rows import host_rows
 from index_rows import index_rows, size_rows, subscription_rows
+from restart_rows import restart_rows
 from rows import Row, table
 from server_rows import counted_rows, push_rows
+from transport_rows import transport_rows
 
 GROUPS = {
     "push": push_rows,
     "counts": counted_rows,
+    "transport": transport_rows,
     "index": index_rows,
     "conditions": subscription_rows,
     "sizes": size_rows,
     "engine": engine_rows,
     "timers": timer_rows,
     "hosts": host_rows,
+    "restart": restart_rows,
 }
 
 
@@ -44,11 +48,13 @@ def main() -> int:
     parser.add_argument("--program", required=True, help="the release build of freshet")
     parser.add_argument("--rows-program", required=True, help="the release build of BenchmarkRows")
     parser.add_argument("--hummingbird", default=".build/hummingbird/release/HummingbirdServer", help="the peer, if it is built")
+    parser.add_argument("--transport-program", default=".build/release/BenchmarkTransport")
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS), help="groups of rows")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=5, help="of each load on a server")
     parser.add_argument("--hosts", type=int, default=10_000, help="of the servers' rows")
     parser.add_argument("--instances", type=int, default=1_000_000, help="of the index's rows")
+    parser.add_argument("--restart-hosts", type=int, default=33_334, help="with three instances each")
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--json", nargs="?", const=f"docs/performance/{datetime.date.today()}.json",
                         help="also write the results, to docs/performance/<date>.json unless told otherwise")

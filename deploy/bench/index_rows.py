@@ -99,8 +99,10 @@ def matching(own: Session, peers: Peers, rounds: int) -> list[Row]:
                 other = server.match(query, 3 if figures[0] > 2 else 20)
                 same(query, answer, other, peer)
                 references.setdefault(peer, []).append(other["p50"])
-        for peer in ["PostgreSQL GIN", "CRoaring", "SQLite", "Redis"]:
-            id = "P6" if query in (SELECTIVE, MEDIUM) and peer.startswith("Postgres") else "index"
+                if "prepared" in other:
+                    references.setdefault(f"{peer}, prepared", []).append(other["prepared"])
+        for peer in ["PostgreSQL GIN", "PostgreSQL GIN, prepared", "CRoaring", "SQLite", "Redis"]:
+            id = "P6" if query in (SELECTIVE, MEDIUM) and peer == "PostgreSQL GIN" else "index"
             target = targets(query, peer)
             if peer in peers.why:
                 found.append(absent(id, name, peer, peers.why[peer], unit="us", figures=figures, times_faster=True,
@@ -178,8 +180,9 @@ def subscription_rows(options: argparse.Namespace) -> list[Row]:
         Row("when", "bytes a condition", "B", column("insert", "bytes"), target=150, at_least=False),
     ]
     for kind in ("rare kind", "3 % kind", "10 % kind"):
-        matched = statistics.median(column(kind, "matched"))
-        found.append(Row("when", f"a push's conditions, {kind}, {matched:.0f} match", "us", column(kind, "p50")))
+        matched, held = (statistics.median(column(kind, member)) for member in ("matched", "held"))
+        found.append(Row("when", f"a push's conditions, {kind}: {matched:.0f} match, of {held:.0f} instances", "us",
+                         column(kind, "p50")))
         found.append(Row("when", f"the same, 99 % of them, {kind}", "us", column(kind, "p99")))
     return found
 

@@ -4,6 +4,7 @@ import argparse
 import pathlib
 import socket
 import subprocess
+import time
 
 import instructions
 from gateway import Gateway, cpu_seconds, token
@@ -36,6 +37,13 @@ class Server:
     @property
     def pid(self) -> int:
         return self.process.pid
+
+    def wait(self) -> None:
+        """Until it accepts connections."""
+        while socket.socket().connect_ex(("127.0.0.1", self.port)) != 0:
+            if self.process.poll() is not None:
+                raise RuntimeError(f"{self.process.args[0]} ended with {self.process.returncode}")
+            time.sleep(0.05)
 
     def stop(self) -> None:
         self.process.terminate()
@@ -81,6 +89,8 @@ def push_rows(options: argparse.Namespace) -> list[Row]:
                                           options.hosts)
         else:
             why[HUMMINGBIRD] = "not built: make bench-setup"
+        for server in servers.values():
+            server.wait()
         own = device_uris(gateway, options.hosts)
         figures, walls, references = [], [], {}
         for number in range(options.rounds):
