@@ -190,6 +190,7 @@ def subscription_rows(options: argparse.Namespace) -> list[Row]:
 def size_rows(options: argparse.Namespace) -> list[Row]:
     """What grows as instances do, and what does not."""
     found = []
+    costs: dict[str, dict[int, list[float]]] = {}
     for count in options.sizes:
         own = Session(options.rows_program, "index", str(count))
         try:
@@ -200,13 +201,26 @@ def size_rows(options: argparse.Namespace) -> list[Row]:
                 hits = answers[0]["hits"]
                 found.append(Row("P12", f"match, {name}, {size}, {hits:,.0f} hits", "us", [a["p50"] for a in answers],
                                  target=500 if count == 10_000_000 and query == "broad" else None, at_least=False))
-                found.append(Row("P12", f"the same a hit, {name}, {size}", "ns",
-                                 [a["p50"] * 1000 / max(1, hits) for a in answers]))
+                each = [a["p50"] * 1000 / max(1, hits) for a in answers]
+                found.append(Row("P12", f"the same a hit, {name}, {size}", "ns", each))
+                costs.setdefault(f"match a hit, {name}", {})[count] = each
             rates = [own.ask("reregister", min(count, 200_000))["perSecond"] for _ in range(options.rounds)]
-            found.append(Row("P12", f"one re-registration in the index, {size}", "us", [1e6 / rate for rate in rates]))
+            each = [1e6 / rate for rate in rates]
+            found.append(Row("P12", f"one re-registration in the index, {size}", "us", each))
+            costs.setdefault("one re-registration in the index", {})[count] = each
             found.append(Row("P12", f"bytes an instance in the index, {size}", "B", [own.loaded["bytes"]]))
             found.append(Row("P12", f"loaded a second, {size}", "/s", [own.loaded["perSecond"]],
                              target=2e6 if count == 10_000_000 else None))
         finally:
             own.stop()
+    # From where a question's fixed cost is no longer what counts.
+    first, last = min(size for size in options.sizes if size >= min(100_000, max(options.sizes))), max(options.sizes)
+    if first < last:
+        for name, by_size in costs.items():
+            growth = [late / early for early, late in zip(by_size[first], by_size[last])]
+            found.append(Row("P12", f"{name}: at {last:,} over {first:,}", "x", growth, target=3, at_least=False))
+    own = Session(options.rows_program, "index", str(max(options.sizes)), "10000")
+    own.stop()
+    found.append(Row("P8", f"bytes an instance in the index, {max(options.sizes):,} instances, 10,000 configurations", "B",
+                     [own.loaded["bytes"]], target=60, at_least=False))
     return found

@@ -3,8 +3,10 @@ import IntentMatching
 /// The measured side of `make bench`'s rows of the index, the engine and the timers; `deploy/bench` runs it beside peers.
 ///
 ///     BenchmarkRows data COUNT VERSION     the instances, one a line, for the peers
-///     BenchmarkRows index COUNT            an index of them; then a command a line on standard input
-///     BenchmarkRows subscriptions COUNT    conditions on the instances' side
+///     BenchmarkRows index COUNT CLASSES    an index of them, of so many different configurations if that is given; then a
+///                                          command a line on standard input
+///     BenchmarkRows conditions COUNT       conditions on the instances' side and what pushes bring, one a line
+///     BenchmarkRows subscriptions COUNT    the same conditions, indexed and asked
 ///     BenchmarkRows timers COUNT           a calendar of timers
 ///     BenchmarkRows engine COUNT           an engine; then a command a line on standard input
 ///
@@ -17,8 +19,11 @@ import IntentMatching
         switch arguments[1] {
         case "data": InstanceLines.print(count, version: arguments.count > 3 ? Int(arguments[3]) ?? 0 : 0)
         case "index":
-            var session = IndexSession(count)
+            var session = IndexSession(count, classes: arguments.count > 3 ? Int(arguments[3]) : nil)
             try session.run()
+        case "conditions":
+            var rows = SubscriptionRows(count)
+            rows.printLines()
         case "subscriptions":
             var rows = SubscriptionRows(count)
             try rows.run()
@@ -31,6 +36,6 @@ import IntentMatching
     }
 
     private static func explain() {
-        print("usage: BenchmarkRows data|index|subscriptions|timers|engine COUNT")
+        print("usage: BenchmarkRows data|index|conditions|subscriptions|timers|engine COUNT")
     }
 }

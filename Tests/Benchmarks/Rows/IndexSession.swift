@@ -15,8 +15,8 @@ struct IndexSession {
     /// Configurations are made in chunks that are not timed: ten million of them at once would not fit.
     private static let chunk = 20_000
 
-    init(_ count: Int) {
-        self.population = Population(count: count)
+    init(_ count: Int, classes: Int? = nil) {
+        self.population = Population(count: count, classes: classes)
     }
 
     mutating func run() throws {

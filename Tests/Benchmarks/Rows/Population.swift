@@ -30,9 +30,17 @@ struct Population {
     }
 
     let count: Int
+    /// How many different configurations there are at most, if they repeat.
+    var classes: Int?
 
-    /// What instance `number` is configured with; in another version it has another team.
-    func row(_ number: Int, version: Int = 0) -> Row {
+    init(count: Int, classes: Int? = nil) {
+        self.count = count
+        self.classes = classes
+    }
+
+    /// What an instance is configured with; in another version it has another team.
+    func row(_ instance: Int, version: Int = 0) -> Row {
+        let number = self.classes.map { instance % $0 } ?? instance
         var dice = SplitMix64(seed: UInt64(number) &* 0xD1B5_4A32_D192_ED03)
         var row = Row(
             topic: Self.topic(&dice),
