@@ -317,8 +317,9 @@ import Testing
             let other = HTTPTarget(target.origin, tls: target.tls, lane: "b")
             #expect(try await client.send(Self.post(), to: target).status == 200)
             try await Self.until { client.counters().targets == 0 }
-            #expect(try await client.send(Self.post(), to: other).status == 200)
+            // Before another connection may be idle, too.
             #expect(client.counters().limits[.idle] == 1)
+            #expect(try await client.send(Self.post(), to: other).status == 200)
         }
         try await Self.with({ $0.targetsMax = 1 }) { client, target, server in
             let other = HTTPTarget(target.origin, tls: target.tls, lane: "b")
