@@ -85,6 +85,14 @@ package final class TopicTable: Sendable {
         self.defaultEntry = defaultsToOnlyTopic && reachable.count == 1 ? reachable[0] : nil
     }
 
+    /// The same topics in an object of its own: event loops that share one count their references to it in one place.
+    package init(copying table: TopicTable) {
+        self.topics = table.topics
+        self.bundles = table.bundles
+        self.defaultEntry = table.defaultEntry
+        self.types = table.types
+    }
+
     /// The topics of an app, each with the types that go with it.
     private static func entries(of app: App) -> [(String, PushTypeSet)] {
         var topics: [(String, PushTypeSet)] = []

@@ -40,6 +40,20 @@ package struct ServedApps: Sendable {
             self.broadcastExpiration = broadcastExpiration
         }
 
+        /// The same app in an object of its own.
+        convenience init(copying app: App) {
+            self.init(
+                number: app.number,
+                bundle: app.bundle,
+                acceptsUnknownTokens: app.acceptsUnknownTokens,
+                matchedMax: app.matchedMax,
+                schemas: app.schemas,
+                isInDevelopment: app.isInDevelopment,
+                meter: app.meter,
+                broadcastExpiration: app.broadcastExpiration
+            )
+        }
+
         /// The schema of a kind, or nil if the app has none of that name.
         package func schema(of kind: WidgetKind) -> KindSchema? {
             self.schemas.first { $0.kind == kind }
@@ -53,6 +67,10 @@ package struct ServedApps: Sendable {
         self.apps = apps
         self.byBundle = Dictionary(uniqueKeysWithValues: apps.map { ($0.bundle, $0.number) })
     }
+
+    /// The same apps in objects of their own, for one event loop: where several count references to one object, its
+    /// count goes from processor to processor with each push.
+    func copy() -> ServedApps { ServedApps(self.apps.map { App(copying: $0) }) }
 
     package subscript(bundle: BundleID) -> App? {
         self.byBundle[bundle].map { self.apps[$0] }

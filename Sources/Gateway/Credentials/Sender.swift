@@ -26,6 +26,17 @@ package final class Sender: Sendable {
         self.scope = scope
         self.meter = meter
     }
+
+    /// The same sender in an object of its own, for one event loop: see ``ServedApps/copy()``.
+    convenience init(copying sender: Sender) {
+        self.init(
+            team: sender.team,
+            keyID: sender.keyID,
+            topics: TopicTable(copying: sender.topics),
+            scope: sender.scope,
+            meter: sender.meter
+        )
+    }
 }
 
 /// What a provider key is for, as far as it decides which keys may share a connection.

@@ -15,6 +15,8 @@ package struct PushJudge: ~Copyable {
     let rules: PushRules
     let reader = JSONReader()
     private var tokens: ProviderTokenCache<VerifiedSender>
+    /// At most one for each provider key.
+    private var ownSenders: [KeyID: (shared: Sender, own: Sender)] = [:]
     /// The number of the token that came last.
     private var latestToken = 0
     /// The device token of the push at hand.
@@ -35,7 +37,7 @@ package struct PushJudge: ~Copyable {
         seed: UInt64,
         rules: PushRules = .all
     ) {
-        self.apps = apps
+        self.apps = apps.copy()
         self.senders = senders
         self.directory = directory
         self.limits = limits
@@ -178,9 +180,19 @@ package struct PushJudge: ~Copyable {
         if let verified = self.tokens.value(for: authorization, guess: &self.latestToken) { return verified }
         let token = try ProviderToken.parse(authorization: authorization, reader: self.reader, rules: self.rules)
         self.verifications += 1
-        let verified = try self.senders.identify(token, inForce: self.rules)
+        let identified = try self.senders.identify(token, inForce: self.rules)
+        let verified = VerifiedSender(sender: self.own(identified.sender), issuedAt: identified.issuedAt)
         self.tokens.insert(verified, for: authorization)
         return verified
+    }
+
+    /// This event loop's own copy of a sender that all loops share.
+    private mutating func own(_ shared: Sender) -> Sender {
+        guard let key = shared.keyID else { return shared }
+        if let known = self.ownSenders[key], known.shared === shared { return known.own }
+        let own = Sender(copying: shared)
+        self.ownSenders[key] = (shared, own)
+        return own
     }
 
     /// What a person is told who wonders about a token that is in order by itself.
