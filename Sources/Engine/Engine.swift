@@ -57,6 +57,8 @@ package struct Engine: Sendable {
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
     var approached = Approach()
+    /// Whose push came last: looked at first, and no part of the state.
+    private var latestTeam: UInt32?
     /// The output that is being filled: the caller's, while a record is applied.
     var output = EngineOutput()
 
@@ -158,6 +160,14 @@ package struct Engine: Sendable {
     }
 
     private mutating func internTeam(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> UInt32 {
+        // Most pushes are of the sender that pushed last.
+        if let latest = self.latestTeam, self.teams.names[Int(latest)].equals(bytes, in: range) { return latest }
+        let team = try self.team(bytes, in: range)
+        self.latestTeam = team
+        return team
+    }
+
+    private mutating func team(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> UInt32 {
         if let team = self.teams.find(bytes, in: range) { return team }
         guard let name = String(validating: bytes[range], as: UTF8.self) else {
             throw .invalid(offset: range.lowerBound)
