@@ -31,11 +31,7 @@ package struct PackedRecords: Hashable, Sendable {
 
     /// Appends one record. An empty record is a record too.
     package mutating func append(_ record: [UInt8]) {
-        var writer = ByteWriter()
-        swap(&writer.bytes, &self.bytes)
-        writer.write(record)
-        swap(&writer.bytes, &self.bytes)
-        self.count += 1
+        self.append { $0.bytes.append(contentsOf: record) }
     }
 
     /// Appends the record that `body` writes.
@@ -65,6 +61,13 @@ package struct PackedRecords: Hashable, Sendable {
         self.count += other.count
     }
 
+    /// The records since the last call; there are none afterwards.
+    package mutating func take() -> PackedRecords {
+        var taken = PackedRecords()
+        swap(&taken, &self)
+        return taken
+    }
+
     /// Where each record is in ``bytes``, in order.
     package var ranges: Ranges { Ranges(bytes: self.bytes) }
 
@@ -84,27 +87,5 @@ package struct PackedRecords: Hashable, Sendable {
                 return range
             }
         }
-    }
-}
-
-/// Packs records one after the other and hands them over as a whole.
-package struct RecordPacker: Sendable {
-    private var packed = PackedRecords()
-
-    package init() {}
-
-    package var recordCount: Int { self.packed.count }
-    package var byteCount: Int { self.packed.bytes.count }
-
-    /// Appends the record that `body` writes.
-    package mutating func append(_ body: (inout ByteWriter) -> Void) {
-        self.packed.append(body)
-    }
-
-    /// The records since the last call; the packer is empty afterwards.
-    package mutating func take() -> PackedRecords {
-        let packed = self.packed
-        self.packed = PackedRecords()
-        return packed
     }
 }

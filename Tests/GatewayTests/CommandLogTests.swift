@@ -12,9 +12,9 @@ import WidgetModel
     }
 
     private static func packedBytes(_ record: Record) -> Int {
-        var packer = RecordPacker()
-        packer.append { record.encode(into: &$0) }
-        return packer.byteCount
+        var packed = PackedRecords()
+        packed.append { record.encode(into: &$0) }
+        return packed.bytes.count
     }
 
     private static func limits(_ bytes: Int) -> JournalLimits {

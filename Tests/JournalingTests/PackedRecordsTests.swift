@@ -5,18 +5,18 @@ import WidgetModel
 
 @Suite struct PackedRecordsTests {
     @Test func `records come back as they were packed`() {
-        var packer = RecordPacker()
+        var packed = PackedRecords()
         let records: [[UInt8]] = [
             [], [1], [UInt8](repeating: 7, count: 127), [UInt8](repeating: 8, count: 128), [2, 3],
             [UInt8](repeating: 9, count: 20_000),
         ]
-        for record in records { packer.append { writer in for byte in record { writer.write(byte: byte) } } }
-        #expect(packer.recordCount == 6)
-        let packed = packer.take()
+        for record in records { packed.append { writer in for byte in record { writer.write(byte: byte) } } }
         #expect(packed.count == 6)
         #expect(packed.ranges.map { Array(packed.bytes[$0]) } == records)
-        #expect(packer.recordCount == 0)
-        #expect(packer.take() == PackedRecords())
+        let taken = packed.take()
+        #expect(taken.count == 6)
+        #expect(taken.ranges.map { Array(taken.bytes[$0]) } == records)
+        #expect(packed == PackedRecords())
     }
 
     @Test func `stored bytes are frames from end to end or refused`() throws {

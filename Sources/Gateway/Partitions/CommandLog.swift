@@ -73,15 +73,15 @@ package struct CommandLog: Sendable {
     }
 
     private func packedBytes(of record: Record) throws(Problem) -> Int {
-        var packer = RecordPacker()
-        packer.append { record.encode(into: &$0) }
-        guard packer.byteCount <= self.submissionBytesMax else {
+        var packed = PackedRecords()
+        packed.append { record.encode(into: &$0) }
+        guard packed.bytes.count <= self.submissionBytesMax else {
             throw Problem(
                 .tooLarge,
-                "this would be a record of \(packer.byteCount) bytes, at most \(self.submissionBytesMax) are taken"
+                "this would be a record of \(packed.bytes.count) bytes, at most \(self.submissionBytesMax) are taken"
             )
         }
-        return packer.byteCount
+        return packed.bytes.count
     }
 
     /// Logs one record for every partition in one transaction; one answer each, in the partitions' order.

@@ -14,12 +14,13 @@ package struct SubmissionBuilder {
     }
 
     private let partitions: Int
-    private var packers: [RecordPacker]
+    /// By partition.
+    private var records: [PackedRecords]
     package private(set) var recordCount = 0
 
     package init(partitions: Int) {
         self.partitions = partitions
-        self.packers = (0..<partitions).map { _ in RecordPacker() }
+        self.records = Array(repeating: PackedRecords(), count: partitions)
     }
 
     package var isEmpty: Bool { self.recordCount == 0 }
@@ -66,9 +67,9 @@ package struct SubmissionBuilder {
     @inline(__always)
     private mutating func append(to partition: PartitionID, _ body: (inout ByteWriter) -> Void) -> Ticket {
         self.recordCount += 1
-        let index = self.packers[Int(partition.rawValue)].recordCount
-        self.packers[Int(partition.rawValue)].append(body)
-        if self.packers[Int(partition.rawValue)].byteCount >= Self.batchBytesMax { self.isFull = true }
+        let index = self.records[Int(partition.rawValue)].count
+        self.records[Int(partition.rawValue)].append(body)
+        if self.records[Int(partition.rawValue)].bytes.count >= Self.batchBytesMax { self.isFull = true }
         return Ticket(partition: partition, index: index)
     }
 
@@ -80,8 +81,8 @@ package struct SubmissionBuilder {
     /// What was added since the last call, for the journal; empties the builder.
     package mutating func take() -> Submission {
         var batches: [Submission.Batch] = []
-        for index in self.packers.indices where self.packers[index].recordCount > 0 {
-            batches.append(Submission.Batch(partition: PartitionID(UInt16(index)), records: self.packers[index].take()))
+        for index in self.records.indices where self.records[index].count > 0 {
+            batches.append(Submission.Batch(partition: PartitionID(UInt16(index)), records: self.records[index].take()))
         }
         self.recordCount = 0
         self.isFull = false

@@ -50,14 +50,14 @@ enum JournalCrasher {
             let chosen = all ? Array(0..<Self.partitions) : [Int(number % UInt64(Self.partitions))]
             let name = number
             let batches = chosen.map { partition in
-                var packer = RecordPacker()
+                var packed = PackedRecords()
                 for _ in 0..<(1 + Int(name % 3)) {
-                    packer.append { writer in
+                    packed.append { writer in
                         writer.write(fixed64: name)
                         for _ in 0..<24 { writer.write(fixed64: name &* 0x9E37_79B9_7F4A_7C15) }
                     }
                 }
-                return Submission.Batch(partition: PartitionID(UInt16(partition)), records: packer.take())
+                return Submission.Batch(partition: PartitionID(UInt16(partition)), records: packed)
             }
             journal.append(Submission(batches)) { result in
                 if case .success(let receipts) = result {
