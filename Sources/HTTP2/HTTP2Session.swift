@@ -98,7 +98,10 @@ import CNghttp2
         var given = 0
         var offset = 0
         var mayClose = false
-        while let head = self.scanner.next(bytes, from: &offset) {
+        // Taken out meanwhile: a check of exclusive access for each frame would cost more than finding it.
+        var scanner = self.scanner
+        defer { self.scanner = scanner }
+        while let head = scanner.next(bytes, from: &offset) {
             var verdict = unsafe self.state.pointee.rules.judge(head, at: second)
             // Of the frames that nghttp2 has not read yet, only a reset closes a stream.
             mayClose = mayClose || head.type == FrameType.resetStream
