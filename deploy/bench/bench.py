@@ -71,7 +71,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=5, help="of each load on a server")
     parser.add_argument("--hosts", type=int, default=10_000, help="of the servers' rows")
     parser.add_argument("--instances", type=int, default=1_000_000, help="of the index's rows")
-    parser.add_argument("--restart-hosts", type=int, default=33_334, help="with three instances each")
+    parser.add_argument("--restart-hosts", type=int, default=33_334,
+                        help="with three instances each; the target is for a million instances, 333,334 hosts")
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 100_000, 1_000_000, 10_000_000],
                         help="of the rows that show what grows; those that do not fit the free memory are left out")
     parser.add_argument("--json", nargs="?", const=f"docs/performance/{datetime.date.today()}.json",

@@ -15,8 +15,8 @@ COLOURS = ["#0b6e99", "#b3541e", "#3f7d20", "#7a3e9d", "#a11d33", "#555555", "#c
 # Rows by the words that their names begin with, and what the chart calls them.
 SERIES = {
     "match, 100 hits": "match: 100 hits, us",
-    "the same a hit, topic and leagues": "match: 0.9 % of all, ns a hit",
-    "the same a hit, a tenth of all": "match: 10 % of all, ns a hit",
+    "match a hit, topic and leagues": "match: 0.9 % of all, ns a hit",
+    "match a hit, a tenth of all": "match: 10 % of all, ns a hit",
     "one re-registration in the index": "re-registration in the index, us",
     "a push to one host in the engine": "push to one host in the engine, us",
     "burst, every match reloads": "burst: a hit that reloads, ns",

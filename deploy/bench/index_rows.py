@@ -30,7 +30,12 @@ def compiled(name: str, library: str, folder: pathlib.Path) -> pathlib.Path | No
     """A peer in C; None if its library is not installed."""
     program = folder / name
     command = ["cc", "-O3", "-march=native", "-o", program, PEERS / f"{name}.c", f"-l{library}"]
-    return program if subprocess.run(command, capture_output=True).returncode == 0 else None
+    built = subprocess.run(command, capture_output=True, text=True)
+    if built.returncode == 0:
+        return program
+    if "No such file or directory" in built.stderr or f"cannot find -l{library}" in built.stderr:
+        return None
+    raise RuntimeError(f"{name}.c does not compile:\n{built.stderr}")
 
 
 def same(query: str, own: dict, other: dict, peer: str) -> None:
@@ -202,7 +207,7 @@ def size_rows(options: argparse.Namespace) -> list[Row]:
                 found.append(Row("P12", f"match, {name}, {size}, {hits:,.0f} hits", "us", [a["p50"] for a in answers],
                                  target=500 if count == 10_000_000 and query == "broad" else None, at_least=False))
                 each = [a["p50"] * 1000 / max(1, hits) for a in answers]
-                found.append(Row("P12", f"the same a hit, {name}, {size}", "ns", each))
+                found.append(Row("P12", f"match a hit, {name}, {size}", "ns", each))
                 costs.setdefault(f"match a hit, {name}", {})[count] = each
             rates = [own.ask("reregister", min(count, 200_000))["perSecond"] for _ in range(options.rounds)]
             each = [1e6 / rate for rate in rates]

@@ -49,6 +49,6 @@ def restart_rows(options: argparse.Namespace) -> list[Row]:
     name = f"restart to ready, {instances:,} instances"
     seconds = [own for own, _ in pairs]
     return [
-        Row("P10", name, "s", seconds, target=1, at_least=False),
+        Row("P10", name, "s", seconds, target=1 if instances >= 1_000_000 else None, at_least=False),
         Row("P10", name, "s", seconds, "SQLite reads the log", [other for _, other in pairs], times_faster=True),
     ]
