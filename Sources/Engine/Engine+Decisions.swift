@@ -53,7 +53,7 @@ extension Engine {
             self.openWindow(of: instance)
             var plan = self.plan(instance, self.demand(of: instance))
             if case .issue(let exemption, let isPush) = plan {
-                self.issue(instance, exemption, isPush: isPush)
+                self.issue(instance, exemption, isPush: isPush, isOnce: isOnce)
                 plan = self.plan(instance, self.demand(of: instance))
             }
             guard case .wait(let until, let reason) = plan else {
@@ -72,6 +72,7 @@ extension Engine {
     private mutating func wantPolicy(_ instance: UInt32) {
         let due = self.instances[instance].timelineDue
         self.instances[instance].timelineDue = .max
+        if self.instances[instance].isHostDriven { return self.predict(ReloadCauses(.policy), instance) }
         self.instances[instance].waiting.insert(ReloadCauses(.policy))
         self.openWindow(of: instance)
         guard self.isThinned(instance) else { return }
@@ -140,6 +141,7 @@ extension Engine {
         }
         let pausedUntil = self.apps.kinds[Int(self.instances[instance].kind)].pausedUntil
         if pausedUntil > self.now { return .wait(until: pausedUntil, .paused) }
+        if self.instances[instance].isHostDriven, let held = self.heldByToken(instance) { return held }
         // An instance reloads once at an instant, so that its reloads' ids are unique.
         let budget = self.instances[instance].budget
         let again = budget.lastReload.map { $0.milliseconds + 1 } ?? .min
@@ -208,7 +210,8 @@ extension Engine {
     @inline(__always)
     private func policyReload(_ instance: UInt32, _ demand: Demand, _ terms: BudgetTerms) -> Int64? {
         let due = self.instances[instance].timelineDue
-        guard due - Self.policyJoin.milliseconds <= self.now else { return nil }
+        // What a host does by itself proves nothing of what it has read, so nothing joins it.
+        guard due - Self.policyJoin.milliseconds <= self.now, !self.instances[instance].isHostDriven else { return nil }
         let isPaced = self.instances[instance].isPolicyPaced
         let until = max(due, self.earliest(instance, isPaced ? .paced : .urgent, isPush: false, terms))
         guard until - Self.policyJoin.milliseconds <= self.now, demand.minExpiry > until else { return nil }

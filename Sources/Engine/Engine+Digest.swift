@@ -28,6 +28,8 @@ extension Engine {
             }
             hash.combine(UInt64(sender.charged))
             hash.combine(UInt64(sender.exempt))
+            hash.combine(UInt64(sender.collateral))
+            hash.combine(UInt64(sender.collateralOver))
         }
         self.repeats.forEach { entry in
             hash.combine(entry.id.high)
@@ -59,6 +61,7 @@ extension Engine {
         writer.write(app.defaultExpiration)
         writer.write(byte: app.defaultPriority.rawValue)
         writer.write(app.developerMode)
+        writer.write(byte: app.environment.rawValue)
         writer.write(app.isConfigured)
         writer.write(signed: app.pausedUntil)
         for kind in app.kinds {
@@ -87,6 +90,7 @@ extension Engine {
         writer.write(row.firstRegisteredAt)
         writer.write(row.leaseEnds) { $0.write($1) }
         writer.write(signed: row.foregroundUntil)
+        writer.write(signed: row.pushedAt)
         for session in HostSession.allCases { writer.write(signed: row.sessionsUntil[Int(session.rawValue)]) }
         for flag in [row.tellsVisibility, row.isInStandBy, row.isInLowPower] { writer.write(flag) }
         row.windows.encode(into: &writer)
@@ -96,6 +100,7 @@ extension Engine {
         writer.write(each: row.tokens) { writer, token in
             writer.write(token.token.bytes)
             writer.write(token.boundAt)
+            writer.write(byte: token.environment.rawValue)
         }
         for instance in self.instances(of: host) { self.digest(instance, &writer) }
         hash.combine(writer.bytes.span)
@@ -108,13 +113,14 @@ extension Engine {
         writer.write(row.isLive)
         writer.write(row.isOrphaned)
         writer.write(row.isPolicyPaced)
+        writer.write(row.isHostDriven)
         writer.write(self.instances.rollingDay(of: instance)) { $1.encode(into: &$0) }
         row.budget.encode(into: &writer)
         writer.write(varint: UInt64(row.waiting.rawValue))
         writer.write(byte: row.reason.rawValue)
         for date in [
             row.decidesAt, row.timelineDue, row.minExpiry, row.reloadsExpire, row.freeSetupAt, row.firstWindow,
-            row.visibleUntil, row.heldUntil, details.viewedAt, details.systemChangeAt,
+            row.visibleUntil, row.heldUntil, details.viewedAt, details.systemChangeAt, details.awaitsReport,
         ] {
             writer.write(signed: date)
         }
@@ -122,8 +128,11 @@ extension Engine {
             writer.write(varint: UInt64(number))
         }
         writer.write(varint: UInt64(row.windowMinute))
-        writer.write(varint: UInt64(details.observedReloads))
+        for count in [details.observedReloads, details.collateralReloads, details.collateralOverReloads] {
+            writer.write(varint: UInt64(count))
+        }
         writer.write(details.awaitsLook)
+        writer.write(byte: details.controlEnvironment.rawValue)
         writer.write(details.shownEntry) { $0.write($1) }
         writer.write(varint: UInt64(row.generation))
         writer.write(varint: row.configuredAt.rawValue)
@@ -140,7 +149,13 @@ extension Engine {
         while reload != ReloadTable.none {
             Effect.reload(self.effect(of: self.reloads[reload])).encode(into: &writer)
             writer.write(varint: UInt64(self.reloads[reload].generation))
-            writer.write(self.reloads[reload].isPush)
+            for flag in [
+                self.reloads[reload].isCounted, self.reloads[reload].isPush, self.reloads[reload].sharesToken,
+                self.reloads[reload].isTrigger,
+            ] {
+                writer.write(flag)
+            }
+            writer.write(self.reloads[reload].collateral) { $0.write(byte: $1.rawValue) }
             writer.write(self.reloads[reload].digest) { self.write($1, &$0) }
             self.digest(self.reloads[reload].pushes, &writer)
             reload = self.reloads[reload].next

@@ -30,9 +30,14 @@ extension Engine {
             case .app(let app): self.matching(app: app, kind: audience.kind, push.pattern, attributes: push.attributes)
             }
         var rows: [DryRunView.Row] = []
+        let pushed = self.hostsPushed(incoming, hit)
         for instance in hit {
             let kind = self.apps.kinds[Int(self.instances[instance].kind)].name
-            let decision = self.decision(of: incoming, instance)
+            var decision = self.decision(of: incoming, instance)
+            let row = self.instances[instance]
+            if decision == .deferred || decision == .expired, !row.isControl, pushed.contains(row.host) {
+                decision = self.exemption(of: instance, waiting: []) == nil ? .reload : .exempt
+            }
             if let index = rows.firstIndex(where: { $0.kind == kind && $0.decision == decision }) {
                 rows[index].count += 1
             } else {
@@ -52,6 +57,17 @@ extension Engine {
             },
             plans: self.plans(of: audience)
         )
+    }
+
+    /// The hosts to whose token the push would go at once, since it conforms for one of their widgets: it would reload all
+    /// of them.
+    private mutating func hostsPushed(_ push: IncomingPush, _ hit: [UInt32]) -> Set<UInt32> {
+        var hosts: Set<UInt32> = []
+        for instance in hit where self.instances[instance].isHostDriven && !self.instances[instance].isControl {
+            let decision = self.decision(of: push, instance)
+            if decision == .reload || decision == .exempt { hosts.insert(self.instances[instance].host) }
+        }
+        return hosts
     }
 
     /// How the index found the instances; none for a push to a host, which looks at each of its instances.

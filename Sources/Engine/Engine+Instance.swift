@@ -62,6 +62,8 @@ extension Engine {
             interval: terms.interval,
             exemptReloads: Int(row.exemptReloads),
             observedReloads: Int(self.instances[details: instance].observedReloads),
+            collateralReloads: Int(self.instances[details: instance].collateralReloads),
+            collateralOverReloads: Int(self.instances[details: instance].collateralOverReloads),
             viewRate: Int(row.rate.scaled),
             isLearning: self.apps.kinds[Int(row.kind)].bare.isLearning(
                 windowFrom: terms.window.start,

@@ -109,6 +109,12 @@ extension Engine {
         if !row.isLive, count > 0 || !row.waiting.isEmpty || row.firstReload != ReloadTable.none {
             faults.append("\(name): removed, but something waits")
         }
+        if row.isLive, row.isHostDriven != (self.hosts[row.host].delivery == .apns) {
+            faults.append("\(name): who drives its timelines is not what its delivery says")
+        }
+        if row.isHostDriven, !row.waiting.isSubset(of: ReloadCauses(.appRequest)) || row.heldUntil != .min {
+            faults.append("\(name): waits for what its host does by itself")
+        }
         self.check(reloadsOf: instance, name, &held, &faults)
         self.check(budgetOf: instance, name, &faults)
         self.check(timerOf: instance, name, &faults)

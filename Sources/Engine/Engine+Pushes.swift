@@ -113,6 +113,7 @@ extension Engine {
                 id: head.id,
                 team: team,
                 priority: push.priority,
+                isForApp: head.target == .app,
                 contentHash: head.contentHash,
                 position: self.position,
                 acceptedAt: self.time,
@@ -166,6 +167,11 @@ extension Engine {
         _ audience: PushAudience,
         _ bytes: [UInt8]
     ) {
+        if self.hosts[host].delivery == .apns {
+            let matched = self.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
+            for together in self.byToken(matched) { self.accept(push, throughToken: together) }
+            return
+        }
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
             let next = self.instances[instance].nextOfHost
@@ -212,6 +218,7 @@ extension Engine {
     private mutating func accept(_ push: IncomingPush, app: UInt32, _ audience: PushAudience) {
         // Shared, not copied: deciding changes no instance's place in it.
         let index = self.index
+        var hostDriven: [UInt32] = []
         index.matches(
             app: self.apps.apps[Int(app)].id,
             kind: audience.kind.map { self.apps.kinds[Int($0)].name },
@@ -219,7 +226,30 @@ extension Engine {
             attributes: audience.attributes,
             batchLimit: 4096
         ) { batch in
-            for place in batch.indices { self.accept(push, for: batch[place]) }
+            for place in batch.indices {
+                if self.instances[batch[place]].isHostDriven {
+                    hostDriven.append(batch[place])
+                } else {
+                    self.accept(push, for: batch[place])
+                }
+            }
+        }
+        if !hostDriven.isEmpty { self.accept(push, hostDriven: hostDriven) }
+    }
+
+    /// Decides a push for instances of hosts that are reached through tokens, host by host.
+    private mutating func accept(_ push: IncomingPush, hostDriven: [UInt32]) {
+        let sorted = hostDriven.sorted { left, right in
+            let hosts = (self.instances[left].host, self.instances[right].host)
+            guard hosts.0 == hosts.1 else { return hosts.0 < hosts.1 }
+            return self.instances[details: left].id < self.instances[details: right].id
+        }
+        var first = sorted.startIndex
+        while first < sorted.endIndex {
+            let host = self.instances[sorted[first]].host
+            let end = sorted[first...].firstIndex { self.instances[$0].host != host } ?? sorted.endIndex
+            for together in self.byToken(Array(sorted[first..<end])) { self.accept(push, throughToken: together) }
+            first = end
         }
     }
 
@@ -258,15 +288,7 @@ extension Engine {
         }
         let joined = self.senderPauses.isEmpty && self.instances[instance].isJoined(by: push, now: self.now)
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
-        if replaced == nil, !push.isOnce,
-            Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax
-        {
-            self.ledger.match(push.row, as: .failed)
-            self.ledger.noteFailure(push.row, .pendingLimit)
-            return self.note(instance, .failed, .pendingLimit, push: push.id)
-        }
-        self.ledger.match(push.row, as: .deferred)
-        self.enqueue(push, instance, replacing: replaced)
+        guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {
             // What waited already is decided first, and this with it: nothing else changes.
             return self.note(
@@ -292,6 +314,30 @@ extension Engine {
         }
     }
 
+    /// Puts a push among those that wait for an instance, in the place of one that it supersedes.
+    mutating func enqueueIfPossible(_ push: IncomingPush, _ instance: UInt32) -> Bool {
+        let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
+        return self.enqueueIfPossible(push, instance, replacing: replaced)
+    }
+
+    /// - Returns: Whether there was room for it; else it has ended `failed`.
+    @inline(__always)
+    private mutating func enqueueIfPossible(_ push: IncomingPush, _ instance: UInt32, replacing replaced: UInt32?)
+        -> Bool
+    {
+        if replaced == nil, !push.isOnce,
+            Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax
+        {
+            self.ledger.match(push.row, as: .failed)
+            self.ledger.noteFailure(push.row, .pendingLimit)
+            self.note(instance, .failed, .pendingLimit, push: push.id)
+            return false
+        }
+        self.ledger.match(push.row, as: .deferred)
+        self.enqueue(push, instance, replacing: replaced)
+        return true
+    }
+
     /// Whether the instance is known to show this state of content: confirmed, and nothing else on its way.
     @inline(__always)
     func shows(_ instance: UInt32, _ digest: ContentDigest) -> Bool {
@@ -300,7 +346,7 @@ extension Engine {
     }
 
     /// Whether a push could be issued at this instant.
-    private mutating func conforms(_ push: IncomingPush, _ instance: UInt32) -> Bool {
+    mutating func conforms(_ push: IncomingPush, _ instance: UInt32) -> Bool {
         guard push.heldUntil <= self.now else { return false }
         if case .issue = self.plan(instance, with: push) { return true }
         return false
@@ -315,7 +361,9 @@ extension Engine {
             if push.priority == .high { demand.high = true }
             if push.priority == .normal { demand.normal = true }
         }
-        if self.instances[instance].timelineDue <= self.now { demand.waiting.insert(ReloadCauses(.policy)) }
+        if self.instances[instance].timelineDue <= self.now, !self.instances[instance].isHostDriven {
+            demand.waiting.insert(ReloadCauses(.policy))
+        }
         demand.minExpiry = min(demand.minExpiry, push.expiresAt)
         return self.plan(instance, demand)
     }

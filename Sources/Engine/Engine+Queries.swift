@@ -29,7 +29,8 @@ extension Engine {
             notBefore: row.notBefore == .epoch ? nil : row.notBefore,
             matched: Int(row.matched),
             counts: counts,
-            repeats: Int(row.repeats)
+            repeats: Int(row.repeats),
+            isForApp: row.isForApp
         )
     }
 

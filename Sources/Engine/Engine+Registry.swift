@@ -17,8 +17,10 @@ extension Engine {
             return .refused(error)
         }
         let host = existing ?? self.insertHost(registration, app: app)
+        let wasHostDriven = self.hosts[host].delivery == .apns
         self.update(host, app: app, registration)
         let (counts, touched) = self.replaceInstances(of: host, with: plan)
+        if wasHostDriven || registration.delivery == .apns { self.adoptDelivery(of: host) }
         for instance in touched { self.decide(instance) }
         return .registered(counts)
     }
@@ -209,6 +211,7 @@ extension Engine {
         self.instances[instance].pushEnabled = registration.pushEnabled
         self.instances[instance].generation += 1
         self.instances[instance].configuredAt = self.position
+        self.instances[instance].isHostDriven = false
         self.instances[instance].waiting = ReloadCauses(.added)
         self.instances[details: instance].family = registration.family
         self.instances[details: instance].configuration = registration.configuration
@@ -258,6 +261,7 @@ extension Engine {
         }
         let old = self.registration(of: instance)
         let new = plan.registration
+        if self.isOfOtherEnvironment(controlOf: instance) { self.setControlToken(of: instance, new.controlToken) }
         if old == new {
             counts.unchanged += 1
             return

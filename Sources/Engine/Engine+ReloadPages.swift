@@ -46,7 +46,8 @@ extension Engine {
             let row = self.instances[UInt32(slot)]
             var reload = row.firstReload
             // A number that is free keeps its last row, which has no reloads.
-            if reload != ReloadTable.none, self.apps.kinds[Int(row.kind)].app == number {
+            // What a push to a token brings is not for streams.
+            if reload != ReloadTable.none, !row.isHostDriven, self.apps.kinds[Int(row.kind)].app == number {
                 while reload != ReloadTable.none {
                     if self.reloads[reload].position <= through { found.append(self.effect(of: self.reloads[reload])) }
                     reload = self.reloads[reload].next

@@ -15,26 +15,37 @@ extension Engine {
     ///   - instance: A live instance with something to reload for.
     ///   - exemption: Why the reload is not charged; nil charges it, and then it must conform.
     ///   - isPush: Whether it is charged to the pushes' share.
-    mutating func issue(_ instance: UInt32, _ exemption: Exemption?, isPush: Bool) {
-        let terms = self.terms(of: instance)
-        if let exemption {
-            self.instances[instance].budget.noteExempt(at: self.time)
-            self.instances[instance].exemptReloads += 1
-            if exemption == .added || exemption == .configured { self.instances[instance].freeSetupAt = self.now }
-            self.counters.reloadsExempt[Int(exemption.rawValue)] += 1
-        } else {
-            self.charge(instance, isPush: isPush, terms: terms)
-            self.counters.reloadsCharged += 1
+    ///   - isOnce: Whether a push that is now or never is among what waits.
+    mutating func issue(_ instance: UInt32, _ exemption: Exemption?, isPush: Bool, isOnce: Bool = false) {
+        let payment = exemption.map { ReloadPayment.exempt($0) } ?? .charged(isPush: isPush)
+        if self.instances[instance].isHostDriven {
+            return self.issueThroughToken(instance, payment, isOnce: isOnce)
         }
+        let row = self.open(instance, payment)
+        self.combine(row)
+        self.output.effects.append(.reload(self.effect(of: row)))
+        self.append(row, to: instance)
+    }
+
+    /// Pays for a reload, takes along what waits and books it; gives its row, which is not in the table yet.
+    ///
+    /// - Parameters:
+    ///   - instance: A live instance.
+    ///   - payment: What it costs.
+    ///   - trigger: The push that made another instance with the same token reload, if that is the cause.
+    @inline(__always)
+    mutating func open(_ instance: UInt32, _ payment: ReloadPayment, for trigger: PushID? = nil) -> ReloadTable.Row {
+        let terms = self.terms(of: instance)
+        let counted = self.pay(instance, payment, terms)
         let taken = self.takePending(of: instance)
         var causes = self.instances[instance].waiting
         let isSystem = !causes.isEmpty
-        if taken.count > 0 { causes.insert(ReloadCauses(.push)) }
+        if taken.count > 0 || causes.isEmpty { causes.insert(ReloadCauses(.push)) }
         self.instances[instance].waiting = []
         self.instances[instance].heldUntil = .min
         let (primary, latest) = self.markIssued(taken)
         let expiresAt = isSystem ? Instant.distantFuture : max(latest, self.time + Self.acknowledgementMin)
-        let push = primary == PendingCauses.none ? nil : self.ledger[self.causes[primary].push].id
+        let push = primary == PendingCauses.none ? trigger : self.ledger[self.causes[primary].push].id
         let details = self.instances[instance].hasPendingDigest ? self.instances[details: instance].pendingDigest : nil
         self.instances[instance].hasPendingDigest = false
         let row = ReloadTable.Row(
@@ -43,31 +54,50 @@ extension Engine {
             issuedAt: self.time,
             expiresAt: min(expiresAt, self.time + min(self.limits.acknowledgementMax, .hours(24))),
             causes: causes,
-            exemption: exemption,
+            exemption: payment.exemption,
             generation: self.instances[instance].generation,
             window: terms.window,
-            isPush: isPush,
+            isCounted: counted.count,
+            isPush: counted.push,
             pushes: taken,
-            primary: isSystem ? PendingCauses.none : primary,
+            primary: isSystem || payment.collateral != nil ? PendingCauses.none : primary,
             push: push,
-            digest: details
+            digest: details,
+            collateral: payment.collateral
         )
-        self.note(
-            instance,
-            .issued,
-            exemption == nil ? .conforms : .exempt,
-            cause: causes.first,
-            push: push,
-            exemption: exemption
-        )
+        self.note(instance, .issued, payment.reason, cause: causes.first, push: push, exemption: payment.exemption)
         self.book(row)
-        self.emit(row)
-        self.append(row, to: instance)
         self.counters.reloadsIssued += 1
         var bits = causes.rawValue
         while bits != 0 {
             self.counters.reloadsByCause[bits.trailingZeroBitCount] += 1
             bits &= bits - 1
+        }
+        return row
+    }
+
+    /// Takes the cost of a reload from the budget.
+    ///
+    /// - Returns: Whether it counts in the window, and against the pushes' share, so that it can be given back.
+    @inline(__always)
+    private mutating func pay(
+        _ instance: UInt32,
+        _ payment: ReloadPayment,
+        _ terms: BudgetTerms
+    ) -> (count: Bool, push: Bool) {
+        switch payment {
+        case .charged(let isPush):
+            self.charge(instance, isPush: isPush, terms: terms)
+            self.counters.reloadsCharged += 1
+            return (true, isPush)
+        case .exempt(let exemption):
+            self.instances[instance].budget.noteExempt(at: self.time)
+            self.instances[instance].exemptReloads += 1
+            if exemption == .added || exemption == .configured { self.instances[instance].freeSetupAt = self.now }
+            self.counters.reloadsExempt[Int(exemption.rawValue)] += 1
+            return (false, false)
+        case .collateral(let collateral, let isPaid):
+            return self.pay(instance, collateral, isPaid: isPaid, terms)
         }
     }
 
@@ -116,17 +146,16 @@ extension Engine {
         return (primary, Instant(milliseconds: latest))
     }
 
-    /// Gives the effect out and takes it into the running hash.
-    private mutating func emit(_ row: ReloadTable.Row) {
+    /// Takes a reload into the running hash.
+    mutating func combine(_ row: ReloadTable.Row) {
         self.combine(self.instances[row.instance].addressHash)
         self.combine(UInt64(row.causes.rawValue) | UInt64(row.exemption.map { $0.rawValue + 1 } ?? 0) << 16)
         self.combine(UInt64(bitPattern: row.expiresAt.milliseconds))
         self.combine(UInt64(row.pushes.count))
         if let push = row.push { self.combine(push.low ^ ByteHash.mix(push.high)) }
-        self.output.effects.append(.reload(self.effect(of: row)))
     }
 
-    private mutating func append(_ row: ReloadTable.Row, to instance: UInt32) {
+    mutating func append(_ row: ReloadTable.Row, to instance: UInt32) {
         let slot = self.reloads.insert(row)
         let last = self.instances[instance].lastReload
         if last == ReloadTable.none {
@@ -186,27 +215,42 @@ extension Engine {
 }
 
 extension Engine {
-    /// A host says what became of a reload.
+    /// A host, or who delivers to it, says what became of a reload; of one that a push to a token brings, it is said of
+    /// all that the push brings.
     mutating func accept(_ report: DeliveryReport) -> RecordAnswer.Result {
-        guard report.reload.partition == self.partition,
-            let instance = self.liveInstance(report.reload.instance),
-            let reload = self.reload(report.reload.position, of: instance)
-        else { return .delivery(known: false) }
-        switch report.result {
+        guard report.reload.partition == self.partition else { return .delivery(known: false) }
+        let named = self.liveInstance(report.reload.instance).flatMap { self.reload(report.reload.position, of: $0) }
+        if let named, !self.reloads[named].sharesToken {
+            let instance = self.reloads[named].instance
+            self.end(named, by: report.result)
+            self.decide(instance)
+            return .delivery(known: true)
+        }
+        var touched: [UInt32] = []
+        for reload in self.reloadsSharing(report.reload) {
+            touched.append(self.reloads[reload].instance)
+            self.end(reload, by: report.result)
+        }
+        for instance in touched { self.decide(instance) }
+        return .delivery(known: !touched.isEmpty)
+    }
+
+    private mutating func end(_ reload: UInt32, by result: DeliveryReport.Result) {
+        switch result {
         case .acknowledged:
             self.counters.reloadsAcknowledged += 1
             self.end(reload, .acknowledged)
         case .refused:
             self.counters.reloadsRefused += 1
-            if self.reloads[reload].exemption == nil {
-                let (window, isPush) = (self.reloads[reload].window, self.reloads[reload].isPush)
-                let chargedAt = self.reloads[reload].issuedAt
-                self.refund(instance, in: window, chargedAt: chargedAt, isPush: isPush)
+            let row = self.reloads[reload]
+            if row.isCounted {
+                self.refund(row.instance, in: row.window, chargedAt: row.issuedAt, isPush: row.isPush)
+            }
+            if self.instances[details: row.instance].awaitsReport == row.issuedAt.milliseconds {
+                self.instances[details: row.instance].awaitsReport = .min
             }
             self.end(reload, .failed(.refused, .refused))
         }
-        self.decide(instance)
-        return .delivery(known: true)
     }
 
     /// The reload of an instance that was issued at a position, if it is still out.

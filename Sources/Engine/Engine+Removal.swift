@@ -107,15 +107,14 @@ extension Engine {
     mutating func bind(_ token: DeviceToken, to host: UInt32) {
         if let binding = self.tokens.binding(of: token) {
             if binding == TokenTable.Binding(host: host, instance: InstanceTable.none) {
-                if let index = self.hosts[host].tokens.firstIndex(where: { $0.token == token }) {
-                    self.hosts[host].tokens[index].boundAt = self.time
-                }
-                return
+                return self.renew(token, of: host)
             }
             self.release(token, from: binding)
         }
         self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: InstanceTable.none))
-        self.hosts[host].tokens.append(HostTable.Row.Token(token: token, boundAt: self.time))
+        self.hosts[host].tokens.append(
+            HostTable.Row.Token(token: token, boundAt: self.time, environment: self.environment(of: host))
+        )
         self.announce(token, host: host, instance: nil)
         if self.hosts[host].tokens.count > self.limits.tokensPerHostMax {
             let oldest = self.hosts[host].tokens.removeFirst()
@@ -123,7 +122,16 @@ extension Engine {
         }
     }
 
-    private mutating func announce(_ token: DeviceToken, host: UInt32, instance: InstanceID?) {
+    /// A host says again that a token is its own: of the app's present environment, then.
+    private mutating func renew(_ token: DeviceToken, of host: UInt32) {
+        guard let index = self.hosts[host].tokens.firstIndex(where: { $0.token == token }) else { return }
+        self.hosts[host].tokens[index].boundAt = self.time
+        guard self.hosts[host].tokens[index].environment != self.environment(of: host) else { return }
+        self.hosts[host].tokens[index].environment = self.environment(of: host)
+        self.announce(token, host: host, instance: nil)
+    }
+
+    mutating func announce(_ token: DeviceToken, host: UInt32, instance: InstanceID?) {
         let app = self.apps.apps[Int(self.hosts[host].app)].id
         self.output.directory.append(.bound(token, host: self.hosts[host].id, app: app, instance: instance))
     }
@@ -156,13 +164,18 @@ extension Engine {
     /// Gives a control its own token, or takes it away.
     mutating func setControlToken(of instance: UInt32, _ token: DeviceToken?) {
         let old = self.instances[details: instance].controlToken
-        guard old != token else { return }
         let host = self.instances[instance].host
+        guard old != token || self.isOfOtherEnvironment(controlOf: instance) else { return }
+        if let token, token == old {
+            self.instances[details: instance].controlEnvironment = self.environment(of: host)
+            return self.announce(token, host: host, instance: self.instances[details: instance].id)
+        }
         if let old { self.forget(old, ofApp: self.hosts[host].app) }
         self.instances[details: instance].controlToken = token
         self.instances[instance].isControl = token != nil
         guard let token else { return }
         if let binding = self.tokens.binding(of: token) { self.release(token, from: binding) }
+        self.instances[details: instance].controlEnvironment = self.environment(of: host)
         self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
         self.announce(token, host: host, instance: self.instances[details: instance].id)
     }

@@ -66,7 +66,9 @@ extension Engine {
         self.instances[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
             let host = self.hosts[self.instances[instance].host].id
-            self.instances[instance].timelineDue = (date + Smoothing.offset(host: host, date: date)).milliseconds
+            // Smoothing spares who is asked; a host that asks by itself does so when it likes.
+            let offset = self.instances[instance].isHostDriven ? .zero : Smoothing.offset(host: host, date: date)
+            self.instances[instance].timelineDue = (date + offset).milliseconds
         }
         return findings
     }
@@ -92,28 +94,45 @@ extension Engine {
             hit = self.matching(app: app, kind: kind, request.pattern) + self.matchingSilent(app, kind, request.pattern)
         }
         let digest = request.digest.map { ContentDigest(team: self.apps.apps[Int(app)].team, bytes: $0) }
-        var matched = 0
-        for instance in hit where self.instances[instance].isControl == request.isForControls {
+        var asked: [UInt32] = []
+        for instance in hit where self.isMeant(instance, by: request) {
             if let digest, self.shows(instance, digest) {
                 self.note(instance, .unchanged, .sameDigest, cause: .appRequest)
                 continue
             }
-            matched += 1
-            if self.isCovered(instance) {
-                self.note(instance, .coalesced, .systemChange, cause: .appRequest)
-                continue
-            }
-            self.instances[instance].waiting.insert(ReloadCauses(.appRequest))
-            self.instances[instance].hasPendingDigest = digest != nil
-            if let digest { self.instances[details: instance].pendingDigest = digest }
-            let reloads = self.instances[instance].lastReload
-            self.decide(instance)
-            if self.instances[instance].lastReload == reloads {
-                let row = self.instances[instance]
-                self.note(instance, .deferred, row.reason, cause: .appRequest, until: row.decidesAt)
-            }
+            asked.append(instance)
         }
-        return .appReload(matched: matched)
+        // All of them want it before the first is decided: one push may serve several.
+        var wanting: [UInt32] = []
+        for instance in asked where self.addRequest(instance, digest) { wanting.append(instance) }
+        let reloads = wanting.map { self.instances[$0].lastReload }
+        for instance in wanting { self.decide(instance) }
+        for (instance, before) in zip(wanting, reloads) where self.instances[instance].lastReload == before {
+            let row = self.instances[instance]
+            self.note(instance, .deferred, row.reason, cause: .appRequest, until: row.decidesAt)
+        }
+        return .appReload(matched: asked.count)
+    }
+
+    /// Whether a request is for this instance: controls and widgets are asked for apart, and what is reached through
+    /// pushes alone cannot be asked if it is not push-enabled.
+    private func isMeant(_ instance: UInt32, by request: AppReloadRequest) -> Bool {
+        let row = self.instances[instance]
+        return row.isControl == request.isForControls && (row.pushEnabled || !row.isHostDriven)
+    }
+
+    /// Adds the app's wish to what waits for an instance.
+    ///
+    /// - Returns: False if the system has just reloaded it by itself.
+    private mutating func addRequest(_ instance: UInt32, _ digest: ContentDigest?) -> Bool {
+        if self.isCovered(instance) {
+            self.note(instance, .coalesced, .systemChange, cause: .appRequest)
+            return false
+        }
+        self.instances[instance].waiting.insert(ReloadCauses(.appRequest))
+        self.instances[instance].hasPendingDigest = digest != nil
+        if let digest { self.instances[details: instance].pendingDigest = digest }
+        return true
     }
 
     /// The instances that are not push-enabled, which the index does not give. O(instances).

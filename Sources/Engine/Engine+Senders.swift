@@ -15,7 +15,9 @@ extension Engine {
                 unchanged: account.unchanged,
                 refused: account.refused,
                 charged: account.charged,
-                exempt: account.exempt
+                exempt: account.exempt,
+                collateral: account.collateral,
+                collateralOver: account.collateralOver
             )
         }
         .sorted { $0.team.rawValue < $1.team.rawValue }

@@ -17,6 +17,9 @@ extension Engine {
         for kind in self.apps.kinds.indices { self.apps.kinds[kind].isConfigured = false }
         for app in settings.apps {
             let slot = self.apps.configure(app, team: self.teams.intern(app.team.rawValue))
+            if Int(slot) < before.apps.count, before.apps[Int(slot)].environment != app.environment {
+                self.changeEnvironment(of: slot)
+            }
             for kind in app.kinds { self.configure(kind, of: slot) }
         }
         var orphaned = 0

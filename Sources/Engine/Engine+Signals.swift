@@ -64,8 +64,12 @@ extension Engine {
         }
     }
 
-    /// Adds a cause of the instance's own and decides it.
+    /// Adds a cause of the instance's own and decides it; a host that drives its timelines reloads for it by itself.
     mutating func want(_ cause: ReloadCause, _ instance: UInt32) {
+        if self.instances[instance].isHostDriven {
+            self.predict(ReloadCauses(cause), instance)
+            return self.decide(instance)
+        }
         self.instances[instance].waiting.insert(ReloadCauses(cause))
         self.decide(instance)
     }
@@ -92,7 +96,11 @@ extension Engine {
         }
         if self.instances[details: instance].awaitsLook {
             self.instances[details: instance].awaitsLook = false
-            self.instances[instance].waiting.insert(ReloadCauses(.significantLocationChange))
+            if self.instances[instance].isHostDriven {
+                self.predict(ReloadCauses(.significantLocationChange), instance)
+            } else {
+                self.instances[instance].waiting.insert(ReloadCauses(.significantLocationChange))
+            }
         }
         if self.instances[instance].heldUntil > self.now {
             self.instances[instance].heldUntil = .min
@@ -119,25 +127,6 @@ extension Engine {
                 self.instances[details: instance].awaitsLook = true
             }
         }
-    }
-
-    /// Books a reload that the host did by itself. Two reports within the interval of exempt reloads are one reload.
-    mutating func observe(_ instance: UInt32) {
-        self.openWindow(of: instance)
-        let row = self.instances[instance]
-        let kind = Int(row.kind)
-        guard row.budget.exemptEarliest(now: self.time, policy: self.apps.kinds[kind].bare) <= self.time else { return }
-        self.counters.reloadsObserved += 1
-        self.instances[details: instance].observedReloads += 1
-        if self.hosts[row.host].isInStandBy || self.exemption(of: instance, waiting: []) != nil {
-            self.instances[instance].budget.noteExempt(at: self.time)
-        } else {
-            self.book(instance, isPush: false)
-        }
-        // What the instance shows now is not known to any sender.
-        self.instances[details: instance].confirmedDigest = nil
-        self.instances[details: instance].confirmedBy = self.position
-        self.decideIfWaiting(instance)
     }
 
     private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: UInt32) {

@@ -153,6 +153,7 @@ package struct Engine: Sendable {
         case .timeline(let report): self.accept(report)
         case .delivery(let report): self.accept(report)
         case .appReload(let request): self.accept(request)
+        case .invalidate(let request): self.accept(request)
         case .order(let order): self.accept(order)
         case .channel(let command): self.accept(command)
         case .tick: .ticked

@@ -24,6 +24,16 @@ package enum Views {
         ])
     }
 
+    /// What is out of date, as it goes out on an event stream.
+    package static func invalidation(_ invalidation: Invalidation) -> JSONValue {
+        JSONValue.object(of: [
+            ("app", .string(invalidation.app.rawValue)),
+            ("kind", .string(invalidation.kind.rawValue)),
+            ("host", invalidation.host.map { .string($0.rawValue) }),
+            ("at", .instant(invalidation.at)),
+        ])
+    }
+
     package static func finding(_ finding: TimelineFinding) -> JSONValue {
         JSONValue.object(of: [("code", .string(finding.code)), ("message", .string(finding.message))])
     }
@@ -90,7 +100,8 @@ package enum Views {
             ("matched", .count(matched)),
             ("outcomes", Views.outcomes(counts)),
             ("failures", Views.failures(counts)),
-            ("isComplete", .bool(views.allSatisfy { $0.isComplete })),
+            // A push for an app is one for every partition, whether it has applied it or not.
+            ("isComplete", .bool(views.allSatisfy(\.isComplete) && (!first.isForApp || views.count == partitions))),
             ("repeats", .count(views.map(\.repeats).max() ?? 0)),
             ("appliedBy", .count(views.count)),
             ("partitions", .count(partitions)),
@@ -133,6 +144,8 @@ package enum Views {
             ("endedAtOnce", .count(view.refused)),
             ("reloadsCharged", .count(view.charged)),
             ("reloadsExempt", .count(view.exempt)),
+            ("collateral", .count(view.collateral)),
+            ("collateralOver", .count(view.collateralOver)),
         ])
     }
 
@@ -170,6 +183,8 @@ package enum Views {
             ("isLearning", .bool(view.isLearning)),
             ("exemptReloads", .count(view.exemptReloads)),
             ("observedReloads", .count(view.observedReloads)),
+            ("collateralReloads", view.collateralReloads == 0 ? nil : .count(view.collateralReloads)),
+            ("collateralOverReloads", view.collateralOverReloads == 0 ? nil : .count(view.collateralOverReloads)),
             ("lastReload", view.lastReload.map { .instant($0) }),
             (
                 "nextConforming",

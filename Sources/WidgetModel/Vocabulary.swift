@@ -39,6 +39,14 @@ package enum PushType: UInt8, Hashable, Sendable, CaseIterable {
     package var name: String { String(describing: self) }
 }
 
+/// Which of APNs' two services a push token belongs to. A token of one is unknown to the other. Raw values are part of
+/// the on-disk format.
+package enum PushEnvironment: UInt8, Hashable, Sendable, CaseIterable {
+    case production = 0
+    /// Apple's "sandbox".
+    case development = 1
+}
+
 /// `apns-priority`: how urgent a push is.
 package enum Priority: UInt8, Hashable, Sendable, CaseIterable {
     /// Waits for any other reload of the instance.

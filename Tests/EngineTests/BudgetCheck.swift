@@ -17,13 +17,13 @@ struct BudgetCheck {
 
     init(_ schedule: RandomSchedule, policy: BudgetPolicy = .widgetkit) {
         var found: [InstanceAddress: [Charge]] = [:]
-        for (reload, budget) in schedule.scene.charges {
+        for (reload, isPush, budget) in schedule.scene.charges {
             let owner = policy.scope == .host ? "" : reload.instance.rawValue
             let budgetOwner = InstanceAddress(host: reload.host, instance: InstanceID(owner))
             found[budgetOwner, default: []].append(
                 Charge(
                     at: reload.issuedAt,
-                    isPush: reload.causes == ReloadCauses(.push),
+                    isPush: isPush,
                     isRefused: schedule.refused.contains(reload.id),
                     budget: budget,
                     policy: policy

@@ -18,9 +18,31 @@ struct RandomSchedule {
     static let teams = ["seahawks", "mariners", "kraken"]
 
     private let hasGrants: Bool
+    /// What registrations ask for; with more than one, controls are among the instances.
+    private let deliveries: [HostDelivery]
+    /// What the sports app's budget changes to now and then.
+    private let policies: [BudgetPolicy]
+    private let hasClockSteps: Bool
+    /// Whether hosts also reload by themselves.
+    private let hasObserved: Bool
+    /// How often the policy changed, and the clock jumped.
+    private(set) var changes = 0
+    private(set) var clockSteps = 0
 
-    init(seed: UInt64, settings: EngineSettings = Scene.settings(), hasGrants: Bool = true) {
+    init(
+        seed: UInt64,
+        settings: EngineSettings = Scene.settings(),
+        hasGrants: Bool = true,
+        deliveries: [HostDelivery] = [.stream],
+        policies: [BudgetPolicy] = [],
+        hasClockSteps: Bool = false,
+        hasObserved: Bool = true
+    ) {
+        self.policies = policies
+        self.hasClockSteps = hasClockSteps
+        self.hasObserved = hasObserved
         self.hasGrants = hasGrants
+        self.deliveries = deliveries
         self.scene = Scene(settings: settings)
         self.random = SplitMix64(seed: seed)
     }
@@ -28,8 +50,22 @@ struct RandomSchedule {
     mutating func run(steps: Int) {
         for _ in 0..<steps {
             self.scene.pass(self.pause())
+            self.interfere()
             let records = self.random.chance(1, in: 5) ? 3 : 1
             self.act(records)
+        }
+    }
+
+    /// What changes under a schedule's feet: nothing unless it was asked for.
+    private mutating func interfere() {
+        if !self.policies.isEmpty, self.random.chance(1, in: 40) {
+            self.changes += 1
+            self.scene.apply(.settings(Scene.settings(budget: self.pick(self.policies))))
+        }
+        if self.hasClockSteps, self.random.chance(1, in: 40) {
+            self.clockSteps += 1
+            let hours = Int64(self.below(40))
+            self.scene.jump(by: self.random.chance(1, in: 2) ? .zero - .minutes(hours * 5) : .hours(hours))
         }
     }
 
@@ -61,12 +97,16 @@ struct RandomSchedule {
             repeats.append(self.sent.contains(push))
             self.sent.append(push)
         }
+        let groups = self.deliveries.count > 1 ? self.scene.engine.outstandingTokenPushes() : []
         for (index, answer) in self.scene.apply(records).enumerated() {
             if case .push(_, let isRepeat) = answer, isRepeat != repeats[index] { self.wrongRepeats += 1 }
             if case .delivery(known: true) = answer, case .delivery(let report) = records[index],
                 case .refused = report.result
             {
                 self.refused.insert(report.reload)
+                // A refusal is about everything that the push brought.
+                let group = groups.first { $0.members.contains { $0.reload.id == report.reload } }
+                for member in group?.members ?? [] { self.refused.insert(member.reload.id) }
             }
         }
     }
@@ -82,6 +122,10 @@ struct RandomSchedule {
         case 12...13: return .signal(HostSignal(host: host, event: self.event()))
         case 14...17: return self.report(of: host) ?? .tick
         case 18:
+            // Only where it is new, so that the seeds of old make what they always made.
+            if self.deliveries.count > 1, self.random.chance(1, in: 4) {
+                return .invalidate(InvalidationRequest(.relevance, app: Scene.sports))
+            }
             return .appReload(AppReloadRequest(app: Scene.sports, pattern: Scene.pattern(team: self.pick(Self.teams))))
         case 19: return self.random.chance(1, in: 2) ? .tick : .order(self.order())
         default: return .tick
@@ -137,6 +181,15 @@ struct RandomSchedule {
                 Scene.scores(id, team: self.pick(Self.teams), pushEnabled: !self.random.chance(1, in: 8))
             )
         }
+        var delivery = self.deliveries[0]
+        if self.deliveries.count > 1 {
+            delivery = self.pick(self.deliveries)
+            if self.random.chance(1, in: 2) {
+                var control = Scene.scores("c1", team: self.pick(Self.teams))
+                control.controlToken = Scene.token("control of \(host)")
+                instances.append(control)
+            }
+        }
         self.revision += 1
         return .register(
             HostRegistration(
@@ -144,6 +197,7 @@ struct RandomSchedule {
                 token: Scene.token(host.rawValue + String(self.below(3))),
                 app: Scene.sports,
                 revision: self.random.chance(1, in: 10) ? 1 : self.revision,
+                delivery: delivery,
                 lease: self.random.chance(1, in: 4) ? .hours(Int64(self.below(30))) : nil,
                 instances: instances
             )
@@ -162,7 +216,7 @@ struct RandomSchedule {
         case 14: .appIntent(instance)
         case 15: .systemChange(self.pick(SystemChange.allCases))
         case 16: .significantLocationChange
-        case 17: .reloaded(instance)
+        case 17: self.hasObserved ? .reloaded(instance) : .animation(instance)
         case 18: self.random.chance(1, in: 2) ? .standBy(self.random.chance(1, in: 2)) : .lowPower(true)
         default: .animation(instance)
         }
@@ -189,7 +243,7 @@ struct RandomSchedule {
                 TimelineReport(
                     host: host,
                     instance: reload.instance,
-                    reload: self.random.chance(3, in: 4) ? reload.id : nil,
+                    reload: self.random.chance(3, in: 4) || !self.hasObserved ? reload.id : nil,
                     timeline: Timeline(
                         entries: dates,
                         policy: policy,

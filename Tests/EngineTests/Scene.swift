@@ -20,8 +20,10 @@ struct Scene {
     private(set) var output = EngineOutput()
     /// Everything issued so far, in order.
     private(set) var reloads: [ReloadEffect] = []
-    /// For each charged reload, the budget right after it was issued.
-    private(set) var charges: [(reload: ReloadEffect, budget: BudgetView)] = []
+    /// Everything given out so far, in order.
+    private(set) var effects: [Effect] = []
+    /// For each charged reload, whether pushes' share pays for it, and the budget right after it was issued.
+    private(set) var charges: [(reload: ReloadEffect, isPush: Bool, budget: BudgetView)] = []
     private var pushes: UInt64 = 0
     /// Whether every record is followed by a check of the invariants.
     var checks = true
@@ -85,6 +87,9 @@ struct Scene {
         self.now = end
     }
 
+    /// The clock jumps: timers that were due in between come late, and a log's time never goes back.
+    mutating func jump(by interval: Interval) { self.now = self.now + interval }
+
     // MARK: Records
 
     @discardableResult
@@ -113,10 +118,12 @@ struct Scene {
                 Issue.record("\(error)")
             }
         }
-        for case .reload(let reload) in self.output.effects {
+        self.effects += self.output.effects
+        for (reload, collateral) in self.output.effects.flatMap(Self.members) {
             self.reloads.append(reload)
-            if reload.isCharged, let view = self.engine.instance(reload.id.instance) {
-                self.charges.append((reload, view.budget))
+            if reload.isCharged, collateral != .over, let view = self.engine.instance(reload.id.instance) {
+                let isPush = collateral == .conforming || reload.causes == ReloadCauses(.push)
+                self.charges.append((reload, isPush, view.budget))
             }
         }
         if self.checks {
@@ -128,11 +135,27 @@ struct Scene {
     }
 
     /// The reloads that the last entry issued.
-    var issued: [ReloadEffect] {
-        self.output.effects.map { effect in
-            switch effect {
-            case .reload(let reload): reload
-            }
+    var issued: [ReloadEffect] { self.output.effects.flatMap(Self.members).map(\.reload) }
+
+    /// Everything that the last entry gave out.
+    var given: [Effect] { self.output.effects }
+
+    /// What the last entry changed of tokens.
+    var directory: [DirectoryChange] { self.output.directory }
+
+    /// The pushes to tokens that the last entry issued.
+    var tokenPushes: [TokenPush] {
+        self.output.effects.compactMap { effect in
+            if case .push(let push) = effect { push } else { nil }
+        }
+    }
+
+    /// The reloads of an effect, each with what it is to the push that brings it.
+    static func members(of effect: Effect) -> [(reload: ReloadEffect, collateral: Collateral?)] {
+        switch effect {
+        case .reload(let reload): [(reload, nil)]
+        case .push(let push): push.members.map { ($0.reload, $0.collateral) }
+        case .invalidation: []
         }
     }
 
@@ -164,6 +187,7 @@ struct Scene {
         _ host: String,
         app: BundleID = Scene.sports,
         revision: UInt64 = 1,
+        delivery: HostDelivery = .stream,
         lease: Interval? = nil,
         _ instances: [InstanceRegistration]
     ) -> RecordAnswer.Result {
@@ -174,6 +198,7 @@ struct Scene {
                     token: Scene.token(host),
                     app: app,
                     revision: revision,
+                    delivery: delivery,
                     lease: lease,
                     instances: instances
                 )
@@ -182,8 +207,13 @@ struct Scene {
     }
 
     /// Registers a host with its first reloads done, and waits until nothing of that matters any more.
-    mutating func settle(_ host: String, app: BundleID = Scene.sports, _ instances: [InstanceRegistration]) {
-        self.register(host, app: app, instances)
+    mutating func settle(
+        _ host: String,
+        app: BundleID = Scene.sports,
+        delivery: HostDelivery = .stream,
+        _ instances: [InstanceRegistration]
+    ) {
+        self.register(host, app: app, delivery: delivery, instances)
         self.acknowledgeAll(host)
         self.pass(.hours(1))
     }

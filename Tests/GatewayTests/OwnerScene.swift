@@ -15,6 +15,7 @@ final class OwnerScene: Sendable {
     let log: CommandLog
     let directory = HostDirectory(seed: 7, apps: [Sports.app])
     let streams = HostStreams()
+    let followers = PushFollowers(max: 2)
     /// Reloads in the order in which they were handed on; for one reader.
     let reloads: AsyncStream<ReloadEffect>
     /// What stopped a partition; for one reader.
@@ -25,12 +26,18 @@ final class OwnerScene: Sendable {
         let reloads = Mutex<[ReloadEffect]>([])
     }
 
-    init(_ journal: MemoryJournal, _ time: FakeTime, submissionBytesMax: Int = JournalLimits().batchBytesMax) {
+    init(
+        _ journal: MemoryJournal,
+        _ time: FakeTime,
+        submissionBytesMax: Int = JournalLimits().batchBytesMax,
+        clock: LogClock? = nil
+    ) {
         let (reloads, reload) = AsyncStream.makeStream(of: ReloadEffect.self)
         let (failures, failure) = AsyncStream.makeStream(of: String.self)
         let handed = Handed()
         let directory = self.directory
         let streams = self.streams
+        let followers = self.followers
         let outlets = PartitionOwner.Outlets(
             effects: { effects in
                 for case .reload(let effect) in effects {
@@ -50,9 +57,10 @@ final class OwnerScene: Sendable {
                     directory.markRemoved(token, app: app, at: at, in: partition)
                 }
             },
+            applied: { followers.wake(.applied) },
             failed: { partition, error in failure.yield("\(partition): \(error)") }
         )
-        let clock = time.makeClock()
+        let clock = clock ?? time.makeClock()
         let owners = (0..<journal.format.partitions).map { number in
             PartitionOwner(
                 engine: Engine(partition: PartitionID(UInt16(number)), partitions: journal.format.partitions),
@@ -77,11 +85,12 @@ final class OwnerScene: Sendable {
     static func started(
         partitions: Int = 1,
         limits: JournalLimits = JournalLimits(),
-        submissionBytesMax: Int = JournalLimits().batchBytesMax
+        submissionBytesMax: Int = JournalLimits().batchBytesMax,
+        clock: LogClock? = nil
     ) async throws -> OwnerScene {
         let time = FakeTime()
-        let journal = MemoryJournal(partitions: partitions, limits: limits, clock: { time.wall })
-        let scene = OwnerScene(journal, time, submissionBytesMax: submissionBytesMax)
+        let journal = MemoryJournal(partitions: partitions, limits: limits, clock: { clock?.now() ?? time.wall })
+        let scene = OwnerScene(journal, time, submissionBytesMax: submissionBytesMax, clock: clock)
         _ = try await scene.start()
         _ = try await scene.log.appendToAll(.settings(Sports.settings))
         return scene
@@ -128,9 +137,12 @@ final class OwnerScene: Sendable {
         let outputs = try self.journal.readOutputs(PartitionID(partition), from: .first, outputsMax: 1000)
         return try outputs.map { output in
             var reader = ByteReader(output.record.effects)
-            return try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }.map { effect in
+            return try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }.flatMap {
+                (effect) -> [ReloadEffect] in
                 switch effect {
-                case .reload(let reload): reload
+                case .reload(let reload): [reload]
+                case .push(let push): push.members.map(\.reload)
+                case .invalidation: []
                 }
             }
         }

@@ -40,6 +40,8 @@ package struct AppSettings: Hashable, Sendable {
     package var defaultPriority: Priority
     /// Whether reloads of this app are not charged, as in WidgetKit's developer mode.
     package var developerMode: Bool
+    /// The environment that the app's push tokens belong to. Default production.
+    package var environment: PushEnvironment
     package var kinds: [KindSettings]
 
     package init(
@@ -48,6 +50,7 @@ package struct AppSettings: Hashable, Sendable {
         defaultExpiration: Interval = .hours(4),
         defaultPriority: Priority = .normal,
         developerMode: Bool = false,
+        environment: PushEnvironment = .production,
         kinds: [KindSettings]
     ) {
         self.app = app
@@ -55,6 +58,7 @@ package struct AppSettings: Hashable, Sendable {
         self.defaultExpiration = defaultExpiration
         self.defaultPriority = defaultPriority
         self.developerMode = developerMode
+        self.environment = environment
         self.kinds = kinds
     }
 
@@ -64,6 +68,7 @@ package struct AppSettings: Hashable, Sendable {
         writer.write(self.defaultExpiration)
         writer.write(byte: self.defaultPriority.rawValue)
         writer.write(self.developerMode)
+        writer.write(byte: self.environment.rawValue)
         writer.write(each: self.kinds) { $1.encode(into: &$0) }
     }
 
@@ -75,6 +80,11 @@ package struct AppSettings: Hashable, Sendable {
         guard let priority = Priority(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
         self.defaultPriority = priority
         self.developerMode = try reader.readBool()
+        let offset = reader.offset
+        guard let environment = PushEnvironment(rawValue: try reader.readByte()) else {
+            throw .invalid(offset: offset)
+        }
+        self.environment = environment
         self.kinds = try reader.readEach { (reader) throws(ByteFault) in try KindSettings(from: &reader) }
     }
 }

@@ -14,6 +14,7 @@ package enum Record: Hashable, Sendable {
     case timeline(TimelineReport)
     case delivery(DeliveryReport)
     case appReload(AppReloadRequest)
+    case invalidate(InvalidationRequest)
     /// Of an operator, or of a sender who takes a push back.
     case order(OperatorOrder)
     case channel(ChannelCommand)
@@ -30,6 +31,7 @@ package enum Record: Hashable, Sendable {
         case delivery = 6
         case appReload = 7
         case tick = 8
+        case invalidate = 9
         case order = 32
         case channel = 16
     }
@@ -60,6 +62,9 @@ package enum Record: Hashable, Sendable {
         case .appReload(let request):
             writer.write(byte: Tag.appReload.rawValue)
             request.encode(into: &writer)
+        case .invalidate(let request):
+            writer.write(byte: Tag.invalidate.rawValue)
+            request.encode(into: &writer)
         case .channel(let command):
             writer.write(byte: Tag.channel.rawValue)
             command.encode(into: &writer)
@@ -84,6 +89,7 @@ package enum Record: Hashable, Sendable {
         case .timeline: self = .timeline(try TimelineReport(from: &reader))
         case .delivery: self = .delivery(try DeliveryReport(from: &reader))
         case .appReload: self = .appReload(try AppReloadRequest(from: &reader))
+        case .invalidate: self = .invalidate(try InvalidationRequest(from: &reader))
         case .channel: self = .channel(try ChannelCommand(from: &reader))
         case .tick: self = .tick
         case .order: self = .order(try OperatorOrder(from: &reader))

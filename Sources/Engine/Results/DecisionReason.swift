@@ -46,6 +46,14 @@ package enum DecisionReason: UInt8, Hashable, Sendable, CaseIterable {
     case paused = 21
     /// An operator or the sender took the push back.
     case cancelled = 22
+    /// A push for another widget with the same token reloads this one, too; its budget allows that.
+    case collateral = 23
+    /// The same, and its budget does not.
+    case collateralOver = 24
+    /// Its host is reached through pushes alone, and the instance is not push-enabled.
+    case notPushEnabled = 25
+    /// Its push token belongs to the other of APNs' environments than the app does now.
+    case otherEnvironment = 26
 
     package var name: String { String(describing: self) }
 }

@@ -2,13 +2,24 @@ package import WidgetModel
 
 /// What an engine wants done outside: goes to the output log first, then to a deliverer. First byte: the tag.
 package enum Effect: Hashable, Sendable {
+    /// For a host that is told of each instance.
     case reload(ReloadEffect)
+    /// For a host that is reached through a push token.
+    case push(TokenPush)
+    /// For hosts, and for whoever answers for a kind: something beside timelines is out of date.
+    case invalidation(Invalidation)
 
     package func encode(into writer: inout ByteWriter) {
         switch self {
         case .reload(let reload):
             writer.write(byte: 0)
             reload.encode(into: &writer)
+        case .push(let push):
+            writer.write(byte: 1)
+            push.encode(into: &writer)
+        case .invalidation(let invalidation):
+            writer.write(byte: 2)
+            invalidation.encode(into: &writer)
         }
     }
 
@@ -16,6 +27,8 @@ package enum Effect: Hashable, Sendable {
         let start = reader.offset
         switch try reader.readByte() {
         case 0: self = .reload(try ReloadEffect(from: &reader))
+        case 1: self = .push(try TokenPush(from: &reader))
+        case 2: self = .invalidation(try Invalidation(from: &reader))
         default: throw .invalid(offset: start)
         }
     }

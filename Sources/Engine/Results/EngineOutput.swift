@@ -68,6 +68,8 @@ package struct RecordAnswer: Hashable, Sendable {
         case appReload(matched: Int)
         /// An order was carried out for so many instances, or cancelled so many waiting pushes.
         case order(matched: Int)
+        /// So many hosts, or kinds, are told to ask anew.
+        case invalidated(count: Int)
         case channel(ChannelAnswer)
         case unknownHost
         case unknownInstance

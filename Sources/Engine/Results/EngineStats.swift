@@ -36,10 +36,17 @@ package struct EngineStats: Hashable, Sendable {
     package var reloadsObserved = 0
     /// From the push that was accepted to the entry that the host said it shows.
     package var freshness = Freshness()
+    /// Reloads that a push for another widget with the same token brought, within the budget and beyond it.
+    package var reloadsCollateral = 0
+    package var reloadsCollateralOver = 0
+    /// Pushes to tokens, each of which reloads all widgets that share one.
+    package var tokenPushes = 0
     package var timelinesAccepted = 0
     package var timelinesDiscarded = 0
     package var timelineFindings = 0
     package var signals = 0
+    /// Hosts that were told that relevance is out of date, and kinds whose recommendations are.
+    package var invalidations = 0
     /// The oldest push that a repeat of it would still be recognised of, nil if there was none.
     package var repeatWindowStart: Instant?
     package var decisions: UInt64 = 0

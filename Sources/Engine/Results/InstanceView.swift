@@ -45,6 +45,9 @@ package struct BudgetView: Hashable, Sendable {
     package let exemptReloads: Int
     /// Reloads that the host did by itself, ever.
     package let observedReloads: Int
+    /// Reloads that pushes for other widgets with the same token brought, ever: within the budget, and beyond it.
+    package let collateralReloads: Int
+    package let collateralOverReloads: Int
     /// Views a day that the allowance follows from, in 256ths.
     package let viewRate: Int
     /// Whether the window is one of the host's first days.

@@ -18,7 +18,10 @@ package struct PushView: Hashable, Sendable {
     package let counts: OutcomeCounts
     /// How many repeats of it were answered.
     package let repeats: Int
+    /// Whether it is for an app, so that every partition applies one like it.
+    package let isForApp: Bool
 
+    /// Whether nothing of it can change here any more.
     package var isComplete: Bool { self.counts[.deferred] == 0 && self.counts[.issued] == 0 }
 }
 

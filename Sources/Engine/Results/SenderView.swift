@@ -13,6 +13,10 @@ package struct SenderView: Hashable, Sendable {
     /// Reloads charged to the budget of an instance on the sender's account, and those that were not charged.
     package var charged: Int
     package var exempt: Int
+    /// Reloads of other widgets that a push to their common token brought along, charged to their budgets, and those
+    /// that their budgets did not allow.
+    package var collateral: Int
+    package var collateralOver: Int
 
     /// Adds what another partition has of the same sender.
     package static func += (left: inout SenderView, right: SenderView) {
@@ -23,5 +27,7 @@ package struct SenderView: Hashable, Sendable {
         left.refused += right.refused
         left.charged += right.charged
         left.exempt += right.exempt
+        left.collateral += right.collateral
+        left.collateralOver += right.collateralOver
     }
 }

@@ -10,6 +10,7 @@ struct AppTable: Sendable {
         var defaultExpiration: Interval
         var defaultPriority: Priority
         var developerMode: Bool
+        var environment: PushEnvironment
         /// Until when nothing of it reloads, in milliseconds.
         var pausedUntil = Int64.min
         /// Whether the settings in force name it.
@@ -91,7 +92,8 @@ struct AppTable: Sendable {
                     team: team,
                     defaultExpiration: settings.defaultExpiration,
                     defaultPriority: settings.defaultPriority,
-                    developerMode: settings.developerMode
+                    developerMode: settings.developerMode,
+                    environment: settings.environment
                 )
             )
             return slot
@@ -100,6 +102,7 @@ struct AppTable: Sendable {
         self.apps[Int(slot)].defaultExpiration = settings.defaultExpiration
         self.apps[Int(slot)].defaultPriority = settings.defaultPriority
         self.apps[Int(slot)].developerMode = settings.developerMode
+        self.apps[Int(slot)].environment = settings.environment
         self.apps[Int(slot)].isConfigured = true
         return slot
     }

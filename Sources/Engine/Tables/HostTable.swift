@@ -27,6 +27,8 @@ struct HostTable: Sendable {
         var isInStandBy = false
         var isInLowPower = false
         var delivery: HostDelivery
+        /// When a push for its widgets last went to its token, in milliseconds.
+        var pushedAt = Int64.min
         var revision: UInt64 = 0
         var registeredAt: Instant
         let firstRegisteredAt: Instant
@@ -38,6 +40,8 @@ struct HostTable: Sendable {
         struct Token: Sendable {
             let token: DeviceToken
             var boundAt: Instant
+            /// The app's when the token was bound, for a token never changes its own.
+            var environment: PushEnvironment
         }
     }
 

@@ -34,6 +34,8 @@ struct InstanceTable: Sendable {
         var isControl = false
         /// Whether a push must fulfil ``Details/when``.
         var isConditional = false
+        /// Whether its host runs its timelines by itself and is reached through a push token: delivery `apns`.
+        var isHostDriven = false
         /// Why the waiting causes wait.
         var reason = DecisionReason.waitsForAnother
         /// The earliest end of a waiting push, in milliseconds.
@@ -86,6 +88,8 @@ struct InstanceTable: Sendable {
         var tags: [String]
         var when: MatchPattern?
         var controlToken: DeviceToken?
+        /// The app's environment when that token was registered last.
+        var controlEnvironment = PushEnvironment.production
         var timeline: Shown?
         /// The state of content that the instance shows, as far as that is confirmed, and the reload that confirmed it.
         var confirmedDigest: ContentDigest?
@@ -101,6 +105,12 @@ struct InstanceTable: Sendable {
         /// The last acknowledged reload that served pushes and of which the host has not yet said that it shows it.
         var unshown: Unshown?
         var observedReloads: UInt32 = 0
+        /// When a reload that the host does by itself, or after a push to its token, was booked without a report of it,
+        /// in milliseconds; `.min` if none is awaited.
+        var awaitsReport = Int64.min
+        /// Reloads that pushes for other instances with the same token brought, within the budget and beyond it.
+        var collateralReloads: UInt32 = 0
+        var collateralOverReloads: UInt32 = 0
     }
 
     /// The timeline that the instance shows.

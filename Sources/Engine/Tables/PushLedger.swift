@@ -12,6 +12,8 @@ struct PushLedger: Sendable {
         let priority: Priority
         /// Whether matching goes on; an open push is never complete.
         var isOpen = true
+        /// Whether it is for an app: every partition applies one like it.
+        var isForApp = false
         let contentHash: UInt64
         let position: LogPosition
         let acceptedAt: Instant

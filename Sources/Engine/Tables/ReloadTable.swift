@@ -10,13 +10,14 @@ struct ReloadTable: Sendable {
         var next = ReloadTable.none
         let position: LogPosition
         let issuedAt: Instant
-        let expiresAt: Instant
+        var expiresAt: Instant
         let causes: ReloadCauses
         let exemption: Exemption?
         /// The instance's generation when the reload was issued.
         let generation: UInt32
-        /// The window that the reload is charged in, and whether it counts against the pushes' share.
+        /// The window that the reload is charged in, and whether it counts there, and against the pushes' share.
         let window: BudgetWindow
+        let isCounted: Bool
         let isPush: Bool
         /// The pushes that it serves.
         let pushes: CauseList
@@ -26,6 +27,11 @@ struct ReloadTable: Sendable {
         let push: PushID?
         /// The state of content that the reload brings, as far as senders told.
         let digest: ContentDigest?
+        /// What it is to a push that another instance made go out; nil for a decision of its own.
+        var collateral: Collateral?
+        /// Whether it is one of several that a push to their token brings, and whether that went out for it.
+        var sharesToken = false
+        var isTrigger = false
     }
 
     private(set) var rows = Slab<Row>()

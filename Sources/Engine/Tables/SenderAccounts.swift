@@ -12,6 +12,9 @@ struct SenderAccounts: Sendable {
         /// Charged reloads that the sender's pushes caused, and those that were exempt.
         var charged = 0
         var exempt = 0
+        /// Reloads of other instances that share a token with one of those, within their budgets and beyond.
+        var collateral = 0
+        var collateralOver = 0
     }
 
     private(set) var accounts: [Account] = []

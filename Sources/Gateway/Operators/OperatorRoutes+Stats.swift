@@ -96,6 +96,9 @@ extension OperatorRoutes {
             ("unacknowledged", .count(Self.sum(views, \.reloadsUnacknowledged))),
             ("observed", .count(Self.sum(views, \.reloadsObserved))),
             ("freshness", Self.freshness(views)),
+            ("collateral", .count(Self.sum(views, \.reloadsCollateral))),
+            ("collateralOver", .count(Self.sum(views, \.reloadsCollateralOver))),
+            ("tokenPushes", .count(Self.sum(views, \.tokenPushes))),
             ("byCause", Self.nonzero(causes)),
             ("exempt", Self.nonzero(exemptions)),
         ])
@@ -138,6 +141,7 @@ extension OperatorRoutes {
             ("eventStreamsRotated", .count(self.streams.counters.rotated)),
             ("eventStreamsRefused", .count(self.streams.counters.refused + self.streams.counters.refusedOfScope)),
             ("eventStreamGaps", .count(self.streams.counters.gaps)),
+            ("pushesFollowed", .count(self.followers.count)),
             ("tokens", .count(self.directory.count)),
         ])
     }

@@ -1,0 +1,50 @@
+import WidgetModel
+
+/// Production and development, APNs' two services. A push token belongs to one app and one of them: the one that the app
+/// is configured for when the token is registered. Where that is changed, tokens of the other are as unknown as at APNs,
+/// until their hosts register them again or the change is taken back.
+extension Engine {
+    /// The environment of a host's app.
+    func environment(of host: UInt32) -> PushEnvironment {
+        self.apps.apps[Int(self.hosts[host].app)].environment
+    }
+
+    /// Whether a control has a token that does not belong to the app's environment.
+    func isOfOtherEnvironment(controlOf instance: UInt32) -> Bool {
+        let details = self.instances[details: instance]
+        return details.controlToken != nil
+            && details.controlEnvironment != self.environment(of: self.instances[instance].host)
+    }
+
+    /// The token through which an instance is reached: a control's own, or its host's newest; nil if there is none of the
+    /// app's environment.
+    func token(of instance: UInt32) -> DeviceToken? {
+        let host = self.instances[instance].host
+        if let own = self.instances[details: instance].controlToken {
+            return self.isOfOtherEnvironment(controlOf: instance) ? nil : own
+        }
+        let environment = self.environment(of: host)
+        return self.hosts[host].tokens.last { $0.environment == environment }?.token
+    }
+
+    /// Tells the directory which tokens of an app stand for something in its new environment, and which do not. O(hosts).
+    mutating func changeEnvironment(of app: UInt32) {
+        let environment = self.apps.apps[Int(app)].environment
+        for host in self.hosts.sortedSlots() where self.hosts[host].app == app && self.hosts[host].isRegistered {
+            for token in self.hosts[host].tokens {
+                self.announce(token.token, token.environment == environment, host: host, instance: nil)
+            }
+            for instance in self.instances(of: host) where self.instances[instance].isLive {
+                let details = self.instances[details: instance]
+                guard let token = details.controlToken else { continue }
+                let isKnown = details.controlEnvironment == environment
+                self.announce(token, isKnown, host: host, instance: details.id)
+            }
+        }
+    }
+
+    private mutating func announce(_ token: DeviceToken, _ isKnown: Bool, host: UInt32, instance: InstanceID?) {
+        guard isKnown else { return self.output.directory.append(.forgotten(token)) }
+        self.announce(token, host: host, instance: instance)
+    }
+}

@@ -1,0 +1,45 @@
+import WidgetModel
+
+extension Engine {
+    /// The app says that relevance or recommendations are out of date: those who hold them are told to ask anew.
+    ///
+    /// Relevance is told to each host that shows the kind, in the order of their numbers, but for those behind APNs, where
+    /// the app tells WidgetKit itself. Recommendations are told once for each kind, in the order of their names.
+    mutating func accept(_ request: InvalidationRequest) -> RecordAnswer.Result {
+        guard let app = self.apps.find(request.app) else { return .invalidated(count: 0) }
+        let kinds = self.apps.apps[Int(app)].kinds.filter { kind in
+            self.apps.kinds[Int(kind)].isConfigured
+                && (request.kind == nil || request.kind == self.apps.kinds[Int(kind)].name)
+        }
+        let before = self.output.effects.count
+        switch request.subject {
+        case .recommendations:
+            for kind in kinds { self.invalidate(.recommendations, kind, host: nil) }
+        case .relevance:
+            var hosts = self.hosts.usedSlots()
+            if let id = request.host {
+                guard let host = self.hosts.find(id) else { return .unknownHost }
+                hosts = [host]
+            }
+            for host in hosts where self.hosts[host].isRegistered && self.hosts[host].app == app {
+                guard self.hosts[host].delivery != .apns else { continue }
+                let shown = self.instances(of: host).filter { self.instances[$0].isLive }
+                for kind in kinds where shown.contains(where: { self.instances[$0].kind == kind }) {
+                    self.invalidate(.relevance, kind, host: self.hosts[host].id)
+                }
+            }
+        }
+        let count = self.output.effects.count - before
+        self.counters.invalidations += count
+        return .invalidated(count: count)
+    }
+
+    private mutating func invalidate(_ subject: InvalidationRequest.Subject, _ kind: UInt32, host: HostID?) {
+        let app = self.apps.apps[Int(self.apps.kinds[Int(kind)].app)].id
+        let name = self.apps.kinds[Int(kind)].name
+        if let host { self.combine(ByteHash.of(host.rawValue, seed: 5)) }
+        self.combine(ByteHash.of(name.rawValue, seed: 6) ^ UInt64(subject.rawValue))
+        let invalidation = Invalidation(subject, app: app, kind: name, host: host, at: self.time)
+        self.output.effects.append(.invalidation(invalidation))
+    }
+}

@@ -1,0 +1,71 @@
+import Timelines
+import WidgetModel
+
+/// Reloads that a host does by itself: booked on the budget, but neither decisions nor outcomes.
+///
+/// Where hosts are reached through a push token, the phone runs the timelines, and the gateway issues nothing but what
+/// pushes and the app ask for. All other reloads are observed: when they are reported or, where nobody reports, at the
+/// date at which the host is taken to do them.
+extension Engine {
+    /// How long the report of a reload that is booked already may take.
+    static let reportMax = Interval.hours(1)
+
+    /// The host said that an instance has reloaded. Two reports within the interval of exempt reloads are one reload, and
+    /// the first report after a reload that was booked without one is about that.
+    mutating func observe(_ instance: UInt32) {
+        self.openWindow(of: instance)
+        let bookedAt = self.instances[details: instance].awaitsReport
+        self.instances[details: instance].awaitsReport = .min
+        if bookedAt != .min, bookedAt + Self.reportMax.milliseconds >= self.now {
+            return self.instances[instance].budget.noteExempt(at: self.time)
+        }
+        let row = self.instances[instance]
+        let earliest = row.budget.exemptEarliest(now: self.time, policy: self.apps.kinds[Int(row.kind)].bare)
+        guard earliest <= self.time else { return }
+        self.bookObserved(instance, [])
+        self.forgetContent(of: instance)
+        self.decideIfWaiting(instance)
+    }
+
+    /// A host that drives its timelines reloads an instance by itself for a cause; whether it reports that is not known.
+    mutating func predict(_ causes: ReloadCauses, _ instance: UInt32) {
+        self.openWindow(of: instance)
+        self.bookObserved(instance, causes)
+        self.instances[details: instance].awaitsReport = self.now
+        self.forgetContent(of: instance)
+    }
+
+    private mutating func bookObserved(_ instance: UInt32, _ causes: ReloadCauses) {
+        self.counters.reloadsObserved += 1
+        self.instances[details: instance].observedReloads += 1
+        let exemption = self.exemption(of: instance, waiting: causes)
+        guard exemption != nil || self.hosts[self.instances[instance].host].isInStandBy else {
+            return self.book(instance, isPush: false)
+        }
+        self.instances[instance].budget.noteExempt(at: self.time)
+        if exemption == .added || exemption == .configured { self.instances[instance].freeSetupAt = self.now }
+    }
+
+    /// What the instance shows now is not known to any sender.
+    private mutating func forgetContent(of instance: UInt32) {
+        self.instances[details: instance].confirmedDigest = nil
+        self.instances[details: instance].confirmedBy = self.position
+    }
+
+    /// Lets a host's instances be driven as its delivery says. What waited for the gateway to reload by itself, the
+    /// host now does; what pushes and the app asked for goes on waiting.
+    mutating func adoptDelivery(of host: UInt32) {
+        let isHostDriven = self.hosts[host].delivery == .apns
+        let live = self.instances(of: host).filter { self.instances[$0].isLive }
+        // All of them first: a push for one that waits would take along what the others wait for.
+        for instance in live {
+            self.instances[instance].isHostDriven = isHostDriven
+            guard isHostDriven else { continue }
+            self.instances[instance].heldUntil = .min
+            let own = self.instances[instance].waiting.subtracting(ReloadCauses(.appRequest))
+            self.instances[instance].waiting.subtract(own)
+            if !own.isEmpty { self.predict(own, instance) }
+        }
+        for instance in live { self.decide(instance) }
+    }
+}

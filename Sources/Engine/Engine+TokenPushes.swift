@@ -1,0 +1,230 @@
+import Timelines
+import WidgetModel
+
+/// Hosts behind APNs: WidgetKit's push carries no instance, so one push to a host's token reloads all push-enabled
+/// widgets of it. A control has a token of its own and is alone with it.
+///
+/// Source: "Updating widgets with WidgetKit push notifications" and "Updating controls locally and remotely".
+extension Engine {
+    /// What keeps a push from going to an instance's token now, whatever its budget says; nil if nothing does.
+    func heldByToken(_ instance: UInt32) -> Plan? {
+        guard self.instances[instance].pushEnabled else { return .wait(until: .max, .notPushEnabled) }
+        guard self.token(of: instance) != nil else { return .wait(until: .max, .otherEnvironment) }
+        let pushedAt = self.hosts[self.instances[instance].host].pushedAt
+        // One push at an instant, so that the ids of what it reloads are unique.
+        guard pushedAt == self.now, !self.instances[instance].isControl else { return nil }
+        return .wait(until: pushedAt + 1, .minimumInterval)
+    }
+
+    /// The live, push-enabled instances that a push to an instance's token reloads beside it, in the order of ids.
+    private func siblings(of instance: UInt32) -> [UInt32] {
+        guard !self.instances[instance].isControl else { return [] }
+        return self.instances(of: self.instances[instance].host).filter { other in
+            let row = self.instances[other]
+            return other != instance && row.isLive && row.pushEnabled && !row.isControl
+        }
+    }
+
+    /// Issues one push to an instance's token: a reload of the instance and of every other that shares the token.
+    ///
+    /// The others never hold it back. Those whose budget allows the reload are charged, for the others it is booked;
+    /// everything that waits for any of them is taken along.
+    mutating func issueThroughToken(_ trigger: UInt32, _ payment: ReloadPayment, isOnce: Bool) {
+        let isControl = self.instances[trigger].isControl
+        var rows = [self.open(trigger, payment)]
+        rows[0].isTrigger = true
+        let siblings = self.siblings(of: trigger)
+        for sibling in siblings {
+            self.openWindow(of: sibling)
+            if !isOnce, self.instances[sibling].minExpiry <= self.now { self.expirePending(of: sibling) }
+            let payment = self.payment(of: sibling, besides: trigger)
+            rows.append(self.open(sibling, payment, for: rows[0].push))
+        }
+        if !isControl { self.hosts[self.instances[trigger].host].pushedAt = self.now }
+        let expiresAt = rows.map(\.expiresAt).max() ?? self.time
+        for index in rows.indices {
+            rows[index].expiresAt = expiresAt
+            rows[index].sharesToken = !isControl
+            self.combine(rows[index])
+            self.combine(UInt64(rows[index].collateral.map { $0.rawValue + 1 } ?? 0))
+            self.append(rows[index], to: rows[index].instance)
+            self.instances[details: rows[index].instance].awaitsReport = self.now
+        }
+        self.bookCollateral(of: rows)
+        self.counters.tokenPushes += 1
+        if let push = self.effect(of: rows) { self.output.effects.append(.push(push)) }
+        for sibling in siblings { self.decide(sibling, isOnce: isOnce) }
+    }
+
+    /// What the push of another instance costs one that shares its token.
+    private mutating func payment(of instance: UInt32, besides trigger: UInt32) -> ReloadPayment {
+        if let exemption = self.exemption(of: instance, waiting: []) { return .exempt(exemption) }
+        let kinds = (Int(self.instances[instance].kind), Int(self.instances[trigger].kind))
+        if self.apps.kinds[kinds.0].isShared, self.apps.kinds[kinds.1].isShared {
+            return .collateral(.conforming, isPaid: true)
+        }
+        if case .issue(nil, let isPush) = self.plan(instance, self.demand(of: instance)) {
+            return .charged(isPush: isPush)
+        }
+        let terms = self.terms(of: instance)
+        let conforms =
+            self.budget(of: instance).conforms(.urgent, isPush: true, at: self.time, terms: terms)
+            && (!terms.isRolling || self.rollingEarliest(of: instance, terms) <= self.time)
+        return .collateral(conforms ? .conforming : .over, isPaid: false)
+    }
+
+    /// Takes what a collateral reload costs from the budget.
+    ///
+    /// - Returns: Whether it counts in the window, and against the pushes' share, so that it can be given back.
+    mutating func pay(
+        _ instance: UInt32,
+        _ collateral: Collateral,
+        isPaid: Bool,
+        _ terms: BudgetTerms
+    ) -> (count: Bool, push: Bool) {
+        let before = self.budget(of: instance)
+        switch collateral {
+        case .conforming:
+            self.counters.reloadsCollateral += 1
+            self.instances[details: instance].collateralReloads += 1
+            if isPaid {
+                self.instances[instance].budget.noteExempt(at: self.time)
+            } else {
+                self.charge(instance, isPush: true, terms: terms)
+            }
+        case .over:
+            self.counters.reloadsCollateralOver += 1
+            self.instances[details: instance].collateralOverReloads += 1
+            self.book(instance, isPush: true)
+        }
+        let after = self.budget(of: instance)
+        let window = terms.window
+        return (
+            after.charged(in: window) > before.charged(in: window),
+            after.pushesCharged(in: window) > before.pushesCharged(in: window)
+        )
+    }
+
+    /// Puts collateral reloads on the account of the sender whose push brought them.
+    private mutating func bookCollateral(of rows: [ReloadTable.Row]) {
+        guard rows[0].primary != PendingCauses.none else { return }
+        let team = self.ledger[self.causes[rows[0].primary].push].team
+        self.accounts[team].collateral += rows.count { $0.collateral == .conforming }
+        self.accounts[team].collateralOver += rows.count { $0.collateral == .over }
+    }
+
+    /// The effect of rows that share a push, the one that made it go out first; nil if the token is gone.
+    private func effect(of rows: [ReloadTable.Row]) -> TokenPush? {
+        let trigger = rows[0].instance
+        guard let token = self.token(of: trigger) else { return nil }
+        var priority = Priority.low
+        for row in rows {
+            if row.causes.contains(.appRequest) { priority = .high }
+            var slot = row.pushes.head
+            while slot != PendingCauses.none {
+                let other = self.causes[slot].priority
+                if other.rawValue > priority.rawValue { priority = other }
+                slot = self.causes[slot].next
+            }
+        }
+        return TokenPush(
+            token: token,
+            environment: self.environment(of: self.instances[trigger].host),
+            isControl: self.instances[trigger].isControl,
+            priority: priority,
+            members: rows.map { TokenPush.Member(reload: self.effect(of: $0), collateral: $0.collateral) }
+        )
+    }
+
+    /// The reloads of a host that one push to its token brought, whichever of them the id names: also if that one's
+    /// instance is gone.
+    func reloadsSharing(_ id: ReloadID) -> [UInt32] {
+        guard let host = self.hosts.find(id.instance.host) else { return [] }
+        return self.instances(of: host).compactMap { self.reload(id.position, of: $0) }
+            .filter { self.reloads[$0].sharesToken }
+    }
+
+    /// The pushes to tokens that are out and of whose end nothing is known, host by host in the order of their ids: what
+    /// a deliverer starts with.
+    ///
+    /// O(hosts log hosts + outstanding reloads).
+    package func outstandingTokenPushes() -> [TokenPush] {
+        self.hosts.sortedSlots().filter { self.hosts[$0].delivery == .apns }.flatMap { self.outstandingTokenPushes($0) }
+    }
+
+    private func outstandingTokenPushes(_ host: UInt32) -> [TokenPush] {
+        var groups: [[ReloadTable.Row]] = []
+        for instance in self.instances(of: host) {
+            var slot = self.instances[instance].firstReload
+            while slot != ReloadTable.none {
+                let row = self.reloads[slot]
+                slot = row.next
+                guard row.sharesToken || self.instances[instance].isControl else { continue }
+                let group = groups.firstIndex {
+                    $0[0].position == row.position && $0[0].sharesToken && row.sharesToken
+                }
+                guard let group else {
+                    groups.append([row])
+                    continue
+                }
+                groups[group].insert(row, at: row.isTrigger ? 0 : groups[group].endIndex)
+            }
+        }
+        // Instances come in the order of their ids, and the sort is stable.
+        return groups.sorted { $0[0].position < $1[0].position }.compactMap { self.effect(of: $0) }
+    }
+}
+
+// MARK: - Pushes for hosts that are reached through a token
+
+extension Engine {
+    /// Decides a push for the instances of one host that it matches, all at once: what goes to the token for one of
+    /// them is for all of them.
+    ///
+    /// - Parameter matched: Widgets, or one control.
+    mutating func accept(_ push: IncomingPush, throughToken matched: [UInt32]) {
+        var waiting: [UInt32] = []
+        for instance in matched {
+            self.openWindow(of: instance)
+            if self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
+            if let digest = push.digest, self.shows(instance, digest) {
+                self.ledger.match(push.row, as: .unchanged)
+                self.note(instance, .unchanged, .sameDigest, push: push.id)
+            } else {
+                waiting.append(instance)
+            }
+        }
+        if push.isOnce, !self.conforms(push, oneOf: waiting) {
+            for instance in waiting {
+                self.ledger.match(push.row, as: .expired)
+                self.note(instance, .expired, .expiration, push: push.id)
+            }
+            return
+        }
+        var queued: [UInt32] = []
+        for instance in waiting where self.enqueueIfPossible(push, instance) { queued.append(instance) }
+        let reloads = queued.map { self.instances[$0].lastReload }
+        for instance in queued { self.decide(instance, isOnce: push.isOnce) }
+        for (instance, before) in zip(queued, reloads) {
+            if push.notBefore > self.now {
+                self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
+            } else if self.instances[instance].lastReload == before {
+                let row = self.instances[instance]
+                let reason = push.priority == .low ? .waitsForAnother : row.reason
+                self.note(instance, .deferred, reason, push: push.id, until: row.decidesAt)
+            }
+        }
+    }
+
+    private mutating func conforms(_ push: IncomingPush, oneOf instances: [UInt32]) -> Bool {
+        for instance in instances where self.conforms(push, instance) { return true }
+        return false
+    }
+
+    /// The widgets among some instances of a host, whose pushes go to one token, and each control by itself.
+    func byToken(_ matched: [UInt32]) -> [[UInt32]] {
+        let widgets = matched.filter { !self.instances[$0].isControl }
+        let controls = matched.filter { self.instances[$0].isControl }
+        return (widgets.isEmpty ? [] : [widgets]) + controls.map { [$0] }
+    }
+}

@@ -1,0 +1,104 @@
+package import WidgetModel
+
+/// What a timeline provider is told beside the configuration: WidgetKit's `TimelineProviderContext`.
+package struct TimelineProviderContext: Hashable, Sendable {
+    /// One value of one environment variant, such as `colorScheme` and `dark`.
+    package struct EnvironmentValue: Hashable, Sendable {
+        package let name: String
+        package let value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// Width and height in points.
+    package struct DisplaySize: Hashable, Sendable {
+        package let width: Double
+        package let height: Double
+
+        package init(width: Double, height: Double) {
+            self.width = width
+            self.height = height
+        }
+    }
+
+    package let family: WidgetFamily
+    /// Whether it is for a gallery, where an answer is wanted at once and may be a sample.
+    package let isPreview: Bool
+    /// Nil if the host did not say.
+    package let displaySize: DisplaySize?
+    /// What the host may show the entry in, in the host's order.
+    package let environmentVariants: [HostContext.Variant]
+    /// A BCP 47 tag.
+    package let locale: String?
+    /// A name of the time-zone database.
+    package let timeZone: String?
+
+    /// - Parameters:
+    ///   - family: The widget's.
+    ///   - isPreview: Whether it is for a gallery.
+    ///   - host: What the host said of itself.
+    package init(family: WidgetFamily, isPreview: Bool = false, host: HostContext = HostContext()) {
+        self.family = family
+        self.isPreview = isPreview
+        self.displaySize = host.displaySize.map { DisplaySize(width: $0.width, height: $0.height) }
+        self.environmentVariants = host.environmentVariants
+        self.locale = host.locale
+        self.timeZone = host.timeZone
+    }
+
+    /// Every environment that an entry may be shown in, for whoever renders in advance: one value of each variant, the
+    /// last variant changing fastest. One empty environment if the host named no variant.
+    ///
+    /// - Parameter limit: No more than this many; the first ones.
+    package func environments(limit: Int = 64) -> [[EnvironmentValue]] {
+        var found: [[EnvironmentValue]] = [[]]
+        for variant in self.environmentVariants where !variant.values.isEmpty {
+            found = found.flatMap { rest in variant.values.map { rest + [EnvironmentValue(variant.name, $0)] } }
+            // Beyond the limit, combinations of the variants to come are never looked at.
+            found = Array(found.prefix(max(1, limit)))
+        }
+        return found
+    }
+}
+
+/// What a timeline provider is asked for, the requirements of WidgetKit's `TimelineProvider` and
+/// `AppIntentTimelineProvider`.
+package enum ProviderRequest: UInt8, Hashable, Sendable, CaseIterable {
+    /// A generic representation, at once: there is nothing to wait for.
+    case placeholder = 0
+    /// The present state as one entry.
+    case snapshot = 1
+    case timeline = 2
+    case relevance = 3
+    /// Configurations to offer in a gallery.
+    case recommendations = 4
+
+    package var name: String { String(describing: self) }
+
+    /// What a provider is asked for when an instance reloads or a gallery shows it, in this order.
+    ///
+    /// A widget that is new shows a placeholder until its timeline is there. In a gallery it shows a snapshot and has no
+    /// timeline. Any other reload leaves the old timeline in place until the new one comes.
+    ///
+    /// - Parameters:
+    ///   - causes: Those of the reload; empty in a gallery.
+    ///   - context: What the provider is told.
+    package static func order(for causes: ReloadCauses, in context: TimelineProviderContext) -> [ProviderRequest] {
+        if context.isPreview { return [.placeholder, .snapshot] }
+        return causes.contains(.added) ? [.placeholder, .timeline] : [.timeline]
+    }
+}
+
+extension Engine {
+    /// What a timeline provider is told of an instance; nil if no host shows it here.
+    package func providerContext(of address: InstanceAddress) -> TimelineProviderContext? {
+        guard let slot = self.liveInstance(address) else { return nil }
+        return TimelineProviderContext(
+            family: self.instances[details: slot].family,
+            host: self.hosts[self.instances[slot].host].context
+        )
+    }
+}

@@ -1,0 +1,95 @@
+package import WidgetModel
+
+/// What a reload is to a push that went out for another instance with the same token. Raw values are part of the
+/// on-disk format.
+package enum Collateral: UInt8, Hashable, Sendable, CaseIterable {
+    /// The budget allows it, and it is charged.
+    case conforming = 0
+    /// The budget does not allow it. It advances count and pace all the same, and is metered apart from what is charged.
+    case over = 1
+}
+
+/// One push through APNs: it reloads every push-enabled widget of the host, or one control.
+///
+/// However many instances wait, one push goes out, when the budget of one of them allows it. What becomes of it is
+/// reported once, by ``id``, and is said of all ``members``.
+package struct TokenPush: Hashable, Sendable {
+    /// One instance that the push reloads.
+    package struct Member: Hashable, Sendable {
+        package let reload: ReloadEffect
+        /// Nil for a decision of the instance's own.
+        package let collateral: Collateral?
+
+        /// Whether it is charged to the instance's budget.
+        package var isCharged: Bool { self.reload.isCharged && self.collateral != .over }
+    }
+
+    /// The host's newest token, or the control's.
+    package let token: DeviceToken
+    /// Which of APNs' services knows the token.
+    package let environment: PushEnvironment
+    /// Whether it goes to a control, with the push type `controls`.
+    package let isControl: Bool
+    /// The highest priority among what it serves.
+    package let priority: Priority
+    /// The instance for which it goes out first, then the others in the order of their ids. At least one.
+    package let members: [Member]
+
+    /// The reload that made it go out.
+    package var id: ReloadID { self.members[0].reload.id }
+    package var app: BundleID { self.members[0].reload.app }
+    package var host: HostID { self.id.instance.host }
+    package var issuedAt: Instant { self.members[0].reload.issuedAt }
+    /// Not delivered until then, the push is given up: `apns-expiration`.
+    package var expiresAt: Instant { self.members[0].reload.expiresAt }
+
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(self.token.bytes)
+        writer.write(byte: self.environment.rawValue)
+        writer.write(self.isControl)
+        writer.write(byte: self.priority.rawValue)
+        writer.write(each: self.members) { writer, member in
+            member.reload.encode(into: &writer)
+            writer.write(member.collateral) { $0.write(byte: $1.rawValue) }
+        }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.token = DeviceToken(bytes: try reader.readBytes())
+        let start = reader.offset
+        guard let environment = PushEnvironment(rawValue: try reader.readByte()) else {
+            throw .invalid(offset: start)
+        }
+        self.environment = environment
+        self.isControl = try reader.readBool()
+        guard let priority = Priority(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
+        self.priority = priority
+        self.members = try reader.readEach { (reader) throws(ByteFault) in
+            Member(
+                reload: try ReloadEffect(from: &reader),
+                collateral: try reader.readOptional { (reader) throws(ByteFault) in
+                    guard let collateral = Collateral(rawValue: try reader.readByte()) else {
+                        throw ByteFault.invalid(offset: start)
+                    }
+                    return collateral
+                }
+            )
+        }
+        guard !self.members.isEmpty else { throw .invalid(offset: start) }
+    }
+
+    package init(
+        token: DeviceToken,
+        environment: PushEnvironment,
+        isControl: Bool,
+        priority: Priority,
+        members: [Member]
+    ) {
+        precondition(!members.isEmpty, "a push to a token that reloads nothing")
+        self.token = token
+        self.environment = environment
+        self.isControl = isControl
+        self.priority = priority
+        self.members = members
+    }
+}

@@ -1,0 +1,177 @@
+import Engine
+import TestSupport
+import Testing
+import Timelines
+import WidgetModel
+
+/// Promises that single schedules do not show: about changes of policy, clocks, crashes and acknowledgements.
+@Suite struct PromiseTests {
+    /// WidgetKit's numbers, and others with windows of the same kind: what changes is how much and how fast.
+    private static let policies: [BudgetPolicy] = {
+        var frugal = BudgetPolicy.widgetkit
+        (frugal.rare, frugal.typical, frugal.frequent) = (3, 8, 20)
+        frugal.burstDivisor = 3
+        var lavish = Scene.steady
+        (lavish.rare, lavish.typical, lavish.frequent) = (60, 90, 120)
+        lavish.burstDivisor = 2
+        lavish.pushShare = BudgetPolicy.Share(1, of: 2)
+        return [.widgetkit, Scene.steady, frugal, lavish]
+    }()
+
+    @Test(arguments: Seeds.from(601, count: 12))
+    func `neither a change of policy nor a clock that jumps mints budget`(seed: UInt64) {
+        var schedule = RandomSchedule(
+            seed: seed,
+            deliveries: seed.isMultiple(of: 3) ? [.stream, .apns] : [.stream],
+            policies: Self.policies,
+            hasClockSteps: true
+        )
+        schedule.scene.checks = false
+        schedule.run(steps: 1200)
+        #expect(schedule.changes > 5, "seed \(seed)")
+        #expect(schedule.clockSteps > 5, "seed \(seed)")
+        BudgetCheck(schedule).expectKept("seed \(seed)")
+    }
+
+    /// Where hosts report what they were told to do and nothing else, the count is what was charged.
+    @Test(arguments: Seeds.from(651, count: 8))
+    func `the count is what was charged, and exempt reloads are not in it`(seed: UInt64) throws {
+        var schedule = RandomSchedule(seed: seed, hasGrants: false, hasObserved: false)
+        schedule.scene.checks = false
+        schedule.run(steps: 800)
+        // Opens the windows up to now.
+        for host in RandomSchedule.hosts { schedule.scene.push(to: host, .low, expiration: 1) }
+        var exempt = 0
+        for host in RandomSchedule.hosts {
+            guard let registered = schedule.scene.engine.host(HostID(host)) else { continue }
+            for instance in registered.instances {
+                let view = try #require(schedule.scene.instance(host, instance.id.rawValue))
+                let charged = schedule.scene.charges.count { charge in
+                    charge.reload.id.instance == view.address && !schedule.refused.contains(charge.reload.id)
+                        && charge.reload.issuedAt >= max(view.budget.windowStart, registered.firstRegisteredAt)
+                }
+                #expect(view.budget.charged == charged, "seed \(seed): \(view.address)")
+                #expect(view.budget.observedReloads == 0, "seed \(seed)")
+                exempt += view.budget.exemptReloads
+            }
+        }
+        #expect(exempt > 0, "seed \(seed)")
+    }
+
+    /// So a push that was accepted after the reload was issued is not among them: it goes on waiting.
+    @Test(arguments: Seeds.from(701, count: 8))
+    func `an acknowledgement ends just the pushes that the reload was issued for`(seed: UInt64) {
+        var schedule = RandomSchedule(seed: seed)
+        schedule.scene.checks = false
+        var later = 0
+        for _ in 0..<60 {
+            schedule.run(steps: 10)
+            let out = RandomSchedule.hosts.flatMap { schedule.scene.engine.outstandingReloads(host: HostID($0)) }
+            guard let reload = out.first(where: { $0.pushCount > 0 }) else { continue }
+            let waiting = schedule.scene.engine.instance(reload.id.instance)?.pending.count ?? 0
+            if waiting > 0 { later += 1 }
+            let before = schedule.scene.engine.stats().outcomes
+            schedule.scene.acknowledge(reload)
+            let after = schedule.scene.engine.stats().outcomes
+            let ended = [PushOutcome.reloaded, .exempt, .coalesced].map { after[$0] - before[$0] }.reduce(0, +)
+            #expect(ended == reload.pushCount, "seed \(seed): \(reload.id)")
+        }
+        #expect(later > 0, "seed \(seed)")
+    }
+
+    /// Looking at budgets every few hours opens windows that would otherwise be opened when they are needed.
+    @Test(arguments: Seeds.from(751, count: 8))
+    func `windows that are opened late are those that were opened in time`(seed: UInt64) throws {
+        var schedule = RandomSchedule(seed: seed, settings: Scene.settings(budget: .widgetkit))
+        schedule.scene.checks = false
+        schedule.run(steps: 500)
+        let log = schedule.scene.log
+        let lazy = try Self.replay(log, lookingEvery: .days(1000))
+        let eager = try Self.replay(log, lookingEvery: .hours(3))
+        #expect(lazy.effects == schedule.scene.effects, "seed \(seed)")
+        #expect(eager.effects == lazy.effects, "seed \(seed)")
+        for host in RandomSchedule.hosts {
+            for id in ["w1", "w2", "w3"] {
+                let address = InstanceAddress(host: HostID(host), instance: InstanceID(id))
+                #expect(eager.engine.instance(address)?.budget == lazy.engine.instance(address)?.budget, "seed \(seed)")
+            }
+        }
+    }
+
+    /// The same records at the same times, with pushes in between that can reload nothing and only open windows.
+    private static func replay(
+        _ log: [(record: Record, at: LogPosition, time: Instant)],
+        lookingEvery interval: Interval
+    ) throws -> (engine: Engine, effects: [Effect]) {
+        var engine = Engine(partition: PartitionID(0), partitions: 1)
+        var output = EngineOutput()
+        var looks: UInt64 = 0
+        var position = LogPosition.start
+        func look(at time: Instant) throws {
+            for host in RandomSchedule.hosts {
+                looks += 1
+                let push = PushRecord(
+                    id: PushID(high: 9, low: looks),
+                    team: TeamID("LOOKING000"),
+                    contentHash: looks,
+                    priority: .low,
+                    expiration: 1,
+                    target: .host(HostID(host), nil)
+                )
+                try Self.apply((.push(push), position, time), to: &engine, &output)
+            }
+        }
+        var next = (log.first?.time ?? .epoch) + interval
+        for entry in log {
+            while next < entry.time {
+                try look(at: next)
+                next = next + interval
+            }
+            try Self.apply(entry, to: &engine, &output)
+            position = entry.at
+        }
+        try look(at: engine.time)
+        return (engine, output.effects)
+    }
+
+    @Test(arguments: Seeds.from(801, count: 4))
+    func `after a crash at any entry the state is the one before`(seed: UInt64) throws {
+        var schedule = RandomSchedule(seed: seed, deliveries: [.stream, .apns])
+        schedule.scene.checks = false
+        schedule.run(steps: 400)
+        let log = schedule.scene.log
+        var dice = SplitMix64(seed: seed)
+        let cuts = (0..<6).map { _ in Int(dice.next() % UInt64(log.count)) }.sorted()
+        var whole = Engine(partition: PartitionID(0), partitions: 1, seed: 1)
+        var output = EngineOutput()
+        for (index, entry) in log.enumerated() {
+            try Self.apply(entry, to: &whole, &output)
+            guard cuts.contains(index) else { continue }
+            // A new process reads the log from its beginning, up to where the other one was.
+            var fresh = Engine(partition: PartitionID(0), partitions: 1, seed: UInt64(index) + 2)
+            var again = EngineOutput()
+            for entry in log[...index] { try Self.apply(entry, to: &fresh, &again) }
+            #expect(fresh.runningHash == whole.runningHash, "seed \(seed), entry \(index)")
+            #expect(fresh.stateDigest() == whole.stateDigest(), "seed \(seed), entry \(index)")
+            #expect(again.effects == output.effects, "seed \(seed), entry \(index)")
+            #expect(fresh.nextTimer == whole.nextTimer, "seed \(seed), entry \(index)")
+            whole = fresh
+        }
+    }
+
+    private static func apply(
+        _ entry: (record: Record, at: LogPosition, time: Instant),
+        to engine: inout Engine,
+        _ output: inout EngineOutput
+    ) throws {
+        let bytes = entry.record.bytes
+        try engine.apply(
+            bytes,
+            in: 0..<bytes.count,
+            recordIndex: 0,
+            at: entry.at,
+            logTime: entry.time,
+            into: &output
+        )
+    }
+}
