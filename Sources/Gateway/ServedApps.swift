@@ -13,6 +13,8 @@ package struct ServedApps: Sendable {
         /// The most instances that a targeted push may match, nil for any number.
         package let matchedMax: Int?
         package let schemas: [KindSchema]
+        /// What a gallery shows of a kind, for those kinds that have it.
+        package let samples: [WidgetKind: JSONValue]
         /// Whether a 200 carries `apns-unique-id`, as in APNs' development environment.
         package let isInDevelopment: Bool
         /// How fast pushes to it may come, nil for as fast as they like.
@@ -26,6 +28,7 @@ package struct ServedApps: Sendable {
             acceptsUnknownTokens: Bool,
             matchedMax: Int?,
             schemas: [KindSchema],
+            samples: [WidgetKind: JSONValue] = [:],
             isInDevelopment: Bool = false,
             meter: RateMeter? = nil,
             broadcastExpiration: Interval? = .hours(4)
@@ -35,6 +38,7 @@ package struct ServedApps: Sendable {
             self.acceptsUnknownTokens = acceptsUnknownTokens
             self.matchedMax = matchedMax
             self.schemas = schemas
+            self.samples = samples
             self.isInDevelopment = isInDevelopment
             self.meter = meter
             self.broadcastExpiration = broadcastExpiration
@@ -48,6 +52,7 @@ package struct ServedApps: Sendable {
                 acceptsUnknownTokens: app.acceptsUnknownTokens,
                 matchedMax: app.matchedMax,
                 schemas: app.schemas,
+                samples: app.samples,
                 isInDevelopment: app.isInDevelopment,
                 meter: app.meter,
                 broadcastExpiration: app.broadcastExpiration

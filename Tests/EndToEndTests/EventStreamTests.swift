@@ -164,6 +164,42 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `a sender follows its push to the end`() async throws {
+        let gateway = try await TestGateway.start(partitions: 2)
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        _ = try await gateway.register(2, teams: ["seahawks"], bearer: bearer)
+        for host in [1, 2] {
+            try await gateway.acknowledge(try await gateway.outstanding(host, bearer: bearer), bearer: bearer)
+        }
+        let id = try await self.push(gateway, bearer, kind: "scores", match: #"{"team":["seahawks"]}"#)
+        _ = try await gateway.eventually("push \(id) is applied everywhere") {
+            let answer = try await gateway.curl("GET", "\(gateway.opsURL)/v1/pushes/\(id)")
+            return answer.json["appliedBy"] as? Int == 2 ? answer : nil
+        }
+        let stream = try Self.follow(gateway, "/v1/pushes/\(id)/events", bearer: bearer, ["--http2"])
+        var lines = stream.lines.makeAsyncIterator()
+        var events: [String] = []
+        while let line = await lines.next() {
+            guard line.hasPrefix("event: ") || line.hasPrefix("data: ") else { continue }
+            events.append(line)
+            guard line.hasPrefix("data: ") else { continue }
+            // One host after the other says that it has reloaded.
+            guard let host = [1, 2].dropFirst(events.count / 2 - 1).first else { continue }
+            try await gateway.acknowledge(try await gateway.outstanding(host, bearer: bearer), bearer: bearer)
+        }
+        #expect(events.filter { $0.hasPrefix("event: ") } == ["event: progress", "event: progress", "event: complete"])
+        let outcomes = [
+            #""outcomes":{"issued":2}"#, #""outcomes":{"issued":1,"reloaded":1}"#, #""outcomes":{"reloaded":2}"#,
+        ]
+        for (data, expected) in zip(events.filter { $0.hasPrefix("data: ") }, outcomes) {
+            #expect(data.contains(expected), "\(data)")
+        }
+        let result = await stream.wait()
+        #expect(result.status == 0, "the stream ends when the push has")
+        await gateway.stop()
+    }
+
     @Test func `a foreground app reloads what waited, not charged`() async throws {
         let gateway = try await TestGateway.start()
         let bearer = try await gateway.providerToken()

@@ -28,6 +28,9 @@ import WidgetModel
                 ["400", "bad-pattern", "match.city"]
             ),
             ("GET", "/v1/pushes/nonsense", ["400", "bad-request"]),
+            ("GET", "/v1/pushes/nonsense/events", ["400", "bad-request"]),
+            ("POST", "/v1/pushes/8F7A2C1E-0B44-4B7C-9D53-6A1F0E2D3C4B/events", ["405", "method-not-allowed"]),
+            ("GET", "/v1/pushes/8F7A2C1E-0B44-4B7C-9D53-6A1F0E2D3C4B/events", ["404", "not-found"]),
         ] as [(String, String, [String])]
     )
     func `what is wrong with a request is told`(method: String, target: String, place: [String]) async throws {

@@ -11,6 +11,8 @@ import WidgetModel
             switch event {
             case .heartbeat: seen.append("heartbeat")
             case .event(.reload(let reload), _): seen.append(reload.id.description)
+            case .event(.invalidation(let invalidation), _):
+                seen.append("\(invalidation.subject) of \(invalidation.kind)")
             }
         }
         return seen

@@ -20,6 +20,7 @@ struct RouteScene {
             directory: self.scene.directory,
             log: self.scene.log,
             streams: self.scene.streams,
+            followers: self.scene.followers,
             limits: limits
         )
     }

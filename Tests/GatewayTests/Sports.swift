@@ -42,7 +42,10 @@ enum Sports {
             bundle: Self.app,
             acceptsUnknownTokens: false,
             matchedMax: nil,
-            schemas: [Self.scores]
+            schemas: [Self.scores],
+            samples: [
+                Self.scores.kind: .object([JSONValue.Member(name: "score", value: .string("24 - 17"))])
+            ]
         ),
         ServedApps.App(
             number: 1,

@@ -126,6 +126,7 @@ extension GatewayConfiguration.Streams {
         visitor.scalar("maxPerHost", &self.perHostMax, .integer(1...1000))
         visitor.scalar("maxStreams", &self.allMax, .integer(1...10_000_000))
         visitor.scalar("maxBufferedEvents", &self.bufferMax, .integer(16...1_000_000))
+        visitor.scalar("maxFollowedPushes", &self.followedPushesMax, .integer(1...1_000_000))
         visitor.scalar("heartbeat", &self.heartbeat, .duration(.seconds(1) ... .hours(1)))
         visitor.scalar("maxHistory", &self.historyMax, .integer(0...10_000_000))
         visitor.scalar("rotation", &self.rotation, .duration(.seconds(1) ... .days(30)))

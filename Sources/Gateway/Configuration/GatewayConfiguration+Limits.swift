@@ -56,6 +56,8 @@ extension GatewayConfiguration {
         package var allMax = 50_000
         /// Events that wait for one reader before it is cut off. Default 4,096.
         package var bufferMax = 4096
+        /// Event streams on which senders follow pushes, in all. Default 1,000; above it 429.
+        package var followedPushesMax = 1000
         /// A comment is sent so often, to keep middleboxes and readers awake. Default 15 s.
         package var heartbeat = Interval.seconds(15)
         /// Events of all streams that are kept for readers that come back. Default 16,384; who missed more has a gap.

@@ -1,4 +1,5 @@
 import APNSWire
+import Engine
 import WidgetModel
 
 /// The text of Server-Sent Events (WHATWG HTML, "Server-sent events").
@@ -27,6 +28,9 @@ enum EventText {
                 value = .object(members + [JSONValue.Member(name: "redelivered", value: .bool(true))])
             }
             text += "event: reload\ndata: \(String(decoding: value.jsonText, as: UTF8.self))\n\n"
+        case .invalidation(let invalidation):
+            let data = String(decoding: Views.invalidation(invalidation).jsonText, as: UTF8.self)
+            text += "event: \(invalidation.subject)\ndata: \(data)\n\n"
         }
         return text
     }

@@ -60,10 +60,19 @@ extension HostRoutes {
 
     /// `GET /v1/pushes/<apns-id>` for a sender: what became of a push of its team.
     func push(_ request: HTTPRequest, _ text: String) async throws(Problem) -> HTTPResponse {
+        HTTPResponse(json: try await self.question(request, text).ask().json)
+    }
+
+    /// `GET /v1/pushes/<apns-id>/events` for a sender: a receipt, without asking again and again.
+    func followPush(_ request: HTTPRequest, _ text: String) async throws(Problem) -> HTTPResponse {
+        try await self.question(request, text).follow(self.followers)
+    }
+
+    private func question(_ request: HTTPRequest, _ text: String) throws(Problem) -> PushQuestion {
         guard let sender = try self.authorizer.caller(of: request).sender else {
             throw Problem(.forbidden, "a provider token is needed to ask about pushes")
         }
-        return try await PushQuestion.answer(text, team: sender.team, self.log)
+        return try PushQuestion(text, team: sender.team, self.log)
     }
 }
 
@@ -96,37 +105,5 @@ extension HostRoutes {
         guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
         let cancelled = try await self.log.carryOut(OperatorOrder(.cancel, .push(id, sender.team)))
         return HTTPResponse(json: JSONValue.object(of: [("cancelled", .count(cancelled))]))
-    }
-}
-
-/// What became of a push, for its sender and for operators.
-enum PushQuestion {
-    /// - Parameters:
-    ///   - text: The `apns-id`.
-    ///   - team: Whose pushes may be seen, nil for everybody's.
-    static func answer(_ text: String, team: TeamID?, _ log: CommandLog) async throws(Problem) -> HTTPResponse {
-        guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
-        let answers = try await log.askAll { (engine) -> [PushView] in
-            if let team { return engine.push(id, team: team) }
-            return engine.push(id)
-        }
-        // One id may stand for several pushes, by content or by team: the newest is the answer, the others are beside.
-        var pushes: [[PushView]] = []
-        for view in answers.joined() {
-            if let index = pushes.firstIndex(where: { $0[0].team == view.team && $0[0].contentHash == view.contentHash }
-            ) {
-                pushes[index].append(view)
-            } else {
-                pushes.append([view])
-            }
-        }
-        pushes.sort { $0[0].acceptedAt > $1[0].acceptedAt }
-        let found = pushes.compactMap { Views.push($0, partitions: log.partitions) }
-        guard let first = found.first, case .object(let members) = first else {
-            throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
-        }
-        guard found.count > 1 else { return HTTPResponse(json: first) }
-        let others = JSONValue.Member(name: "others", value: .array(Array(found.dropFirst())))
-        return HTTPResponse(json: .object(members + [others]))
     }
 }

@@ -1,4 +1,5 @@
 import APNSWire
+import Engine
 package import HTTPTransport
 import IntentMatching
 package import WidgetModel
@@ -10,6 +11,7 @@ package struct HostRoutes: Sendable {
     let directory: HostDirectory
     let log: CommandLog
     let streams: HostStreams
+    let followers: PushFollowers
     let limits: HostRouteLimits
 
     package init(
@@ -18,6 +20,7 @@ package struct HostRoutes: Sendable {
         directory: HostDirectory,
         log: CommandLog,
         streams: HostStreams,
+        followers: PushFollowers,
         limits: HostRouteLimits
     ) {
         self.apps = apps
@@ -25,6 +28,7 @@ package struct HostRoutes: Sendable {
         self.directory = directory
         self.log = log
         self.streams = streams
+        self.followers = followers
         self.limits = limits
     }
 
@@ -51,6 +55,9 @@ package struct HostRoutes: Sendable {
             case "DELETE": return try await self.cancel(request, path[2])
             default: throw Self.methodNotAllowed("GET, DELETE")
             }
+        case ("pushes", 4) where path[3] == "events":
+            try Self.allow(request, "GET")
+            return try await self.followPush(request, path[2])
         default:
             throw Self.notFound
         }
@@ -109,6 +116,15 @@ package struct HostRoutes: Sendable {
         case ("reload", 4):
             try Self.allow(request, "POST")
             return try await self.reload(request, app)
+        case ("invalidate-relevance", 4):
+            try Self.allow(request, "POST")
+            return try await self.invalidate(.relevance, request, app)
+        case ("invalidate-recommendations", 4):
+            try Self.allow(request, "POST")
+            return try await self.invalidate(.recommendations, request, app)
+        case ("kinds", 6) where path[5] == "snapshot":
+            try Self.allow(request, "GET")
+            return try self.sample(of: WidgetKind(path[4]), app)
         case ("acknowledgements", 4):
             try Self.allow(request, "POST")
             return try await self.acknowledge(request, app)

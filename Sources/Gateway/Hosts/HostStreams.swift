@@ -197,9 +197,12 @@ package final class HostStreams: Sendable {
 
     /// Hands what came out of an engine to the streams of its hosts and apps.
     package func publish(_ effects: [Effect]) {
-        let events = effects.map { effect -> HostEvent in
+        let events = effects.compactMap { effect -> HostEvent? in
             switch effect {
             case .reload(let reload): HostEvent.reload(reload)
+            case .invalidation(let invalidation): HostEvent.invalidation(invalidation)
+            // For the deliverer to APNs.
+            case .push: nil
             }
         }
         self.publish(events)
@@ -212,7 +215,7 @@ package final class HostStreams: Sendable {
             for event in events {
                 let cursor = table.history.append(event)
                 guard table.count > 0 else { continue }
-                Self.send(.event(event, cursor), to: .host(event.host), &table, &slow)
+                if let host = event.host { Self.send(.event(event, cursor), to: .host(host), &table, &slow) }
                 Self.send(.event(event, cursor), to: .app(event.app), &table, &slow)
             }
             return slow

@@ -16,16 +16,20 @@ package final class PartitionOwner: Sendable {
         package let effects: @Sendable ([Effect]) -> Void
         /// Tokens that were bound or removed, as soon as they are applied.
         package let directory: @Sendable (PartitionID, [DirectoryChange]) -> Void
+        /// Entries were applied: whoever follows something may look again.
+        package let applied: @Sendable () -> Void
         /// The partition cannot go on: another owner fenced it, or its log is damaged.
         package let failed: @Sendable (PartitionID, any Error) -> Void
 
         package init(
             effects: @escaping @Sendable ([Effect]) -> Void,
             directory: @escaping @Sendable (PartitionID, [DirectoryChange]) -> Void,
+            applied: @escaping @Sendable () -> Void = {},
             failed: @escaping @Sendable (PartitionID, any Error) -> Void
         ) {
             self.effects = effects
             self.directory = directory
+            self.applied = applied
             self.failed = failed
         }
     }
@@ -160,7 +164,7 @@ extension PartitionOwner {
     private func drain() {
         guard !self.state.value.hasFailed else { return }
         do {
-            _ = try self.applyNext(upTo: self.state.value.announced)
+            if try self.applyNext(upTo: self.state.value.announced) { self.outlets.applied() }
         } catch {
             return self.fail(error)
         }

@@ -1,0 +1,47 @@
+import Engine
+import HTTPTransport
+import WidgetModel
+
+extension HostRoutes {
+    /// `POST /v1/apps/<bundle-id>/invalidate-relevance` and `/invalidate-recommendations`: WidgetKit's
+    /// `invalidateRelevance(ofKind:)` and `invalidateConfigurationRecommendations()`.
+    func invalidate(
+        _ subject: InvalidationRequest.Subject,
+        _ request: HTTPRequest,
+        _ app: ServedApps.App
+    ) async throws(Problem) -> HTTPResponse {
+        var object = try RequestObject(request.body.isEmpty ? .object([]) : try self.json(request))
+        let kind = try object.string("kind").map { WidgetKind($0) }
+        if let kind, app.schema(of: kind) == nil {
+            throw object.problem("kind", "the app has no kind \"\(kind)\"", code: .unknownKind)
+        }
+        var host: HostID?
+        if subject == .relevance {
+            host = try object.string("host", bytesMax: RegistrationBody.hostBytesMax).map { HostID($0) }
+        }
+        try object.finish()
+        let record = Record.invalidate(InvalidationRequest(subject, app: app.bundle, kind: kind, host: host))
+        let answers: [RecordAnswer.Result]
+        switch (subject, host) {
+        case (.relevance, let host?): answers = [try await self.log.append(record, for: host)]
+        case (.relevance, nil): answers = try await self.log.appendToAll(record)
+        // A kind's recommendations are the same everywhere: the app's home tells of them once.
+        case (.recommendations, _): answers = [try await self.log.append(record, for: HostID(app.bundle.rawValue))]
+        }
+        var count = 0
+        for case .invalidated(let told) in answers { count += told }
+        if answers == [.unknownHost] { throw Problem(.unknownHost, "no such host of the app is registered") }
+        return HTTPResponse(
+            json: JSONValue.object(of: [(subject == .relevance ? "hosts" : "kinds", .count(count))])
+        )
+    }
+
+    /// `GET /v1/apps/<bundle-id>/kinds/<kind>/snapshot`: what a gallery shows of a kind, its sample.
+    func sample(of kind: WidgetKind, _ app: ServedApps.App) throws(Problem) -> HTTPResponse {
+        guard app.schema(of: kind) != nil else { throw Problem(.unknownKind, "the app has no kind \"\(kind)\"") }
+        guard let sample = app.samples[kind] else {
+            throw Problem(.notFound, "the kind has no sample; give it one in the configuration (kinds[].sample)")
+        }
+        return HTTPResponse(json: JSONValue.object(of: [("entry", sample), ("isSample", .bool(true))]))
+    }
+}

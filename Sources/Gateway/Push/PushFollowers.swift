@@ -1,0 +1,93 @@
+import Synchronization
+
+/// Those who wait to hear what becomes of a push: woken when a partition has applied something, so that they look again.
+///
+/// A wake says nothing of what has changed, and wakes that nobody has looked at yet are one. With nobody waiting it costs
+/// an atomic read.
+package final class PushFollowers: Sendable {
+    /// Why nobody may follow.
+    package enum Refusal: Error, Hashable, Sendable {
+        case tooMany(max: Int)
+        case closing
+    }
+
+    package enum Wake: Hashable, Sendable {
+        /// Something was applied; it may be about this push.
+        case applied
+        /// Nothing has, but the reader should hear something.
+        case heartbeat
+    }
+
+    /// One follower. Cancel it when its reader has gone.
+    package struct Subscription: Sendable {
+        package let wakes: AsyncStream<Wake>
+        fileprivate let number: UInt64
+    }
+
+    private struct Table {
+        var continuations: [UInt64: AsyncStream<Wake>.Continuation] = [:]
+        var next: UInt64 = 0
+        var isClosing = false
+    }
+
+    private let table = Mutex(Table())
+    private let waiting = Atomic<Int>(0)
+    private let max: Int
+
+    /// - Parameter max: How many may follow at a time.
+    package init(max: Int) {
+        self.max = max
+    }
+
+    /// How many follow now.
+    package var count: Int { self.waiting.load(ordering: .relaxed) }
+
+    package func subscribe() throws(Refusal) -> Subscription {
+        let (wakes, continuation) = AsyncStream.makeStream(of: Wake.self, bufferingPolicy: .bufferingNewest(1))
+        let result = self.table.withLock { table -> Result<UInt64, Refusal> in
+            if table.isClosing { return .failure(.closing) }
+            if table.continuations.count >= self.max { return .failure(.tooMany(max: self.max)) }
+            table.next += 1
+            table.continuations[table.next] = continuation
+            self.waiting.store(table.continuations.count, ordering: .relaxed)
+            return .success(table.next)
+        }
+        let number = try result.get()
+        // A reader may go before it has read anything.
+        continuation.onTermination = { [weak self] _ in self?.remove(number) }
+        return Subscription(wakes: wakes, number: number)
+    }
+
+    package func cancel(_ subscription: Subscription) {
+        self.remove(subscription.number)?.finish()
+    }
+
+    @discardableResult
+    private func remove(_ number: UInt64) -> AsyncStream<Wake>.Continuation? {
+        self.table.withLock { table in
+            let continuation = table.continuations.removeValue(forKey: number)
+            self.waiting.store(table.continuations.count, ordering: .relaxed)
+            return continuation
+        }
+    }
+
+    /// Wakes all followers.
+    package func wake(_ wake: Wake) {
+        guard self.waiting.load(ordering: .relaxed) > 0 else { return }
+        self.table.withLock { table in
+            for continuation in table.continuations.values { continuation.yield(wake) }
+        }
+    }
+
+    /// Ends every stream and opens no more: the gateway is draining.
+    package func close() {
+        let open = self.table.withLock { table in
+            table.isClosing = true
+            let open = Array(table.continuations.values)
+            table.continuations = [:]
+            self.waiting.store(0, ordering: .relaxed)
+            return open
+        }
+        for continuation in open { continuation.finish() }
+    }
+}

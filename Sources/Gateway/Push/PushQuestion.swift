@@ -1,0 +1,116 @@
+import APNSWire
+import Engine
+import HTTPTransport
+import WidgetModel
+
+/// What became of a push, for its sender and for operators.
+struct PushQuestion: Sendable {
+    /// How soon a push that is followed is looked at again, however much is applied meanwhile.
+    static let lookInterval = Duration.milliseconds(100)
+
+    let id: PushID
+    /// Whose pushes may be seen, nil for everybody's.
+    let team: TeamID?
+    let log: CommandLog
+
+    /// - Parameter text: The `apns-id`.
+    init(_ text: String, team: TeamID?, _ log: CommandLog) throws(Problem) {
+        guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
+        self.id = id
+        self.team = team
+        self.log = log
+    }
+
+    /// The state of the newest push with this id, the others beside it.
+    struct Answer: Sendable {
+        let json: JSONValue
+        /// Whether nothing of any of them can change any more.
+        let isComplete: Bool
+    }
+
+    func ask() async throws(Problem) -> Answer {
+        let (id, team) = (self.id, self.team)
+        let answers = try await self.log.askAll { (engine) -> [PushView] in
+            if let team { return engine.push(id, team: team) }
+            return engine.push(id)
+        }
+        // One id may stand for several pushes, by content or by team: the newest is the answer, the others are beside.
+        var pushes: [[PushView]] = []
+        for view in answers.joined() {
+            if let index = pushes.firstIndex(where: { $0[0].team == view.team && $0[0].contentHash == view.contentHash }
+            ) {
+                pushes[index].append(view)
+            } else {
+                pushes.append([view])
+            }
+        }
+        pushes.sort { $0[0].acceptedAt > $1[0].acceptedAt }
+        let found = pushes.compactMap { Views.push($0, partitions: self.log.partitions) }
+        guard let first = found.first, case .object(let members) = first else {
+            throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
+        }
+        let isComplete = found.allSatisfy { $0["isComplete"] == .bool(true) }
+        guard found.count > 1 else { return Answer(json: first, isComplete: isComplete) }
+        let others = JSONValue.Member(name: "others", value: .array(Array(found.dropFirst())))
+        return Answer(json: .object(members + [others]), isComplete: isComplete)
+    }
+
+    /// `GET /v1/pushes/<apns-id>/events`: the state now, again whenever it changes, and at last that it is complete.
+    func follow(_ followers: PushFollowers) async throws(Problem) -> HTTPResponse {
+        let subscription: PushFollowers.Subscription
+        do throws(PushFollowers.Refusal) {
+            // Before the first look, so that no change falls between.
+            subscription = try followers.subscribe()
+        } catch {
+            throw Problem(error)
+        }
+        let first: Answer
+        do throws(Problem) {
+            first = try await self.ask()
+        } catch {
+            followers.cancel(subscription)
+            throw error
+        }
+        return HTTPResponse(
+            status: 200,
+            headers: ["content-type": "text/event-stream", "cache-control": "no-store"],
+            body: .stream { writer in
+                defer { followers.cancel(subscription) }
+                try await writer.write(EventText.push(first))
+                var last = first
+                var wakes = subscription.wakes.makeAsyncIterator()
+                while !last.isComplete, let wake = await wakes.next() {
+                    let now = try await self.ask()
+                    if now.json != last.json {
+                        try await writer.write(EventText.push(now))
+                    } else if wake == .heartbeat {
+                        try await writer.write(EventText.quiet)
+                    }
+                    last = now
+                    // A busy partition applies something all the time; wakes meanwhile are one.
+                    try await Task.sleep(for: Self.lookInterval)
+                }
+            }
+        )
+    }
+}
+
+extension EventText {
+    /// Something to hear for a reader that has no place to resume from.
+    fileprivate static let quiet = ": heartbeat\n\n"
+
+    /// `progress`, or at last `complete`, with what `GET /v1/pushes/<apns-id>` answers.
+    fileprivate static func push(_ answer: PushQuestion.Answer) -> String {
+        let data = String(decoding: answer.json.jsonText, as: UTF8.self)
+        return "event: \(answer.isComplete ? "complete" : "progress")\ndata: \(data)\n\n"
+    }
+}
+
+extension Problem {
+    fileprivate init(_ refusal: PushFollowers.Refusal) {
+        switch refusal {
+        case .tooMany(let max): self.init(.tooMany, "\(max) pushes are being followed, as many as the gateway allows")
+        case .closing: self.init(.unavailable, "the gateway is shutting down; connect again in a moment")
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Gateway
+import Testing
+
+@Suite struct PushFollowersTests {
+    @Test func `wakes that nobody has looked at yet are one`() async throws {
+        let followers = PushFollowers(max: 1)
+        let subscription = try followers.subscribe()
+        for _ in 0..<5 { followers.wake(.applied) }
+        followers.wake(.heartbeat)
+        followers.close()
+        var wakes: [PushFollowers.Wake] = []
+        for await wake in subscription.wakes { wakes.append(wake) }
+        #expect(wakes == [.heartbeat])
+    }
+
+    @Test func `as many as allowed may follow, and one that goes makes room`() throws {
+        let followers = PushFollowers(max: 2)
+        let first = try followers.subscribe()
+        let second = try followers.subscribe()
+        #expect(throws: PushFollowers.Refusal.tooMany(max: 2)) { try followers.subscribe() }
+        #expect(followers.count == 2)
+        followers.cancel(first)
+        #expect(followers.count == 1)
+        let third = try followers.subscribe()
+        followers.close()
+        #expect(followers.count == 0)
+        #expect(throws: PushFollowers.Refusal.closing) { try followers.subscribe() }
+        followers.cancel(second)
+        followers.cancel(third)
+    }
+}
