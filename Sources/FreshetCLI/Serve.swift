@@ -20,21 +20,32 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var options: ConfigurationOptions
 
+    @Flag(help: "Keep the log in memory: for tests. Nothing outlives the process, and dataDirectory is not touched.")
+    var inMemory = false
+
+    @Flag(help: "Let operators move the clock on with POST /v1/clock: for tests, with --in-memory.")
+    var movableClock = false
+
+    func validate() throws {
+        if self.movableClock, !self.inMemory {
+            throw ValidationError("--movable-clock needs --in-memory: a log on disk would keep a time that never was")
+        }
+    }
+
     func run() async throws {
         let configuration = try self.options.load()
         let logger = Self.logger(configuration.log)
-        let clock = LogClock()
-        let journal: SQLiteJournal
-        do {
-            journal = try SQLiteJournal(
-                configuration: SQLiteJournal.Configuration(configuration),
-                clock: { clock.now() }
-            )
-        } catch {
-            logger.critical("\(error)")
-            throw ExitCode.failure
-        }
-        let gateway = Gateway(configuration: configuration, journal: journal, clock: clock, logger: logger)
+        let movable = self.movableClock ? MovableClock() : nil
+        let clock = movable?.makeLogClock() ?? LogClock()
+        let journal = try self.journal(configuration, clock, logger)
+        if self.inMemory { logger.warning("the log is in memory: what is accepted now is gone with this process") }
+        let gateway = Gateway(
+            configuration: configuration,
+            journal: journal,
+            clock: clock,
+            movableClock: movable,
+            logger: logger
+        )
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [gateway, Hangup(gateway: gateway, options: self.options, logger: logger)],
@@ -44,6 +55,24 @@ struct Serve: AsyncParsableCommand {
         )
         do {
             try await group.run()
+        } catch {
+            logger.critical("\(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    private func journal(
+        _ configuration: GatewayConfiguration,
+        _ clock: LogClock,
+        _ logger: Logger
+    ) throws -> any Journal {
+        if self.inMemory {
+            var limits = JournalLimits()
+            limits.appendBytesInFlightMax = configuration.limits.inFlightBytesMax
+            return MemoryJournal(partitions: configuration.partitions, limits: limits) { clock.now() }
+        }
+        do {
+            return try SQLiteJournal(configuration: SQLiteJournal.Configuration(configuration)) { clock.now() }
         } catch {
             logger.critical("\(error)")
             throw ExitCode.failure

@@ -18,11 +18,15 @@ package final class Gateway: Service {
     private let configuration: GatewayConfiguration
     private let journal: any Journal
     private let clock: LogClock
+    private let movableClock: MovableClock?
+    /// By which credentials are judged: real time, also where the log's time was moved.
+    private let credentialClock: LogClock
     private let logger: Logger
     private let readiness = Readiness()
     private let listeners = OpenListeners()
     private let directory: HostDirectory
     private let streams: HostStreams
+    private let followers: PushFollowers
     private let counters = PushCounters()
     private let senderLimits: SenderLimits
     private let seed: UInt64
@@ -43,12 +47,14 @@ package final class Gateway: Service {
     ///   - configuration: Valid, as ``ConfigurationFile`` gives it.
     ///   - journal: The log; created with as many partitions as the configuration says.
     ///   - clock: Stamps the log's entries.
+    ///   - movableClock: What that clock is over, for a gateway whose time operators may move; nil for one in service.
     ///   - logger: Where to write.
     ///   - onReady: Called once every listener is bound.
     package init(
         configuration: GatewayConfiguration,
         journal: any Journal,
         clock: LogClock,
+        movableClock: MovableClock? = nil,
         logger: Logger,
         onReady: @escaping @Sendable (BoundPorts) -> Void = { _ in }
     ) {
@@ -56,11 +62,14 @@ package final class Gateway: Service {
         self.configuration = configuration
         self.journal = WatchedJournal(journal, readiness: self.readiness, logger: logger)
         self.clock = clock
+        self.movableClock = movableClock
+        self.credentialClock = movableClock == nil ? clock : LogClock()
         self.logger = logger
         self.seed = system.next()
         self.senderLimits = SenderLimits(configuration, seed: system.next())
         self.directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
         self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
+        self.followers = PushFollowers(max: configuration.streams.followedPushesMax)
         self.onReady = onReady
     }
 
@@ -119,6 +128,7 @@ package final class Gateway: Service {
         heartbeat.cancel()
         watching.cancel()
         self.streams.close()
+        self.followers.close()
         await servers.drain(within: .milliseconds(self.configuration.timeouts.drain.milliseconds))
         self.journal.close()
         self.logger.notice("stopped")
@@ -146,6 +156,7 @@ package final class Gateway: Service {
         let interval = TimeAmount.milliseconds(self.configuration.streams.heartbeat.milliseconds)
         return group.next().scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
             self.streams.beat()
+            self.followers.wake(.heartbeat)
             // An idle gateway asks nobody else for the time.
             _ = self.clock.now()
             self.readiness.set(.clock, met: !self.clock.isStepped)
@@ -187,12 +198,14 @@ extension Gateway {
     private var outlets: PartitionOwner.Outlets {
         let directory = self.directory
         let streams = self.streams
+        let followers = self.followers
         let readiness = self.readiness
         return PartitionOwner.Outlets(
             effects: { streams.publish($0) },
             directory: { partition, changes in
                 for change in changes { directory.apply(change, partition) }
             },
+            applied: { followers.wake(.applied) },
             failed: { _, _ in readiness.set(.partitions, met: false) }
         )
     }
@@ -226,15 +239,17 @@ extension Gateway {
     ) async throws -> RunningListeners {
         let hosts = HostRoutes(
             apps: apps,
-            authorizer: HostAuthorizer(senders: senders, clock: self.clock),
+            authorizer: HostAuthorizer(senders: senders, clock: self.credentialClock),
             directory: self.directory,
             log: log,
             streams: self.streams,
+            followers: self.followers,
             limits: HostRouteLimits(self.configuration.limits)
         )
         let operators = OperatorRoutes(
             log: log,
             streams: self.streams,
+            followers: self.followers,
             directory: self.directory,
             counters: self.counters,
             senderLimits: self.senderLimits,
@@ -242,7 +257,8 @@ extension Gateway {
             readiness: self.readiness,
             access: OperatorAccess(tokens: self.configuration.operators.tokens.map(\.value)),
             certificates: certificates,
-            clock: self.clock
+            clock: self.clock,
+            travel: self.movableClock.map { TimeTravel($0, self.clock, log) }
         )
         let services = self.pushServices(apps, senders, log)
         var running = RunningListeners()
@@ -297,7 +313,7 @@ extension Gateway {
             directory: self.directory,
             journal: self.journal,
             partitions: self.configuration.partitions,
-            clock: self.clock,
+            clock: self.credentialClock,
             counters: self.counters,
             limits: PushIntakeLimits(self.configuration.limits),
             senderLimits: self.senderLimits,

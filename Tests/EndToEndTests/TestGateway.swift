@@ -53,13 +53,15 @@ final class TestGateway: Sendable {
     ///   - appSettings: Lines of the app, indented by four.
     ///   - environment: Settings by variables.
     ///   - managesChannels: Whether it has the listener for that, too.
+    ///   - options: Further options of `serve`.
     static func start(
         in folder: String? = nil,
         partitions: Int = 1,
         extra: String = "",
         appSettings: String = "",
         environment: [String: String] = [:],
-        managesChannels: Bool = false
+        managesChannels: Bool = false,
+        options: [String] = []
     ) async throws -> TestGateway {
         let folder = try folder ?? self.makeFolder()
         if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
@@ -73,7 +75,8 @@ final class TestGateway: Sendable {
             .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
         // The program under `env`, since variables of its own are what it takes last but options.
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
-        let command = try Command("env", variables + [self.program, "serve", "--config", "\(folder)/freshet.yaml"])
+        let serve = [self.program, "serve", "--config", "\(folder)/freshet.yaml"] + options
+        let command = try Command("env", variables + serve)
         var log: [String] = []
         for await line in command.lines {
             log.append(line)

@@ -7,6 +7,7 @@ import WidgetModel
 package struct OperatorRoutes: Sendable {
     let log: CommandLog
     let streams: HostStreams
+    let followers: PushFollowers
     let directory: HostDirectory
     let counters: PushCounters
     let senderLimits: SenderLimits
@@ -15,10 +16,13 @@ package struct OperatorRoutes: Sendable {
     let access: OperatorAccess
     let certificates: ServerCertificates
     let clock: LogClock
+    /// What moves the clock, in a gateway that was started for that.
+    let travel: TimeTravel?
 
     package init(
         log: CommandLog,
         streams: HostStreams,
+        followers: PushFollowers,
         directory: HostDirectory,
         counters: PushCounters,
         senderLimits: SenderLimits,
@@ -26,10 +30,12 @@ package struct OperatorRoutes: Sendable {
         readiness: Readiness,
         access: OperatorAccess,
         certificates: ServerCertificates = ServerCertificates(),
-        clock: LogClock
+        clock: LogClock,
+        travel: TimeTravel? = nil
     ) {
         self.log = log
         self.streams = streams
+        self.followers = followers
         self.directory = directory
         self.counters = counters
         self.senderLimits = senderLimits
@@ -38,6 +44,7 @@ package struct OperatorRoutes: Sendable {
         self.access = access
         self.certificates = certificates
         self.clock = clock
+        self.travel = travel
     }
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
@@ -58,12 +65,17 @@ package struct OperatorRoutes: Sendable {
             try HostRoutes.allow(request, "POST")
             return try await self.order(request)
         }
+        if path[1] == "clock", path.count == 2, request.method == "POST" { return try await self.moveClock(request) }
         try HostRoutes.allow(request, "GET")
         switch (path[1], path.count) {
+        case ("clock", 2): return self.clockNow()
         case ("stats", 2): return HTTPResponse(json: try await self.stats())
         case ("senders", 2): return try await self.senders()
         case ("instances", 3): return try await self.instance(path[2])
-        case ("pushes", 3): return try await PushQuestion.answer(path[2], team: nil, self.log)
+        case ("pushes", 3):
+            return HTTPResponse(json: try await PushQuestion(path[2], team: nil, self.log).ask().json)
+        case ("pushes", 4) where path[3] == "events":
+            return try await PushQuestion(path[2], team: nil, self.log).follow(self.followers)
         default: throw HostRoutes.notFound
         }
     }

@@ -1,0 +1,49 @@
+import Engine
+package import WidgetModel
+
+/// Moves a movable clock on, stopping at every instant at which a timer is due, so that everything happens when it would
+/// have happened, and in that order.
+package actor TimeTravel {
+    private let clock: MovableClock
+    private let logClock: LogClock
+    private let log: CommandLog
+    /// The move that is under way; moves come one after the other.
+    private var last: Task<Instant, any Error>?
+
+    package init(_ clock: MovableClock, _ logClock: LogClock, _ log: CommandLog) {
+        self.clock = clock
+        self.logClock = logClock
+        self.log = log
+    }
+
+    /// Lets so much time pass, and returns when every timer due by then has fired in every partition.
+    ///
+    /// - Returns: The log's time afterwards.
+    package func pass(_ interval: Interval) async throws(Problem) -> Instant {
+        let before = self.last
+        let task = Task { () throws -> Instant in
+            _ = await before?.result
+            return try await self.travel(interval)
+        }
+        self.last = task
+        do {
+            return try await task.value
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Problem(.unavailable, "the clock could not be moved")
+        }
+    }
+
+    private func travel(_ interval: Interval) async throws(Problem) -> Instant {
+        let target = self.logClock.now() + interval
+        while let due = try await self.log.askAll({ $0.nextTimer }).compactMap({ $0 }).min(), due <= target {
+            self.clock.move(by: due - self.logClock.now())
+            // An entry's time is read when it is committed, not before now; each partition fires what is due by it.
+            _ = try await self.log.appendToAll(.tick)
+        }
+        self.clock.move(by: target - self.logClock.now())
+        _ = try await self.log.appendToAll(.tick)
+        return self.logClock.now()
+    }
+}

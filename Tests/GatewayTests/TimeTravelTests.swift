@@ -1,0 +1,55 @@
+import Engine
+import Gateway
+import Testing
+import WidgetModel
+
+@Suite struct TimeTravelTests {
+    private static func clock(_ time: FakeTime) -> MovableClock {
+        MovableClock(monotonicNanoseconds: { 5_000_000_000 }, wall: { time.wall })
+    }
+
+    @Test func `a moved clock is ahead by what it was moved, and never takes that for a step`() {
+        let time = FakeTime()
+        let movable = Self.clock(time)
+        let clock = movable.makeLogClock()
+        #expect(clock.now() == Sports.start)
+        movable.move(by: .days(3))
+        movable.move(by: .zero - .hours(1))
+        #expect(movable.ahead == .days(3))
+        #expect(clock.now() == Sports.start + .days(3))
+        #expect(!clock.isStepped)
+    }
+
+    @Test func `every timer fires at its own time, in all partitions`() async throws {
+        let movable = Self.clock(FakeTime())
+        let clock = movable.makeLogClock()
+        let scene = try await OwnerScene.started(partitions: 2, clock: clock)
+        for number in 0..<4 { try await scene.register("host-\(number)") }
+        var push = Sports.push(1, to: "")
+        push.target = .app(Sports.app)
+        push.notBefore = Sports.start + .hours(2)
+        push.expiration = (Sports.start + .hours(3)).seconds
+        _ = try await scene.log.appendToAll(.push(push))
+        let travel = TimeTravel(movable, clock, scene.log)
+        let between = try await travel.pass(.hours(2) - .seconds(1))
+        #expect(between == Sports.start + .hours(2) - .seconds(1))
+        let id = push.id
+        func count(_ outcome: PushOutcome) async throws -> Int {
+            try await scene.log.askAll { $0.push(id).reduce(0) { $0 + $1.counts[outcome] } }.reduce(0, +)
+        }
+        #expect(try await count(.deferred) == 4)
+        // Two at once come one after the other.
+        async let first = travel.pass(.minutes(30))
+        async let second = travel.pass(.hours(2))
+        let ends = [try await first, try await second]
+        #expect(ends.max() == Sports.start + .hours(4) + .minutes(30) - .seconds(1))
+        #expect(try await count(.failed) == 4, "issued at two hours, never acknowledged")
+        let decided = try await scene.log.askAll { engine in
+            (0..<4).compactMap { number in
+                let address = InstanceAddress(host: HostID("host-\(number)"), instance: InstanceID("a0"))
+                return engine.instance(address)?.decisions.first { $0.outcome == .issued }?.at
+            }
+        }
+        #expect(decided.joined().allSatisfy { $0 == Sports.start + .hours(2) })
+    }
+}
