@@ -16,6 +16,7 @@ extension ServedApps {
                     acceptsUnknownTokens: app.unknownTokens == .accept,
                     matchedMax: app.matchedMax,
                     schemas: app.schemas,
+                    samples: app.kinds.reduce(into: [:]) { $0[$1.schema.kind] = $1.sample },
                     isInDevelopment: app.environment == .development,
                     meter: (app.rateLimit ?? configuration.rateLimits.perApp).map { RateMeter($0.limit) },
                     broadcastExpiration: app.hasChannels ? min(app.defaultExpiration, ChannelService.storageMax) : nil
@@ -163,6 +164,7 @@ extension EngineSettings {
                     defaultExpiration: app.defaultExpiration,
                     defaultPriority: app.defaultPriority,
                     developerMode: app.isDeveloperMode,
+                    environment: app.environment == .development ? .development : .production,
                     kinds: app.kinds.map {
                         KindSettings(schema: $0.schema, budget: $0.budget, usesLocation: $0.usesLocation)
                     }

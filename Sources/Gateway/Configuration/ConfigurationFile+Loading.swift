@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Timelines
 
 extension ConfigurationFile {
     /// The longest configuration file.
@@ -27,11 +28,58 @@ extension ConfigurationFile {
         let absolute = FileNameResolver.resolve(path, in: process)
         let folder = absolute.lastIndex(of: "/").map { String(absolute[..<$0]) } ?? process
         let folders = Folders(file: folder.isEmpty ? "/" : folder, process: process)
-        let parsed = try self.parse(text, name: path, environment: environment, options: options, folders: folders)
+        let policies = try self.policies(of: text, name: path, in: folders.file)
+        let parsed = try self.parse(
+            text,
+            name: path,
+            environment: environment,
+            options: options,
+            folders: folders,
+            policies: policies
+        )
         var configuration = parsed.configuration
         let faults = parsed.files.compactMap { self.look(at: $0, for: &configuration) }
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         return configuration
+    }
+
+    /// The policies in the files that a configuration's text names. What is wrong with the text itself is found later.
+    private static func policies(
+        of text: String,
+        name: String,
+        in folder: String
+    ) throws(ConfigurationFaults) -> [BudgetPolicy] {
+        var configuration = GatewayConfiguration()
+        var yaml = ConfigurationText(text, name: name)
+        var reader = SettingsReader(name: name)
+        if let root = yaml.compose() { reader.read(root, into: &configuration) }
+        var found: [BudgetPolicy] = []
+        var faults: [SettingFault] = []
+        for (index, file) in configuration.policyFiles.enumerated() {
+            let key = "policyFiles[\(index)]"
+            let place = reader.places.place(nearest: key)
+            let resolved = FileNameResolver.resolve(file, in: folder)
+            switch self.contents(of: resolved, bytesMax: PolicyFile.bytesMax) {
+            case .failure(let reason):
+                faults.append(SettingFault(place: place, path: key, sentence: "\(resolved) \(reason.sentence)"))
+            case .success(let text):
+                do throws(ConfigurationFaults) {
+                    let policy = try PolicyFile.parse(text, name: resolved)
+                    if BudgetPolicy.preset(named: policy.name) != nil
+                        || found.contains(where: { $0.name == policy.name })
+                    {
+                        let name = policy.name.quotedForMessage
+                        let sentence = "names its policy \(name), which is taken; choose another"
+                        faults.append(SettingFault(place: place, path: key, sentence: "\(resolved) \(sentence)"))
+                    }
+                    found.append(policy)
+                } catch {
+                    faults += error.faults
+                }
+            }
+        }
+        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        return found
     }
 
     /// What is wrong with a file that a configuration names, or nil. Tokens are taken from it.

@@ -1,3 +1,4 @@
+package import Timelines
 package import WidgetModel
 
 /// The configuration as people write it: one YAML file, then environment variables, then command-line options.
@@ -44,14 +45,17 @@ package enum ConfigurationFile {
     ///   - environment: The process's environment; variables that do not start with `FRESHET_` are ignored.
     ///   - options: Values by key path, as in `listeners.push.port` and `0`; they have the last word.
     ///   - folders: What relative names of files are relative to.
+    ///   - policies: What the files in `policyFiles` say.
     package static func parse(
         _ text: String,
         name: String = "freshet.yaml",
         environment: [String: String] = [:],
         options: [(path: String, text: String)] = [],
-        folders: Folders = Folders()
+        folders: Folders = Folders(),
+        policies: [BudgetPolicy] = []
     ) throws(ConfigurationFaults) -> Parsed {
         var configuration = GatewayConfiguration()
+        configuration.filePolicies = policies
         var yaml = ConfigurationText(text, name: name)
         var reader = SettingsReader(name: name)
         if let root = yaml.compose() { reader.read(root, into: &configuration) }

@@ -1,10 +1,11 @@
+import APNSWire
 import IntentMatching
 import Timelines
 import WidgetModel
 
 extension GatewayConfiguration {
     mutating func visitApps(_ visitor: inout some SettingsVisitor) {
-        let named = self.policies
+        let named = self.namedPolicies
         let empty = App(bundleID: BundleID(""), team: TeamID(""))
         visitor.records("apps", &self.apps, empty: empty) { app, visitor in
             app.visit(&visitor, policies: named)
@@ -20,6 +21,9 @@ extension GatewayConfiguration.App {
         visitor.scalar("environment", &self.environment, .choice())
         visitor.optional("maxTokenDigits", &self.tokenDigitsMax, .integer(2...1024))
         visitor.scalar("unknownTokens", &self.unknownTokens, .choice())
+        let wasStrict = self.isStrict
+        visitor.scalar("strict", &self.isStrict, .flag)
+        if self.isStrict, !wasStrict { (self.defaultExpiration, self.defaultPriority) = (.days(30), .high) }
         visitor.scalar("defaultExpiration", &self.defaultExpiration, .duration(.zero ... .days(30)))
         visitor.scalar("defaultPriority", &self.defaultPriority, .priority)
         visitor.scalar("developerMode", &self.isDeveloperMode, .flag)
@@ -52,6 +56,11 @@ extension GatewayConfiguration.App {
             visitor.scalar("kind", &draft.name, .label, isRequired: true)
             draft.budget.visit("budget", &visitor, named: policies)
             visitor.scalar("usesLocation", &draft.usesLocation, .flag)
+            visitor.json("sample", &draft.sample)
+            let sampleMax = GatewayConfiguration.Kind.sampleBytesMax
+            if let sample = draft.sample, sample.jsonText.count > sampleMax {
+                visitor.fault("sample", "is longer than \(sampleMax.grouped) bytes as JSON")
+            }
             visitor.records("parameters", &draft.parameters, empty: ParameterDraft()) { parameter, visitor in
                 parameter.visit(&visitor)
             }
@@ -61,7 +70,8 @@ extension GatewayConfiguration.App {
             GatewayConfiguration.Kind(
                 schema: draft.schema,
                 budget: draft.budget.policy(named: policies) ?? self.budget,
-                usesLocation: draft.usesLocation
+                usesLocation: draft.usesLocation,
+                sample: draft.sample
             )
         }
     }
@@ -113,6 +123,7 @@ private struct KindDraft: Sendable {
     var name = ""
     var budget = BudgetChoice()
     var usesLocation = false
+    var sample: JSONValue?
     var parameters: [ParameterDraft] = []
     /// What ``buildSchema(_:)`` made.
     private(set) var schema = Self.bareSchema(of: "")
@@ -123,6 +134,7 @@ private struct KindDraft: Sendable {
         self.name = kind.schema.kind.rawValue
         self.schema = kind.schema
         self.usesLocation = kind.usesLocation
+        self.sample = kind.sample
         self.budget = kind.budget == appBudget ? BudgetChoice() : BudgetChoice(kind.budget, named: policies)
         self.parameters = kind.schema.parameters.map { ParameterDraft($0) }
     }

@@ -61,6 +61,8 @@ extension GatewayConfiguration {
         package var environment = Environment.production
         /// The longest push token of the app in hex digits. Default nil: ``Limits/tokenDigitsMax``.
         package var tokenDigitsMax: Int?
+        /// Whether Apple's defaults hold where this gateway has others: an expiration of 30 days, priority 10. Default false.
+        package var isStrict = false
         /// Default reject.
         package var unknownTokens = UnknownTokens.reject
         /// How long a push without `apns-expiration` may wait. Default 4 h, at most 30 days.
@@ -98,11 +100,22 @@ extension GatewayConfiguration {
         package var budget: BudgetPolicy
         /// Whether its instances reload after a significant change of location, when they are next looked at.
         package var usesLocation: Bool
+        /// An entry's content that a gallery shows of it. Default nil: none.
+        package var sample: JSONValue?
 
-        package init(schema: KindSchema, budget: BudgetPolicy = .widgetkit, usesLocation: Bool = false) {
+        /// The longest sample, as JSON.
+        package static let sampleBytesMax = 16_384
+
+        package init(
+            schema: KindSchema,
+            budget: BudgetPolicy = .widgetkit,
+            usesLocation: Bool = false,
+            sample: JSONValue? = nil
+        ) {
             self.schema = schema
             self.budget = budget
             self.usesLocation = usesLocation
+            self.sample = sample
         }
     }
 

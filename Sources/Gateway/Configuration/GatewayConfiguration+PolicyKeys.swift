@@ -8,6 +8,7 @@ extension GatewayConfiguration {
             draft.visit(&visitor, isNamed: true)
         }
         self.policies = drafts.map(\.policy)
+        visitor.scalars("policyFiles", &self.policyFiles, .fileName)
     }
 }
 
@@ -87,7 +88,10 @@ struct PolicyDraft: Sendable {
         }
     }
 
-    mutating func visit(_ visitor: inout some SettingsVisitor, isNamed: Bool) {
+    /// - Parameters:
+    ///   - isNamed: Whether it needs a name of its own.
+    ///   - isSourced: Whether it has to say where its numbers are from, and of when.
+    mutating func visit(_ visitor: inout some SettingsVisitor, isNamed: Bool, isSourced: Bool = false) {
         let before = self.preset
         visitor.scalar("preset", &self.preset, .name(of: BudgetPolicy.presets.map { ($0.name, $0) }))
         if self.preset != before {
@@ -95,8 +99,8 @@ struct PolicyDraft: Sendable {
             self.takeWindow()
         }
         visitor.scalar("name", &self.policy.name, .label, isRequired: isNamed)
-        visitor.scalar("source", &self.policy.source, .label)
-        visitor.scalar("date", &self.policy.date, .label)
+        visitor.scalar("source", &self.policy.source, .label, isRequired: isSourced)
+        visitor.scalar("date", &self.policy.date, .label, isRequired: isSourced)
         visitor.scalar("window", &self.window, Self.windowType)
         // The anchor that stands here is the preset's; a window that is not fixed has none.
         if case .fixed = self.window {} else { self.anchor = nil }

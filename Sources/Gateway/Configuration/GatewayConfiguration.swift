@@ -25,6 +25,10 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var apps: [App] = []
     /// Budget policies of the operator's own, by name; apps and kinds refer to them. Default none.
     package var policies: [BudgetPolicy] = []
+    /// Files with one policy each, relative to the configuration file's folder. Default none.
+    package var policyFiles: [String] = []
+    /// What those files say; filled in when a configuration is loaded, and no key of its own.
+    package var filePolicies: [BudgetPolicy] = []
     package var providerTokens = ProviderTokens()
     package var streams = Streams()
     package var rateLimits = RateLimits()
@@ -36,9 +40,12 @@ package struct GatewayConfiguration: Hashable, Sendable {
 
     package init() {}
 
-    /// The budget policy that a name stands for: one of ``policies``, or a preset.
+    /// The budget policies that apps and kinds may name, presets excepted.
+    package var namedPolicies: [BudgetPolicy] { self.policies + self.filePolicies }
+
+    /// The budget policy that a name stands for: one of ``namedPolicies``, or a preset.
     package func policy(named name: String) -> BudgetPolicy? {
-        self.policies.first { $0.name == name } ?? BudgetPolicy.preset(named: name)
+        self.namedPolicies.first { $0.name == name } ?? BudgetPolicy.preset(named: name)
     }
 }
 

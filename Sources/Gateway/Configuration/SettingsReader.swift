@@ -32,7 +32,12 @@ struct SettingsReader: SettingsVisitor {
 
     /// Reads a whole file into a configuration.
     mutating func read(_ root: Node, into configuration: inout GatewayConfiguration) {
-        if !root.isNull { self.enter("", root) { configuration.visit(&$0) } }
+        self.read(root) { configuration.visit(&$0) }
+    }
+
+    /// Reads a whole file of another kind: `body` visits its keys.
+    mutating func read(_ root: Node, _ body: (inout Self) -> Void) {
+        if !root.isNull { self.enter("", root, body) }
     }
 
     // MARK: Places

@@ -1,0 +1,28 @@
+package import Timelines
+
+/// A file with one budget policy: the keys of an element of `policies`, with the place where its numbers are from and the day on
+/// which they were read there. The presets are such files, under `deploy/policies`.
+package enum PolicyFile {
+    /// The longest file.
+    package static let bytesMax = 65_536
+
+    /// Reads a policy. Pure: no file is opened.
+    ///
+    /// - Parameters:
+    ///   - text: The file's text.
+    ///   - name: What to call the file in faults.
+    package static func parse(_ text: String, name: String) throws(ConfigurationFaults) -> BudgetPolicy {
+        var draft = PolicyDraft()
+        var yaml = ConfigurationText(text, name: name)
+        var reader = SettingsReader(name: name)
+        guard let root = yaml.compose() else {
+            let sentence = "is empty; give it at least a name, a source and a date"
+            let fault = SettingFault(place: .wholeFile(name), path: "", sentence: sentence)
+            throw ConfigurationFaults(yaml.faults.isEmpty ? [fault] : yaml.faults)
+        }
+        reader.read(root) { draft.visit(&$0, isNamed: true, isSourced: true) }
+        let faults = yaml.faults + reader.faults
+        guard faults.isEmpty else { throw ConfigurationFaults(faults) }
+        return draft.policy
+    }
+}
