@@ -70,6 +70,10 @@ let package = Package(
 
         // Composition, and the program.
         product(
+            "Simulation",
+            ["APNSWire", "Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel", yams]
+        ),
+        product(
             "Gateway",
             [
                 "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS", "Timelines",
@@ -79,8 +83,8 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "Gateway", "HTTPTransport", "JournalSQLite", "Journaling", "TLS", "WidgetModel",
-                argumentParser, lifecycle, logging, nioCore, nioPosix, unixSignals,
+                "APNSWire", "Gateway", "HTTPTransport", "JournalSQLite", "Journaling", "Simulation", "TLS",
+                "WidgetModel", argumentParser, lifecycle, logging, nioCore, nioPosix, unixSignals,
             ],
             swiftSettings: settings
         ),
@@ -124,6 +128,10 @@ let package = Package(
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS",
                 "TestSupport", "Timelines", "WidgetModel", logging, nioCore, nioPosix,
             ]
+        ),
+        suite(
+            "SimulationTests",
+            ["Engine", "Journaling", "Simulation", "TestSupport", "Timelines", "WidgetModel"]
         ),
         // No products: `make bench` builds them by name.
         .executableTarget(

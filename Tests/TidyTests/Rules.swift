@@ -56,8 +56,11 @@ enum Rules {
                 let sentence = "\(target) may not import \(module); see the table in AllowedImports.swift"
                 violations.append(Violation(path, index + 1, sentence))
             }
-            for (confined, folder) in AllowedImports.confined where confined == module && !path.hasPrefix(folder) {
-                violations.append(Violation(path, index + 1, "\(module) stays in \(folder)"))
+            for (confined, folders) in AllowedImports.confined where confined == module {
+                guard !folders.contains(where: { path.hasPrefix($0) }) else { continue }
+                violations.append(
+                    Violation(path, index + 1, "\(module) stays in \(folders.joined(separator: " and "))")
+                )
             }
         }
         return violations

@@ -1,0 +1,116 @@
+import ArgumentParser
+import Foundation
+import Simulation
+import Synchronization
+
+/// `freshet simulate`
+struct Simulate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Run the engine over virtual days: who reloads when, what it costs, how old the data is.",
+        discussion: """
+            A scenario is a YAML file: kinds of widget, populations of hosts with their daily rhythms, and senders \
+            with their events; docs/simulation.md lists its keys, docs/examples/scenarios has some. The engine is the \
+            gateway's own. The same scenario and seed give the same run, to the bit, on every machine.
+
+              freshet simulate --scenario sports-night.yaml --html report.html
+              freshet simulate --scenario weather.yaml --days 2 --seed 7 --json - | jq .staleness
+
+            With --faults it runs no scenario but a small gateway whose network, journal and hosts fail and which dies \
+            at any moment, once for each of so many seeds, and checks what is promised (docs/testing.md):
+
+              freshet simulate --faults --seeds 100000
+              freshet simulate --faults --seed 4711 --seeds 1
+
+            Exit codes: 0 done, 1 something that must hold did not, 78 the scenario is faulty.
+            """
+    )
+
+    @Option(name: [.customLong("scenario"), .customShort("s")], help: "The scenario, a YAML file.")
+    var scenario: String?
+    @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file"))
+    var json: String?
+    @Option(help: ArgumentHelp("Write a page of charts that needs nothing else.", valueName: "file"))
+    var html: String?
+    @Option(help: "Another seed than the scenario's; with --faults the first of them.") var seed: UInt64?
+    @Option(help: "Another number of virtual days than the scenario's.") var days: Int?
+    @Flag(help: "Let everything around the engines fail, and check what they promise.") var faults = false
+    @Option(help: "How many seeds --faults runs.") var seeds = 1000
+    @Flag(help: "Print nothing but what was asked for.") var quiet = false
+
+    func validate() throws {
+        if self.faults {
+            guard self.scenario == nil, self.json == nil, self.html == nil, self.days == nil else {
+                throw ValidationError("--faults goes with --seed and --seeds only")
+            }
+            guard (1...1_000_000_000).contains(self.seeds) else {
+                throw ValidationError("--seeds takes 1 to 1000000000")
+            }
+            return
+        }
+        guard self.scenario != nil else { throw ValidationError("give --scenario FILE, or --faults") }
+        if let days, !(1...Scenario.daysMax).contains(days) {
+            throw ValidationError("--days takes 1 to \(Scenario.daysMax)")
+        }
+    }
+
+    func run() async throws {
+        if self.faults {
+            return try await FaultRuns(first: self.seed ?? 0, count: self.seeds, isQuiet: self.quiet).run()
+        }
+        var scenario = try self.read()
+        if let seed { scenario.seed = seed }
+        if let days { scenario.days = days }
+        let started = ContinuousClock.now
+        let report = try await self.simulate(scenario)
+        let took = ContinuousClock.now - started
+        if let html { try Data(report.pageText.utf8).write(to: URL(filePath: html)) }
+        if let json {
+            let text = Data(report.jsonText)
+            if json == "-" { FileHandle.standardOutput.write(text) } else { try text.write(to: URL(filePath: json)) }
+        }
+        if !self.quiet, self.json != "-" {
+            print(report.text, terminator: "")
+            let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
+            let rate = Int(Double(report.instanceDays) / seconds)
+            print("  \(report.instanceDays) widget-days in \(String(format: "%.1f", seconds)) s, \(rate) a second")
+        }
+        for fault in report.faults { Output.standardError("does not add up: \(fault)") }
+        if !report.faults.isEmpty { throw ExitCode(1) }
+    }
+
+    /// The scenario, or every fault of it on standard error and exit code 78 (EX_CONFIG).
+    private func read() throws -> Scenario {
+        let file = self.scenario ?? ""
+        guard let text = try? String(contentsOf: URL(filePath: file), encoding: .utf8) else {
+            Output.standardError("\(file): cannot be read")
+            throw ExitCode(78)
+        }
+        do {
+            return try Scenario(reading: text, file: file)
+        } catch {
+            Output.standardError("\(error)")
+            throw ExitCode(78)
+        }
+    }
+
+    /// Runs the partitions side by side.
+    private func simulate(_ scenario: Scenario) async throws -> SimulationReport {
+        let world = SimulatedWorld(scenario)
+        let progress = ProgressBar(total: scenario.days * 24 * scenario.partitions, isQuiet: self.quiet)
+        let runs = await withTaskGroup(of: PartitionRun.self) { group in
+            for run in world.runs() {
+                group.addTask {
+                    var run = run
+                    for hour in 1...scenario.days * 24 {
+                        run.advance(to: scenario.start + hour * 3600)
+                        progress.advance()
+                    }
+                    return run
+                }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        progress.finish()
+        return SimulationReport(scenario, runs.sorted { $0.partition < $1.partition })
+    }
+}

@@ -1,0 +1,62 @@
+import WidgetModel
+
+/// What goes wrong in one run, and how often: drawn from its seed, so that some runs have much of one fault and none of
+/// the others.
+package struct FaultPlan: Hashable, Sendable {
+    /// How likely a message gets lost on its way, or comes twice.
+    package var lost = 0.0
+    package var doubled = 0.0
+    /// The most milliseconds a message takes; with more than one on its way they overtake each other.
+    package var delayMax = 50
+    /// How likely an append or a commit fails with nothing written, or with an outcome that nobody knows.
+    package var failedWrites = 0.0
+    package var unknownWrites = 0.0
+    /// How likely the journal holds back what it was given, for up to a second.
+    package var heldWrites = 0.0
+    /// How likely the gateway dies at each of the points where it can.
+    package var crashes = 0.0
+    /// How likely a connection breaks when something happens on it.
+    package var disconnects = 0.0
+    /// How likely a host refuses a reload, or says nothing at all.
+    package var refusals = 0.0
+    package var silences = 0.0
+
+    /// Nothing goes wrong.
+    package static let quiet = FaultPlan()
+
+    private init() {}
+
+    package init(_ dice: inout Dice) {
+        func some(_ most: Double, _ dice: inout Dice) -> Double { dice.chance(0.5) ? 0 : most * dice.fraction() }
+        self.lost = some(0.2, &dice)
+        self.doubled = some(0.3, &dice)
+        self.delayMax = dice.pick([1, 50, 500, 5000])
+        self.failedWrites = some(0.2, &dice)
+        self.unknownWrites = some(0.1, &dice)
+        self.heldWrites = some(0.3, &dice)
+        self.crashes = some(0.03, &dice)
+        self.disconnects = some(0.1, &dice)
+        self.refusals = some(0.2, &dice)
+        self.silences = some(0.1, &dice)
+    }
+}
+
+/// A bug that is put into the surroundings on purpose, to see that the checks notice it.
+package enum Mutation: String, Hashable, Sendable, CaseIterable {
+    /// A deliverer forgets some of the reloads that were committed.
+    case losesEffects
+    /// A gateway that starts commits what was committed already once more.
+    case repeatsOutputs
+    /// A sender is answered before its push is durable.
+    case acknowledgesEarly
+    /// Reloads go out before they are committed.
+    case deliversEarly
+    /// An owner jumps over an entry now and then.
+    case skipsEntries
+    /// Hosts reload again when they are told again.
+    case forgetsReloads
+    /// A replay takes the time from the clock and not from the log.
+    case readsClock
+    /// Budgets are larger than the policy says.
+    case mintsBudget
+}

@@ -1,0 +1,272 @@
+import Engine
+import Journaling
+import WidgetModel
+
+extension FaultRun {
+    /// The least milliseconds between two ticks of a partition, for those that the journal holds back.
+    private static let tickSpacing: Int64 = 250
+
+    /// Whether the gateway dies here. Everything in its memory is gone, and so is what the journal had not written.
+    private mutating func dies() -> Bool {
+        guard self.dice.chance(self.plan.crashes) else { return false }
+        self.crash()
+        return true
+    }
+
+    mutating func crash() {
+        self.isDown = true
+        self.crashes += 1
+        self.journal = self.journal.reopened()
+        self.isHeld = false
+        _ = self.inbox.take()
+        for host in self.hosts.indices {
+            self.hosts[host].session = nil
+            self.queue.put(.connect(host), at: self.now + 10 + Int64(self.dice.below(3000)))
+        }
+    }
+
+    /// The gateway starts: the engines are made of the log, and nothing else.
+    mutating func boot() {
+        self.isDown = false
+        self.start += 1
+        self.owners = []
+        // What was committed just before the end counts, although nobody was called back any more.
+        self.checker.readOutputs(self.journal)
+        for number in 0..<FaultWorld.partitions {
+            let partition = PartitionID(UInt16(number))
+            var owner = SimulatedOwner(
+                partition: partition,
+                partitions: FaultWorld.partitions,
+                seed: UInt64(self.start) &* 0x9E37_79B9
+            )
+            self.recover(&owner)
+            self.owners.append(owner)
+        }
+        self.checker.checkBooks(self.owners)
+        self.checker.checkAccepted(self.owners, team: FaultWorld.team)
+    }
+
+    private mutating func recover(_ owner: inout SimulatedOwner) {
+        let partition = owner.partition
+        guard let entries = try? self.journal.read(partition, from: .start, entriesMax: .max),
+            let outputs = try? self.journal.readOutputs(partition, from: .first, outputsMax: .max)
+        else { return self.checker.fault("partition \(partition): the log cannot be read") }
+        var next = outputs[...]
+        for entry in entries {
+            self.apply(entry, &owner)
+            while let output = next.first, output.record.through == entry.position {
+                next = next.dropFirst()
+                if output.record.runningHash != owner.engine.runningHash {
+                    self.checker.fault("partition \(partition): position \(entry.position) gives another state now")
+                }
+                if self.mutation != .repeatsOutputs { owner.uncommitted = [] }
+            }
+        }
+        owner.lastOutput = outputs.last?.position
+    }
+
+    private mutating func apply(_ entry: LogEntry, _ owner: inout SimulatedOwner) {
+        let logTime = self.mutation == .readsClock ? Instant(milliseconds: self.now) : entry.logTime
+        do throws(EngineFault) {
+            self.checker.noteApplied(try owner.apply(entry, logTime: logTime))
+        } catch {
+            self.checker.fault("\(error)")
+        }
+        self.checker.noteEntry(owner.partition, entry.position, hash: owner.engine.runningHash)
+    }
+
+    // MARK: Requests
+
+    /// A request has come: it goes into the log, and is answered when it is there.
+    mutating func accept(_ number: Int) {
+        guard !self.dies() else { return }
+        let request = self.requests[number]
+        self.append(request.record, to: request.partitions, request: number)
+        if self.mutation == .acknowledgesEarly { self.answer(number) }
+    }
+
+    mutating func append(_ record: Record, to partitions: [PartitionID], request: Int?) {
+        var packed = PackedRecords()
+        packed.append(record.bytes)
+        if self.dice.chance(self.plan.failedWrites) {
+            self.journal.failNextAppend(with: JournalError(.unavailable, "a fault of the simulation"))
+        } else if self.dice.chance(self.plan.unknownWrites) {
+            let error = JournalError(.unknownOutcome, "a fault of the simulation")
+            self.journal.failNextAppend(with: error, isStored: self.dice.chance(0.5))
+        }
+        if !self.isHeld, self.dice.chance(self.plan.heldWrites) {
+            self.isHeld = true
+            self.journal.hold()
+            self.queue.put(.release, at: self.now + 1 + Int64(self.dice.below(1000)))
+        }
+        let (start, inbox) = (self.start, self.inbox)
+        self.journal.append(Submission(partitions.map { Submission.Batch(partition: $0, records: packed) })) { result in
+            inbox.put(.appended(start: start, request: request, result))
+        }
+    }
+
+    mutating func release() {
+        guard self.isHeld else { return }
+        self.isHeld = false
+        self.journal.release()
+    }
+
+    private mutating func answer(_ number: Int) {
+        if case .push(let push) = self.requests[number].record {
+            self.checker.noteAccepted(push.id, self.requests[number].partitions)
+        }
+        // Between the making of an answer and its sending.
+        guard !self.dies() else { return }
+        self.transmit(.answer(number))
+    }
+
+    // MARK: Applying and committing
+
+    /// Follows up what the journal called back and what is new in the log, until nothing is.
+    mutating func settle() {
+        var isBusy = true
+        while isBusy, !self.isDown {
+            isBusy = false
+            for message in self.inbox.take() {
+                isBusy = true
+                self.take(message)
+                if self.isDown { break }
+            }
+            for number in self.owners.indices where !self.isDown {
+                if self.catchUp(number) { isBusy = true }
+            }
+        }
+        if self.isDown {
+            self.boot()
+            return self.settle()
+        }
+        for number in self.owners.indices { self.planTick(number) }
+    }
+
+    private mutating func take(_ message: JournalInbox.Message) {
+        switch message {
+        case .appended(let start, let request, let result):
+            guard start == self.start, let request, case .success = result else { return }
+            // After the commit, before the answer.
+            guard !self.dies() else { return }
+            if self.mutation != .acknowledgesEarly { self.answer(request) }
+        case .committed(let start, let partition, let record, let effects, let result):
+            guard start == self.start else { return }
+            self.committed(partition, record, effects, result)
+        }
+    }
+
+    /// Applies what an owner has not applied yet, and commits; whether there was anything to do.
+    private mutating func catchUp(_ number: Int) -> Bool {
+        let (partition, next) = (self.owners[number].partition, self.owners[number].applied.next)
+        guard let entries = try? self.journal.read(partition, from: next, entriesMax: .max) else { return false }
+        if !entries.isEmpty {
+            // Out of the array while it changes, or its tables would be copied.
+            var owner = self.owners.remove(at: number)
+            for entry in entries {
+                if self.mutation == .skipsEntries, self.dice.chance(0.05) {
+                    owner.applied = entry.position
+                } else {
+                    self.apply(entry, &owner)
+                }
+            }
+            self.owners.insert(owner, at: number)
+            if self.mutation == .deliversEarly { self.hand(self.owners[number].uncommitted) }
+            // Between applying and committing.
+            if self.dies() { return true }
+        }
+        return self.commit(number) || !entries.isEmpty
+    }
+
+    private mutating func commit(_ number: Int) -> Bool {
+        guard !self.owners[number].isCommitting, !self.owners[number].uncommitted.isEmpty else { return false }
+        let record = self.owners[number].outputRecord()
+        let effects = self.owners[number].uncommitted
+        let partition = self.owners[number].partition
+        self.owners[number].uncommitted = []
+        self.owners[number].committing = effects
+        self.owners[number].isCommitting = true
+        if self.dice.chance(self.plan.failedWrites) {
+            self.journal.failNextOutput(with: JournalError(.unavailable, "a fault of the simulation"))
+        } else if self.dice.chance(self.plan.unknownWrites) {
+            let error = JournalError(.unknownOutcome, "a fault of the simulation")
+            self.journal.failNextOutput(with: error, isStored: self.dice.chance(0.5))
+        }
+        let (start, inbox) = (self.start, self.inbox)
+        self.journal.commitOutput(partition, expected: self.owners[number].lastOutput, record) { result in
+            inbox.put(.committed(start: start, partition, record, effects, result))
+        }
+        return true
+    }
+
+    private mutating func committed(
+        _ partition: PartitionID,
+        _ record: OutputRecord,
+        _ effects: [Effect],
+        _ result: Result<OutputPosition, JournalError>
+    ) {
+        let number = Int(partition.rawValue)
+        var position: OutputPosition?
+        switch result {
+        case .success(let written): position = written
+        case .failure(let error) where error.isRetriable:
+            self.owners[number].uncommitted = effects + self.owners[number].uncommitted
+            self.owners[number].committing = []
+            self.queue.put(.commitAgain(partition, start: self.start), at: self.now + 50)
+            return
+        case .failure(let error) where error.code == .unknownOutcome:
+            // The newest output tells: if it is the one that was tried, it was written.
+            let tried = self.owners[number].lastOutput?.next ?? .first
+            let newest = try? self.journal.lastOutput(partition)
+            guard newest == OutputEntry(position: tried, record: record) else { return self.crash() }
+            position = tried
+        case .failure(let error): return self.checker.fault("partition \(partition): \(error)")
+        }
+        self.owners[number].lastOutput = position
+        self.owners[number].isCommitting = false
+        self.owners[number].committing = []
+        self.checker.readOutputs(self.journal)
+        // Between the commit of an output and its delivery.
+        guard !self.dies() else { return }
+        if self.mutation == .losesEffects, self.dice.chance(0.25) { return self.hand([], owed: effects) }
+        if self.mutation != .deliversEarly { self.hand(effects, owed: effects) }
+    }
+
+    private mutating func hand(_ effects: [Effect], owed: [Effect] = []) {
+        for case .reload(let reload) in owed {
+            guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }),
+                let session = self.hosts[host].session
+            else { continue }
+            let due = self.now + Int64(self.plan.delayMax) + 1000
+            self.checker.expect(reload, host: host, session: session, by: due)
+        }
+        for case .reload(let reload) in effects {
+            guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }) else { continue }
+            self.deliver(reload, to: host)
+        }
+    }
+
+    /// Sends a reload over its host's connection. A connection loses nothing unless it breaks.
+    mutating func deliver(_ reload: ReloadEffect, to host: Int) {
+        guard let session = self.hosts[host].session else { return }
+        if self.dice.chance(self.plan.lost) {
+            self.hosts[host].session = nil
+            self.queue.put(.connect(host), at: self.now + 1000 + Int64(self.dice.below(20_000)))
+            return
+        }
+        let copies = self.dice.chance(self.plan.doubled) ? 2 : 1
+        for _ in 0..<copies {
+            let delay = 1 + Int64(self.dice.below(self.plan.delayMax))
+            self.queue.put(.reload(host, session: session, reload), at: self.now + delay)
+        }
+    }
+
+    /// Plans the tick that the engine's next timer asks for.
+    private mutating func planTick(_ number: Int) {
+        guard let due = self.owners[number].engine.nextTimer else { return }
+        let at = max(due.milliseconds, self.now + Self.tickSpacing)
+        if let planned = self.owners[number].tickAt, planned <= at { return }
+        self.owners[number].tickAt = at
+        self.queue.put(.tick(self.owners[number].partition, start: self.start), at: at)
+    }
+}

@@ -1,0 +1,41 @@
+import Engine
+import Journaling
+import Synchronization
+import WidgetModel
+
+/// What a journal called back, until the simulation gets to it.
+final class JournalInbox: Sendable {
+    enum Message: Sendable {
+        /// A submission of a gateway's start of that number, for a client's request if it is one.
+        case appended(start: Int, request: Int?, Result<[AppendReceipt], JournalError>)
+        case committed(start: Int, PartitionID, OutputRecord, [Effect], Result<OutputPosition, JournalError>)
+    }
+
+    private let messages = Mutex<[Message]>([])
+
+    func put(_ message: Message) {
+        self.messages.withLock { $0.append(message) }
+    }
+
+    /// What came since the last call, in order.
+    func take() -> [Message] {
+        self.messages.withLock { messages in
+            defer { messages.removeAll() }
+            return messages
+        }
+    }
+}
+
+/// The clock that stamps the simulated log.
+final class VirtualClock: Sendable {
+    private let instant: Mutex<Instant>
+
+    init(_ instant: Instant) {
+        self.instant = Mutex(instant)
+    }
+
+    var now: Instant {
+        get { self.instant.withLock { $0 } }
+        set { self.instant.withLock { $0 = newValue } }
+    }
+}

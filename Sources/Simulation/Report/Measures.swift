@@ -1,0 +1,192 @@
+package import Engine
+import Timelines
+import WidgetModel
+
+/// Why reloads happened, as few and as plain as a chart can show.
+package enum ReloadSource: Int, Hashable, Sendable, CaseIterable {
+    /// Charged, for a push.
+    case push = 0
+    /// Charged, because a timeline was at its end.
+    case policy = 1
+    /// Charged, for anything else.
+    case other = 2
+    /// Not charged.
+    case exempt = 3
+
+    package var name: String { String(describing: self) }
+
+    init(_ reload: ReloadEffect) {
+        if !reload.isCharged {
+            self = .exempt
+        } else if reload.causes.contains(.policy) {
+            self = .policy
+        } else {
+            self = reload.causes.contains(.push) ? .push : .other
+        }
+    }
+}
+
+/// What was measured of people who are alike.
+package struct PopulationMeasures: Hashable, Sendable {
+    package var instances = 0
+    /// How often an instance was looked at.
+    package var looks = 0
+    /// Looks at old data, and how old it was.
+    package var staleLooks = WaitHistogram()
+    /// From a change of the data until an instance showed it, for each instance and change.
+    package var staleness = WaitHistogram()
+    /// Changes that an instance had not shown when the run ended.
+    package var neverShown = 0
+    /// Instances that showed old data for longer than the scenario allows.
+    package var starved = 0
+
+    mutating func add(_ other: PopulationMeasures) {
+        self.instances += other.instances
+        self.looks += other.looks
+        self.staleLooks.add(other.staleLooks)
+        self.staleness.add(other.staleness)
+        self.neverShown += other.neverShown
+        self.starved += other.starved
+    }
+}
+
+/// Everything that is counted while a scenario runs: sums, so that partitions can be added.
+package struct Measures: Hashable, Sendable {
+    package internal(set) var records = 0
+    package internal(set) var pushes = 0
+    package internal(set) var timelines = 0
+    package internal(set) var refused = 0
+    /// Reloads that found their host out of reach.
+    package internal(set) var offline = 0
+    /// What hosts on their chargers refreshed by themselves.
+    package internal(set) var refreshes = 0
+    package internal(set) var populations: [PopulationMeasures]
+    package internal(set) var load: ProviderLoad
+    package internal(set) var budget = BudgetUse()
+    /// By hour of the run and source.
+    package private(set) var reloadsByHour: [[Int]]
+    /// By hour of the hosts' local day and source.
+    package private(set) var reloadsByLocalHour: [[Int]]
+    /// By hour of the run: for how many seconds instances showed old data, added up.
+    package private(set) var staleSeconds: [Int]
+    package private(set) var engine = EngineTotals()
+
+    init(_ scenario: Scenario) {
+        let sources = Array(repeating: 0, count: ReloadSource.allCases.count)
+        self.populations = Array(repeating: PopulationMeasures(), count: scenario.populations.count)
+        self.load = ProviderLoad(seconds: scenario.days * 86_400)
+        self.reloadsByHour = Array(repeating: sources, count: scenario.days * 24)
+        self.reloadsByLocalHour = Array(repeating: sources, count: 24)
+        self.staleSeconds = Array(repeating: 0, count: scenario.days * 24)
+    }
+
+    mutating func note(_ reload: ReloadEffect, hour: Int, localHour: Int) {
+        let source = ReloadSource(reload).rawValue
+        self.reloadsByHour[min(hour, self.reloadsByHour.count - 1)][source] += 1
+        self.reloadsByLocalHour[localHour][source] += 1
+    }
+
+    /// Shares a span in which an instance showed old data out among the hours.
+    mutating func noteStale(from start: Int, until end: Int) {
+        var at = start
+        while at < end {
+            let hour = at / 3600
+            guard hour < self.staleSeconds.count else { return }
+            let next = min(end, (hour + 1) * 3600)
+            self.staleSeconds[hour] += next - at
+            at = next
+        }
+    }
+
+    mutating func take(_ engine: Engine) { self.engine.add(engine.stats(), hash: engine.runningHash) }
+
+    package mutating func add(_ other: Measures) {
+        self.records += other.records
+        self.pushes += other.pushes
+        self.timelines += other.timelines
+        self.refused += other.refused
+        self.offline += other.offline
+        self.refreshes += other.refreshes
+        for index in self.populations.indices { self.populations[index].add(other.populations[index]) }
+        self.load.add(other.load)
+        self.budget.add(other.budget)
+        for hour in self.reloadsByHour.indices {
+            for source in self.reloadsByHour[hour].indices {
+                self.reloadsByHour[hour][source] += other.reloadsByHour[hour][source]
+            }
+            self.staleSeconds[hour] += other.staleSeconds[hour]
+        }
+        for hour in 0..<24 {
+            for source in self.reloadsByLocalHour[hour].indices {
+                self.reloadsByLocalHour[hour][source] += other.reloadsByLocalHour[hour][source]
+            }
+        }
+        self.engine.add(other.engine)
+    }
+}
+
+/// The engines' own counts, added up over partitions.
+package struct EngineTotals: Hashable, Sendable {
+    package private(set) var hosts = 0
+    package private(set) var instances = 0
+    package private(set) var matched = 0
+    package private(set) var outcomes = OutcomeCounts()
+    package private(set) var reloadsIssued = 0
+    package private(set) var reloadsCharged = 0
+    /// By the exemptions' raw values.
+    package private(set) var reloadsExempt: [Int] = []
+    /// By the causes' raw values.
+    package private(set) var reloadsByCause: [Int] = []
+    package private(set) var reloadsOutstanding = 0
+    package private(set) var reloadsAcknowledged = 0
+    package private(set) var reloadsRefused = 0
+    package private(set) var reloadsUnacknowledged = 0
+    package private(set) var reloadsObserved = 0
+    package private(set) var signals = 0
+    package private(set) var timelineFindings = 0
+    /// The engines' running hashes, in the partitions' order.
+    package private(set) var hashes: [UInt64] = []
+
+    mutating func add(_ stats: EngineStats, hash: UInt64) {
+        self.hosts += stats.hosts
+        self.instances += stats.instances
+        self.matched += stats.matched
+        self.outcomes += stats.outcomes
+        self.reloadsIssued += stats.reloadsIssued
+        self.reloadsCharged += stats.reloadsCharged
+        Self.add(&self.reloadsExempt, stats.reloadsExempt)
+        Self.add(&self.reloadsByCause, stats.reloadsByCause)
+        self.reloadsOutstanding += stats.reloadsOutstanding
+        self.reloadsAcknowledged += stats.reloadsAcknowledged
+        self.reloadsRefused += stats.reloadsRefused
+        self.reloadsUnacknowledged += stats.reloadsUnacknowledged
+        self.reloadsObserved += stats.reloadsObserved
+        self.signals += stats.signals
+        self.timelineFindings += stats.timelineFindings
+        self.hashes.append(hash)
+    }
+
+    mutating func add(_ other: EngineTotals) {
+        self.hosts += other.hosts
+        self.instances += other.instances
+        self.matched += other.matched
+        self.outcomes += other.outcomes
+        self.reloadsIssued += other.reloadsIssued
+        self.reloadsCharged += other.reloadsCharged
+        Self.add(&self.reloadsExempt, other.reloadsExempt)
+        Self.add(&self.reloadsByCause, other.reloadsByCause)
+        self.reloadsOutstanding += other.reloadsOutstanding
+        self.reloadsAcknowledged += other.reloadsAcknowledged
+        self.reloadsRefused += other.reloadsRefused
+        self.reloadsUnacknowledged += other.reloadsUnacknowledged
+        self.reloadsObserved += other.reloadsObserved
+        self.signals += other.signals
+        self.timelineFindings += other.timelineFindings
+        self.hashes += other.hashes
+    }
+
+    private static func add(_ left: inout [Int], _ right: [Int]) {
+        if left.count < right.count { left += Array(repeating: 0, count: right.count - left.count) }
+        for index in right.indices { left[index] += right[index] }
+    }
+}

@@ -1,0 +1,227 @@
+import WidgetModel
+import Yams
+
+/// A section of a scenario file: its keys with their values and places.
+struct ScenarioSection {
+    /// The key's path, empty for the whole file.
+    let path: String
+    fileprivate let members: [(key: String, node: Node)]
+    fileprivate let mark: Mark?
+
+    func has(_ key: String) -> Bool { self.members.contains { $0.key == key } }
+
+    /// Whether a key's value is a list.
+    func isList(_ key: String) -> Bool { self.node(key)?.sequence != nil }
+
+    fileprivate func node(_ key: String) -> Node? { self.members.first { $0.key == key }?.node }
+
+    fileprivate func path(of key: String) -> String {
+        key.isEmpty ? self.path : self.path.isEmpty ? key : "\(self.path).\(key)"
+    }
+}
+
+/// Reads sections and values out of YAML, and collects everything that is wrong with them.
+struct ScenarioText {
+    private let file: String
+    private(set) var faults: [ScenarioFault] = []
+
+    init(file: String) {
+        self.file = file
+    }
+
+    /// The file's outermost section, or nil with a fault.
+    mutating func root(_ text: String, keys: [String]) -> ScenarioSection? {
+        do {
+            guard let node = try Yams.compose(yaml: text) else {
+                self.fault(nil, "", "is empty; a scenario names kinds, populations and senders")
+                return nil
+            }
+            return self.section(node, "", keys)
+        } catch let error as YamlError {
+            self.report(error)
+        } catch {
+            self.fault(nil, "", "is no YAML: \(error)")
+        }
+        return nil
+    }
+
+    private mutating func report(_ error: YamlError) {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+            .composer(_, let problem, let mark, _):
+            self.fault(mark, "", "is no YAML: \(problem)")
+        case .duplicatedKeysInMapping(let keys, let context):
+            let names = keys.sorted().joined(separator: ", ")
+            self.fault(context.mark, "", "\(names) is given twice in one section; keep one of them")
+        default: self.fault(nil, "", "is no YAML: \(error)")
+        }
+    }
+
+    private mutating func fault(_ mark: Mark?, _ path: String, _ sentence: String) {
+        self.faults.append(
+            ScenarioFault(
+                file: self.file,
+                line: mark?.line ?? 0,
+                column: mark?.column ?? 0,
+                path: path,
+                sentence: sentence
+            )
+        )
+    }
+
+    /// Says what is wrong with a key's value, or with its section if the key is not there.
+    mutating func fault(_ section: ScenarioSection, _ key: String, _ sentence: String) {
+        self.fault(section.node(key)?.mark ?? section.mark, section.path(of: key), sentence)
+    }
+
+    private mutating func section(_ node: Node, _ path: String, _ keys: [String]) -> ScenarioSection? {
+        guard let mapping = node.mapping else {
+            self.fault(node.mark, path, "has to be a section with the keys \(keys.joined(separator: ", "))")
+            return nil
+        }
+        var members: [(key: String, node: Node)] = []
+        for (keyNode, value) in mapping {
+            let key = keyNode.scalar?.string ?? ""
+            if keys.contains(key) {
+                members.append((key, value))
+            } else {
+                let place = path.isEmpty ? key : "\(path).\(key)"
+                self.fault(keyNode.mark, place, "is no key of this section; there are \(keys.joined(separator: ", "))")
+            }
+        }
+        return ScenarioSection(path: path, members: members, mark: node.mark)
+    }
+
+    /// The section of a key, nil if it is not there.
+    mutating func section(_ key: String, in section: ScenarioSection, keys: [String]) -> ScenarioSection? {
+        section.node(key).flatMap { self.section($0, section.path(of: key), keys) }
+    }
+
+    /// The sections of a list, empty if the key is not there.
+    mutating func sections(_ key: String, in section: ScenarioSection, keys: [String]) -> [ScenarioSection] {
+        var sections: [ScenarioSection] = []
+        for (index, node) in self.elements(key, in: section).enumerated() {
+            if let found = self.section(node, "\(section.path(of: key))[\(index)]", keys) { sections.append(found) }
+        }
+        return sections
+    }
+
+    private mutating func elements(_ key: String, in section: ScenarioSection) -> [Node] {
+        guard let node = section.node(key) else { return [] }
+        if let sequence = node.sequence { return Array(sequence) }
+        self.fault(node.mark, section.path(of: key), "has to be a list")
+        return []
+    }
+
+    // MARK: Values
+
+    /// A value as a rule reads its text, or the default if the key is not there or, with a fault, is no such value.
+    mutating func value<Value>(
+        _ key: String,
+        in section: ScenarioSection,
+        _ phrase: String,
+        else fallback: Value,
+        _ read: (String) -> Value?
+    ) -> Value {
+        guard let node = section.node(key) else { return fallback }
+        guard let text = node.scalar?.string, let value = read(text) else {
+            let found = node.scalar.map { "\"\($0.string)\"" } ?? (node.mapping == nil ? "a list" : "a section")
+            self.fault(node.mark, section.path(of: key), "has to be \(phrase), not \(found)")
+            return fallback
+        }
+        return value
+    }
+
+    /// The values of a list, as a rule reads them; elements that are no such value are faults.
+    mutating func values<Value>(
+        _ key: String,
+        in section: ScenarioSection,
+        _ phrase: String,
+        _ read: (String) -> Value?
+    ) -> [Value] {
+        var values: [Value] = []
+        for (index, node) in self.elements(key, in: section).enumerated() {
+            if let text = node.scalar?.string, let value = read(text) {
+                values.append(value)
+            } else {
+                let found = node.scalar.map { "\"\($0.string)\"" } ?? "a section"
+                self.fault(node.mark, "\(section.path(of: key))[\(index)]", "has to be \(phrase), not \(found)")
+            }
+        }
+        return values
+    }
+
+    /// The keys of a section that has any, with whole numbers as values; `known` says which keys there may be.
+    mutating func weights(_ key: String, in section: ScenarioSection, known: [String]) -> [(name: String, weight: Int)]
+    {
+        guard let inner = self.section(key, in: section, keys: known) else { return [] }
+        return inner.members.map { member in
+            let weight = self.integer(member.key, in: inner, 1...1_000_000, else: 1)
+            return (member.key, weight)
+        }
+    }
+
+    mutating func integer(
+        _ key: String,
+        in section: ScenarioSection,
+        _ range: ClosedRange<Int>,
+        else fallback: Int
+    ) -> Int {
+        self.value(key, in: section, "an integer from \(range.lowerBound) to \(range.upperBound)", else: fallback) {
+            text in
+            Int(text.filter { $0 != "_" }).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    mutating func number(
+        _ key: String,
+        in section: ScenarioSection,
+        _ range: ClosedRange<Double>,
+        else fallback: Double
+    ) -> Double {
+        self.value(key, in: section, "a number from \(range.lowerBound) to \(range.upperBound)", else: fallback) {
+            text in
+            Double(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    mutating func flag(_ key: String, in section: ScenarioSection, else fallback: Bool) -> Bool {
+        self.value(key, in: section, "true or false", else: fallback) { text in
+            text == "true" ? true : text == "false" ? false : nil
+        }
+    }
+
+    mutating func text(_ key: String, in section: ScenarioSection, else fallback: String) -> String {
+        self.value(key, in: section, "a text", else: fallback) { $0.isEmpty ? nil : $0 }
+    }
+
+    /// A length of time such as `90s`, `15m`, `4h` or `1d12h`.
+    mutating func duration(
+        _ key: String,
+        in section: ScenarioSection,
+        _ range: ClosedRange<Interval>,
+        else fallback: Interval
+    ) -> Interval {
+        let phrase =
+            "a length of time (90s, 15m, 4h, 1d12h) from \(ScenarioValue.text(range.lowerBound)) to "
+            + ScenarioValue.text(range.upperBound)
+        return self.value(key, in: section, phrase, else: fallback) { text in
+            ScenarioValue.duration(text).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    /// A part of a whole: `25%` or `0.25`.
+    mutating func share(_ key: String, in section: ScenarioSection, else fallback: Double) -> Double {
+        self.value(key, in: section, "a share such as 25% or 0.25", else: fallback) { ScenarioValue.share($0) }
+    }
+
+    /// One of an enumeration's names.
+    mutating func choice<Value: RawRepresentable & CaseIterable>(
+        _ key: String,
+        in section: ScenarioSection,
+        else fallback: Value
+    ) -> Value where Value.RawValue == String {
+        let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
+        return self.value(key, in: section, "one of \(names)", else: fallback) { Value(rawValue: $0) }
+    }
+}

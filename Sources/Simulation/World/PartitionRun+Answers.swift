@@ -1,0 +1,186 @@
+import Engine
+import Timelines
+import WidgetModel
+
+extension PartitionRun {
+    /// A reload reached the world: its host asks the timeline provider, now or when it is in reach again.
+    mutating func follow(_ reload: ReloadEffect) {
+        let number = self.crowd.place(of: reload.id.instance)
+        let place = self.crowd.instances[number].host
+        let population = self.crowd.hosts[place].population
+        self.measures.note(reload, hour: self.elapsed / 3600, localHour: self.localHour(of: place))
+        if reload.isCharged, self.samples.isSampled(number), let view = self.engine.instance(reload.id.instance) {
+            self.samples.note(number, view.budget, at: reload.issuedAt, into: &self.measures.budget)
+        }
+        var askedAt = self.elapsed
+        if self.crowd.hosts[place].dice.chance(self.world.habits[population].offlineShare) {
+            askedAt += 1 + self.crowd.hosts[place].dice.below(self.world.habits[population].offlineSeconds)
+            self.measures.offline += 1
+        }
+        self.ask(number, isPolicy: reload.causes.contains(.policy), position: reload.id.position, at: askedAt)
+    }
+
+    private func localHour(of place: Int) -> Int {
+        let (population, zone) = (self.crowd.hosts[place].population, self.crowd.hosts[place].zone)
+        return self.world.clocks[population][zone].local(self.now) % 86_400 / 3600
+    }
+
+    /// The host asks its provider for a timeline.
+    private mutating func ask(_ number: Int, isPolicy: Bool, position: LogPosition, at askedAt: Int) {
+        let (kind, place) = (self.crowd.instances[number].kind, self.crowd.instances[number].host)
+        self.measures.load.note(at: askedAt)
+        if isPolicy {
+            let wantedAt = Int(self.crowd.instances[number].wantedAt)
+            // What was held back for longer was not held back by smoothing.
+            let slot = Int(Smoothing.defaultSlot.milliseconds / 1000)
+            let isSmoothed = wantedAt >= 0 && (0...slot + 1).contains(askedAt - wantedAt)
+            self.measures.load.note(smoothed: askedAt, unsmoothed: isSmoothed ? wantedAt : askedAt)
+        }
+        self.crowd.instances[number].wantedAt = -1
+        var latency = self.crowd.hosts[place].dice.among(self.world.providers[kind].latency)
+        var readAt = askedAt
+        var isRefused = false
+        if self.world.providers[kind].hasFaults {
+            for fault in self.world.scenario.kinds[kind].provider.faults {
+                let begin = Int(fault.at.milliseconds / 1000)
+                guard askedAt >= begin, askedAt < begin + Int(fault.length.milliseconds / 1000),
+                    self.crowd.hosts[place].dice.chance(fault.share)
+                else { continue }
+                switch fault.kind {
+                case .slow(let times): latency *= times
+                case .failing: isRefused = true
+                case .stuck: readAt = min(readAt, begin)
+                }
+            }
+        }
+        let flight = Flight(instance: number, position: position, readAt: readAt, isRefused: isRefused)
+        let slot = self.freeFlights.popLast() ?? self.flights.count
+        if slot == self.flights.count { self.flights.append(flight) } else { self.flights[slot] = flight }
+        let lands = self.world.scenario.start + max(self.elapsed + 1, askedAt + latency)
+        self.answerTimers.arm(UInt32(slot), at: Instant(seconds: Int64(lands)))
+    }
+
+    /// The provider's answer is there: the host shows and reports it.
+    mutating func land(_ slot: Int) {
+        let flight = self.flights[slot]
+        self.freeFlights.append(slot)
+        let number = flight.instance
+        let host = self.crowd.hosts[self.crowd.instances[number].host].id
+        let instance = self.crowd.instances[number].id
+        let id = ReloadID(
+            partition: self.partition,
+            position: flight.position,
+            instance: InstanceAddress(host: host, instance: instance)
+        )
+        guard !flight.isRefused else {
+            self.measures.refused += 1
+            return self.write(.delivery(DeliveryReport(reload: id, result: .refused(reason: "no timeline"))))
+        }
+        let (timeline, wanted) = self.timeline(for: number, readAt: flight.readAt)
+        self.crowd.instances[number].wantedAt =
+            wanted.map { $0 > self.now ? Int32($0 - self.world.scenario.start) : -1 } ?? -1
+        self.write(.timeline(TimelineReport(host: host, instance: instance, reload: id, timeline: timeline)))
+        self.measures.timelines += 1
+        self.show(number, upTo: flight.readAt)
+    }
+
+    /// The timeline that a provider makes of its data, and when that asks for the next one, in seconds after the epoch.
+    private func timeline(for number: Int, readAt: Int) -> (timeline: Timeline, wanted: Int?) {
+        let (kind, value) = (self.crowd.instances[number].kind, self.crowd.instances[number].value)
+        let traits = self.world.providers[kind]
+        let known = self.world.schedule.changes[kind][value].count(upTo: Int32(readAt))
+        let start = self.world.scenario.start
+        let made = start + readAt
+        var (count, every, policy) = (traits.entries, traits.every, traits.policy)
+        var wanted: Int?
+        if traits.hasOpening, let opening = self.world.scenario.kinds[kind].timeline.opening,
+            !opening.contains(made, self.world.openingClocks[kind])
+        {
+            count = 1
+            wanted = opening.nextOpening(after: made, self.world.openingClocks[kind])
+        }
+        if let climb = traits.climb {
+            let changedAt = known == 0 ? nil : Int(self.world.schedule.changes[kind][value][known - 1])
+            let steps = changedAt.map { climb.stepsLeft(after: readAt - $0) } ?? 0
+            count = steps + 1
+            every = Int(climb.every.milliseconds / 1000)
+            policy = steps == 0 ? .never : .atEnd
+        }
+        if traits.foresight > 0, known < self.world.schedule.changes[kind][value].count {
+            let next = Int(self.world.schedule.changes[kind][value][known])
+            if next - readAt <= traits.foresight { wanted = min(wanted ?? .max, start + next) }
+        }
+        let reload: ReloadPolicy
+        switch (wanted, policy) {
+        case (let date?, _): reload = .after(Instant(seconds: Int64(date)))
+        case (nil, .never): reload = .never
+        case (nil, .atEnd):
+            reload = .atEnd
+            wanted = made + (count - 1) * every
+        case (nil, .after(let length)):
+            wanted = made + Int(length.milliseconds / 1000)
+            reload = .after(Instant(seconds: Int64(made)) + length)
+        }
+        var entries: [TimelineEntry] = []
+        entries.reserveCapacity(count)
+        for index in 0..<count { entries.append(TimelineEntry(date: Instant(seconds: Int64(made + index * every)))) }
+        return (Timeline(entries: entries, policy: reload, digest: Self.digest(known)), wanted)
+    }
+
+    // MARK: Staleness
+
+    /// What changed before an instance was there is not news to it.
+    mutating func beginStaleness(of number: Int) {
+        let instance = self.crowd.instances[number]
+        let changes = self.world.changes(instance.kind, instance.value)
+        self.crowd.instances[number].seen = changes.count(upTo: Int32(self.elapsed))
+    }
+
+    /// An instance shows the data as it was at an instant; every change up to then was stale until now.
+    mutating func show(_ number: Int, upTo readAt: Int) {
+        let (kind, value) = (self.crowd.instances[number].kind, self.crowd.instances[number].value)
+        var seen = self.crowd.instances[number].seen
+        let count = self.world.schedule.changes[kind][value].count
+        guard seen < count, Int(self.world.schedule.changes[kind][value][seen]) <= readAt else { return }
+        let changes = self.world.changes(kind, value)
+        let population = self.crowd.hosts[self.crowd.instances[number].host].population
+        self.measures.noteStale(from: Int(changes[seen]), until: self.elapsed)
+        let starvedAfter = Int(self.world.scenario.starvedAfter.milliseconds / 1000)
+        if self.elapsed - Int(changes[seen]) > starvedAfter { self.crowd.instances[number].isStarved = true }
+        while seen < count, Int(changes[seen]) <= readAt {
+            self.measures.populations[population].staleness.note(self.elapsed - Int(changes[seen]))
+            seen += 1
+        }
+        self.crowd.instances[number].seen = seen
+    }
+
+    /// Somebody looks at an instance: does it show what is?
+    mutating func noteLook(at number: Int) {
+        let (kind, value) = (self.crowd.instances[number].kind, self.crowd.instances[number].value)
+        let seen = self.crowd.instances[number].seen
+        let population = self.crowd.hosts[self.crowd.instances[number].host].population
+        self.measures.populations[population].looks += 1
+        guard seen < self.world.schedule.changes[kind][value].count else { return }
+        let changedAt = Int(self.world.schedule.changes[kind][value][seen])
+        if changedAt <= self.elapsed {
+            self.measures.populations[population].staleLooks.note(self.elapsed - changedAt)
+        }
+    }
+
+    /// The run is over: what an instance has not shown by now, it never showed.
+    mutating func closeStaleness(of number: Int) {
+        let instance = self.crowd.instances[number]
+        let changes = self.world.changes(instance.kind, instance.value)
+        let population = self.crowd.hosts[instance.host].population
+        var isStarved = instance.isStarved
+        let unseen = changes.count - instance.seen
+        if unseen > 0 {
+            let age = self.elapsed - Int(changes[instance.seen])
+            self.measures.noteStale(from: Int(changes[instance.seen]), until: self.elapsed)
+            self.measures.populations[population].neverShown += unseen
+            if age > Int(self.world.scenario.starvedAfter.milliseconds / 1000) { isStarved = true }
+        }
+        self.measures.populations[population].instances += 1
+        if isStarved { self.measures.populations[population].starved += 1 }
+    }
+}

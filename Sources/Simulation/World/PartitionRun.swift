@@ -1,0 +1,167 @@
+package import Engine
+import IntentMatching
+import Timelines
+package import WidgetModel
+
+/// One partition's part of a run: its engine, its hosts, and what was measured of them.
+///
+/// Hosts of different partitions never meet, so that partitions can be run side by side; what comes out is the same. A
+/// step is one second in which something happens. All that happens in it is one entry of the log, as in a gateway that
+/// gathers what comes together: pushes first, then answers, then signals.
+package struct PartitionRun: Sendable {
+    let world: SimulatedWorld
+    package internal(set) var engine: Engine
+    package internal(set) var measures: Measures
+    var crowd: Crowd
+    var output = EngineOutput()
+    /// The records of the entry that is being made, and where each of them is.
+    var writer = ByteWriter(reserving: 1 << 16)
+    var ranges: [Range<Int>] = []
+    /// Hosts' timers: even ids for what the user does, odd ones for the charger.
+    var hostTimers: TimerCalendar
+    var answerTimers: TimerCalendar
+    var flights: [Flight] = []
+    var freeFlights: [Int] = []
+    var samples: BudgetSamples
+    /// Seconds after the epoch.
+    package private(set) var now: Int
+    /// The next event of the schedule.
+    private var nextEvent = 0
+    private var nextStep = 0
+    /// How far the gateway's clock is from the true time, in seconds.
+    private var clockError = 0
+    private var logTime: Int
+    private var position = LogPosition.start
+
+    init(_ world: SimulatedWorld, partition: PartitionID) {
+        let scenario = world.scenario
+        let start = Instant(seconds: Int64(scenario.start))
+        self.world = world
+        self.engine = Engine(partition: partition, partitions: scenario.partitions, seed: 0)
+        self.crowd = Crowd(world, partition: partition)
+        self.measures = Measures(scenario)
+        self.hostTimers = TimerCalendar(startingAt: start)
+        self.answerTimers = TimerCalendar(startingAt: start)
+        self.samples = BudgetSamples(instances: self.crowd.instances.count)
+        self.now = scenario.start
+        self.logTime = scenario.start
+        for place in self.crowd.hosts.indices {
+            // Within the first hour, since they do not all come at once.
+            let at = scenario.start + self.crowd.hosts[place].dice.below(3600)
+            self.hostTimers.arm(UInt32(place) << 1, at: Instant(seconds: Int64(at)))
+        }
+        self.write(.settings(world.settings))
+        self.apply()
+    }
+
+    package var partition: PartitionID { self.engine.partition }
+
+    /// How many instances it has.
+    package var instanceCount: Int { self.crowd.instances.count }
+
+    /// Runs on, up to an instant or to the scenario's end, whichever is earlier.
+    ///
+    /// - Parameter second: Seconds after the epoch.
+    package mutating func advance(to second: Int) {
+        let end = min(second, self.world.scenario.span.upperBound)
+        while let next = self.nextInstant, next < end {
+            self.now = max(self.now, next)
+            self.step()
+        }
+        self.now = max(self.now, end)
+        if self.now == self.world.scenario.span.upperBound { self.finish() }
+    }
+
+    /// Seconds after the scenario's start.
+    var elapsed: Int { self.now - self.world.scenario.start }
+
+    /// The next second in which anything happens.
+    private var nextInstant: Int? {
+        var next = Int.max
+        let events = self.world.schedule.events
+        if self.nextEvent < events.count { next = events[self.nextEvent].at }
+        let steps = self.world.scenario.clockSteps
+        if self.nextStep < steps.count { next = min(next, self.instant(of: steps[self.nextStep])) }
+        if let due = self.hostTimers.nextDue { next = min(next, Int(due.seconds)) }
+        if let due = self.answerTimers.nextDue { next = min(next, Int(due.seconds)) }
+        if let due = self.engine.nextTimer {
+            // Rounded up: the engine's timers are never early.
+            let second = Int((due + .milliseconds(999)).seconds)
+            next = min(next, max(self.now, second - self.clockError))
+        }
+        return next == .max ? nil : next
+    }
+
+    private func instant(of step: ClockStep) -> Int {
+        self.world.scenario.start + Int(step.at.milliseconds / 1000)
+    }
+
+    private mutating func step() {
+        let steps = self.world.scenario.clockSteps
+        while self.nextStep < steps.count, self.instant(of: steps[self.nextStep]) <= self.now {
+            self.clockError += Int(steps[self.nextStep].by.milliseconds / 1000)
+            self.nextStep += 1
+        }
+        while self.nextEvent < self.world.schedule.events.count,
+            self.world.schedule.events[self.nextEvent].at <= self.now
+        {
+            self.happen(self.world.schedule.events[self.nextEvent], number: self.nextEvent)
+            self.nextEvent += 1
+        }
+        let instant = Instant(seconds: Int64(self.now))
+        if let due = self.answerTimers.nextDue, due <= instant {
+            for slot in self.answerTimers.takeDue(upTo: instant) { self.land(Int(slot)) }
+        }
+        if let due = self.hostTimers.nextDue, due <= instant {
+            for timer in self.hostTimers.takeDue(upTo: instant) {
+                if timer & 1 == 0 { self.live(Int(timer >> 1)) } else { self.charge(Int(timer >> 1)) }
+            }
+        }
+        if self.ranges.isEmpty { self.write(.tick) }
+        self.apply()
+    }
+
+    // MARK: Records
+
+    /// Appends a record to the entry that is being made.
+    mutating func write(_ record: Record) {
+        let start = self.writer.bytes.count
+        record.encode(into: &self.writer)
+        self.ranges.append(start..<self.writer.bytes.count)
+    }
+
+    /// Applies the entry and follows up what the engine wants done.
+    private mutating func apply() {
+        self.position = self.position.next
+        // A clock that was put back stands still in the log until it has caught up.
+        self.logTime = max(self.logTime, self.now + self.clockError)
+        self.output.removeAll()
+        for index in self.ranges.indices {
+            do throws(EngineFault) {
+                try self.engine.apply(
+                    self.writer.bytes,
+                    in: self.ranges[index],
+                    recordIndex: index,
+                    at: self.position,
+                    logTime: Instant(seconds: Int64(self.logTime)),
+                    into: &self.output
+                )
+            } catch {
+                preconditionFailure("the simulation wrote a record that the engine cannot read: \(error)")
+            }
+        }
+        self.measures.records += self.ranges.count
+        self.ranges.removeAll(keepingCapacity: true)
+        self.writer.bytes.removeAll(keepingCapacity: true)
+        for index in self.output.effects.indices {
+            switch self.output.effects[index] {
+            case .reload(let reload): self.follow(reload)
+            }
+        }
+    }
+
+    private mutating func finish() {
+        for place in self.crowd.instances.indices { self.closeStaleness(of: place) }
+        self.measures.take(self.engine)
+    }
+}

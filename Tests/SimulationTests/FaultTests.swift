@@ -1,0 +1,42 @@
+import Simulation
+import TestSupport
+import Testing
+
+/// The engines with everything around them failing, a thousand seeds of it. `FRESHET_SEEDS` multiplies them.
+@Suite struct FaultTests {
+    /// So many runs are one test, so that the tests run side by side.
+    private static let runsPerTest: UInt64 = 50
+
+    @Test(arguments: Seeds.from(0, count: 20))
+    func `whatever is lost, doubled, late or dead, nothing accepted is lost and nothing is charged twice`(block: UInt64)
+    {
+        var (crashes, steps) = (0, 0)
+        for seed in block * Self.runsPerTest..<(block + 1) * Self.runsPerTest {
+            var run = FaultRun(seed: seed)
+            #expect(run.run() == [])
+            crashes += run.crashes
+            steps += run.steps
+        }
+        #expect(crashes > 0, "block \(block)")
+        #expect(steps > 1000, "block \(block)")
+    }
+
+    @Test(arguments: Mutation.allCases)
+    func `a bug that is put in is noticed`(mutation: Mutation) {
+        let found = (0..<UInt64(200)).first { seed in
+            var run = FaultRun(seed: seed, mutation: mutation)
+            return !run.run().isEmpty
+        }
+        #expect(found != nil, "\(mutation)")
+    }
+
+    @Test func `a seed makes the same run every time`() {
+        for seed in UInt64(0)..<8 {
+            var first = FaultRun(seed: seed, mutation: .losesEffects)
+            var second = FaultRun(seed: seed, mutation: .losesEffects)
+            #expect(first.run() == second.run(), "seed \(seed)")
+            #expect(first.steps == second.steps, "seed \(seed)")
+            #expect(first.crashes == second.crashes, "seed \(seed)")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import Simulation
+import Testing
+
+/// What a scenario's file may say, and how it is told what it may not.
+@Suite struct ScenarioReadingTests {
+    private static let good = """
+        days: 2
+        kinds:
+          - kind: scores
+            values: 3
+        populations:
+          - hosts: 10
+            widgets: [{kind: scores}]
+        senders:
+          - kind: scores
+            events: [{poisson: 2}]
+        """
+
+    private func faults(_ text: String) -> [String] {
+        do {
+            _ = try Scenario(reading: text, file: "s.yaml")
+            return []
+        } catch {
+            return error.faults.map(\.description)
+        }
+    }
+
+    @Test func `a short scenario is enough`() throws {
+        let scenario = try Scenario(reading: Self.good, file: "s.yaml")
+        #expect(scenario.days == 2)
+        #expect(scenario.instanceCount == 10)
+        #expect(scenario.kinds[0].values == ["v1", "v2", "v3"])
+        #expect(scenario.senders[0].events[0].form == .poisson(perHour: 2))
+    }
+
+    @Test(arguments: Scenarios.names)
+    func `the repository's scenarios can be read`(name: String) throws {
+        #expect(try Scenarios.whole(name).instanceCount > 1000)
+    }
+
+    @Test func `every fault is told with its line and key`() {
+        let text = """
+            dayz: 3
+            days: 400
+            kinds:
+              - kind: scores
+                values: 3
+                timeline: {policy: sometimes}
+                provider:
+                  latency: quick
+                  faults: [{fault: failing, at: 1d}]
+            populations:
+              - hosts: 10
+                rhythm: comuter
+                zones: {Mars/Base: 1}
+                widgets: [{kind: score}]
+            senders:
+              - kind: scores
+                events:
+                  - {steady: 5m, poisson: 2}
+                  - {burst: 5}
+                  - {schedule: ["25:00"], days: [someday]}
+            """
+        let faults = self.faults(text)
+        let starts = [
+            "s.yaml:1:1: dayz: is no key of this section",
+            "s.yaml:2:7: days: has to be an integer from 1 to 366, not \"400\"",
+            "s.yaml:6:24: kinds[0].timeline.policy: has to be atEnd, never or after",
+            "s.yaml:8:16: kinds[0].provider.latency: has to be a range of seconds",
+            "s.yaml:9:16: kinds[0].provider.faults[0].for: is missing",
+            "s.yaml:12:13: populations[0].rhythm: has to be one of commuter",
+            "s.yaml:13:13: populations[0].zones.Mars/Base: is no key",
+            "s.yaml:14:22: populations[0].widgets[0].kind: has to be one of the kinds scores",
+            "s.yaml:18:9: senders[0].events[0]",
+            "s.yaml:19:9: senders[0].events[1].at: is missing",
+            "s.yaml:20:21: senders[0].events[2].schedule[0]: has to be a time of day",
+            "s.yaml:20:38: senders[0].events[2].days[0]: has to be one of sun",
+        ]
+        for start in starts {
+            #expect(faults.contains { $0.hasPrefix(start) }, "\(start) is not among \(faults.joined(separator: "\n"))")
+        }
+    }
+
+    @Test(arguments: [
+        ("", "s.yaml: is empty"),
+        ("days: [", "s.yaml:2:1: is no YAML"),
+        ("days: 1\ndays: 2", "s.yaml:1:1: days is given twice"),
+        ("days: 1", "s.yaml:1:1: kinds: is missing"),
+    ])
+    func `a file that is none is told so`(text: String, start: String) {
+        #expect(self.faults(text).contains { $0.hasPrefix(start) }, "\(self.faults(text))")
+    }
+
+    @Test func `more widgets than can be simulated are refused`() {
+        let text = Self.good.replacing("hosts: 10", with: "hosts: 20000000").replacing(
+            "{kind: scores}]",
+            with: "{kind: scores, count: 2}]"
+        )
+        #expect(self.faults(text).contains { $0.contains("40000000 widgets, at most 20000000") })
+    }
+}

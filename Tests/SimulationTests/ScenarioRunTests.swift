@@ -1,0 +1,115 @@
+import Engine
+import Simulation
+import Testing
+import WidgetModel
+
+/// The repository's scenarios, run on the engine.
+@Suite struct ScenarioRunTests {
+    @Test(arguments: Scenarios.names)
+    func `a scenario's sums add up, and the same seed gives the same run`(name: String) throws {
+        var scenario = try Scenarios.small(name, days: 2)
+        let report = Scenarios.report(scenario)
+        #expect(report.faults == [])
+        #expect(report.measures.engine.instances == scenario.instanceCount)
+        #expect(report.measures.engine.reloadsIssued > scenario.instanceCount)
+        #expect(report.measures.engine.matched > 0)
+        #expect(report.staleness.count > 0)
+        #expect(report.total.looks > 0)
+        #expect(Scenarios.report(scenario).jsonText == report.jsonText)
+        scenario.seed += 1
+        #expect(Scenarios.report(scenario).digest != report.digest)
+    }
+
+    @Test func `how many partitions there are changes nothing`() throws {
+        var scenario = try Scenarios.small("weather", days: 2)
+        let sums = [1, 3].map { partitions in
+            scenario.partitions = partitions
+            let report = Scenarios.report(scenario)
+            #expect(report.measures.engine.hashes.count == partitions)
+            return [
+                report.measures.pushes, report.measures.timelines, report.measures.engine.reloadsIssued,
+                report.measures.engine.reloadsCharged, report.measures.engine.matched, report.staleness.count,
+                report.staleness.percentile(95) ?? 0, report.total.looks, report.total.staleLooks.count,
+                report.total.starved, report.measures.load.total,
+            ] + PushOutcome.allCases.map { report.measures.engine.outcomes[$0] }
+        }
+        #expect(sums[0] == sums[1])
+    }
+
+    @Test func `goals are on the widgets within seconds, and nobody starves on a sports night`() throws {
+        let report = Scenarios.report(try Scenarios.small("sports-night", days: 3))
+        #expect((report.staleness.percentile(50) ?? .max) <= 10)
+        #expect(report.measures.engine.outcomes[.deferred] == 0)
+        #expect(report.measures.engine.outcomes[.failed] > 0, "the provider failed on Monday night")
+        #expect(report.measures.refused > 0)
+        #expect(report.measures.engine.reloadsRefused > 0)
+        #expect(report.measures.offline > 0)
+    }
+
+    @Test func `stocks sleep over the weekend, and the opening bell is spread`() throws {
+        let scenario = try Scenarios.small("stock-market-week", days: 6)
+        let report = Scenarios.report(scenario)
+        let start = try #require(CivilTime("2026-10-28T04:00Z")).seconds
+        #expect(scenario.start == start)
+        // From Friday's close with an hour to calm down, 21:00 UTC, to Monday's opening, 14:30 UTC: clocks have changed.
+        let friday = (try #require(CivilTime("2026-10-30T21:00Z")).seconds - start) / 3600
+        let monday = (try #require(CivilTime("2026-11-02T14:00Z")).seconds - start) / 3600
+        let policy = (friday..<monday).map { report.measures.reloadsByHour[$0][ReloadSource.policy.rawValue] }
+        #expect(policy.reduce(0, +) == 0)
+        #expect(report.measures.reloadsByHour[monday][ReloadSource.policy.rawValue] > 50)
+        let load = report.measures.load
+        let peaks = [load.smoothed, load.unsmoothed].map { ProviderLoad.peak($0, load.binSeconds).count }
+        #expect(peaks[0] * 5 < peaks[1])
+        #expect(report.measures.engine.outcomes[.superseded] > report.measures.engine.outcomes[.reloaded])
+        #expect(report.measures.engine.reloadsObserved == report.measures.refreshes)
+    }
+
+    @Test func `a character that has healed is not polled`() throws {
+        let report = Scenarios.report(try Scenarios.small("emoji-rangers", days: 3))
+        let engine = report.measures.engine
+        // One reload by policy at most for each push and each announced dragon: when health is whole.
+        #expect(engine.reloadsByCause[Int(ReloadCause.policy.rawValue)] > 0)
+        #expect(
+            engine.reloadsByCause[Int(ReloadCause.policy.rawValue)]
+                <= engine.reloadsIssued - engine.reloadsByCause[Int(ReloadCause.policy.rawValue)]
+        )
+        #expect(engine.reloadsExempt[Int(Exemption.appIntent.rawValue)] > 0)
+        // The dragon comes on Wednesday at six, and every widget knew.
+        #expect((report.staleness.percentile(95) ?? .max) < 3600)
+        #expect(report.total.starved == 0)
+    }
+
+    @Test func `a clock that is put back delays no more than it was ahead`() throws {
+        var scenario = try Scenarios.small("weather", days: 3)
+        let stepped = Scenarios.report(scenario)
+        #expect(scenario.clockSteps.count == 2)
+        scenario.clockSteps = []
+        let steady = Scenarios.report(scenario)
+        #expect(stepped.digest != steady.digest)
+        #expect(stepped.measures.pushes == steady.measures.pushes)
+        #expect(stepped.measures.engine.matched == steady.measures.engine.matched)
+        #expect(stepped.total.starved == 0)
+        #expect(stepped.total.neverShown <= steady.total.neverShown + scenario.instanceCount)
+    }
+
+    @Test func `without pushes data is as old as timelines let it be`() throws {
+        var scenario = try Scenarios.small("sports-night", days: 2)
+        let pushed = Scenarios.report(scenario)
+        for index in scenario.senders.indices { scenario.senders[index].target = .none }
+        let silent = Scenarios.report(scenario)
+        #expect(silent.measures.pushes == 0)
+        #expect(silent.measures.engine.matched == 0)
+        #expect((silent.staleness.percentile(50) ?? 0) > 20 * (pushed.staleness.percentile(50) ?? .max))
+    }
+
+    @Test func `pushes to tokens reach all widgets of a host and cost more`() throws {
+        var scenario = try Scenarios.small("stock-market-week", days: 1)
+        let matching = Scenarios.report(scenario)
+        for index in scenario.senders.indices { scenario.senders[index].target = .tokens }
+        let tokens = Scenarios.report(scenario)
+        #expect(tokens.faults == [])
+        #expect(tokens.measures.pushes > matching.measures.pushes)
+        #expect(tokens.measures.engine.matched > matching.measures.engine.matched)
+        #expect(tokens.measures.engine.reloadsCharged > matching.measures.engine.reloadsCharged)
+    }
+}
