@@ -205,13 +205,7 @@ package struct FaultRun: Sendable {
         let id = self.hosts[host].id
         let owner = self.owners[Int(PartitionID(of: id, among: FaultWorld.partitions).rawValue)]
         // What is not committed yet follows when it is.
-        let pending = Set(
-            (owner.committing + owner.uncommitted).map { effect in
-                switch effect {
-                case .reload(let reload): reload.id
-                }
-            }
-        )
+        let pending = Set((owner.committing + owner.uncommitted).compactMap { $0.reload?.id })
         for reload in owner.engine.outstandingReloads(host: id) where !pending.contains(reload.id) {
             self.deliver(reload, to: host)
         }

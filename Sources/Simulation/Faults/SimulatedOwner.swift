@@ -75,10 +75,13 @@ struct SimulatedOwner: Sendable {
     static func reloads(of record: OutputRecord) -> [ReloadEffect]? {
         var reader = ByteReader(record.effects)
         let effects = try? reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
-        return effects?.map { effect in
-            switch effect {
-            case .reload(let reload): reload
-            }
-        }
+        return effects?.compactMap { $0.reload }
+    }
+}
+
+extension Effect {
+    /// The reload that a host on a stream is told of, nil for effects that go elsewhere.
+    var reload: ReloadEffect? {
+        if case .reload(let reload) = self { reload } else { nil }
     }
 }

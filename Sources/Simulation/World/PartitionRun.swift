@@ -154,9 +154,8 @@ package struct PartitionRun: Sendable {
         self.ranges.removeAll(keepingCapacity: true)
         self.writer.bytes.removeAll(keepingCapacity: true)
         for index in self.output.effects.indices {
-            switch self.output.effects[index] {
-            case .reload(let reload): self.follow(reload)
-            }
+            // Simulated hosts follow a stream, so that no effect is for anybody else.
+            if case .reload(let reload) = self.output.effects[index] { self.follow(reload) }
         }
     }
 
