@@ -125,8 +125,8 @@ let package = Package(
         suite(
             "GatewayTests",
             [
-                "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS",
-                "TestSupport", "Timelines", "WidgetModel", logging, nioCore, nioPosix,
+                "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling",
+                "ScriptedServer", "TLS", "TestSupport", "Timelines", "WidgetModel", logging, nioCore, nioPosix,
             ]
         ),
         suite(

@@ -29,6 +29,8 @@ package final class Gateway: Service {
     private let followers: PushFollowers
     private let counters = PushCounters()
     private let senderLimits: SenderLimits
+    /// What brings reloads to upstreams and webhooks, once the owners have started.
+    private let deliverer = Mutex<ReloadDeliverer?>(nil)
     private let seed: UInt64
     private let onReady: @Sendable (BoundPorts) -> Void
     /// What reads files again, once the listeners are open.
@@ -94,18 +96,31 @@ package final class Gateway: Service {
         let senders = try SenderDirectory(self.configuration)
         // Everything that may be wrong with files is found before the log is touched.
         let plans = try ListenerPlans(self.configuration)
+        let deliveries = try DeliveryPlans(self.configuration)
         let owners = try await self.startOwners(ownerLoops)
         let log = CommandLog(journal: self.journal, owners: owners)
         try await self.logSettings(log)
         self.readiness.set(.replay, met: true)
 
         let group = MultiThreadedEventLoopGroup.singleton
+        let client = HTTPClient(self.configuration.deliveries.client, on: group)
+        let deliverer = ReloadDeliverer(
+            plans: deliveries,
+            settings: self.configuration.deliveries,
+            client: client,
+            log: log,
+            clock: { self.clock.now() },
+            logger: self.logger
+        )
+        self.deliverer.withLock { $0 = deliverer }
+        await deliverer.catchUp()
+        let outgoing = Outgoing(plans: deliveries, deliverer: deliverer, client: client, self.configuration.deliveries)
         let certificates = ServerCertificates(
             plans.certificates.compactMap { plan in
                 plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
             }
         )
-        let servers = try await self.listen(plans, on: group, apps, senders, certificates, log)
+        let servers = try await self.listen(plans, on: group, apps, senders, certificates, log, outgoing)
         self.readiness.set(.listeners, met: true)
         let reload = GatewayReload(
             configuration: self.configuration,
@@ -130,6 +145,7 @@ package final class Gateway: Service {
         self.streams.close()
         self.followers.close()
         await servers.drain(within: .milliseconds(self.configuration.timeouts.drain.milliseconds))
+        await deliverer.stop()
         self.journal.close()
         self.logger.notice("stopped")
     }
@@ -201,7 +217,11 @@ extension Gateway {
         let followers = self.followers
         let readiness = self.readiness
         return PartitionOwner.Outlets(
-            effects: { streams.publish($0) },
+            effects: { effects in
+                streams.publish(effects)
+                // What comes before there is one is found when it starts.
+                self.deliverer.withLock { $0 }?.publish(effects)
+            },
             directory: { partition, changes in
                 for change in changes { directory.apply(change, partition) }
             },
@@ -235,7 +255,8 @@ extension Gateway {
         _ apps: ServedApps,
         _ senders: SenderDirectory,
         _ certificates: ServerCertificates,
-        _ log: CommandLog
+        _ log: CommandLog,
+        _ outgoing: Outgoing
     ) async throws -> RunningListeners {
         let hosts = HostRoutes(
             apps: apps,
@@ -257,10 +278,11 @@ extension Gateway {
             readiness: self.readiness,
             access: OperatorAccess(tokens: self.configuration.operators.tokens.map(\.value)),
             certificates: certificates,
+            outgoing: outgoing,
             clock: self.clock,
             travel: self.movableClock.map { TimeTravel($0, self.clock, log) }
         )
-        let services = self.pushServices(apps, senders, log)
+        let services = self.pushServices(apps, senders, log, outgoing)
         var running = RunningListeners()
         do {
             if let plan = plans.push {
@@ -306,7 +328,12 @@ extension Gateway {
         return running
     }
 
-    private func pushServices(_ apps: ServedApps, _ senders: SenderDirectory, _ log: CommandLog) -> PushServices {
+    private func pushServices(
+        _ apps: ServedApps,
+        _ senders: SenderDirectory,
+        _ log: CommandLog,
+        _ outgoing: Outgoing
+    ) -> PushServices {
         PushServices(
             apps: apps,
             senders: senders,
@@ -322,6 +349,7 @@ extension Gateway {
                 journal: self.journal,
                 channelsMax: self.configuration.limits.channelsPerAppMax
             ),
+            relay: PushRelay(outgoing),
             seed: self.seed,
             dryRun: { record in DryRunSummary(try await log.askAll { $0.dryRun(record) }) }
         )

@@ -19,7 +19,9 @@ extension ServedApps {
                     samples: app.kinds.reduce(into: [:]) { $0[$1.schema.kind] = $1.sample },
                     isInDevelopment: app.environment == .development,
                     meter: (app.rateLimit ?? configuration.rateLimits.perApp).map { RateMeter($0.limit) },
-                    broadcastExpiration: app.hasChannels ? min(app.defaultExpiration, ChannelService.storageMax) : nil
+                    broadcastExpiration: app.hasChannels ? min(app.defaultExpiration, ChannelService.storageMax) : nil,
+                    deliveries: [.stream] + (app.upstream == nil ? [] : [.apns])
+                        + (app.webhook == nil ? [] : [.webhook])
                 )
             }
         )
@@ -123,6 +125,8 @@ extension TopicTable.App {
             number: number,
             bundle: app.bundleID,
             extraTopics: app.extraTopics,
+            // What the gateway does not handle itself is judged all the same, and then goes upstream.
+            types: app.upstream.map { $0.relay == .none } ?? true ? .widgetKit : PushTypeSet(PushType.allCases),
             tokenDigitsMax: app.tokenDigitsMax,
             isOfOtherEnvironment: environment.map { $0 != app.environment } ?? false
         )

@@ -121,5 +121,6 @@ package enum GatewayCheck {
     package static func files(of configuration: GatewayConfiguration) throws {
         _ = try SenderDirectory(configuration)
         _ = try ListenerPlans(configuration)
+        _ = try DeliveryPlans(configuration)
     }
 }

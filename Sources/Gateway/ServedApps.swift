@@ -1,3 +1,4 @@
+package import Engine
 package import IntentMatching
 package import WidgetModel
 
@@ -21,6 +22,8 @@ package struct ServedApps: Sendable {
         package let meter: RateMeter?
         /// How long a broadcast without an expiration may wait, nil if the app has no channels.
         package let broadcastExpiration: Interval?
+        /// How reloads may reach its hosts.
+        package let deliveries: [HostDelivery]
 
         package init(
             number: Int,
@@ -31,7 +34,8 @@ package struct ServedApps: Sendable {
             samples: [WidgetKind: JSONValue] = [:],
             isInDevelopment: Bool = false,
             meter: RateMeter? = nil,
-            broadcastExpiration: Interval? = .hours(4)
+            broadcastExpiration: Interval? = .hours(4),
+            deliveries: [HostDelivery] = [.stream]
         ) {
             self.number = number
             self.bundle = bundle
@@ -42,6 +46,7 @@ package struct ServedApps: Sendable {
             self.isInDevelopment = isInDevelopment
             self.meter = meter
             self.broadcastExpiration = broadcastExpiration
+            self.deliveries = deliveries
         }
 
         /// The same app in an object of its own.

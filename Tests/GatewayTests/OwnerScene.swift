@@ -24,6 +24,7 @@ final class OwnerScene: Sendable {
 
     private final class Handed: Sendable {
         let reloads = Mutex<[ReloadEffect]>([])
+        let tap = Mutex<(@Sendable ([Effect]) -> Void)?>(nil)
     }
 
     init(
@@ -45,6 +46,7 @@ final class OwnerScene: Sendable {
                     reload.yield(effect)
                 }
                 streams.publish(effects)
+                handed.tap.withLock { $0 }?(effects)
             },
             directory: { partition, changes in
                 for case .bound(let token, let host, let app, let instance) in changes {
@@ -95,6 +97,9 @@ final class OwnerScene: Sendable {
         _ = try await scene.log.appendToAll(.settings(Sports.settings))
         return scene
     }
+
+    /// Hands committed effects on to somebody else, too, as they come.
+    func tap(_ body: @escaping @Sendable ([Effect]) -> Void) { self.handed.tap.withLock { $0 = body } }
 
     /// Starts the owners; how many entries they replayed.
     func start() async throws -> Int {

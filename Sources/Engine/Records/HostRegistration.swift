@@ -2,9 +2,11 @@ package import WidgetModel
 
 /// How the reloads of a host reach it. Raw values are part of the on-disk format.
 package enum HostDelivery: UInt8, Hashable, Sendable, CaseIterable {
-    /// The host holds an event stream open. The only one that this version delivers.
+    /// The host holds an event stream open.
     case stream = 0
+    /// A push to the host's token, by the app's upstream.
     case apns = 1
+    /// A signed POST to the app's URL.
     case webhook = 2
 }
 

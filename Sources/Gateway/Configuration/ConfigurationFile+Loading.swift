@@ -143,6 +143,10 @@ extension FilePurpose {
         case .certificates: expected = (["CERTIFICATE-----"], "certificate")
         case .privateKey: expected = (["PRIVATE KEY-----"], "private key")
         case .providerKey: expected = (["PRIVATE KEY-----", "PUBLIC KEY-----"], "private or public key")
+        case .secret:
+            let count = text.filter { !$0.isWhitespace }.utf8.count
+            return count < GatewayConfiguration.Operators.tokenBytesMin
+                ? "holds a secret of fewer than 16 characters; take a longer one (openssl rand -base64 32)" : nil
         case .revocationList, .tokens, .folder: return nil
         }
         let headers = text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("-----BEGIN ") }

@@ -34,6 +34,8 @@ extension GatewayConfiguration.App {
         var budget = BudgetChoice(self.budget, named: policies)
         budget.visit("budget", &visitor, named: policies)
         self.budget = budget.policy(named: policies) ?? .widgetkit
+        visitor.optionalSection("upstream", &self.upstream, empty: .init()) { $0.visit(&$1) }
+        visitor.optionalSection("webhook", &self.webhook, empty: .init()) { $0.visit(&$1) }
         self.visitKinds(&visitor, policies: policies)
     }
 

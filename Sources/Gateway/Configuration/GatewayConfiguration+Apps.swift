@@ -81,6 +81,10 @@ extension GatewayConfiguration {
         package var clientCertificates: [ClientCertificate] = []
         /// The budget of kinds that name none. Default `widgetkit`.
         package var budget = BudgetPolicy.widgetkit
+        /// Where reloads of hosts with delivery `apns` go. Default nil: no host may ask for it.
+        package var upstream: Upstream?
+        /// Where reloads of hosts with delivery `webhook` go. Default nil: no host may ask for it.
+        package var webhook: Webhook?
         /// In the order of the file; each name once.
         package var kinds: [Kind] = []
 

@@ -39,6 +39,7 @@ extension GatewayConfiguration {
             visitor.scalar("bindConnections", &self.providerTokens.bindsConnections, .flag)
         }
         visitor.section("streams") { self.streams.visit(&$0) }
+        visitor.section("deliveries") { self.deliveries.visit(&$0) }
         visitor.section("rateLimits") { self.rateLimits.visit(&$0) }
         visitor.section("limits") { self.limits.visit(&$0) }
         visitor.section("http2") { self.http2.visit(&$0) }

@@ -10,6 +10,8 @@ package enum FilePurpose: Hashable, Sendable {
     case providerKey
     /// Revoked certificates: lists in PEM, or a fingerprint a line.
     case revocationList
+    /// A secret that signatures are made with.
+    case secret
     /// One access token a line.
     case tokens
     /// A folder that is made if it is not there.

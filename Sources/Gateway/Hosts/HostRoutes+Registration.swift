@@ -53,7 +53,7 @@ extension HostRoutes {
             replacedToken: body.replacedToken,
             app: body.app,
             revision: body.revision,
-            delivery: .stream,
+            delivery: body.delivery,
             context: body.context,
             lease: body.lease,
             instances: body.instances

@@ -11,6 +11,7 @@ package struct RegistrationBody: Sendable {
     package var host: HostID?
     package var replacedToken: DeviceToken?
     package var revision: UInt64
+    package var delivery: HostDelivery
     package var context: HostContext
     package var lease: Interval?
     package var instances: [InstanceRegistration]
@@ -36,13 +37,7 @@ package struct RegistrationBody: Sendable {
         self.host = try Self.host(&object)
         self.replacedToken = try Self.token("replaces", &object)
         self.revision = UInt64(try object.int("revision", in: 0...Int64.max) ?? 0)
-        if let delivery = try object.string("delivery"), delivery != "stream" {
-            throw object.problem(
-                "delivery",
-                "\"\(delivery)\" is not supported by this version; use \"stream\"",
-                code: .notSupported
-            )
-        }
+        self.delivery = try Self.delivery(&object, app)
         self.lease = try object.int("lease", in: 1...Self.leaseSecondsMax).map { .seconds($0) }
         self.context = try Self.context(&object)
         guard let elements = try object.array("instances", countMax: instancesMax) else {
@@ -57,6 +52,22 @@ package struct RegistrationBody: Sendable {
         }
         try Self.refuseRepeats(self.instances, &object)
         try object.finish()
+    }
+
+    private static func delivery(
+        _ object: inout RequestObject,
+        _ app: ServedApps.App
+    ) throws(Problem) -> HostDelivery {
+        guard let text = try object.string("delivery") else { return .stream }
+        guard let delivery = app.deliveries.first(where: { "\($0)" == text }) else {
+            let choices = app.deliveries.map { "\"\($0)\"" }.joined(separator: ", ")
+            throw object.problem(
+                "delivery",
+                "\"\(text)\" is not set up for \(app.bundle); it takes \(choices)",
+                code: .notSupported
+            )
+        }
+        return delivery
     }
 
     private static func host(_ object: inout RequestObject) throws(Problem) -> HostID? {

@@ -45,6 +45,7 @@ extension OperatorRoutes {
             ("reloads", Self.reloads(views)),
             ("http", self.http()),
             ("listeners", Self.listeners(await self.listeners.counters())),
+            ("deliveries", await self.deliveries()),
             ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
     }

@@ -15,6 +15,7 @@ package struct OperatorRoutes: Sendable {
     let readiness: Readiness
     let access: OperatorAccess
     let certificates: ServerCertificates
+    let outgoing: Outgoing?
     let clock: LogClock
     /// What moves the clock, in a gateway that was started for that.
     let travel: TimeTravel?
@@ -30,6 +31,7 @@ package struct OperatorRoutes: Sendable {
         readiness: Readiness,
         access: OperatorAccess,
         certificates: ServerCertificates = ServerCertificates(),
+        outgoing: Outgoing? = nil,
         clock: LogClock,
         travel: TimeTravel? = nil
     ) {
@@ -43,6 +45,7 @@ package struct OperatorRoutes: Sendable {
         self.readiness = readiness
         self.access = access
         self.certificates = certificates
+        self.outgoing = outgoing
         self.clock = clock
         self.travel = travel
     }

@@ -12,6 +12,8 @@ package struct JudgedPush: Sendable {
         case unknownHost(HostID)
         /// Every host of the app.
         case app
+        /// The app's upstream: a push of a type that is not handled here.
+        case upstream
     }
 
     /// What a body says beyond Apple's. A class, since nearly every push has none.

@@ -127,6 +127,7 @@ extension PushHandler {
             case .taken: break
             case .full: self.submit()
             case .question(let question): self.ask(question, connection, request.streamID)
+            case .relay(let relayed): self.relay(relayed, request, head, bytes, connection)
             }
         } catch {
             self.reject(error, head, bytes, connection, request.streamID)
@@ -249,7 +250,7 @@ extension PushHandler {
         self.respond(answer, id.text(bytes), connection, streamID)
     }
 
-    private func respond(_ answer: RejectionAnswer, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
+    func respond(_ answer: RejectionAnswer, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
         self.count(answer.rejection)
         self.fields.removeAll()
         self.fields.append(name: "apns-id", value: id.span, indexed: false)

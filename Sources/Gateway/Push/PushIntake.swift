@@ -19,6 +19,16 @@ struct PushIntake: ~Copyable {
         case full
         /// The partitions are to be asked whom it would reach, before it is logged or instead.
         case question(Question)
+        /// It is of a type that is not handled here, and goes to the app's upstream.
+        case relay(Relayed)
+    }
+
+    /// A push for an app's upstream.
+    struct Relayed {
+        let sender: Sender
+        let app: ServedApps.App
+        /// The characters of its `apns-id`.
+        let id: [UInt8]
     }
 
     /// A targeted push that is a dry run or may match only so many instances.
@@ -95,6 +105,9 @@ struct PushIntake: ~Copyable {
         )
         let id = push.id ?? self.ids.next()
         let answerID = push.idText.map { AnswerID.given($0.bounds) } ?? .generated(id)
+        if case .upstream = judged.destination {
+            return .relay(Relayed(sender: judged.sender, app: judged.app, id: answerID.text(bytes)))
+        }
         if case .host = judged.destination, judged.details == nil {
             self.append(push, id, judged.sender, bytes, request.body.indices)
         } else {
@@ -202,7 +215,7 @@ struct PushIntake: ~Copyable {
         switch judged.destination {
         case .host: .host(self.judge.place.hostID, self.judge.place.instanceID)
         case .unknownHost(let host): .host(host, nil)
-        case .app: .app(judged.app.bundle)
+        case .app, .upstream: .app(judged.app.bundle)
         }
     }
 }

@@ -73,6 +73,9 @@ package struct PushJudge: ~Copyable {
             throw RejectionAnswer(error.rejection, detail: error.sentence.isEmpty ? nil : error.sentence)
         }
         let app = self.apps.apps[push.app]
+        if !PushTypeSet.widgetKit.contains(push.type) {
+            return JudgedPush(sender: sender, app: app, push: push, destination: .upstream, details: nil)
+        }
         let details = PushPayload.isPlain(bytes.extracting(body)) ? nil : try self.details(bytes.extracting(body), app)
         return JudgedPush(
             sender: sender,

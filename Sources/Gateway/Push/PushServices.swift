@@ -15,6 +15,8 @@ package struct PushServices: Sendable {
     package let limits: PushIntakeLimits
     package let senderLimits: SenderLimits
     package let channels: ChannelService
+    /// Where pushes of types go that are not handled here; nil if no app has such a place.
+    package let relay: PushRelay?
     /// Makes the hashes of this process its own.
     package let seed: UInt64
     /// Who a targeted push would reach, over all partitions.
@@ -31,6 +33,7 @@ package struct PushServices: Sendable {
         limits: PushIntakeLimits,
         senderLimits: SenderLimits = SenderLimits(),
         channels: ChannelService,
+        relay: PushRelay? = nil,
         seed: UInt64,
         dryRun: @escaping @Sendable (PushRecord) async throws -> DryRunSummary
     ) {
@@ -44,6 +47,7 @@ package struct PushServices: Sendable {
         self.limits = limits
         self.senderLimits = senderLimits
         self.channels = channels
+        self.relay = relay
         self.seed = seed
         self.dryRun = dryRun
     }

@@ -87,6 +87,9 @@ package struct HTTPTarget: Sendable {
         self.lane = lane
     }
 
+    /// Whether requests to both share connections.
+    package func isSameConnections(as other: HTTPTarget) -> Bool { self.key == other.key }
+
     struct Key: Hashable {
         let origin: HTTPOrigin
         let tls: ObjectIdentifier

@@ -28,6 +28,7 @@ final class TargetConnections {
     private var lastFailure: HTTPTransportError?
     private var wakeTask: Scheduled<Void>?
     private var wakeAt = NIODeadline.distantFuture
+    private var isClosing = false
     /// Nothing is left here, and the client has forgotten it: requests go to its successor.
     private(set) var isRetired = false
 
@@ -234,6 +235,8 @@ final class TargetConnections {
     }
 
     private func connected(_ id: UInt64, _ handler: HTTP2ClientHandler) {
+        // It was on its way when the client closed, and nobody wants it any more.
+        if self.isClosing { handler.close() }
         self.client.count {
             $0.connectionsOpened += 1
             $0.connections += 1
@@ -287,6 +290,7 @@ final class TargetConnections {
     }
 
     func closeAll() -> EventLoopFuture<Void> {
+        self.isClosing = true
         let closing = HTTPTransportError(.connectionClosed, "the client closes", isUnprocessed: true)
         for id in self.requests.keys.sorted() {
             self.giveUp(id, closing)

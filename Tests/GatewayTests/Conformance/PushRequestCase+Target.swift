@@ -199,12 +199,12 @@ extension PushRequestCase {
 
     /// The other types, where pushes may be of any.
     static let relayedTypes: [PushRequestCase] = [
-        PushRequestCase("alert", ["apns-push-type: alert", Self.bare], everyType: true, "200 scores alert phone"),
+        PushRequestCase("alert", ["apns-push-type: alert", Self.bare], everyType: true, "200 scores alert upstream"),
         PushRequestCase(
             "a bare topic without a type",
             ["apns-push-type", Self.bare],
             everyType: true,
-            "200 scores alert phone"
+            "200 scores alert upstream"
         ),
         PushRequestCase(
             "alert with a suffix",
@@ -222,13 +222,13 @@ extension PushRequestCase {
             "background, and no priority",
             ["apns-push-type: background", Self.bare],
             everyType: true,
-            "200 scores background phone"
+            "200 scores background upstream"
         ),
         PushRequestCase(
             "background, power-aware",
             ["apns-push-type: background", Self.bare, "apns-priority: 5"],
             everyType: true,
-            "200 scores background phone priority=5"
+            "200 scores background upstream priority=5"
         ),
         PushRequestCase(
             "background, immediate",
@@ -240,26 +240,26 @@ extension PushRequestCase {
             "alert, immediate",
             ["apns-push-type: alert", Self.bare, "apns-priority: 10"],
             everyType: true,
-            "200 scores alert phone priority=10"
+            "200 scores alert upstream priority=10"
         ),
         PushRequestCase(
             "LiveActivity, as Apple's own page has it",
             Self.other("LiveActivity", "push-type.liveactivity"),
             everyType: true,
-            "200 scores liveactivity phone"
+            "200 scores liveactivity upstream"
         ),
         PushRequestCase(
             "complication",
             Self.other("complication", "complication"),
             everyType: true,
-            "200 scores complication phone"
+            "200 scores complication upstream"
         ),
         PushRequestCase(
             "a voip push of 5,120 bytes",
             Self.other("voip", "voip"),
             body: Self.padded(to: 5120),
             everyType: true,
-            "200 scores voip phone"
+            "200 scores voip upstream"
         ),
         PushRequestCase(
             "a voip push of 5,121 bytes",

@@ -171,6 +171,7 @@ extension JudgedPush {
         case .unknownHost(let host):
             words.append(self.app.acceptsUnknownTokens ? "a derived host" : host.rawValue)
         case .app: words.append("everywhere")
+        case .upstream: words.append("upstream")
         }
         if case .targeted(_, isDryRun: true) = self.push.target { words.append("dry") }
         if let id = self.push.idText { words.append("id=\(request.text(id))") }

@@ -1,0 +1,82 @@
+package import WidgetModel
+
+/// What a reload that goes out as a push to a token needs beside its effect.
+package struct OutgoingPush: Hashable, Sendable {
+    /// The host's newest token, or the control's own.
+    package let token: DeviceToken
+    /// Whether the token is a control's.
+    package let isControl: Bool
+    /// The highest of the pushes that the reload serves; nil if it serves none.
+    package let priority: Priority?
+    /// That of the push that made the reload happen; nil if it has none.
+    package let collapseID: CollapseID?
+    package let expiresAt: Instant
+
+    package init(
+        token: DeviceToken,
+        isControl: Bool,
+        priority: Priority?,
+        collapseID: CollapseID?,
+        expiresAt: Instant
+    ) {
+        self.token = token
+        self.isControl = isControl
+        self.priority = priority
+        self.collapseID = collapseID
+        self.expiresAt = expiresAt
+    }
+}
+
+extension Engine {
+    /// What to send for a reload that is out; nil if it has ended, or its host has no token any more.
+    ///
+    /// O(instances of the host + pushes that the reload serves).
+    package func outgoingPush(for id: ReloadID) -> OutgoingPush? {
+        guard id.partition == self.partition, let instance = self.liveInstance(id.instance),
+            let reload = self.reload(id.position, of: instance)
+        else { return nil }
+        let isControl = self.instances[details: instance].controlToken != nil
+        guard let token = self.token(of: instance) else { return nil }
+        let row = self.reloads[reload]
+        var priority: Priority?
+        var collapseID: [UInt8] = []
+        var slot = row.pushes.head
+        while slot != PendingCauses.none {
+            let node = self.causes[slot]
+            if node.priority.rawValue > priority?.rawValue ?? 0 { priority = node.priority }
+            if slot == row.primary { collapseID = self.ledger.collapseID(node.push) }
+            slot = node.next
+        }
+        return OutgoingPush(
+            token: token,
+            isControl: isControl,
+            priority: priority,
+            collapseID: collapseID.isEmpty ? nil : CollapseID(bytes: collapseID),
+            expiresAt: row.expiresAt
+        )
+    }
+
+    /// ``outgoingPush(for:)`` for several.
+    package func outgoingPushes(for ids: [ReloadID]) -> [OutgoingPush?] { ids.map { self.outgoingPush(for: $0) } }
+
+    /// The reloads that are out and not delivered by a stream: what a deliverer takes up after a restart, or when it has
+    /// room again.
+    ///
+    /// O(instances).
+    ///
+    /// - Parameter limit: How many there may be; a last instance's are not torn apart.
+    package func undeliveredReloads(limit: Int) -> [ReloadEffect] {
+        var found: [ReloadEffect] = []
+        for slot in self.instances.usedSlots() where found.count < limit {
+            let row = self.instances[slot]
+            guard row.firstReload != ReloadTable.none, self.hosts[row.host].delivery != .stream else { continue }
+            var reload = row.firstReload
+            while reload != ReloadTable.none {
+                found.append(self.effect(of: self.reloads[reload]))
+                reload = self.reloads[reload].next
+            }
+        }
+        // In the order in which they were issued.
+        return found.sorted { $0.id.position < $1.id.position }
+    }
+}

@@ -1,0 +1,91 @@
+import APNSWire
+package import Engine
+package import HTTPTransport
+import NIOCore
+package import WidgetModel
+
+/// The requests that deliveries are: a push to one token, or a POST to a webhook.
+package enum DeliveryRequests {
+    /// A push that reloads what a token stands for.
+    ///
+    /// Its expiration is the delivery's, so that the upstream does not keep what nobody wants any more.
+    ///
+    /// - Parameters:
+    ///   - id: The same for every try, by which an upstream recognises a repeat.
+    ///   - token: The gateway's provider token; nil with a client certificate.
+    package static func push(
+        _ push: OutgoingPush,
+        app: BundleID,
+        id: PushID,
+        token: String?,
+        expiresAt: Instant,
+        timeout: Interval
+    ) -> HTTPClientRequest {
+        let type = push.isControl ? PushType.controls : .widgets
+        var headers: HTTPFields = [
+            "apns-topic": Topic.of(app, type: type), "apns-push-type": type.name, "apns-id": id.description,
+            "apns-expiration": String(expiresAt.seconds),
+        ]
+        if let token { headers.append("authorization", "bearer \(token)") }
+        if let priority = push.priority { headers.append("apns-priority", String(priority.rawValue)) }
+        if let collapseID = push.collapseID, let text = String(validating: collapseID.bytes, as: UTF8.self) {
+            headers.append("apns-collapse-id", text)
+        }
+        headers.append("content-type", "application/json")
+        return HTTPClientRequest(
+            method: "POST",
+            path: "/3/device/\(push.token.hex)",
+            headers: headers,
+            body: PushPayload.plain.jsonText,
+            timeout: .milliseconds(timeout.milliseconds)
+        )
+    }
+
+    /// A signed POST that tells of the reloads of one host.
+    package static func webhook(
+        _ webhook: DeliveryPlans.Webhook,
+        _ reloads: [ReloadEffect],
+        id: PushID,
+        at now: Instant,
+        timeout: Interval
+    ) -> HTTPClientRequest {
+        let body = JSONValue.object(of: [
+            ("type", .string("reload")),
+            ("reloads", .array(reloads.map { Views.reload($0) })),
+        ]).jsonText
+        return HTTPClientRequest(
+            method: "POST",
+            path: webhook.path,
+            headers: [
+                WebhookSignature.idHeader: id.description,
+                WebhookSignature.header: WebhookSignature.value(
+                    secret: webhook.secret,
+                    id: id.description,
+                    body: body,
+                    at: now
+                ),
+                "content-type": "application/json",
+            ],
+            body: body,
+            timeout: .milliseconds(timeout.milliseconds)
+        )
+    }
+
+    /// The id of a delivery: a pure function of what it delivers, so that a repeat after a restart has it too.
+    package static func id(_ reload: ReloadID) -> PushID {
+        var low = StableHash()
+        low.combine(UInt64(reload.partition.rawValue))
+        low.combine(reload.position.rawValue)
+        low.combine(reload.instance.host.rawValue)
+        var high = low
+        high.combine(1)
+        low.combine(2)
+        low.combine(reload.instance.instance.rawValue)
+        high.combine(reload.instance.instance.rawValue)
+        // The form of RFC 9562's version 8, which is for ids like this.
+        return PushID(
+            high: high.value & ~0xF000 | 0x8000,
+            low: low.value & ~(0b11 << 62) | 0b10 << 62
+        )
+    }
+}

@@ -1,0 +1,144 @@
+package import WidgetModel
+
+/// Which deliveries are tried when: what waits, what is in work, and what nobody may send any more.
+///
+/// A value without a clock. A delivery is in exactly one of three states, waiting, in work or gone, and leaves by
+/// ``end(_:)`` or by being reported as expired. What is due first goes first, the older one of two.
+package struct DeliverySchedule: Sendable {
+    /// The bounds of a schedule.
+    package struct Limits: Hashable, Sendable {
+        /// Deliveries in work at once. Default 1,000.
+        package var inWorkMax = 1000
+        /// Deliveries that are known, in work or waiting. Default 100,000; the log keeps those beyond it.
+        package var knownMax = 100_000
+
+        package init() {}
+    }
+
+    /// What to do with a delivery now.
+    package enum Step: Hashable, Sendable {
+        /// Try it; it is in work until ``again(_:at:)`` or ``end(_:)``.
+        case start(UInt64)
+        /// It was not delivered before its expiration, and is gone.
+        case expired(UInt64)
+    }
+
+    private struct Place: Hashable, Comparable, Sendable {
+        let at: Instant
+        let id: UInt64
+
+        static func < (left: Place, right: Place) -> Bool {
+            left.at == right.at ? left.id < right.id : left.at < right.at
+        }
+    }
+
+    private struct Entry: Sendable {
+        let expiresAt: Instant
+        let lane: Int
+        /// When it is tried, if it waits.
+        var due: Instant?
+    }
+
+    package let limits: Limits
+    private var entries: [UInt64: Entry] = [:]
+    /// A binary heap of those that wait; what is not there any more is skipped.
+    private var heap: [Place] = []
+    private var pauses: [Int: Instant] = [:]
+    package private(set) var inWork = 0
+
+    package init(_ limits: Limits = Limits()) {
+        self.limits = limits
+    }
+
+    /// Deliveries that wait or are in work.
+    package var count: Int { self.entries.count }
+
+    /// Takes a delivery that is to be tried at once.
+    ///
+    /// - Parameter lane: Deliveries of one lane are paused together.
+    /// - Returns: False if there are as many as may be known.
+    package mutating func add(_ id: UInt64, lane: Int = 0, expiresAt: Instant, now: Instant) -> Bool {
+        guard self.entries.count < self.limits.knownMax else { return false }
+        self.entries[id] = Entry(expiresAt: expiresAt, lane: lane)
+        self.wait(id, until: now)
+        return true
+    }
+
+    /// A try came to nothing, and the next one is at this instant.
+    package mutating func again(_ id: UInt64, at instant: Instant) {
+        guard let entry = self.entries[id], entry.due == nil else { return }
+        self.inWork -= 1
+        self.wait(id, until: instant)
+    }
+
+    /// The delivery is over, for better or worse.
+    package mutating func end(_ id: UInt64) {
+        guard let entry = self.entries.removeValue(forKey: id) else { return }
+        if entry.due == nil { self.inWork -= 1 }
+    }
+
+    /// No delivery of a lane is tried before this instant.
+    package mutating func pause(_ lane: Int, until instant: Instant) {
+        self.pauses[lane] = max(self.pauses[lane] ?? instant, instant)
+    }
+
+    /// What is to be done now. Call it again when ``nextDue`` comes, or something ends.
+    package mutating func steps(now: Instant) -> [Step] {
+        var steps: [Step] = []
+        while let first = self.heap.first, first.at <= now {
+            guard let entry = self.entries[first.id], let due = entry.due, first.at == min(due, entry.expiresAt) else {
+                self.removeFirst()
+                continue
+            }
+            if entry.expiresAt <= now {
+                self.removeFirst()
+                self.entries[first.id] = nil
+                steps.append(.expired(first.id))
+            } else if let pause = self.pauses[entry.lane], pause > now {
+                self.removeFirst()
+                self.wait(first.id, until: pause)
+            } else if self.inWork < self.limits.inWorkMax {
+                self.removeFirst()
+                self.entries[first.id]?.due = nil
+                self.inWork += 1
+                steps.append(.start(first.id))
+            } else {
+                break
+            }
+        }
+        self.pauses = self.pauses.filter { $0.value > now }
+        return steps
+    }
+
+    /// When there is something to do without anything ending; nil if never.
+    package var nextDue: Instant? {
+        self.inWork < self.limits.inWorkMax ? self.heap.first?.at : nil
+    }
+
+    private mutating func wait(_ id: UInt64, until instant: Instant) {
+        guard let entry = self.entries[id] else { return }
+        self.entries[id]?.due = instant
+        self.heap.append(Place(at: min(instant, entry.expiresAt), id: id))
+        var index = self.heap.count - 1
+        while index > 0, self.heap[index] < self.heap[(index - 1) / 2] {
+            self.heap.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    private mutating func removeFirst() {
+        self.heap.swapAt(0, self.heap.count - 1)
+        self.heap.removeLast()
+        var index = 0
+        while true {
+            var least = index
+            for child in [2 * index + 1, 2 * index + 2]
+            where child < self.heap.count && self.heap[child] < self.heap[least] {
+                least = child
+            }
+            guard least != index else { return }
+            self.heap.swapAt(index, least)
+            index = least
+        }
+    }
+}

@@ -1,0 +1,143 @@
+package import APNSWire
+package import HTTPTransport
+package import WidgetModel
+
+/// What an answer to a delivery, or the lack of one, means for it.
+package enum DeliveryVerdict: Hashable, Sendable {
+    /// The other side has it: the evidence that the outcome `reloaded` asks for.
+    case delivered
+    /// It will not take it, now or later, for this reason.
+    case refused(String)
+    /// The push token is not valid since then; nil where the answer gives no instant.
+    case gone(String, since: Instant?)
+    /// Nothing is decided: try again after this time, with the same id.
+    case again(after: Interval, String)
+    /// Not this push but whoever sends it is in trouble: everything of the upstream waits for this time.
+    case laneInTrouble(after: Interval, String, renewsToken: Bool)
+}
+
+/// When a delivery is tried again.
+package struct DeliveryRetries: Hashable, Sendable {
+    /// The wait after the first try; it doubles. Default 1 s.
+    package var first = Interval.seconds(1)
+    /// The longest wait. Default 15 min.
+    package var max = Interval.minutes(15)
+    /// The wait after a 500, as Apple asks. Default 15 min.
+    package var afterServerError = Interval.minutes(15)
+
+    package init() {}
+
+    /// The wait after so many tries (from 1), a pure function of the delivery's seed.
+    package func wait(after tries: Int, seed: UInt64) -> Interval {
+        let backoff = Backoff(first: self.first.milliseconds, max: self.max.milliseconds)
+        return .milliseconds(backoff.delay(attempt: tries, seed: seed))
+    }
+
+    /// The wait after a 500: never shorter than asked, and up to a quarter longer so that not all come at once.
+    package func waitAfterServerError(seed: UInt64) -> Interval {
+        let least = self.afterServerError.milliseconds
+        return .milliseconds(least + Int64(StableHash.reduce(StableHash.mix(seed), below: UInt64(least / 4 + 1))))
+    }
+}
+
+extension DeliveryVerdict {
+    /// What APNs' answer, or another gateway's, means. Source: Apple, "Handling notification responses from APNs".
+    ///
+    /// - Parameters:
+    ///   - tries: How often it was tried, this time included.
+    ///   - seed: Of the delivery, for the jitter.
+    package static func ofUpstream(
+        _ response: HTTPClientResponse,
+        tries: Int,
+        seed: UInt64,
+        retries: DeliveryRetries,
+        reader: JSONReader
+    ) -> DeliveryVerdict {
+        let answer = PushResponse.parse(
+            status: response.status,
+            id: response.headers["apns-id"],
+            body: response.body.span,
+            reader: reader
+        )
+        guard case .refused(let refusal) = answer else { return .delivered }
+        let reason = Self.text(refusal)
+        let wait = max(retries.wait(after: tries, seed: seed), Self.retryAfter(response))
+        if case .known(let rejection) = refusal.reason, let verdict = Self.ofSender(rejection, reason, wait, retries) {
+            return verdict
+        }
+        switch response.status {
+        case 410: return .gone(reason, since: refusal.timestamp)
+        case 429, 408: return .again(after: wait, reason)
+        case 503: return .again(after: wait, reason)
+        case 500...: return .again(after: max(retries.waitAfterServerError(seed: seed), wait), reason)
+        default: return .refused(reason)
+        }
+    }
+
+    /// Answers that are about the sender's credentials, which every push of it would get.
+    private static func ofSender(
+        _ rejection: Rejection,
+        _ reason: String,
+        _ wait: Interval,
+        _ retries: DeliveryRetries
+    ) -> DeliveryVerdict? {
+        switch rejection {
+        case .expiredProviderToken:
+            // Renewed at once if the last one is old enough; else the waits grow until it is.
+            .laneInTrouble(after: max(retries.first, wait), reason, renewsToken: true)
+        case .tooManyProviderTokenUpdates:
+            // The token in force stays good at APNs; what was renewed too soon becomes good in time.
+            .laneInTrouble(after: retries.max, reason, renewsToken: false)
+        case .invalidProviderToken, .missingProviderToken, .badCertificate, .badCertificateEnvironment,
+            .unrelatedKeyIDInToken, .badEnvironmentKeyInToken:
+            // A person has to look at the configuration; until then nothing is lost but time.
+            .laneInTrouble(after: retries.max, reason, renewsToken: false)
+        default:
+            nil
+        }
+    }
+
+    /// What no answer means.
+    package static func ofFailure(
+        _ error: HTTPTransportError,
+        tries: Int,
+        seed: UInt64,
+        retries: DeliveryRetries
+    ) -> DeliveryVerdict {
+        switch error.code {
+        case .request, .responseTooLarge: .refused(error.message)
+        case .addressRefused: .refused(error.message)
+        default: .again(after: retries.wait(after: tries, seed: seed), error.message)
+        }
+    }
+
+    /// What a webhook's answer means: any 2xx is evidence. Redirects are not followed.
+    package static func ofWebhook(
+        _ response: HTTPClientResponse,
+        tries: Int,
+        seed: UInt64,
+        retries: DeliveryRetries
+    ) -> DeliveryVerdict {
+        let wait = max(retries.wait(after: tries, seed: seed), Self.retryAfter(response))
+        switch response.status {
+        case 200..<300: return .delivered
+        case 408, 425, 429, 500...: return .again(after: wait, "status \(response.status)")
+        case 300..<400: return .refused("status \(response.status): redirects are not followed")
+        default: return .refused("status \(response.status)")
+        }
+    }
+
+    /// Seconds only; a date would need a clock. More than a day is a day.
+    private static func retryAfter(_ response: HTTPClientResponse) -> Interval {
+        guard let text = response.headers["retry-after"], let seconds = Int64(text), seconds > 0 else { return .zero }
+        return .seconds(min(seconds, 86_400))
+    }
+
+    private static func text(_ refusal: PushResponse.Refusal) -> String {
+        switch refusal.reason {
+        case .known(let rejection): rejection.rawValue
+        case .unknown(let text): text
+        case nil: "status \(refusal.status)"
+        }
+    }
+}

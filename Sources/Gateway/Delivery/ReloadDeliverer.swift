@@ -1,0 +1,397 @@
+import APNSWire
+package import Engine
+package import HTTPTransport
+package import Logging
+package import WidgetModel
+
+/// Brings reloads to upstreams and webhooks, and logs what became of them.
+///
+/// Committed effects come in; each host's reloads of one log position and token are one delivery, one request however
+/// many instances matched. The answer becomes records, so that a replay decides as this run did. Until they are applied the
+/// delivery is known here and is not taken again; afterwards the engine says that it is over, and that is asked before every
+/// try. What memory has no room for stays in the engine's tables and is fetched when there is.
+package actor ReloadDeliverer {
+    private struct Delivery {
+        let id: PushID
+        let app: BundleID
+        let host: HostID
+        var reloads: [ReloadEffect]
+        var tries = 0
+
+        var way: HostDelivery { self.reloads[0].delivery }
+        var seed: UInt64 { self.id.low }
+    }
+
+    /// How a try stands when its answer has come.
+    private struct Attempt {
+        let reloads: [ReloadEffect]
+        let token: DeviceToken?
+        let begunAt: Instant
+    }
+
+    private let plans: DeliveryPlans
+    private let settings: GatewayConfiguration.Deliveries
+    private let client: HTTPClient
+    private let log: CommandLog
+    private let clock: @Sendable () -> Instant
+    private let logger: Logger
+    private let reader = JSONReader()
+    private var schedule: DeliverySchedule
+    private var deliveries: [UInt64: Delivery] = [:]
+    /// The reloads that are known here.
+    private var known: Set<ReloadID> = []
+    private var lastNumber: UInt64 = 0
+    private var counters: [HostDelivery: DeliveryCounters] = [:]
+    private var timer: Task<Void, Never>?
+    private var timerDue = Instant(milliseconds: .max)
+    /// Whether the engines hold deliveries that had no room.
+    private var isBehind = false
+    private var isCatchingUp = false
+    private var isStopped = false
+
+    /// - Parameters:
+    ///   - clock: The log's time, which expirations are in. Provider tokens go by wall time.
+    package init(
+        plans: DeliveryPlans,
+        settings: GatewayConfiguration.Deliveries,
+        client: HTTPClient,
+        log: CommandLog,
+        clock: @escaping @Sendable () -> Instant,
+        logger: Logger
+    ) {
+        self.plans = plans
+        self.settings = settings
+        self.client = client
+        self.log = log
+        self.clock = clock
+        self.logger = logger
+        self.schedule = DeliverySchedule(settings.schedule)
+    }
+
+    /// Takes committed effects, those that are for streams excepted.
+    package nonisolated func publish(_ effects: [Effect]) {
+        let reloads = Self.outgoing(effects)
+        guard !reloads.isEmpty else { return }
+        Task { await self.take(reloads) }
+    }
+
+    /// Takes up what is out and was not delivered, after a start or for want of room before.
+    package func catchUp() async {
+        guard !self.isCatchingUp, !self.isStopped else { return }
+        self.isCatchingUp = true
+        self.isBehind = false
+        let limit = self.settings.knownMax
+        // A partition that has stopped delivers nothing; its log has everything.
+        for reloads in (try? await self.log.askAll { $0.undeliveredReloads(limit: limit) }) ?? [] {
+            // A full page is not all there is.
+            if reloads.count >= limit { self.isBehind = true }
+            await self.take(reloads)
+        }
+        self.isCatchingUp = false
+        self.pump()
+    }
+
+    /// Starts nothing any more. What is in work is given up; the log has it.
+    package func stop() async {
+        self.isStopped = true
+        self.timer?.cancel()
+        await self.client.close()
+    }
+
+    /// What was counted, by the way of delivering.
+    package func stats() -> (counters: [HostDelivery: DeliveryCounters], waiting: Int, inWork: Int) {
+        (self.counters, self.schedule.count - self.schedule.inWork, self.schedule.inWork)
+    }
+
+    private static func outgoing(_ effects: [Effect]) -> [ReloadEffect] {
+        effects.flatMap { effect -> [ReloadEffect] in
+            switch effect {
+            case .reload(let reload): reload.delivery == .stream ? [] : [reload]
+            case .push(let push): push.members.map(\.reload)
+            case .invalidation: []
+            }
+        }
+    }
+}
+
+// MARK: - Taking
+
+extension ReloadDeliverer {
+    /// Groups reloads into deliveries: those of one host, one position and one token are one.
+    private func take(_ reloads: [ReloadEffect]) async {
+        let new = reloads.filter { $0.delivery != .stream && self.known.insert($0.id).inserted }
+        var groups: [(token: DeviceToken?, reloads: [ReloadEffect])] = []
+        for reload in new {
+            let push: OutgoingPush?
+            do {
+                push = try await self.log.ask(reload.host, { $0.outgoingPush(for: reload.id) })
+            } catch {
+                // The engine still has it; it is asked again when there is a reason to.
+                self.isBehind = true
+                self.forget([reload])
+                continue
+            }
+            guard let push else {
+                self.forget([reload])
+                continue
+            }
+            let token = reload.delivery == .apns ? push.token : nil
+            let index = groups.lastIndex { group in
+                group.token == token && group.reloads[0].host == reload.host
+                    && group.reloads[0].id.position == reload.id.position
+                    && group.reloads[0].delivery == reload.delivery
+            }
+            if let index { groups[index].reloads.append(reload) } else { groups.append((token, [reload])) }
+        }
+        for group in groups { self.add(group.reloads) }
+        self.pump()
+    }
+
+    private func add(_ reloads: [ReloadEffect]) {
+        let first = reloads[0]
+        self.lastNumber += 1
+        let isTaken = self.schedule.add(
+            self.lastNumber,
+            lane: self.lane(of: first),
+            expiresAt: reloads.map(\.expiresAt).max() ?? first.expiresAt,
+            now: self.clock()
+        )
+        guard isTaken else {
+            self.forget(reloads)
+            self.isBehind = true
+            return self.count(first.delivery) { $0.deferred += reloads.count }
+        }
+        self.deliveries[self.lastNumber] = Delivery(
+            id: DeliveryRequests.id(first.id),
+            app: first.app,
+            host: first.host,
+            reloads: reloads
+        )
+    }
+
+    private func lane(of reload: ReloadEffect) -> Int {
+        switch reload.delivery {
+        case .webhook: self.plans.webhooks[reload.app]?.lane ?? .min
+        default: self.plans.upstreams[reload.app]?.lane ?? .min
+        }
+    }
+
+    private func forget(_ reloads: [ReloadEffect]) {
+        for reload in reloads { self.known.remove(reload.id) }
+    }
+
+    private func count(_ way: HostDelivery, _ change: (inout DeliveryCounters) -> Void) {
+        change(&self.counters[way, default: DeliveryCounters()])
+    }
+}
+
+// MARK: - Trying
+
+extension ReloadDeliverer {
+    /// Does what is due, and sleeps until the next thing is.
+    private func pump() {
+        guard !self.isStopped else { return }
+        let now = self.clock()
+        for step in self.schedule.steps(now: now) {
+            switch step {
+            case .start(let number):
+                Task { await self.attempt(number) }
+            case .expired(let number):
+                guard let delivery = self.deliveries.removeValue(forKey: number) else { continue }
+                self.forget(delivery.reloads)
+                self.count(delivery.way) { $0.expired += delivery.reloads.count }
+            }
+        }
+        if self.isBehind, self.schedule.count * 2 < self.settings.knownMax {
+            Task { await self.catchUp() }
+        }
+        guard let due = self.schedule.nextDue, due < self.timerDue else { return }
+        self.timer?.cancel()
+        self.timerDue = due
+        let wait = max(0, min((due - now).milliseconds, Interval.day.milliseconds))
+        self.timer = Task {
+            guard (try? await Task.sleep(for: .milliseconds(wait))) != nil else { return }
+            self.wake()
+        }
+    }
+
+    private func wake() {
+        self.timer = nil
+        self.timerDue = Instant(milliseconds: .max)
+        self.pump()
+    }
+
+    private func attempt(_ number: UInt64) async {
+        guard var delivery = self.deliveries[number] else { return }
+        delivery.tries += 1
+        self.deliveries[number] = delivery
+        let now = self.clock()
+        let ids = delivery.reloads.map(\.id)
+        // The engine has the last word on whether a reload is still out, and on the token.
+        let pushes = try? await self.log.ask(delivery.host, { $0.outgoingPushes(for: ids) })
+        guard let pushes else { return self.again(number, after: .seconds(1)) }
+        var live: [ReloadEffect] = []
+        var push: OutgoingPush?
+        for (reload, found) in zip(delivery.reloads, pushes) {
+            guard let found, found.expiresAt > now else { continue }
+            push = push ?? found
+            live.append(reload)
+        }
+        guard let push, let expiresAt = live.map(\.expiresAt).min() else {
+            self.count(delivery.way) { $0.dropped += delivery.reloads.count }
+            return self.end(number)
+        }
+        self.count(delivery.way) { $0.tries += 1 }
+        let attempt = Attempt(reloads: live, token: delivery.way == .apns ? push.token : nil, begunAt: now)
+        let verdict = await self.send(delivery, live, push, expiresAt)
+        await self.settle(number, delivery, attempt, verdict)
+    }
+
+    /// Sends the request of a try; its answer is a verdict.
+    private func send(
+        _ delivery: Delivery,
+        _ reloads: [ReloadEffect],
+        _ push: OutgoingPush,
+        _ expiresAt: Instant
+    ) async -> DeliveryVerdict {
+        let now = self.clock()
+        let retries = self.settings.retries
+        // A request that is not sent by then is not sent.
+        let timeout = min(self.settings.request, expiresAt - now)
+        guard timeout > .zero else { return .again(after: .zero, "expired") }
+        do {
+            let target: HTTPTarget
+            let request: HTTPClientRequest
+            switch delivery.way {
+            case .webhook:
+                guard let webhook = self.plans.webhooks[delivery.app] else {
+                    return .refused("the app has no webhook any more")
+                }
+                target = webhook.target
+                request = DeliveryRequests.webhook(webhook, reloads, id: delivery.id, at: now, timeout: timeout)
+            case .apns, .stream:
+                guard let upstream = self.plans.upstreams[delivery.app] else {
+                    return .refused("the app has no upstream any more")
+                }
+                target = upstream.target
+                request = DeliveryRequests.push(
+                    push,
+                    app: delivery.app,
+                    id: delivery.id,
+                    token: try upstream.tokens?.token(now: LogClock.wallTime()),
+                    expiresAt: expiresAt,
+                    timeout: timeout
+                )
+            }
+            let response = try await self.client.send(request, to: target)
+            return delivery.way == .webhook
+                ? .ofWebhook(response, tries: delivery.tries, seed: delivery.seed, retries: retries)
+                : .ofUpstream(
+                    response,
+                    tries: delivery.tries,
+                    seed: delivery.seed,
+                    retries: retries,
+                    reader: self.reader
+                )
+        } catch let error as HTTPTransportError {
+            return .ofFailure(error, tries: delivery.tries, seed: delivery.seed, retries: retries)
+        } catch {
+            return .again(after: retries.wait(after: delivery.tries, seed: delivery.seed), "\(error)")
+        }
+    }
+}
+
+// MARK: - Settling
+
+extension ReloadDeliverer {
+    private func settle(
+        _ number: UInt64,
+        _ delivery: Delivery,
+        _ attempt: Attempt,
+        _ verdict: DeliveryVerdict
+    ) async {
+        switch verdict {
+        case .delivered:
+            self.count(delivery.way) { $0.delivered += 1 }
+            await self.report(attempt.reloads, .acknowledged)
+            self.end(number)
+        case .refused(let reason):
+            self.count(delivery.way) {
+                $0.refused += 1
+                $0.lastRefusal = reason
+            }
+            await self.report(attempt.reloads, .refused(reason: reason))
+            self.end(number)
+        case .gone(let reason, let since):
+            await self.unregister(number, delivery, attempt, reason, since)
+        case .again(let wait, _):
+            self.count(delivery.way) { $0.again += 1 }
+            self.again(number, after: wait)
+        case .laneInTrouble(let wait, let reason, let renewsToken):
+            self.count(delivery.way) {
+                $0.troubles += 1
+                $0.lastTrouble = reason
+            }
+            self.logger.error(
+                "the upstream refuses this gateway's credentials",
+                metadata: ["app": "\(delivery.app)", "reason": "\(reason)"]
+            )
+            let now = self.clock()
+            if renewsToken { self.plans.upstreams[delivery.app]?.tokens?.expire(now: LogClock.wallTime()) }
+            self.schedule.pause(self.lane(of: delivery.reloads[0]), until: now + wait)
+            self.again(number, after: wait)
+        }
+    }
+
+    /// Takes away the token that the upstream calls invalid, unless it was registered later than that, and tries again if
+    /// the host has another.
+    private func unregister(
+        _ number: UInt64,
+        _ delivery: Delivery,
+        _ attempt: Attempt,
+        _ reason: String,
+        _ since: Instant?
+    ) async {
+        guard let token = attempt.token else { return self.end(number) }
+        self.count(delivery.way) {
+            $0.gone += 1
+            $0.lastRefusal = reason
+        }
+        self.logger.notice(
+            "the upstream calls a push token invalid",
+            metadata: ["app": "\(delivery.app)", "token": "\(token)", "reason": "\(reason)"]
+        )
+        let removal = HostRemoval(host: delivery.host, token: token, notRegisteredSince: since ?? attempt.begunAt)
+        await self.append([(.unregister(removal), delivery.host)])
+        let ids = attempt.reloads.map(\.id)
+        let pushes = try? await self.log.ask(delivery.host, { $0.outgoingPushes(for: ids) })
+        if let other = pushes?.compactMap({ $0 }).first, other.token != token {
+            return self.again(number, after: .zero)
+        }
+        await self.report(attempt.reloads, .refused(reason: reason))
+        self.end(number)
+    }
+
+    private func report(_ reloads: [ReloadEffect], _ result: DeliveryReport.Result) async {
+        await self.append(reloads.map { (.delivery(DeliveryReport(reload: $0.id, result: result)), $0.host) })
+    }
+
+    /// Logs what became of a delivery, however long that takes: sending it again instead would deliver it twice.
+    private func append(_ records: [(record: Record, host: HostID)]) async {
+        while !self.isStopped {
+            if (try? await self.log.append(records)) != nil { return }
+            try? await Task.sleep(for: .seconds(1))
+        }
+    }
+
+    private func again(_ number: UInt64, after wait: Interval) {
+        self.schedule.again(number, at: self.clock() + wait)
+        self.pump()
+    }
+
+    private func end(_ number: UInt64) {
+        self.schedule.end(number)
+        if let delivery = self.deliveries.removeValue(forKey: number) { self.forget(delivery.reloads) }
+        self.pump()
+    }
+}

@@ -1,0 +1,132 @@
+import Gateway
+import TestSupport
+import Testing
+import WidgetModel
+
+@Suite struct DeliveryScheduleTests {
+    private static let start = Sports.start
+
+    private static func schedule(_ change: (inout DeliverySchedule.Limits) -> Void = { _ in }) -> DeliverySchedule {
+        var limits = DeliverySchedule.Limits()
+        change(&limits)
+        return DeliverySchedule(limits)
+    }
+
+    @Test func `what is due first goes first, the older of two`() {
+        var schedule = Self.schedule()
+        for id in [3, 1, 2] as [UInt64] {
+            let isTaken = schedule.add(id, expiresAt: Self.start + .hours(1), now: Self.start)
+            #expect(isTaken)
+        }
+        #expect(schedule.steps(now: Self.start) == [.start(1), .start(2), .start(3)])
+        schedule.again(1, at: Self.start + .seconds(20))
+        schedule.again(3, at: Self.start + .seconds(10))
+        #expect(schedule.nextDue == Self.start + .seconds(10))
+        #expect(schedule.steps(now: Self.start + .seconds(9)) == [])
+        #expect(schedule.steps(now: Self.start + .seconds(20)) == [.start(3), .start(1)])
+        #expect([schedule.count, schedule.inWork] == [3, 3])
+        for id in [1, 2, 3] as [UInt64] { schedule.end(id) }
+        #expect([schedule.count, schedule.inWork] == [0, 0])
+        #expect(schedule.steps(now: Self.start + .hours(2)) == [])
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func `no more are in work than may be`(max: Int) {
+        var schedule = Self.schedule { $0.inWorkMax = max }
+        for id in 1...5 as ClosedRange<UInt64> {
+            _ = schedule.add(id, expiresAt: Self.start + .hours(1), now: Self.start)
+        }
+        #expect(schedule.steps(now: Self.start) == (1...max).map { .start(UInt64($0)) })
+        #expect(schedule.nextDue == nil)
+        schedule.end(1)
+        #expect(schedule.steps(now: Self.start) == [.start(UInt64(max + 1))])
+    }
+
+    @Test func `no more are known than may be`() {
+        var schedule = Self.schedule { $0.knownMax = 2 }
+        let taken = (1...3 as ClosedRange<UInt64>).map { id in
+            schedule.add(id, expiresAt: Self.start + .hours(1), now: Self.start)
+        }
+        #expect(taken == [true, true, false])
+        schedule.end(1)
+        let isTaken = schedule.add(3, expiresAt: Self.start + .hours(1), now: Self.start)
+        #expect(isTaken)
+    }
+
+    @Test func `nothing is started at or after its expiration`() {
+        var schedule = Self.schedule()
+        _ = schedule.add(1, expiresAt: Self.start, now: Self.start)
+        _ = schedule.add(2, expiresAt: Self.start + .milliseconds(1), now: Self.start)
+        #expect(schedule.steps(now: Self.start) == [.expired(1), .start(2)])
+        schedule.again(2, at: Self.start + .hours(1))
+        #expect(schedule.nextDue == Self.start + .milliseconds(1))
+        #expect(schedule.steps(now: Self.start + .milliseconds(1)) == [.expired(2)])
+        #expect(schedule.count == 0)
+    }
+
+    @Test func `a lane that is paused waits, the others do not`() {
+        var schedule = Self.schedule()
+        _ = schedule.add(1, lane: 1, expiresAt: Self.start + .hours(1), now: Self.start)
+        _ = schedule.add(2, lane: 2, expiresAt: Self.start + .hours(1), now: Self.start)
+        _ = schedule.add(3, lane: 1, expiresAt: Self.start + .seconds(5), now: Self.start)
+        schedule.pause(1, until: Self.start + .seconds(10))
+        #expect(schedule.steps(now: Self.start) == [.start(2)])
+        #expect(schedule.steps(now: Self.start + .seconds(5)) == [.expired(3)])
+        #expect(schedule.steps(now: Self.start + .seconds(10)) == [.start(1)])
+    }
+
+    @Test(arguments: 1...20 as ClosedRange<UInt64>)
+    func `every delivery ends once, in time and within the limits`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var schedule = Self.schedule {
+            $0.inWorkMax = 5
+            $0.knownMax = 40
+        }
+        var now = Self.start
+        var expirations: [UInt64: Instant] = [:]
+        var working: Set<UInt64> = []
+        var ended: Set<UInt64> = []
+        var last: UInt64 = 0
+        for _ in 0..<4000 {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4:
+                let expiresAt = now + .milliseconds(Int64.random(in: 0...5000, using: &random))
+                let hasRoom = schedule.count < 40
+                let isTaken = schedule.add(last + 1, lane: Int(last % 3), expiresAt: expiresAt, now: now)
+                #expect(isTaken == hasRoom)
+                if hasRoom {
+                    last += 1
+                    expirations[last] = expiresAt
+                }
+            case 4..<6:
+                guard let id = working.min() else { continue }
+                working.remove(id)
+                schedule.again(id, at: now + .milliseconds(Int64.random(in: 0...2000, using: &random)))
+            case 6..<8:
+                guard let id = working.max() else { continue }
+                working.remove(id)
+                schedule.end(id)
+                #expect(ended.insert(id).inserted, "seed \(seed)")
+            case 8:
+                schedule.pause(Int.random(in: 0...2, using: &random), until: now + .milliseconds(500))
+            default:
+                now = now + .milliseconds(Int64.random(in: 0...1000, using: &random))
+            }
+            for step in schedule.steps(now: now) {
+                switch step {
+                case .start(let id):
+                    #expect(working.insert(id).inserted && !ended.contains(id), "seed \(seed)")
+                    #expect(expirations[id].map { $0 > now } == true, "seed \(seed)")
+                case .expired(let id):
+                    #expect(ended.insert(id).inserted && !working.contains(id), "seed \(seed)")
+                    #expect(expirations[id].map { $0 <= now } == true, "seed \(seed)")
+                }
+            }
+            #expect(schedule.inWork == working.count && working.count <= 5, "seed \(seed)")
+            #expect(schedule.count == Int(last) - ended.count, "seed \(seed)")
+        }
+        for id in working { schedule.end(id) }
+        let rest = schedule.steps(now: now + .hours(1)).count
+        #expect(ended.count + working.count + rest == Int(last), "seed \(seed)")
+    }
+}

@@ -1,0 +1,196 @@
+import Engine
+import FoundationEssentials
+import Gateway
+import HTTPTransport
+import Logging
+import NIOPosix
+import ScriptedServer
+import Synchronization
+import TLS
+import Testing
+import WidgetModel
+
+/// A partition's owner, a deliverer behind it, and a scripted server in the place of APNs. Time passes up to twenty
+/// times as fast as outside.
+final class UpstreamScene: Sendable {
+    let scene: OwnerScene
+    let server: ScriptedServer
+    let deliverer: ReloadDeliverer
+    let client: HTTPClient
+    private let lastPush = Atomic<UInt64>(0)
+    private let configuration: GatewayConfiguration
+    private let folder: String
+    private let ticking: Task<Void, Never>
+
+    private init(
+        _ scene: OwnerScene,
+        _ server: ScriptedServer,
+        _ deliverer: ReloadDeliverer,
+        _ client: HTTPClient,
+        _ configuration: GatewayConfiguration,
+        _ folder: String
+    ) {
+        self.configuration = configuration
+        self.scene = scene
+        self.server = server
+        self.deliverer = deliverer
+        self.client = client
+        self.folder = folder
+        scene.tap { deliverer.publish($0) }
+        self.ticking = Task {
+            while (try? await Task.sleep(for: .milliseconds(1))) != nil { scene.time.pass(.milliseconds(20)) }
+        }
+    }
+
+    static func with(
+        streamsMax: UInt32 = 1000,
+        _ configure: (inout GatewayConfiguration.Deliveries) -> Void = { _ in },
+        script: @escaping ScriptedServer.Script,
+        _ body: (UpstreamScene) async throws -> Void
+    ) async throws {
+        let scene = try await OwnerScene.started()
+        let folder = FileManager.default.temporaryDirectory.appending(path: "upstream-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let validity = CertificateValidity(days: 1)
+        let authority = try CertificateAuthority.make(commonName: "Upstream Authority", validity: validity)
+        let issued = try authority.issueServer(dnsNames: ["localhost"], ipAddresses: ["127.0.0.1"], validity: validity)
+        let server = try await ScriptedServer.start(
+            tls: try TLSContext.server(TLSServerConfiguration(identity: issued.identity, alpn: ["h2"])),
+            streamsMax: streamsMax,
+            script: script
+        )
+        try authority.certificatePEM.write(toFile: "\(folder)/ca.pem", atomically: true, encoding: .utf8)
+        try ES256PrivateKey.generate().pemRepresentation.write(
+            toFile: "\(folder)/key.p8",
+            atomically: true,
+            encoding: .utf8
+        )
+        try "a secret of the webhook".write(toFile: "\(folder)/secret", atomically: true, encoding: .utf8)
+        let configuration = Self.configuration(folder, server.port, configure)
+        let client = HTTPClient(configuration.deliveries.client, on: MultiThreadedEventLoopGroup.singleton)
+        let deliverer = try Self.deliverer(configuration, client, scene)
+        let upstream = UpstreamScene(scene, server, deliverer, client, configuration, folder)
+        do {
+            try await body(upstream)
+            await upstream.stop()
+        } catch {
+            await upstream.stop()
+            throw error
+        }
+    }
+
+    private static func configuration(
+        _ folder: String,
+        _ port: Int,
+        _ configure: (inout GatewayConfiguration.Deliveries) -> Void
+    ) -> GatewayConfiguration {
+        var app = GatewayConfiguration.App(bundleID: Sports.app, team: Sports.team)
+        var upstream = GatewayConfiguration.Upstream()
+        upstream.url = "https://localhost:\(port)"
+        upstream.keyID = KeyID("ABC123DEFG")
+        upstream.key = "\(folder)/key.p8"
+        upstream.authorities = "\(folder)/ca.pem"
+        app.upstream = upstream
+        var webhook = GatewayConfiguration.Webhook()
+        webhook.url = "https://localhost:\(port)/hook?of=scores"
+        webhook.secretFile = "\(folder)/secret"
+        webhook.authorities = "\(folder)/ca.pem"
+        app.webhook = webhook
+        var configuration = GatewayConfiguration()
+        configuration.apps = [app]
+        // Virtual time runs ahead of the waits, which are real.
+        configuration.deliveries.retryMin = .milliseconds(20)
+        configuration.deliveries.retryMax = .milliseconds(200)
+        configuration.deliveries.afterServerError = .milliseconds(200)
+        configuration.deliveries.reconnectMin = .milliseconds(10)
+        configuration.deliveries.allowedNetworks = ["127.0.0.0/8", "::1"]
+        configure(&configuration.deliveries)
+        return configuration
+    }
+
+    private static func deliverer(
+        _ configuration: GatewayConfiguration,
+        _ client: HTTPClient,
+        _ scene: OwnerScene
+    ) throws -> ReloadDeliverer {
+        ReloadDeliverer(
+            plans: try DeliveryPlans(configuration),
+            settings: configuration.deliveries,
+            client: client,
+            log: scene.log,
+            clock: { scene.time.wall },
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+    }
+
+    /// Another deliverer on the same log, as after a restart.
+    func restartedDeliverer() throws -> ReloadDeliverer {
+        let client = HTTPClient(self.configuration.deliveries.client, on: MultiThreadedEventLoopGroup.singleton)
+        return try Self.deliverer(self.configuration, client, self.scene)
+    }
+
+    func stop() async {
+        self.ticking.cancel()
+        await self.deliverer.stop()
+        await self.server.stop()
+        try? FileManager.default.removeItem(atPath: self.folder)
+    }
+
+    /// Registers a host whose reloads go this way, and makes its instances want a reload.
+    func register(_ host: String, _ delivery: HostDelivery = .apns, instances: Int = 1) async throws {
+        var registration = Sports.registration(host, (0..<instances).map { Sports.instance("a\($0)") })
+        registration.delivery = delivery
+        let before = try await self.stats.reloadsIssued
+        _ = try await self.scene.log.append(.register(registration), for: registration.host)
+        guard try await self.stats.reloadsIssued == before else { return }
+        // A host that drives its timelines by itself is not told of what it adds.
+        try await self.push(to: host)
+    }
+
+    /// Sends a push to a host.
+    func push(to host: String, collapseID: String? = nil) async throws {
+        let number = self.lastPush.add(1, ordering: .relaxed).newValue
+        var push = Sports.push(number, to: host)
+        push.collapseID = collapseID.flatMap { CollapseID(bytes: Array($0.utf8)) }
+        _ = try await self.scene.log.append(.push(push), for: HostID(host))
+    }
+
+    var stats: EngineStats {
+        get async throws { try await self.scene.owners[0].query { $0.stats() } }
+    }
+
+    /// What was counted, once nothing waits or is in work any more.
+    func idleCounters() async throws -> [HostDelivery: DeliveryCounters] {
+        try await self.until("nothing is left to do") {
+            let stats = await self.deliverer.stats()
+            return stats.waiting + stats.inWork == 0
+        }
+        return await self.deliverer.stats().counters
+    }
+
+    /// Waits until the engine counts so many reloads as acknowledged or refused.
+    func until(
+        acknowledged: Int = 0,
+        refused: Int = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await self.until("\(acknowledged) acknowledged, \(refused) refused", sourceLocation: sourceLocation) {
+            let stats = try await self.stats
+            return stats.reloadsAcknowledged == acknowledged && stats.reloadsRefused == refused
+        }
+    }
+
+    func until(
+        _ what: String,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ condition: () async throws -> Bool
+    ) async throws {
+        for _ in 0..<20_000 {
+            if try await condition() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let stats = try await self.stats
+        let now = "\(stats.reloadsAcknowledged) acknowledged, \(stats.reloadsRefused) refused"
+        Issue.record("never happened: \(what); \(now)", sourceLocation: sourceLocation)
+    }
+}
