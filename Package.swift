@@ -57,6 +57,7 @@ let package = Package(
         product("IntentMatching", ["CKernels", "WidgetModel"]),
         product("Timelines", ["WidgetModel"]),
         product("Engine", ["IntentMatching", "Timelines", "WidgetModel"]),
+        product("TimelineProviding", ["Engine", "Timelines", "WidgetModel"]),
         product("APNSWire", ["CSimdjson", "WidgetModel"]),
         product("Journaling", ["WidgetModel"]),
 
@@ -76,7 +77,8 @@ let package = Package(
         product(
             "Gateway",
             [
-                "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS", "Timelines",
+                "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS",
+                "TimelineProviding", "Timelines",
                 "WidgetModel", lifecycle, logging, nioCore, nioPosix, yams,
             ]
         ),
@@ -95,6 +97,10 @@ let package = Package(
         suite("IntentMatchingTests", ["IntentMatching", "WidgetModel", "TestSupport"]),
         suite("TimelinesTests", ["Timelines", "WidgetModel", "TestSupport"]),
         suite("EngineTests", ["Engine", "IntentMatching", "Timelines", "WidgetModel", "TestSupport"]),
+        suite(
+            "TimelineProvidingTests",
+            ["TimelineProviding", "Engine", "IntentMatching", "Timelines", "WidgetModel", "TestSupport"]
+        ),
         suite("APNSWireTests", ["APNSWire", "WidgetModel", "TestSupport"]),
         suite("TLSTests", ["TLS", "TestSupport"]),
         suite("HTTP2Tests", ["HTTP2", "TestSupport"]),
@@ -126,7 +132,9 @@ let package = Package(
             "GatewayTests",
             [
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling",
-                "ScriptedServer", "TLS", "TestSupport", "Timelines", "WidgetModel", logging, nioCore, nioPosix,
+                "ScriptedServer", "TLS", "TestSupport", "TimelineProviding", "Timelines", "WidgetModel", logging,
+                nioCore,
+                nioPosix,
             ]
         ),
         suite(

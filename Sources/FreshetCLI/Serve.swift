@@ -42,6 +42,7 @@ struct Serve: AsyncParsableCommand {
         let gateway = Gateway(
             configuration: configuration,
             journal: journal,
+            archive: try self.archive(configuration, logger),
             clock: clock,
             movableClock: movable,
             logger: logger
@@ -73,6 +74,17 @@ struct Serve: AsyncParsableCommand {
         }
         do {
             return try SQLiteJournal(configuration: SQLiteJournal.Configuration(configuration)) { clock.now() }
+        } catch {
+            logger.critical("\(error)")
+            throw ExitCode.failure
+        }
+    }
+
+    /// Where the content of timelines is kept: beside the log.
+    private func archive(_ configuration: GatewayConfiguration, _ logger: Logger) throws -> any RecordArchive {
+        guard !self.inMemory else { return MemoryArchive() }
+        do {
+            return try SQLiteArchive(path: configuration.dataDirectory + "/timelines.sqlite")
         } catch {
             logger.critical("\(error)")
             throw ExitCode.failure

@@ -27,6 +27,10 @@ package final class Gateway: Service {
     private let directory: HostDirectory
     private let streams: HostStreams
     private let followers: PushFollowers
+    private let archive: any RecordArchive
+    private let states = KindStates()
+    /// Set once the log is replayed; what is issued before is looked for then.
+    private let providers = Mutex<TimelineProviders?>(nil)
     private let counters = PushCounters()
     private let senderLimits: SenderLimits
     /// What brings reloads to upstreams and webhooks, once the owners have started.
@@ -48,6 +52,7 @@ package final class Gateway: Service {
     /// - Parameters:
     ///   - configuration: Valid, as ``ConfigurationFile`` gives it.
     ///   - journal: The log; created with as many partitions as the configuration says.
+    ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
     ///   - clock: Stamps the log's entries.
     ///   - movableClock: What that clock is over, for a gateway whose time operators may move; nil for one in service.
     ///   - logger: Where to write.
@@ -55,6 +60,7 @@ package final class Gateway: Service {
     package init(
         configuration: GatewayConfiguration,
         journal: any Journal,
+        archive: any RecordArchive = MemoryArchive(),
         clock: LogClock,
         movableClock: MovableClock? = nil,
         logger: Logger,
@@ -63,6 +69,7 @@ package final class Gateway: Service {
         var system = SystemRandomNumberGenerator()
         self.configuration = configuration
         self.journal = WatchedJournal(journal, readiness: self.readiness, logger: logger)
+        self.archive = archive
         self.clock = clock
         self.movableClock = movableClock
         self.credentialClock = movableClock == nil ? clock : LogClock()
@@ -97,12 +104,14 @@ package final class Gateway: Service {
         // Everything that may be wrong with files is found before the log is touched.
         let plans = try ListenerPlans(self.configuration)
         let deliveries = try DeliveryPlans(self.configuration)
+        let group = MultiThreadedEventLoopGroup.singleton
+        let connections = try ProviderConnections(self.configuration, on: group)
         let owners = try await self.startOwners(ownerLoops)
         let log = CommandLog(journal: self.journal, owners: owners)
         try await self.logSettings(log)
+        let providers = try await self.startProviders(log, connections)
         self.readiness.set(.replay, met: true)
 
-        let group = MultiThreadedEventLoopGroup.singleton
         let client = HTTPClient(self.configuration.deliveries.client, on: group)
         let deliverer = ReloadDeliverer(
             plans: deliveries,
@@ -121,6 +130,7 @@ package final class Gateway: Service {
             }
         )
         let servers = try await self.listen(plans, on: group, apps, senders, certificates, log, outgoing)
+        let fetching = Task { await providers?.run() }
         self.readiness.set(.listeners, met: true)
         let reload = GatewayReload(
             configuration: self.configuration,
@@ -142,6 +152,9 @@ package final class Gateway: Service {
         self.readiness.set(.draining, met: false)
         heartbeat.cancel()
         watching.cancel()
+        fetching.cancel()
+        await providers?.close()
+        await connections.close()
         self.streams.close()
         self.followers.close()
         await servers.drain(within: .milliseconds(self.configuration.timeouts.drain.milliseconds))
@@ -217,8 +230,8 @@ extension Gateway {
         let followers = self.followers
         let readiness = self.readiness
         return PartitionOwner.Outlets(
-            effects: { effects in
-                streams.publish(effects)
+            effects: { [self] effects in
+                streams.publish(self.providers.withLock { $0 }?.take(effects) ?? effects)
                 // What comes before there is one is found when it starts.
                 self.deliverer.withLock { $0 }?.publish(effects)
             },
@@ -228,6 +241,44 @@ extension Gateway {
             applied: { followers.wake(.applied) },
             failed: { _, _ in readiness.set(.partitions, met: false) }
         )
+    }
+
+    /// Reads the timelines that were kept, and makes a fetcher for each kind that has a provider; nil if none has.
+    private func startProviders(_ log: CommandLog, _ connections: ProviderConnections) async throws
+        -> TimelineProviders?
+    {
+        guard !connections.all.isEmpty else { return nil }
+        let contents = ContentStore(
+            archive: self.archive,
+            bytesMax: self.configuration.timelines.contentBytesMax,
+            logger: self.logger
+        )
+        let now = self.clock.now()
+        try await NIOThreadPool.singleton.runIfActive { try contents.load(at: now) }
+        let streams = self.streams
+        let services = TimelineFetcher.Services(
+            log: log,
+            contents: contents,
+            states: self.states,
+            clock: self.clock,
+            logger: self.logger,
+            publish: { due in streams.publish(due.map { HostEvent.entry($0) }) }
+        )
+        let providers = TimelineProviders(
+            fetchers: connections.all.map { connection in
+                TimelineFetcher(
+                    key: connection.key,
+                    connection: connection.connection,
+                    limits: connection.limits,
+                    answerBytesMax: self.configuration.timelines.answerBytesMax,
+                    services: services
+                )
+            },
+            gallery: Gallery(age: self.configuration.timelines.galleryAge, clock: self.clock),
+            services: services
+        )
+        self.providers.withLock { $0 = providers }
+        return providers
     }
 
     /// Logs the effective configuration where it differs from the one in force.
@@ -265,7 +316,10 @@ extension Gateway {
             log: log,
             streams: self.streams,
             followers: self.followers,
-            limits: HostRouteLimits(self.configuration.limits)
+            limits: HostRouteLimits(self.configuration.limits),
+            providers: self.providers.withLock { $0 },
+            states: self.states,
+            crossOrigin: CrossOrigin(self.configuration)
         )
         let operators = OperatorRoutes(
             log: log,
@@ -280,7 +334,10 @@ extension Gateway {
             certificates: certificates,
             outgoing: outgoing,
             clock: self.clock,
-            travel: self.movableClock.map { TimeTravel($0, self.clock, log) }
+            travel: self.movableClock.map { TimeTravel($0, self.clock, log) },
+            apps: apps,
+            states: self.states,
+            providers: self.providers.withLock { $0 }
         )
         let services = self.pushServices(apps, senders, log, outgoing)
         var running = RunningListeners()

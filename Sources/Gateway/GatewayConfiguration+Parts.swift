@@ -215,6 +215,17 @@ extension HostRouteLimits {
     }
 }
 
+extension CrossOrigin {
+    init(_ configuration: GatewayConfiguration) {
+        self.init(
+            Dictionary(
+                configuration.apps.map { ($0.bundleID, Set($0.origins)) },
+                uniquingKeysWith: { first, _ in first }
+            )
+        )
+    }
+}
+
 extension HostStreams.Limits {
     init(_ streams: GatewayConfiguration.Streams) {
         self.init()

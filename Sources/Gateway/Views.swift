@@ -34,6 +34,13 @@ package enum Views {
         ])
     }
 
+    package static func relevance(_ relevance: EntryRelevance) -> JSONValue {
+        JSONValue.object(of: [
+            ("score", .double(Double(relevance.score))),
+            ("duration", .double(Double(relevance.duration.milliseconds) / 1000)),
+        ])
+    }
+
     package static func finding(_ finding: TimelineFinding) -> JSONValue {
         JSONValue.object(of: [("code", .string(finding.code)), ("message", .string(finding.message))])
     }

@@ -54,6 +54,7 @@ final class TestGateway: Sendable {
     ///   - environment: Settings by variables.
     ///   - managesChannels: Whether it has the listener for that, too.
     ///   - options: Further options of `serve`.
+    ///   - timelineProvider: Where the timelines of both kinds are made.
     static func start(
         in folder: String? = nil,
         partitions: Int = 1,
@@ -61,7 +62,8 @@ final class TestGateway: Sendable {
         appSettings: String = "",
         environment: [String: String] = [:],
         managesChannels: Bool = false,
-        options: [String] = []
+        options: [String] = [],
+        timelineProvider: String? = nil
     ) async throws -> TestGateway {
         let folder = try folder ?? self.makeFolder()
         if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
@@ -71,7 +73,7 @@ final class TestGateway: Sendable {
             )
             try #require(certs.status == 0, "\(certs.errors)")
         }
-        try self.configuration(partitions, extra, appSettings, managesChannels)
+        try self.configuration(partitions, extra, appSettings, managesChannels, timelineProvider)
             .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
         // The program under `env`, since variables of its own are what it takes last but options.
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
@@ -112,36 +114,40 @@ final class TestGateway: Sendable {
         _ partitions: Int,
         _ extra: String,
         _ appSettings: String,
-        _ managesChannels: Bool = false
+        _ managesChannels: Bool = false,
+        _ timelineProvider: String? = nil
     ) -> String {
-        """
-        dataDirectory: data
-        partitions: \(partitions)
-        tls: {certificate: certs/server.pem, key: certs/server.key, clientCA: certs/ca.pem}
-        listeners:
-          push: {port: 0}
-          manage: {enabled: \(managesChannels), port: 0}
-          host: {port: 0}
-          ops: {port: 0}
-        teams:
-          - id: \(self.team)
-            keys:
-              - {id: \(self.kid), file: certs/provider-key.public.pem}
-        apps:
-          - bundleID: \(self.app)
-            team: \(self.team)
-        \(appSettings)
-            kinds:
-              - kind: scores
-                parameters:
-                  - {name: team, type: string, required: true}
-                  - {name: league, type: string, default: nfl}
-                  - {name: limit, type: int}
-              - kind: character
-                parameters:
-                  - {name: character, type: string, required: true}
-        \(extra)
-        """
+        let provider = timelineProvider.map { "        timelineProvider: {url: \"\($0)\"}" } ?? ""
+        return """
+            dataDirectory: data
+            partitions: \(partitions)
+            tls: {certificate: certs/server.pem, key: certs/server.key, clientCA: certs/ca.pem}
+            listeners:
+              push: {port: 0}
+              manage: {enabled: \(managesChannels), port: 0}
+              host: {port: 0}
+              ops: {port: 0}
+            teams:
+              - id: \(self.team)
+                keys:
+                  - {id: \(self.kid), file: certs/provider-key.public.pem}
+            apps:
+              - bundleID: \(self.app)
+                team: \(self.team)
+            \(appSettings)
+                kinds:
+                  - kind: scores
+            \(provider)
+                    parameters:
+                      - {name: team, type: string, required: true}
+                      - {name: league, type: string, default: nfl}
+                      - {name: limit, type: int}
+                  - kind: character
+            \(provider)
+                    parameters:
+                      - {name: character, type: string, required: true}
+            \(extra)
+            """
     }
 
     /// Ends the gateway as an operator does, waits for it and removes its folder.

@@ -1,6 +1,7 @@
 import Engine
 import Gateway
 import Testing
+import TimelineProviding
 import WidgetModel
 
 @Suite struct HostStreamsTests {
@@ -13,6 +14,7 @@ import WidgetModel
             case .event(.reload(let reload), _): seen.append(reload.id.description)
             case .event(.invalidation(let invalidation), _):
                 seen.append("\(invalidation.subject) of \(invalidation.kind)")
+            case .event(.entry(let due), _): seen.append("entry of \(due.timeline.address)")
             }
         }
         return seen

@@ -9,6 +9,7 @@ enum AllowedImports {
         "IntentMatching": ["CKernels", "WidgetModel"],
         "Timelines": ["WidgetModel"],
         "Engine": ["IntentMatching", "Timelines", "WidgetModel"],
+        "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
         "APNSWire": ["CSimdjson", "WidgetModel"],
         "Journaling": ["WidgetModel"],
         // Protocols without sockets.
@@ -20,7 +21,8 @@ enum AllowedImports {
         // Composition, and the programs.
         "Simulation": ["APNSWire", "Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
         "Gateway": [
-            "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS", "Timelines",
+            "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS", "TimelineProviding",
+            "Timelines",
             "WidgetModel",
         ],
         "FreshetCLI": [
@@ -56,7 +58,8 @@ enum AllowedImports {
 
     /// Targets without clock, dice, I/O and threads.
     static let pure: Set<String> = [
-        "WidgetModel", "IntentMatching", "Timelines", "Engine", "APNSWire", "Journaling", "Simulation",
+        "WidgetModel", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire", "Journaling",
+        "Simulation",
     ]
 
     /// Words that no pure target has a use for.

@@ -26,7 +26,9 @@ free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("
 push=${PUSH_PORT:-$(free_port)}
 host=${HOST_PORT:-$(free_port)}
 ops=${OPS_PORT:-$(free_port)}
-sed -e "s/@PUSH@/$push/" -e "s/@HOST@/$host/" -e "s/@OPS@/$ops/" "$root/deploy/demo/demo.yaml" > "$demo/freshet.yaml"
+page=${PAGE_PORT:-$(free_port)}
+provider=${PROVIDER_PORT:-$(free_port)}
+sed -e "s/@PUSH@/$push/" -e "s/@HOST@/$host/" -e "s/@OPS@/$ops/" -e "s/@PAGE@/$page/" -e "s/@PROVIDER@/$provider/" "$root/deploy/demo/demo.yaml" > "$demo/freshet.yaml"
 
 "$program" serve --config "$demo/freshet.yaml" 2> "$demo/gateway.log" &
 pid=$!
@@ -56,6 +58,21 @@ echo
 if [ -n "${KEEP:-}" ]; then
     trap - EXIT
     disown "$pid"
+    cat > "$demo/state.json" <<'STATE'
+{"scores": {"seahawks": {"opponent": "rams", "us": 14, "them": 10, "minute": 52},
+            "bears": {"opponent": "jets", "us": 3, "them": 3, "minute": 18}},
+ "characters": {"panda": {"health": 40}, "spouty": {"health": 85}}}
+STATE
+    /usr/bin/python3 docs/examples/provider-python/provider.py --port "$provider" --state "$demo/state.json" \
+        > "$demo/provider.log" 2>&1 &
+    provider_pid=$!
+    /usr/bin/python3 -m http.server "$page" --bind 127.0.0.1 --directory docs/examples/host-web \
+        > "$demo/page.log" 2>&1 &
+    page_pid=$!
+    disown "$provider_pid" "$page_pid"
+    token=$(printf '%064x' 4242)
+    credential=$("$program" token host --key "$demo/certs/provider-key.p8" --kid $kid --team $team \
+        --app com.example.page --push-token "$token")
     cat <<EOF
 
 The gateway keeps running (pid $pid, log .demo/gateway.log). Try:
@@ -63,6 +80,13 @@ The gateway keeps running (pid $pid, log .demo/gateway.log). Try:
   curl --cacert .demo/certs/ca.pem https://localhost:$ops/v1/instances/phone-1:scores-1
   .build/release/freshet send --ca .demo/certs/ca.pem --port $push --key .demo/certs/provider-key.p8 \\
       --kid $kid --team $team --app com.example.scores --kind scores --match '{"team":["rams"]}' --dry-run
-Stop it with: kill $pid
+
+A host to look at, in a browser on this machine (open https://localhost:$host once before and accept its certificate):
+  http://127.0.0.1:$page/#gateway=https://localhost:$host&app=com.example.page&token=$token&credential=$credential
+Score: change .demo/state.json, then push:
+  .build/release/freshet send --ca .demo/certs/ca.pem --port $push --key .demo/certs/provider-key.p8 \\
+      --kid $kid --team $team --app com.example.page --kind scores --match '{"team":["seahawks"]}' --priority 10
+
+Stop it with: kill $pid $provider_pid $page_pid
 EOF
 fi

@@ -30,6 +30,7 @@ extension GatewayConfiguration.App {
         visitor.optional("maxMatched", &self.matchedMax, .integer(1...1_000_000_000))
         visitor.scalar("channels", &self.hasChannels, .flag)
         visitor.rate("rateLimit", &self.rateLimit)
+        visitor.scalars("origins", &self.origins, .origin)
         self.visitCertificates(&visitor)
         var budget = BudgetChoice(self.budget, named: policies)
         budget.visit("budget", &visitor, named: policies)
@@ -58,6 +59,7 @@ extension GatewayConfiguration.App {
             visitor.scalar("kind", &draft.name, .label, isRequired: true)
             draft.budget.visit("budget", &visitor, named: policies)
             visitor.scalar("usesLocation", &draft.usesLocation, .flag)
+            visitor.optionalSection("timelineProvider", &draft.timelineProvider, empty: .empty) { $0.visit(&$1) }
             visitor.json("sample", &draft.sample)
             let sampleMax = GatewayConfiguration.Kind.sampleBytesMax
             if let sample = draft.sample, sample.jsonText.count > sampleMax {
@@ -69,12 +71,14 @@ extension GatewayConfiguration.App {
             draft.buildSchema(&visitor)
         }
         self.kinds = drafts.map { draft in
-            GatewayConfiguration.Kind(
+            var kind = GatewayConfiguration.Kind(
                 schema: draft.schema,
                 budget: draft.budget.policy(named: policies) ?? self.budget,
                 usesLocation: draft.usesLocation,
                 sample: draft.sample
             )
+            kind.timelineProvider = draft.timelineProvider
+            return kind
         }
     }
 }
@@ -125,6 +129,7 @@ private struct KindDraft: Sendable {
     var name = ""
     var budget = BudgetChoice()
     var usesLocation = false
+    var timelineProvider: GatewayConfiguration.TimelineProvider?
     var sample: JSONValue?
     var parameters: [ParameterDraft] = []
     /// What ``buildSchema(_:)`` made.
@@ -136,6 +141,7 @@ private struct KindDraft: Sendable {
         self.name = kind.schema.kind.rawValue
         self.schema = kind.schema
         self.usesLocation = kind.usesLocation
+        self.timelineProvider = kind.timelineProvider
         self.sample = kind.sample
         self.budget = kind.budget == appBudget ? BudgetChoice() : BudgetChoice(kind.budget, named: policies)
         self.parameters = kind.schema.parameters.map { ParameterDraft($0) }

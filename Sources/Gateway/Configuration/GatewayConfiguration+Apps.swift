@@ -79,6 +79,8 @@ extension GatewayConfiguration {
         package var rateLimit: Rate?
         /// The client certificates that may push to it instead of a provider token. Default none.
         package var clientCertificates: [ClientCertificate] = []
+        /// The origins whose web pages may be hosts of the app, as browsers write them. Default none.
+        package var origins: [String] = []
         /// The budget of kinds that name none. Default `widgetkit`.
         package var budget = BudgetPolicy.widgetkit
         /// Where reloads of hosts with delivery `apns` go. Default nil: no host may ask for it.
@@ -104,7 +106,9 @@ extension GatewayConfiguration {
         package var budget: BudgetPolicy
         /// Whether its instances reload after a significant change of location, when they are next looked at.
         package var usesLocation: Bool
-        /// An entry's content that a gallery shows of it. Default nil: none.
+        /// Who makes its timelines. Default nil: its hosts do.
+        package var timelineProvider: TimelineProvider?
+        /// An entry's content that a gallery shows of it where its provider says nothing in time. Default nil: none.
         package var sample: JSONValue?
 
         /// The longest sample, as JSON.

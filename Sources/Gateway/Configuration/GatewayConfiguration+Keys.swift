@@ -40,6 +40,7 @@ extension GatewayConfiguration {
         }
         visitor.section("streams") { self.streams.visit(&$0) }
         visitor.section("deliveries") { self.deliveries.visit(&$0) }
+        visitor.section("timelines") { self.timelines.visit(&$0) }
         visitor.section("rateLimits") { self.rateLimits.visit(&$0) }
         visitor.section("limits") { self.limits.visit(&$0) }
         visitor.section("http2") { self.http2.visit(&$0) }
@@ -76,6 +77,14 @@ extension SettingType<String> {
 
     static let topic = SettingType.text("a topic, such as com.example.scores.push-type.widgets") {
         SettingRules.isBundleID($0)
+    }
+
+    /// An origin in the serialization that browsers send (RFC 6454, 6.2).
+    static let origin = SettingType.text("an origin without a path, such as https://widgets.example.com") { text in
+        let rest = text.hasPrefix("https://") ? text.dropFirst(8) : text.hasPrefix("http://") ? text.dropFirst(7) : ""
+        return !rest.isEmpty
+            && rest.utf8.allSatisfy { SettingRules.isLetterOrDigit($0) || "-.:[]_".utf8.contains($0) }
+            && rest == rest.lowercased()
     }
 
     static let address = SettingType.text("a numeric address, such as 127.0.0.1, 0.0.0.0 or ::1") {

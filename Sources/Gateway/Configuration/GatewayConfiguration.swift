@@ -32,6 +32,7 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var providerTokens = ProviderTokens()
     package var streams = Streams()
     package var deliveries = Deliveries()
+    package var timelines = Timelines()
     package var rateLimits = RateLimits()
     package var limits = Limits()
     /// What one HTTP/2 connection may send; those of its members that have keys under `limits` are set there.

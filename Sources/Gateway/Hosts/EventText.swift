@@ -1,5 +1,6 @@
 import APNSWire
 import Engine
+import TimelineProviding
 import WidgetModel
 
 /// The text of Server-Sent Events (WHATWG HTML, "Server-sent events").
@@ -31,7 +32,30 @@ enum EventText {
         case .invalidation(let invalidation):
             let data = String(decoding: Views.invalidation(invalidation).jsonText, as: UTF8.self)
             text += "event: \(invalidation.subject)\ndata: \(data)\n\n"
+        case .entry(let due):
+            text += "event: entry\ndata: \(Self.entry(due))\n\n"
         }
         return text
+    }
+
+    /// An entry as JSON. Its content is spliced in as it is kept: nobody here needs to understand it.
+    private static func entry(_ due: ContentTable.Due) -> String {
+        let next = due.index + 1
+        let head = JSONValue.object(of: [
+            ("reload", .string(due.timeline.reload.description)),
+            ("app", .string(due.timeline.app.rawValue)),
+            ("host", .string(due.timeline.address.host.rawValue)),
+            ("instance", .string(due.timeline.address.instance.rawValue)),
+            ("kind", .string(due.timeline.kind.rawValue)),
+            ("family", .string(due.timeline.family.name)),
+            ("date", .instant(due.entry.date)),
+            ("until", next < due.timeline.entries.count ? .instant(due.timeline.entries[next].date) : nil),
+            ("relevance", due.entry.relevance.map { Views.relevance($0) }),
+        ])
+        return String(
+            decoding: head.jsonText.dropLast() + Array(",\"content\":".utf8) + due.entry.content,
+            as: UTF8.self
+        )
+            + "}"
     }
 }

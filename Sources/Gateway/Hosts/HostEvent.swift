@@ -1,17 +1,22 @@
 package import Engine
+package import TimelineProviding
 package import WidgetModel
 
 /// Something that a host is told on its event stream.
 package enum HostEvent: Hashable, Sendable {
+    /// It is to reload: its timelines are its own.
     case reload(ReloadEffect)
     /// Something beside timelines is to be asked for anew.
     case invalidation(Invalidation)
+    /// The date of an entry has come, of a timeline that the gateway keeps.
+    case entry(ContentTable.Due)
 
     /// Nil for what is told to no host: a kind's recommendations.
     package var host: HostID? {
         switch self {
         case .reload(let reload): reload.host
         case .invalidation(let invalidation): invalidation.host
+        case .entry(let due): due.timeline.address.host
         }
     }
 
@@ -19,6 +24,7 @@ package enum HostEvent: Hashable, Sendable {
         switch self {
         case .reload(let reload): reload.app
         case .invalidation(let invalidation): invalidation.app
+        case .entry(let due): due.timeline.app
         }
     }
 

@@ -1,6 +1,7 @@
 import APNSWire
 import Engine
 import HTTPTransport
+import TimelineProviding
 import WidgetModel
 
 extension HostRoutes {
@@ -56,11 +57,12 @@ extension HostRoutes {
             missed = []
             for case .reload(let reload) in events { missed?.insert(reload.id) }
         }
+        for due in await self.entries(subscription) { text += EventText.event(.entry(due)) }
         var applied: [PartitionID: LogPosition] = [:]
         for var part in backlog {
             applied[part.partition] = part.page.through
             while true {
-                for reload in part.page.reloads {
+                for reload in part.page.reloads where self.providers?.fetches(reload) != true {
                     let isRepeated = missed.map { !$0.contains(reload.id) } ?? false
                     text += EventText.event(.reload(reload), redelivered: isRepeated)
                     if text.utf8.count > EventText.chunkBytes {
@@ -87,6 +89,26 @@ extension HostRoutes {
                 try await writer.write(EventText.event(event, cursor))
             }
         }
+    }
+
+    /// The entries that a reader is to be shown at once: of a host that is new, or has a gap, those of now; of one that
+    /// comes back the newest of each instance that it has missed.
+    private func entries(_ subscription: HostStreams.Subscription) async -> [ContentTable.Due] {
+        switch (subscription.missed, subscription.scope) {
+        case (.events(let events), _):
+            var newest: [InstanceAddress: ContentTable.Due] = [:]
+            for case .entry(let due) in events { newest[due.timeline.address] = due }
+            return newest.values.sorted { $0.timeline.address < $1.timeline.address }
+        case (.unknown, .host(let host)), (.gap, .host(let host)):
+            guard let providers = self.providers else { return [] }
+            return await providers.shown(by: await self.addresses(of: host))
+        case (.unknown, .app), (.gap, .app): return []
+        }
+    }
+
+    private func addresses(of host: HostID) async -> [InstanceAddress] {
+        let view = try? await self.log.ask(host) { $0.host(host) }
+        return view?.instances.map { InstanceAddress(host: host, instance: $0.id) } ?? []
     }
 
     /// The first reloads of each partition that are outstanding.
@@ -141,8 +163,39 @@ extension HostRoutes {
                 ("host", Views.registration(host)),
                 ("instances", .array(answer.1.map { Views.instance($0) })),
                 ("outstanding", .array(answer.2.map { Views.reload($0) })),
+                ("entries", .array(await self.shown(answer.1.map(\.address)))),
             ])
         )
+    }
+
+    /// The timelines that the gateway keeps for these instances: the entry of now and those to come, with content.
+    private func shown(_ addresses: [InstanceAddress]) async -> [JSONValue] {
+        guard let providers = self.providers else { return [] }
+        let now = providers.now
+        return await providers.timelines(of: addresses).map { timeline in
+            JSONValue.object(of: [
+                ("instance", .string(timeline.address.instance.rawValue)),
+                ("kind", .string(timeline.kind.rawValue)),
+                ("family", .string(timeline.family.name)),
+                ("reload", .string(timeline.reload.description)),
+                (
+                    "entries",
+                    .array(
+                        timeline.entries[(timeline.index(at: now) ?? 0)...].map { entry in
+                            JSONValue.object(of: [
+                                ("date", .instant(entry.date)),
+                                ("relevance", entry.relevance.map { Views.relevance($0) }),
+                                ("content", Self.content(entry)),
+                            ])
+                        }
+                    )
+                ),
+            ])
+        }
+    }
+
+    private static func content(_ entry: StoredTimeline.Entry) -> JSONValue? {
+        try? Self.json(entry.content, reader: JSONReader(), bytesMax: entry.content.count)
     }
 }
 

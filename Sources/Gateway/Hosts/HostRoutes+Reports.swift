@@ -27,6 +27,7 @@ extension HostRoutes {
         )
         switch try await self.log.append(.timeline(report), for: entry.host) {
         case .timeline(let findings):
+            await self.note(findings, of: InstanceAddress(host: entry.host, instance: instance))
             return HTTPResponse(json: JSONValue.object(of: [("findings", .array(findings.map { Views.finding($0) }))]))
         case .staleGeneration:
             throw Problem(.staleTimeline, "the instance has been configured anew since that reload; wait for the next")
@@ -34,6 +35,19 @@ extension HostRoutes {
         case .unknownInstance: throw Problem(.unknownInstance, "the host has no instance \"\(instance)\"")
         default: throw Problem(.unknownHost, "no host with this push token is registered")
         }
+    }
+
+    /// Keeps what was peculiar about a host's own timeline for those who look at its kind.
+    private func note(_ findings: [TimelineFinding], of address: InstanceAddress) async {
+        guard !findings.isEmpty, let view = try? await self.log.ask(address.host, { $0.instance(address) }) else {
+            return
+        }
+        self.states.note(
+            findings,
+            of: address,
+            KindKey(app: view.app, kind: view.kind),
+            at: view.timeline?.receivedAt ?? .epoch
+        )
     }
 
     /// `POST /v1/hosts/<token>/signals`: one signal, or `{"signals": [...]}`.

@@ -13,6 +13,10 @@ package struct HostRoutes: Sendable {
     let streams: HostStreams
     let followers: PushFollowers
     let limits: HostRouteLimits
+    /// Nil where no kind has one.
+    let providers: TimelineProviders?
+    let states: KindStates
+    private let crossOrigin: CrossOrigin
 
     package init(
         apps: ServedApps,
@@ -21,7 +25,10 @@ package struct HostRoutes: Sendable {
         log: CommandLog,
         streams: HostStreams,
         followers: PushFollowers,
-        limits: HostRouteLimits
+        limits: HostRouteLimits,
+        providers: TimelineProviders? = nil,
+        states: KindStates = KindStates(),
+        crossOrigin: CrossOrigin = CrossOrigin()
     ) {
         self.apps = apps
         self.authorizer = authorizer
@@ -30,14 +37,45 @@ package struct HostRoutes: Sendable {
         self.streams = streams
         self.followers = followers
         self.limits = limits
+        self.providers = providers
+        self.states = states
+        self.crossOrigin = crossOrigin
     }
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        // Hosts that are no web pages name no origin.
+        guard let origin = request.headers["origin"] else { return await self.answer(request) }
+        let isAllowed = self.crossOrigin.allows(origin, for: self.app(of: request))
+        var response: HTTPResponse
+        if let preflight = CrossOrigin.preflight(request, isAllowed: isAllowed) {
+            response = preflight
+        } else {
+            response = await self.answer(request)
+        }
+        response.headers.append("vary", "origin")
+        if isAllowed { response.headers.append("access-control-allow-origin", origin) }
+        return response
+    }
+
+    private func answer(_ request: HTTPRequest) async -> HTTPResponse {
         do throws(Problem) {
             return try await self.route(request)
         } catch {
             return HTTPResponse(problem: error)
+        }
+    }
+
+    /// The app that a request is about; nil for a host that is not registered.
+    private func app(of request: HTTPRequest) -> BundleID? {
+        let path = request.path
+        guard path.count >= 3 else { return nil }
+        if path[1] == "apps" { return BundleID(path[2]) }
+        guard path[1] == "hosts", let token = DeviceToken(hex: path[2]) else { return nil }
+        switch self.directory.lookup(token) {
+        case .bound(let entry): return entry.app
+        case .removed(let app, _): return app
+        case .unknown: return nil
         }
     }
 
@@ -47,6 +85,8 @@ package struct HostRoutes: Sendable {
         switch (path[1], path.count) {
         case ("hosts", 4...):
             return try await self.routeHost(request, path)
+        case ("apps", 6) where path[3] == "kinds":
+            return try await self.routeKind(request, path)
         case ("apps", 4...):
             return try await self.routeApp(request, path)
         case ("pushes", 3):
@@ -122,9 +162,6 @@ package struct HostRoutes: Sendable {
         case ("invalidate-recommendations", 4):
             try Self.allow(request, "POST")
             return try await self.invalidate(.recommendations, request, app)
-        case ("kinds", 6) where path[5] == "snapshot":
-            try Self.allow(request, "GET")
-            return try self.sample(of: WidgetKind(path[4]), app)
         case ("acknowledgements", 4):
             try Self.allow(request, "POST")
             return try await self.acknowledge(request, app)

@@ -40,7 +40,7 @@ package final class HostStreams: Sendable {
         /// How long the reader is asked to wait before it connects again, in milliseconds: each its own length, so that
         /// they do not all come back in one instant.
         package let retryMilliseconds: Int
-        fileprivate let scope: Scope
+        package let scope: Scope
         fileprivate let number: UInt64
     }
 

@@ -28,7 +28,8 @@ package struct TimelineBody: Sendable {
         }
     }
 
-    private static func entry(_ object: inout RequestObject) throws(Problem) -> TimelineEntry {
+    /// One entry; members that the caller has taken are its own affair.
+    static func entry(_ object: inout RequestObject) throws(Problem) -> TimelineEntry {
         guard let date = try object.instant("date") else { throw object.problem("date", "is required: a date") }
         var relevance: EntryRelevance?
         if var value = try object.object("relevance") {
@@ -50,7 +51,7 @@ package struct TimelineBody: Sendable {
     }
 
     /// `"atEnd"` (the default), `"never"` or `{"after": date}`.
-    private static func policy(_ object: inout RequestObject) throws(Problem) -> ReloadPolicy {
+    static func policy(_ object: inout RequestObject) throws(Problem) -> ReloadPolicy {
         switch object.value("policy") {
         case nil, .string("atEnd"): return .atEnd
         case .string("never"): return .never

@@ -19,6 +19,10 @@ package struct OperatorRoutes: Sendable {
     let clock: LogClock
     /// What moves the clock, in a gateway that was started for that.
     let travel: TimeTravel?
+    let apps: ServedApps
+    let states: KindStates
+    /// Nil where no kind has one.
+    let providers: TimelineProviders?
 
     package init(
         log: CommandLog,
@@ -33,7 +37,10 @@ package struct OperatorRoutes: Sendable {
         certificates: ServerCertificates = ServerCertificates(),
         outgoing: Outgoing? = nil,
         clock: LogClock,
-        travel: TimeTravel? = nil
+        travel: TimeTravel? = nil,
+        apps: ServedApps = ServedApps([]),
+        states: KindStates = KindStates(),
+        providers: TimelineProviders? = nil
     ) {
         self.log = log
         self.streams = streams
@@ -48,6 +55,9 @@ package struct OperatorRoutes: Sendable {
         self.outgoing = outgoing
         self.clock = clock
         self.travel = travel
+        self.apps = apps
+        self.states = states
+        self.providers = providers
     }
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
@@ -75,6 +85,7 @@ package struct OperatorRoutes: Sendable {
         case ("stats", 2): return HTTPResponse(json: try await self.stats())
         case ("senders", 2): return try await self.senders()
         case ("instances", 3): return try await self.instance(path[2])
+        case ("kinds", 3): return try await self.kind(path[2])
         case ("pushes", 3):
             return HTTPResponse(json: try await PushQuestion(path[2], team: nil, self.log).ask().json)
         case ("pushes", 4) where path[3] == "events":

@@ -1,0 +1,48 @@
+import Timelines
+import WidgetModel
+
+extension Engine {
+    /// What a reload that is out is about; nil if it is not out any more.
+    package func fetchSubject(of id: ReloadID) -> FetchSubject? {
+        guard id.partition == self.partition, let slot = self.liveInstance(id.instance),
+            let reload = self.reload(id.position, of: slot)
+        else { return nil }
+        let row = self.reloads[reload]
+        let instance = self.instances[slot]
+        let kind = self.apps.kinds[Int(instance.kind)]
+        return FetchSubject(
+            reload: id,
+            app: self.apps.apps[Int(kind.app)].id,
+            kind: kind.name,
+            family: self.instances[details: slot].family,
+            configuration: self.instances[details: slot].configuration,
+            context: self.hosts[instance.host].context,
+            causes: row.causes,
+            priority: self.priority(of: row),
+            issuedAt: row.issuedAt,
+            expiresAt: row.expiresAt,
+            isVisible: instance.visibleUntil > self.now,
+            digest: self.instances[details: slot].timeline?.timeline.digest
+        )
+    }
+
+    private func priority(of row: ReloadTable.Row) -> Priority {
+        guard row.causes.isSubset(of: ReloadCauses(.push)) else { return .high }
+        var urgent = Priority.low
+        var slot = row.pushes.head
+        while slot != PendingCauses.none {
+            let priority = self.causes[slot].priority
+            if priority.rawValue > urgent.rawValue { urgent = priority }
+            slot = self.causes[slot].next
+        }
+        return urgent
+    }
+
+    /// Whether an instance shows the timeline that a reload gave, in this state, for the configuration that it has now.
+    package func isShown(_ digest: [UInt8], from reload: ReloadID) -> Bool {
+        guard let slot = self.liveInstance(reload.instance),
+            let shown = self.instances[details: slot].timeline?.timeline.digest
+        else { return false }
+        return shown == digest && reload.position >= self.instances[slot].configuredAt
+    }
+}

@@ -1,0 +1,20 @@
+package import WidgetModel
+
+/// What a timeline provider is asked about: an instance whose reload is out, as it is configured now.
+package struct FetchSubject: Hashable, Sendable {
+    package let reload: ReloadID
+    package let app: BundleID
+    package let kind: WidgetKind
+    package let family: WidgetFamily
+    package let configuration: Configuration
+    package let context: HostContext
+    package let causes: ReloadCauses
+    /// The priority of the most urgent push that the reload serves; high if it has a cause of its own.
+    package let priority: Priority
+    package let issuedAt: Instant
+    package let expiresAt: Instant
+    /// Whether the user is taken to see it.
+    package let isVisible: Bool
+    /// The digest of the timeline that it shows.
+    package let digest: [UInt8]?
+}

@@ -1,0 +1,37 @@
+package import HTTPTransport
+package import WidgetModel
+
+/// Which web pages may call the host listener: those of the origins that an app lists, and by default none (the CORS
+/// protocol of the WHATWG Fetch standard).
+///
+/// A browser keeps an answer from a page of any other origin. It is no protection against anybody else: that is what
+/// credentials are for, and those go in a header, never in an address.
+package struct CrossOrigin: Sendable {
+    /// Looked up only.
+    private let origins: [BundleID: Set<String>]
+
+    /// - Parameter origins: The origins of each app, as browsers write them: `https://example.com`, `http://127.0.0.1:8000`.
+    package init(_ origins: [BundleID: Set<String>] = [:]) {
+        self.origins = origins
+    }
+
+    /// Whether a page may call for an app; for nil, a host that is not registered yet, if it may call for any.
+    package func allows(_ origin: String, for app: BundleID?) -> Bool {
+        guard let app else { return self.origins.values.contains { $0.contains(origin) } }
+        return self.origins[app]?.contains(origin) ?? false
+    }
+
+    /// The answer to a browser that asks before it sends what a page wants; nil if the request is none of that.
+    package static func preflight(_ request: HTTPRequest, isAllowed: Bool) -> HTTPResponse? {
+        guard request.method == "OPTIONS", request.headers["access-control-request-method"] != nil else { return nil }
+        guard isAllowed else { return HTTPResponse(status: 403) }
+        return HTTPResponse(
+            status: 204,
+            headers: [
+                "access-control-allow-methods": "GET, PUT, POST, DELETE",
+                "access-control-allow-headers": "authorization, content-type, last-event-id",
+                "access-control-max-age": "600",
+            ]
+        )
+    }
+}

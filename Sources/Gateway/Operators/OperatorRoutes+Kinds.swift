@@ -1,0 +1,72 @@
+import APNSWire
+import HTTPTransport
+import TimelineProviding
+import Timelines
+import WidgetModel
+
+extension OperatorRoutes {
+    /// `GET /v1/kinds/<kind>`: what was peculiar about its timelines, and how its provider does; one for each app that has
+    /// a kind of that name.
+    func kind(_ name: String) async throws(Problem) -> HTTPResponse {
+        let kind = WidgetKind(name)
+        var found: [JSONValue] = []
+        for app in self.apps.apps where app.schema(of: kind) != nil {
+            let key = KindKey(app: app.bundle, kind: kind)
+            let findings = self.states[key]
+            found.append(
+                JSONValue.object(of: [
+                    ("app", .string(app.bundle.rawValue)),
+                    ("kind", .string(name)),
+                    ("timelineProvider", await self.provider(key)),
+                    ("findings", JSONValue.object(of: findings.counts.map { ($0.code, .count($0.count)) })),
+                    (
+                        "recent",
+                        .array(
+                            findings.recent.reversed().map { recent in
+                                JSONValue.object(of: [
+                                    ("at", .instant(recent.at)),
+                                    ("instance", .string(recent.instance.description)),
+                                    ("code", .string(recent.finding.code)),
+                                    ("message", .string(recent.finding.message)),
+                                ])
+                            }
+                        )
+                    ),
+                ])
+            )
+        }
+        guard !found.isEmpty else { throw Problem(.unknownKind, "no app has a kind \"\(name)\"") }
+        return HTTPResponse(json: JSONValue.object(of: [("kinds", .array(found))]))
+    }
+
+    private func provider(_ key: KindKey) async -> JSONValue? {
+        guard let fetcher = self.providers?[key] else { return nil }
+        let view = await fetcher.view
+        let counters = view.counters
+        let (state, until): (String, Instant?) =
+            switch view.breaker {
+            case .closed: ("closed", nil)
+            case .open(let until, _): ("open", until)
+            case .halfOpen: ("halfOpen", nil)
+            }
+        return JSONValue.object(of: [
+            ("breaker", .string(state)),
+            ("closedUntil", until.map { .instant($0) }),
+            ("waiting", .count(view.waiting)),
+            ("requestsInFlight", .count(view.requestsInFlight)),
+            ("requests", .count(counters.requests)),
+            ("failedRequests", .count(counters.failedRequests)),
+            ("answered", .count(counters.answered)),
+            ("retries", .count(counters.retries)),
+            ("expired", .count(counters.expired)),
+            ("overflowed", .count(counters.overflowed)),
+            ("neverCalledBack", .count(counters.neverCalled)),
+            (
+                "lastFault",
+                view.lastFault.map { fault in
+                    JSONValue.object(of: [("at", .instant(fault.at)), ("fault", .string(fault.text))])
+                }
+            ),
+        ])
+    }
+}

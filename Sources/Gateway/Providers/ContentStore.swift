@@ -1,0 +1,128 @@
+package import Journaling
+package import Logging
+import NIOPosix
+import Synchronization
+package import TimelineProviding
+package import WidgetModel
+
+/// The content of timelines, in memory and on disk: beside the engine, which has the same timelines without it.
+///
+/// What is on disk is written before the timeline is logged, so that a process that dies between leaves no instance
+/// without content; a power cut may take the last seconds' content, and such an instance shows what it showed before until
+/// its next reload.
+package final class ContentStore: Sendable {
+    private struct State {
+        var table: ContentTable
+        var nextRecord: UInt64 = 1
+        /// Records that are to be removed with the next write.
+        var released: [UInt64] = []
+    }
+
+    private let state: Mutex<State>
+    private let archive: any RecordArchive
+    private let logger: Logger
+
+    /// - Parameter bytesMax: What all content may take in memory.
+    package init(archive: any RecordArchive, bytesMax: Int, logger: Logger) {
+        self.archive = archive
+        self.logger = logger
+        self.state = Mutex(State(table: ContentTable(bytesMax: bytesMax)))
+    }
+
+    /// Timelines, their bytes, and how many had to make room.
+    package var counts: (timelines: Int, bytes: Int, evicted: Int) {
+        self.state.withLock { ($0.table.count, $0.table.bytes, $0.table.evicted) }
+    }
+
+    package var nextDue: Instant? { self.state.withLock { $0.table.nextDue } }
+
+    /// Reads what an earlier process has left. Blocks.
+    package func load(at now: Instant) throws(JournalError) {
+        var damaged = 0
+        try self.archive.readAll { record in
+            var reader = ByteReader(record.bytes, in: record.bytes.indices)
+            self.state.withLock { state in
+                state.nextRecord = max(state.nextRecord, record.number + 1)
+                do throws(ByteFault) {
+                    let timeline = try StoredTimeline(from: &reader)
+                    state.released += state.table.store(timeline, record: record.number, at: now).released
+                } catch {
+                    damaged += 1
+                    state.released.append(record.number)
+                }
+            }
+        }
+        if damaged > 0 {
+            self.logger.warning(
+                "stored timelines of another version are left out",
+                metadata: ["timelines": "\(damaged)"]
+            )
+        }
+    }
+
+    /// Writes timelines to disk, before they are logged; gives the numbers of their records.
+    package func write(_ timelines: [StoredTimeline]) async throws -> [UInt64] {
+        let (first, released) = self.state.withLock { state in
+            defer {
+                state.nextRecord += UInt64(timelines.count)
+                state.released = []
+            }
+            return (state.nextRecord, state.released)
+        }
+        let records = timelines.enumerated().map { index, timeline in
+            var writer = ByteWriter(reserving: timeline.bytes)
+            timeline.encode(into: &writer)
+            return ArchivedRecord(number: first + UInt64(index), bytes: writer.bytes)
+        }
+        let archive = self.archive
+        do {
+            try await NIOThreadPool.singleton.runIfActive { try archive.write(records, removing: released) }
+        } catch {
+            self.state.withLock { $0.released += released }
+            throw error
+        }
+        return records.map(\.number)
+    }
+
+    /// Shows timelines that the engine has taken, in the place of those before; gives the entries to show now.
+    package func accept(_ timelines: [(timeline: StoredTimeline, record: UInt64)], at now: Instant) -> [ContentTable
+        .Due]
+    {
+        self.state.withLock { state in
+            var shows: [ContentTable.Due] = []
+            for item in timelines {
+                let change = state.table.store(item.timeline, record: item.record, at: now)
+                state.released += change.released
+                if let due = change.shows { shows.append(due) }
+            }
+            return shows
+        }
+    }
+
+    /// Forgets records of timelines that the engine did not take.
+    package func release(_ records: [UInt64]) {
+        self.state.withLock { $0.released += records }
+    }
+
+    /// Forgets instances that are gone.
+    package func remove(_ addresses: [InstanceAddress]) {
+        self.state.withLock { state in
+            for address in addresses {
+                if let record = state.table.remove(address) { state.released.append(record) }
+            }
+        }
+    }
+
+    package func timelines(of addresses: [InstanceAddress]) -> [StoredTimeline] {
+        self.state.withLock { state in addresses.compactMap { state.table[$0] } }
+    }
+
+    package var addresses: [InstanceAddress] { self.state.withLock { $0.table.addresses } }
+
+    /// The entries whose dates have come.
+    package func due(upTo now: Instant) -> [ContentTable.Due] {
+        self.state.withLock { $0.table.due(upTo: now) }
+    }
+
+    package func close() { self.archive.close() }
+}

@@ -1,0 +1,55 @@
+package import Timelines
+package import WidgetModel
+
+/// What was peculiar about the timelines of one kind: counted, and told to whoever makes them.
+package struct KindFindings: Hashable, Sendable {
+    package struct Recent: Hashable, Sendable {
+        package let at: Instant
+        package let instance: InstanceAddress
+        package let finding: TimelineFinding
+    }
+
+    /// How many of the last findings are kept whole.
+    package static let recentMax = 32
+
+    /// By code, in the order in which the codes were first seen.
+    package private(set) var counts: [(code: String, count: Int)] = []
+    private var untold: [(code: String, count: Int)] = []
+    package private(set) var recent: [Recent] = []
+
+    package init() {}
+
+    package mutating func note(_ findings: [TimelineFinding], of instance: InstanceAddress, at now: Instant) {
+        for finding in findings {
+            Self.count(finding.code, 1, in: &self.counts)
+            Self.count(finding.code, 1, in: &self.untold)
+            if self.recent.count == Self.recentMax { self.recent.removeFirst() }
+            self.recent.append(Recent(at: now, instance: instance, finding: finding))
+        }
+    }
+
+    /// What the provider has not been told, as the value of a header: `tooClose=3, empty=1`; nil if that is nothing.
+    package mutating func takeHeader() -> String? {
+        guard !self.untold.isEmpty else { return nil }
+        defer { self.untold = [] }
+        return self.untold.map { "\($0.code)=\($0.count)" }.joined(separator: ", ")
+    }
+
+    private static func count(_ code: String, _ count: Int, in counts: inout [(code: String, count: Int)]) {
+        if let index = counts.firstIndex(where: { $0.code == code }) {
+            counts[index].count += count
+        } else {
+            counts.append((code, count))
+        }
+    }
+
+    package static func == (left: KindFindings, right: KindFindings) -> Bool {
+        left.counts.elementsEqual(right.counts, by: ==) && left.untold.elementsEqual(right.untold, by: ==)
+            && left.recent == right.recent
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        for entry in self.counts { hasher.combine(entry.code) }
+        hasher.combine(self.recent)
+    }
+}

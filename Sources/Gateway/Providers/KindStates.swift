@@ -1,0 +1,33 @@
+import Synchronization
+package import Timelines
+package import WidgetModel
+
+/// A kind of an app.
+package struct KindKey: Hashable, Sendable, CustomStringConvertible {
+    package let app: BundleID
+    package let kind: WidgetKind
+
+    package init(app: BundleID, kind: WidgetKind) {
+        self.app = app
+        self.kind = kind
+    }
+
+    package var description: String { "\(self.app)/\(self.kind)" }
+}
+
+/// What was found in the timelines of each kind since the gateway started, whoever made them.
+package final class KindStates: Sendable {
+    /// Looked up only.
+    private let findings = Mutex<[KindKey: KindFindings]>([:])
+
+    package init() {}
+
+    package func note(_ findings: [TimelineFinding], of instance: InstanceAddress, _ key: KindKey, at now: Instant) {
+        guard !findings.isEmpty else { return }
+        self.findings.withLock { $0[key, default: KindFindings()].note(findings, of: instance, at: now) }
+    }
+
+    package func takeHeader(of key: KindKey) -> String? { self.findings.withLock { $0[key]?.takeHeader() } }
+
+    package subscript(key: KindKey) -> KindFindings { self.findings.withLock { $0[key] } ?? KindFindings() }
+}

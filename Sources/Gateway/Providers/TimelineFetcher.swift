@@ -1,0 +1,315 @@
+import APNSWire
+package import Engine
+import HTTPTransport
+package import Logging
+package import TimelineProviding
+import Timelines
+package import WidgetModel
+
+/// Asks one kind's timeline provider, as its ``FetchPlanner`` says, and logs what it answers.
+///
+/// What comes of a request is a record of the log, like a host's own report, so that a replay knows it. What fails is tried
+/// again until the reload's time is over; the instance keeps the timeline that it has.
+package actor TimelineFetcher {
+    /// What it works with, shared by the fetchers of all kinds.
+    package struct Services: Sendable {
+        package let log: CommandLog
+        package let contents: ContentStore
+        package let states: KindStates
+        package let clock: LogClock
+        package let logger: Logger
+        /// Shows entries on the streams of their hosts.
+        package let publish: @Sendable ([ContentTable.Due]) -> Void
+
+        package init(
+            log: CommandLog,
+            contents: ContentStore,
+            states: KindStates,
+            clock: LogClock,
+            logger: Logger,
+            publish: @escaping @Sendable ([ContentTable.Due]) -> Void
+        ) {
+            self.log = log
+            self.contents = contents
+            self.states = states
+            self.clock = clock
+            self.logger = logger
+            self.publish = publish
+        }
+    }
+
+    /// How many reloads are looked for at once.
+    private static let refillPage = 512
+
+    package nonisolated let key: KindKey
+    package nonisolated let connection: ProviderConnection
+    private let services: Services
+    private var planner: FetchPlanner
+    private let answerBytesMax: Int
+    private var wake: (at: Instant, task: Task<Void, Never>)?
+    private var requests: [Int: Task<Void, Never>] = [:]
+    private var isClosed = false
+    /// What went wrong last, and when.
+    private var lastFault: (at: Instant, text: String)?
+
+    package init(
+        key: KindKey,
+        connection: ProviderConnection,
+        limits: FetchLimits,
+        answerBytesMax: Int,
+        services: Services
+    ) {
+        self.key = key
+        self.connection = connection
+        self.answerBytesMax = answerBytesMax
+        self.services = services
+        self.planner = FetchPlanner(limits: limits, name: key.description)
+    }
+
+    /// What an operator may see.
+    package struct View: Sendable {
+        package let breaker: CircuitBreaker.State
+        package let counters: FetchPlanner.Counters
+        package let waiting: Int
+        package let requestsInFlight: Int
+        package let lastFault: (at: Instant, text: String)?
+    }
+
+    package var view: View {
+        View(
+            breaker: self.planner.breaker.state,
+            counters: self.planner.counters,
+            waiting: self.planner.count,
+            requestsInFlight: self.planner.requestsInFlight,
+            lastFault: self.lastFault
+        )
+    }
+
+    /// Sends nothing more, and gives up what is on its way: the log has what is still to be asked.
+    package func close() {
+        self.isClosed = true
+        self.wake?.task.cancel()
+        for task in self.requests.values { task.cancel() }
+    }
+
+    // MARK: In
+
+    /// Asks about reloads that were issued.
+    package func fetch(_ reloads: [ReloadID]) async {
+        for subject in await self.subjects(of: reloads) {
+            self.planner.add(
+                FetchItem(
+                    reload: subject.reload,
+                    isVisible: subject.isVisible,
+                    expiresAt: subject.expiresAt,
+                    priority: subject.priority,
+                    issuedAt: subject.issuedAt
+                )
+            )
+        }
+        self.pump()
+    }
+
+    /// Looks for the kind's reloads that are out: at the start, and after more came than there was room for.
+    package func refill() async {
+        for number in 0..<self.services.log.partitions {
+            let partition = PartitionID(UInt16(number))
+            let app = self.key.app
+            var cursor: UInt32? = 0
+            var through: LogPosition?
+            while let from = cursor, !self.isClosed {
+                let before = through
+                let page = try? await self.services.log.ask(partition) {
+                    $0.outstandingReloads(app: app, from: from, through: before, limit: Self.refillPage)
+                }
+                guard let page else { break }
+                (cursor, through) = (page.next, page.through)
+                let ours = page.reloads.filter { $0.kind == self.key.kind && $0.delivery == .stream }
+                await self.fetch(ours.map(\.id))
+            }
+        }
+    }
+
+    /// A provider calls back with what it said it would.
+    ///
+    /// - Returns: How many instances were waited for, and how many ids nobody waits for.
+    package func callBack(_ body: JSONValue) async throws(Problem) -> (taken: Int, unknown: Int) {
+        let answer = try ProviderAnswer(body, countMax: self.planner.limits.batchMax) { _ in true }
+        let subjects = await self.subjects(of: Array(answer.parts.keys))
+        let answered = await self.take(answer, subjects)
+        for id in answered { _ = self.planner.calledBack(id) }
+        self.pump()
+        return (answered.count, answer.unknown + answer.parts.count - answered.count)
+    }
+
+    // MARK: Out
+
+    /// Sends what may go now, and wakes up when there is more.
+    private func pump() {
+        guard !self.isClosed else { return }
+        let now = self.services.clock.now()
+        while let batch = self.planner.next(at: now) {
+            self.requests[batch.number] = Task { [weak self] in await self?.run(batch) }
+        }
+        if self.planner.wantsMore() { Task { [weak self] in await self?.refill() } }
+        self.arm(self.planner.wakesAt(now), now)
+    }
+
+    private func arm(_ instant: Instant?, _ now: Instant) {
+        guard self.wake?.at != instant else { return }
+        self.wake?.task.cancel()
+        self.wake = nil
+        guard let instant else { return }
+        let wait = max(1, (instant - now).milliseconds)
+        let task = Task { [weak self] in
+            do { try await Task.sleep(for: .milliseconds(wait)) } catch { return }
+            await self?.woken()
+        }
+        self.wake = (instant, task)
+    }
+
+    private func woken() {
+        self.wake = nil
+        self.pump()
+    }
+
+    private func run(_ batch: FetchPlanner.Batch) async {
+        let ids = batch.items.map(\.reload)
+        let subjects = await self.subjects(of: ids)
+        if subjects.isEmpty {
+            self.planner.withdrawn(batch.number)
+        } else {
+            await self.ask(batch, subjects)
+        }
+        self.requests[batch.number] = nil
+        self.pump()
+    }
+
+    private func ask(_ batch: FetchPlanner.Batch, _ subjects: [FetchSubject]) async {
+        let now = self.services.clock.now()
+        let body = ProviderQuestion.timelines(subjects, now: now).jsonText
+        let findings = self.services.states.takeHeader(of: self.key)
+        let response: HTTPClientResponse
+        do {
+            response = try await self.connection.ask(body, findings: findings)
+        } catch {
+            return self.fail(batch, "\(error)")
+        }
+        guard response.status == 200 || response.status == 202 else {
+            let retryAfter = response.headers["retry-after"].flatMap { Int64($0) }.map { Interval.seconds(max(0, $0)) }
+            return self.fail(batch, "status \(response.status)", retryAfter: retryAfter)
+        }
+        let asked = Set(subjects.map(\.reload))
+        let answer: ProviderAnswer
+        do throws(Problem) {
+            // A 202 may have nothing to say yet.
+            let text = response.body.isEmpty && response.status == 202 ? Array("{}".utf8) : response.body
+            let value = try HostRoutes.json(text, reader: JSONReader(), bytesMax: self.answerBytesMax)
+            answer = try ProviderAnswer(value, countMax: subjects.count) { asked.contains($0) }
+        } catch {
+            return self.fail(batch, "\(error.path.map { "\($0): " } ?? "")\(error.detail)")
+        }
+        var answered = await self.take(answer, subjects)
+        // Those that are not out any more need no answer.
+        answered.formUnion(batch.items.map(\.reload).filter { !asked.contains($0) })
+        let called: Set<ReloadID> = response.status == 202 ? asked.filter { answer.parts[$0] == nil } : []
+        self.planner.succeeded(batch.number, answered: answered, called: called, at: self.services.clock.now())
+    }
+
+    private func fail(_ batch: FetchPlanner.Batch, _ text: String, retryAfter: Interval? = nil) {
+        let now = self.services.clock.now()
+        self.note(text, now)
+        self.planner.failed(batch.number, retryAfter: retryAfter, at: now)
+    }
+
+    private func note(_ text: String, _ now: Instant) {
+        self.lastFault = (now, String(text.prefix(300)))
+        self.services.logger.debug("timeline provider", metadata: ["kind": "\(self.key)", "error": "\(text)"])
+    }
+
+    // MARK: What came of it
+
+    /// Stores and logs the timelines of an answer.
+    ///
+    /// - Returns: What is not to be asked about again: the engine has taken it, or does not want it.
+    private func take(_ answer: ProviderAnswer, _ subjects: [FetchSubject]) async -> Set<ReloadID> {
+        var provided: [(timeline: StoredTimeline, report: TimelineReport)] = []
+        for subject in subjects {
+            switch answer.parts[subject.reload] {
+            case .timeline(let timeline):
+                let report = TimelineReport(
+                    host: subject.reload.instance.host,
+                    instance: subject.reload.instance.instance,
+                    reload: subject.reload,
+                    timeline: timeline.timeline
+                )
+                provided.append((timeline.stored(subject), report))
+            case .fault(let text): self.note(text, self.services.clock.now())
+            case nil: continue
+            }
+        }
+        guard !provided.isEmpty else { return [] }
+        do {
+            let records = try await self.services.contents.write(provided.map(\.timeline))
+            do {
+                let results = try await self.services.log.append(
+                    provided.map { (.timeline($0.report), $0.report.host) }
+                )
+                return self.accept(provided.map(\.timeline), records, results)
+            } catch {
+                self.services.contents.release(records)
+                throw error
+            }
+        } catch {
+            // Nothing is lost: the reloads are out, and are asked about again.
+            self.note("what it answered could not be kept: \(error)", self.services.clock.now())
+            return []
+        }
+    }
+
+    private func accept(
+        _ timelines: [StoredTimeline],
+        _ records: [UInt64],
+        _ results: [RecordAnswer.Result]
+    ) -> Set<ReloadID> {
+        let now = self.services.clock.now()
+        var answered: Set<ReloadID> = []
+        var taken: [(timeline: StoredTimeline, record: UInt64)] = []
+        for (index, result) in results.enumerated() {
+            let timeline = timelines[index]
+            answered.insert(timeline.reload)
+            switch result {
+            case .timeline(let findings):
+                taken.append((timeline, records[index]))
+                self.services.states.note(findings, of: timeline.address, self.key, at: now)
+            case .timelineRefused(let fault):
+                answered.remove(timeline.reload)
+                self.note(fault.description, now)
+                self.services.contents.release([records[index]])
+            // Configured anew or removed meanwhile: another reload is out, or none is wanted.
+            default: self.services.contents.release([records[index]])
+            }
+        }
+        self.services.publish(self.services.contents.accept(taken, at: now))
+        return answered
+    }
+
+    /// What reloads are about, of those that are still out; in the order of the ids.
+    private func subjects(of reloads: [ReloadID]) async -> [FetchSubject] {
+        var found: [ReloadID: FetchSubject] = [:]
+        for number in 0..<self.services.log.partitions {
+            let partition = PartitionID(UInt16(number))
+            let ids = reloads.filter { $0.partition == partition }
+            guard !ids.isEmpty else { continue }
+            let subjects = try? await self.services.log.ask(partition) { engine in
+                var subjects: [FetchSubject] = []
+                for id in ids { if let subject = engine.fetchSubject(of: id) { subjects.append(subject) } }
+                return subjects
+            }
+            for subject in subjects ?? [] where subject.app == self.key.app && subject.kind == self.key.kind {
+                found[subject.reload] = subject
+            }
+        }
+        return reloads.compactMap { found[$0] }
+    }
+}

@@ -1,0 +1,117 @@
+package import Engine
+package import TimelineProviding
+package import WidgetModel
+
+/// The timeline providers of all kinds that have one, and the entries that they bring, on time.
+package final class TimelineProviders: Sendable {
+    /// The longest sleep of ``run()``: an entry that is stored meanwhile may be due before the others.
+    private static let lookInterval = Interval.milliseconds(500)
+
+    /// By kind; looked up only.
+    private let fetchers: [KindKey: TimelineFetcher]
+    package let gallery: Gallery
+    private let services: TimelineFetcher.Services
+
+    package init(fetchers: [TimelineFetcher], gallery: Gallery, services: TimelineFetcher.Services) {
+        self.fetchers = Dictionary(uniqueKeysWithValues: fetchers.map { ($0.key, $0) })
+        self.gallery = gallery
+        self.services = services
+    }
+
+    /// The time by which entries are shown: the log's.
+    package var now: Instant { self.services.clock.now() }
+
+    package subscript(key: KindKey) -> TimelineFetcher? { self.fetchers[key] }
+
+    /// Whether the gateway fetches the timeline that a reload is for: the host is not told of the reload, but of the
+    /// entries. A host that is reached otherwise makes its timelines itself.
+    package func fetches(_ reload: ReloadEffect) -> Bool {
+        reload.delivery == .stream && self.fetchers[KindKey(app: reload.app, kind: reload.kind)] != nil
+    }
+
+    /// Takes the reloads that are for providers; gives the others.
+    package func take(_ effects: [Effect]) -> [Effect] {
+        guard !self.fetchers.isEmpty else { return effects }
+        var others: [Effect] = []
+        var own: [KindKey: [ReloadID]] = [:]
+        for effect in effects {
+            if case .reload(let reload) = effect, self.fetches(reload) {
+                own[KindKey(app: reload.app, kind: reload.kind), default: []].append(reload.id)
+            } else {
+                others.append(effect)
+            }
+        }
+        for (key, reloads) in own {
+            guard let fetcher = self.fetchers[key] else { continue }
+            Task { await fetcher.fetch(reloads) }
+        }
+        return others
+    }
+
+    /// Asks about what was out when the gateway stopped, and shows entries on their dates until the task is cancelled.
+    package func run() async {
+        guard !self.fetchers.isEmpty else { return }
+        await self.removeGone(self.services.contents.addresses)
+        for fetcher in self.fetchers.values { await fetcher.refill() }
+        while !Task.isCancelled {
+            let now = self.services.clock.now()
+            let due = self.services.contents.due(upTo: now)
+            if !due.isEmpty { self.services.publish(await self.current(due)) }
+            let wait = self.services.contents.nextDue.map { min($0 - now, Self.lookInterval) } ?? Self.lookInterval
+            do { try await Task.sleep(for: .milliseconds(max(1, wait.milliseconds))) } catch { break }
+        }
+    }
+
+    package func close() async {
+        for fetcher in self.fetchers.values { await fetcher.close() }
+        self.services.contents.close()
+    }
+
+    /// The timelines, with content, that some instances of a partition show.
+    package func timelines(of addresses: [InstanceAddress]) async -> [StoredTimeline] {
+        let stored = self.services.contents.timelines(of: addresses)
+        let gone = Set(await self.gone(stored))
+        return stored.filter { !gone.contains($0.address) }
+    }
+
+    /// The entries of a host's instances that are shown now.
+    package func shown(by addresses: [InstanceAddress]) async -> [ContentTable.Due] {
+        let now = self.services.clock.now()
+        return await self.timelines(of: addresses).compactMap { timeline in
+            timeline.index(at: now).map { ContentTable.Due(timeline: timeline, index: $0) }
+        }
+    }
+
+    /// Without those whose instance is gone or was configured anew; those are forgotten.
+    private func current(_ due: [ContentTable.Due]) async -> [ContentTable.Due] {
+        let gone = Set(await self.gone(due.map(\.timeline)))
+        self.services.contents.remove(Array(gone))
+        return due.filter { !gone.contains($0.timeline.address) }
+    }
+
+    private func removeGone(_ addresses: [InstanceAddress]) async {
+        let gone = await self.gone(self.services.contents.timelines(of: addresses))
+        self.services.contents.remove(gone)
+    }
+
+    /// The instances that do not show these timelines any more, as the engine has it.
+    private func gone(_ timelines: [StoredTimeline]) async -> [InstanceAddress] {
+        let partitions = self.services.log.partitions
+        var gone: [InstanceAddress] = []
+        for number in 0..<partitions {
+            let partition = PartitionID(UInt16(number))
+            let ours = timelines.filter { PartitionID(of: $0.address.host, among: partitions) == partition }
+            guard !ours.isEmpty else { continue }
+            let found = try? await self.services.log.ask(partition) { engine in
+                var found: [InstanceAddress] = []
+                for timeline in ours where !engine.isShown(timeline.digest, from: timeline.reload) {
+                    found.append(timeline.address)
+                }
+                return found
+            }
+            // A partition that does not answer says nothing of its instances.
+            gone += found ?? []
+        }
+        return gone
+    }
+}

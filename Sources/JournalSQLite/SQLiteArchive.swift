@@ -1,0 +1,132 @@
+import Glibc
+package import Journaling
+import Synchronization
+
+/// A record archive in one SQLite file.
+///
+/// WAL with `synchronous=NORMAL`: a record is with the operating system when ``write(_:removing:)`` returns, on the disk
+/// at the next checkpoint. A file that cannot be read is put aside and begun anew, since what is in it can be had again.
+package final class SQLiteArchive: RecordArchive {
+    /// "Frsa", SQLite's application id.
+    private static let applicationID: Int64 = 0x4672_7361
+    private static let version: Int64 = 1
+
+    private let store: Mutex<Store?>
+
+    /// One connection with its statements. Used under the lock alone.
+    private final class Store {
+        let database: Database
+        let begin: Statement
+        let commit: Statement
+        let rollback: Statement
+        let insert: Statement
+        let remove: Statement
+        let all: Statement
+
+        init(path: String) throws(SQLiteFailure) {
+            self.database = try Database(path: path, access: .readWrite)
+            _ = try self.database.text("PRAGMA journal_mode = WAL")
+            try self.database.execute("PRAGMA synchronous = NORMAL")
+            let version = try self.database.integer("PRAGMA user_version")
+            if version != SQLiteArchive.version {
+                try self.database.execute("BEGIN IMMEDIATE")
+                try self.database.execute("DROP TABLE IF EXISTS records")
+                try self.database.execute(
+                    "CREATE TABLE records (number INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT"
+                )
+                try self.database.execute("PRAGMA application_id = \(SQLiteArchive.applicationID)")
+                try self.database.execute("PRAGMA user_version = \(SQLiteArchive.version)")
+                try self.database.execute("COMMIT")
+            }
+            self.begin = try self.database.prepare("BEGIN IMMEDIATE")
+            self.commit = try self.database.prepare("COMMIT")
+            self.rollback = try self.database.prepare("ROLLBACK")
+            self.insert = try self.database.prepare("INSERT OR REPLACE INTO records VALUES (?1, ?2)")
+            self.remove = try self.database.prepare("DELETE FROM records WHERE number = ?1")
+            self.all = try self.database.prepare("SELECT number, bytes FROM records ORDER BY number")
+        }
+
+        func write(_ records: [ArchivedRecord], removing removed: [UInt64]) throws(SQLiteFailure) {
+            try self.begin.run()
+            do throws(SQLiteFailure) {
+                for record in records {
+                    self.insert.bind(Int64(clamping: record.number), at: 1)
+                    try self.insert.run(blob: record.bytes, at: 2)
+                }
+                for number in removed {
+                    self.remove.bind(Int64(clamping: number), at: 1)
+                    try self.remove.run()
+                }
+                try self.commit.run()
+            } catch {
+                // A failure may have ended the transaction already.
+                if self.database.isInTransaction { try? self.rollback.run() }
+                throw error
+            }
+        }
+
+        func readAll(_ body: (ArchivedRecord) -> Void) throws(SQLiteFailure) {
+            defer { self.all.reset() }
+            while try self.all.step() {
+                body(ArchivedRecord(number: UInt64(self.all.integer(at: 0)), bytes: self.all.bytes(at: 1)))
+            }
+        }
+    }
+
+    /// Opens an archive, or begins it.
+    ///
+    /// - Parameter path: Its file; others are made beside it. Nobody else may have it open.
+    /// - Throws: If the file can be neither opened nor begun anew.
+    package init(path: String) throws(JournalError) {
+        // SQLite opens what is there; an empty file is an empty database.
+        _ = try PosixFile(path: path, flags: O_RDWR | O_CREAT)
+        do throws(SQLiteFailure) {
+            self.store = Mutex(try Store(path: path))
+        } catch {
+            try Self.putAside(path, error)
+            do throws(SQLiteFailure) {
+                self.store = Mutex(try Store(path: path))
+            } catch {
+                throw error.journalError("beginning of the archive")
+            }
+        }
+    }
+
+    /// Makes way for a new file where one is damaged, or no database at all.
+    private static func putAside(_ path: String, _ failure: SQLiteFailure) throws(JournalError) {
+        // Sound: all paths are only read during the calls.
+        for suffix in ["-wal", "-shm"] { _ = unsafe unlink(path + suffix) }
+        guard unsafe rename(path, path + ".damaged") == 0 else { throw failure.journalError("opening of the archive") }
+        _ = try PosixFile(path: path, flags: O_RDWR | O_CREAT)
+    }
+
+    package func write(_ records: [ArchivedRecord], removing removed: [UInt64]) throws(JournalError) {
+        try self.withStore("write of \(records.count) records") { (store) throws(SQLiteFailure) in
+            try store.write(records, removing: removed)
+        }
+    }
+
+    package func readAll(_ body: (ArchivedRecord) -> Void) throws(JournalError) {
+        try self.withStore("read of all records") { (store) throws(SQLiteFailure) in try store.readAll(body) }
+    }
+
+    package func close() {
+        self.store.withLock { $0 = nil }
+    }
+
+    private func withStore(
+        _ action: String,
+        _ body: (Store) throws(SQLiteFailure) -> Void
+    ) throws(JournalError) {
+        let failure = self.store.withLock { store -> JournalError? in
+            guard let store else { return JournalError(.closed, "\(action) in a closed archive") }
+            do throws(SQLiteFailure) {
+                try body(store)
+                return nil
+            } catch {
+                return error.journalError(action)
+            }
+        }
+        if let failure { throw failure }
+    }
+}

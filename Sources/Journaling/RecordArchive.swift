@@ -1,0 +1,30 @@
+/// A place for records that are kept beside the log: written with a number, read again at the next start, all of them.
+///
+/// What is in it can be had again from elsewhere, so it promises less than a ``Journal``: a record that was written
+/// survives the end of the process, but a power cut may take the last ones.
+package protocol RecordArchive: Sendable {
+    /// Writes records and removes others, in one transaction. Blocks until the operating system has them.
+    ///
+    /// - Parameters:
+    ///   - records: Numbers that were never used before.
+    ///   - removed: Numbers of records; of those that do not exist nothing happens.
+    func write(_ records: [ArchivedRecord], removing removed: [UInt64]) throws(JournalError)
+
+    /// Hands out every record in the order of their numbers. Blocks.
+    func readAll(_ body: (ArchivedRecord) -> Void) throws(JournalError)
+
+    /// Nothing is written after it.
+    func close()
+}
+
+/// One record of a ``RecordArchive``.
+package struct ArchivedRecord: Hashable, Sendable {
+    /// At least 1, at most `Int64.max`.
+    package let number: UInt64
+    package let bytes: [UInt8]
+
+    package init(number: UInt64, bytes: [UInt8]) {
+        self.number = number
+        self.bytes = bytes
+    }
+}

@@ -1,0 +1,98 @@
+package import WidgetModel
+
+/// Keeps requests from a service that does not answer them well: closed while all is well, open after failures in a row,
+/// then half open, with one request on trial.
+///
+/// ```
+///            failures in a row               wait is over
+///   closed ─────────────────────▶ open ─────────────────────▶ half open
+///      ▲                            ▲                            │  │
+///      └──────── trial succeeds ────┼────────────────────────────┘  │
+///                                   └──── trial fails, twice as long┘
+/// ```
+///
+/// Source: Nygard, "Release It!" (2nd edition, 2018), "Circuit Breaker".
+package struct CircuitBreaker: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
+        /// Requests go; so many failed in a row.
+        case closed(failures: Int)
+        /// No request goes before `until`; opened so many times without a success between.
+        case open(until: Instant, times: Int)
+        /// One request is on its way that decides.
+        case halfOpen(times: Int)
+    }
+
+    package enum Permission: Hashable, Sendable {
+        case granted
+        /// One may go, to see.
+        case trial
+        /// Not before; nil if only the end of the trial can tell.
+        case refused(until: Instant?)
+    }
+
+    /// Failures in a row that open it.
+    private let failuresMax: Int
+    private let backoff: Backoff
+    /// Of whose breaker it is.
+    private let hash: UInt64
+    package private(set) var state = State.closed(failures: 0)
+    /// The service said itself when to come back.
+    private var heldUntil = Instant.epoch
+    /// How often it opened.
+    package private(set) var opened = 0
+
+    /// - Parameters:
+    ///   - failuresMax: At least 1.
+    ///   - backoff: How long it stays open.
+    ///   - hash: Gives each service its own times.
+    package init(failuresMax: Int, backoff: Backoff, hash: UInt64) {
+        self.failuresMax = failuresMax
+        self.backoff = backoff
+        self.hash = hash
+    }
+
+    /// Whether a request may go.
+    package func permission(at now: Instant) -> Permission {
+        if now < self.heldUntil { return .refused(until: self.heldUntil) }
+        switch self.state {
+        case .closed: return .granted
+        case .open(let until, _): return now < until ? .refused(until: until) : .trial
+        case .halfOpen: return .refused(until: nil)
+        }
+    }
+
+    /// A request goes, as permitted.
+    package mutating func sent() {
+        if case .open(_, let times) = self.state { self.state = .halfOpen(times: times) }
+    }
+
+    /// What was permitted did not go after all.
+    package mutating func withdrawn() {
+        if case .halfOpen(let times) = self.state { self.state = .open(until: .epoch, times: times) }
+    }
+
+    /// A request was answered well. What was sent before it opened changes nothing any more.
+    package mutating func succeeded() {
+        if case .open = self.state { return }
+        self.state = .closed(failures: 0)
+    }
+
+    /// A request was not answered well.
+    package mutating func failed(at now: Instant) {
+        switch self.state {
+        case .closed(let failures) where failures + 1 < self.failuresMax:
+            self.state = .closed(failures: failures + 1)
+        case .closed: self.open(at: now, times: 1)
+        case .halfOpen(let times): self.open(at: now, times: times + 1)
+        case .open: break
+        }
+    }
+
+    /// The service asks for no requests until then. What it asked for before holds if it is later.
+    package mutating func hold(until: Instant) { self.heldUntil = max(self.heldUntil, until) }
+
+    private mutating func open(at now: Instant, times: Int) {
+        self.opened += 1
+        self.state = .open(until: now + self.backoff.wait(after: times, hash: self.hash), times: times)
+    }
+}

@@ -1,0 +1,255 @@
+package import Engine
+package import WidgetModel
+
+/// When which timelines are asked for: the queue, the caps and the retries of one kind's timeline provider, as a value.
+///
+/// Whoever does the asking calls ``next(at:)`` until it gives nothing, sends each batch, and says what came of it; at
+/// ``wakesAt(_:)`` there may be more. A reload is in here from ``add(_:)`` until it was answered, is over or was
+/// refused. Everything is a function of the calls: no clock, no dice.
+package struct FetchPlanner: Sendable {
+    /// One request that may go.
+    package struct Batch: Hashable, Sendable {
+        package let number: Int
+        /// At least one, at most ``FetchLimits/batchMax``.
+        package let items: [FetchItem]
+    }
+
+    /// What has happened so far.
+    package struct Counters: Hashable, Sendable {
+        package var requests = 0
+        /// Requests that failed as a whole.
+        package var failedRequests = 0
+        /// Reloads that were answered, and attempts that have to be repeated.
+        package var answered = 0
+        package var retries = 0
+        /// Reloads whose time was over before they were answered.
+        package var expired = 0
+        /// Reloads that found no room; they are looked for again.
+        package var overflowed = 0
+        /// Reloads whose provider said 202 and did not call back in time.
+        package var neverCalled = 0
+
+        package init() {}
+    }
+
+    private struct Waiting: Sendable {
+        let item: FetchItem
+        let ticket: UInt64
+    }
+
+    private struct Delayed: Sendable {
+        let item: FetchItem
+        let ticket: UInt64
+        let until: Instant
+        let awaitsCall: Bool
+    }
+
+    private struct Known: Sendable {
+        /// The only entry of the queues that counts.
+        var ticket: UInt64
+        var failures = 0
+    }
+
+    package let limits: FetchLimits
+    package private(set) var breaker: CircuitBreaker
+    package private(set) var counters = Counters()
+    /// Never iterated.
+    private var known: [ReloadID: Known] = [:]
+    private var inFlight: [Int: [FetchItem]] = [:]
+    private var waiting = FetchQueue<Waiting> { $0.item.isBefore($1.item) }
+    private var delayed = FetchQueue<Delayed> { left, right in
+        left.until != right.until ? left.until < right.until : left.ticket < right.ticket
+    }
+    private var tickets: UInt64 = 0
+    /// When the rate would be even again, in microseconds: the theoretical arrival time of the generic cell rate
+    /// algorithm (ITU-T I.371).
+    private var arrival = Int64.min
+    /// Whether reloads found no room, so that they have to be looked for.
+    private var hasOverflowed = false
+
+    /// - Parameter name: Of app and kind, which gives its breaker times of its own.
+    package init(limits: FetchLimits, name: String) {
+        self.limits = limits
+        self.breaker = CircuitBreaker(
+            failuresMax: limits.failuresMax,
+            backoff: limits.breaker,
+            hash: StableHash.of(name)
+        )
+    }
+
+    /// Reloads that are in here, whatever they wait for.
+    package var count: Int { self.known.count }
+    package var requestsInFlight: Int { self.inFlight.count }
+
+    /// Takes a reload in, unless it is in already; false if there is no room.
+    @discardableResult
+    package mutating func add(_ item: FetchItem) -> Bool {
+        guard self.known[item.reload] == nil else { return true }
+        guard self.known.count < self.limits.waitingMax else {
+            self.counters.overflowed += 1
+            self.hasOverflowed = true
+            return false
+        }
+        self.enqueue(item, failures: 0)
+        return true
+    }
+
+    /// Whether reloads that found no room may be looked for now: half of what there is room for has gone. Says so once.
+    package mutating func wantsMore() -> Bool {
+        guard self.hasOverflowed, self.known.count <= self.limits.waitingMax / 2 else { return false }
+        self.hasOverflowed = false
+        return true
+    }
+
+    // MARK: Sending
+
+    /// The next request that may go now, nil if none may.
+    package mutating func next(at now: Instant) -> Batch? {
+        self.release(at: now)
+        guard self.inFlight.count < self.limits.inFlightMax, self.rateWait(at: now) == nil else { return nil }
+        let permission = self.breaker.permission(at: now)
+        if case .refused = permission { return nil }
+        var items: [FetchItem] = []
+        // On trial, a provider gets no more than it can lose.
+        let countMax = permission == .trial ? 1 : self.limits.batchMax
+        while items.count < countMax, let waiting = self.waiting.popFirst() {
+            let id = waiting.item.reload
+            guard self.known[id]?.ticket == waiting.ticket else { continue }
+            guard waiting.item.expiresAt > now else {
+                self.counters.expired += 1
+                self.known[id] = nil
+                continue
+            }
+            items.append(waiting.item)
+        }
+        guard !items.isEmpty else { return nil }
+        self.breaker.sent()
+        self.chargeRate(at: now)
+        self.counters.requests += 1
+        self.inFlight[self.counters.requests] = items
+        return Batch(number: self.counters.requests, items: items)
+    }
+
+    /// When there may be something to send although nothing happens until then; nil if only an event can change that.
+    package mutating func wakesAt(_ now: Instant) -> Instant? {
+        self.release(at: now)
+        let delayed = self.delayed.first?.until
+        guard self.waiting.count > 0, self.inFlight.count < self.limits.inFlightMax else { return delayed }
+        var ready = self.rateWait(at: now) ?? now
+        switch self.breaker.permission(at: now) {
+        case .granted, .trial: break
+        case .refused(until: nil): return delayed
+        case .refused(let until?): ready = max(ready, until)
+        }
+        return delayed.map { min($0, ready) } ?? ready
+    }
+
+    // MARK: What came of it
+
+    /// The request was answered well, and says so of these reloads; the others of the batch are tried again.
+    ///
+    /// - Parameters:
+    ///   - answered: Whose timeline has come, or which are not to be asked about again.
+    ///   - called: For which the provider will call back.
+    package mutating func succeeded(
+        _ batch: Int,
+        answered: Set<ReloadID>,
+        called: Set<ReloadID> = [],
+        at now: Instant
+    ) {
+        guard let items = self.inFlight.removeValue(forKey: batch) else { return }
+        self.breaker.succeeded()
+        for item in items where self.known[item.reload] != nil {
+            if answered.contains(item.reload) {
+                self.counters.answered += 1
+                self.known[item.reload] = nil
+            } else if called.contains(item.reload) {
+                self.delay(item, until: now + self.limits.callbackMax, awaitsCall: true)
+            } else {
+                self.retry(item, at: now)
+            }
+        }
+    }
+
+    /// The request failed: everything of it is tried again.
+    ///
+    /// - Parameter retryAfter: When the provider said to come back.
+    package mutating func failed(_ batch: Int, retryAfter: Interval? = nil, at now: Instant) {
+        guard let items = self.inFlight.removeValue(forKey: batch) else { return }
+        self.counters.failedRequests += 1
+        self.breaker.failed(at: now)
+        if let retryAfter { self.breaker.hold(until: now + min(retryAfter, self.limits.retryAfterMax)) }
+        for item in items where self.known[item.reload] != nil { self.retry(item, at: now) }
+    }
+
+    /// The request was not sent after all: nothing of it is out any more.
+    package mutating func withdrawn(_ batch: Int) {
+        guard let items = self.inFlight.removeValue(forKey: batch) else { return }
+        self.breaker.withdrawn()
+        for item in items { self.known[item.reload] = nil }
+    }
+
+    /// A timeline has come for a reload by another way than as the answer to a request; false if nobody waits for it.
+    package mutating func calledBack(_ reload: ReloadID) -> Bool {
+        guard self.known.removeValue(forKey: reload) != nil else { return false }
+        self.counters.answered += 1
+        return true
+    }
+
+    // MARK: Parts
+
+    private mutating func enqueue(_ item: FetchItem, failures: Int) {
+        self.tickets += 1
+        self.known[item.reload] = Known(ticket: self.tickets, failures: failures)
+        self.waiting.insert(Waiting(item: item, ticket: self.tickets))
+    }
+
+    private mutating func retry(_ item: FetchItem, at now: Instant) {
+        self.counters.retries += 1
+        let failures = (self.known[item.reload]?.failures ?? 0) + 1
+        self.known[item.reload]?.failures = failures
+        self.delay(
+            item,
+            until: now + self.limits.retry.wait(after: failures, hash: item.hash),
+            awaitsCall: false
+        )
+    }
+
+    private mutating func delay(_ item: FetchItem, until: Instant, awaitsCall: Bool) {
+        self.tickets += 1
+        self.known[item.reload]?.ticket = self.tickets
+        self.delayed.insert(Delayed(item: item, ticket: self.tickets, until: until, awaitsCall: awaitsCall))
+    }
+
+    /// Lets those into the queue whose wait is over.
+    private mutating func release(at now: Instant) {
+        while let first = self.delayed.first, first.until <= now {
+            _ = self.delayed.popFirst()
+            guard let known = self.known[first.item.reload], known.ticket == first.ticket else { continue }
+            guard first.item.expiresAt > now else {
+                self.counters.expired += 1
+                self.known[first.item.reload] = nil
+                continue
+            }
+            if first.awaitsCall { self.counters.neverCalled += 1 }
+            self.enqueue(first.item, failures: known.failures)
+        }
+    }
+
+    // MARK: Rate
+
+    /// Microseconds between two requests at an even pace.
+    private var spacing: Int64 { self.limits.ratePeriod.milliseconds * 1000 / Int64(max(1, self.limits.rateCount)) }
+
+    /// When the rate lets the next request go; nil if that is now.
+    private func rateWait(at now: Instant) -> Instant? {
+        guard self.arrival != .min else { return nil }
+        let ready = self.arrival - self.spacing * Int64(self.limits.rateBurst - 1)
+        guard ready > now.milliseconds * 1000 else { return nil }
+        return Instant(milliseconds: (ready + 999) / 1000)
+    }
+
+    private mutating func chargeRate(at now: Instant) {
+        self.arrival = max(self.arrival, now.milliseconds * 1000) + self.spacing
+    }
+}

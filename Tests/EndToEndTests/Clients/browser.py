@@ -1,0 +1,122 @@
+"""Chromium without a window, driven over its debugging pipe: opens a page, waits for what it shows, takes pictures.
+
+    browser.py --url … --wait 'expression' --wait 'another' --shots folder
+
+Each expression is asked until it is true, and then said: `seen <its number>`. At the end the page is pictured light and dark,
+wide and as on a phone. Exits with 1 and what the page logged if something never becomes true.
+"""
+
+import argparse
+import base64
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+SIZES = {"wide": (1120, 760, 1), "phone": (390, 844, 2)}
+
+
+class Browser:
+    def __init__(self, program: str, profile: str) -> None:
+        from_us, to_browser = os.pipe()
+        from_browser, to_us = os.pipe()
+        # Chromium reads commands from descriptor 3 and writes answers to 4.
+        shell = f"exec 3<&{from_us} 4>&{to_us}; exec \"$@\""
+        self.process = subprocess.Popen(
+            ["bash", "-c", shell, "browser", program, "--headless=new", "--no-sandbox", "--disable-gpu",
+             "--disable-dev-shm-usage", "--ignore-certificate-errors", "--no-first-run", "--hide-scrollbars",
+             "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"],
+            pass_fds=[from_us, to_us], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )
+        os.close(from_us)
+        os.close(to_us)
+        self.commands = os.fdopen(to_browser, "wb", buffering=0)
+        self.answers = os.fdopen(from_browser, "rb")
+        self.number = 0
+        self.session: str | None = None
+        self.log: list[str] = []
+        self.rest = b""
+
+    def call(self, method: str, **parameters: object) -> dict:
+        self.number += 1
+        message = {"id": self.number, "method": method, "params": parameters}
+        if self.session:
+            message["sessionId"] = self.session
+        self.commands.write(json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self.read()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']}")
+                return answer["result"]
+            if answer.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
+                self.log.append(json.dumps(answer["params"])[:500])
+
+    def read(self) -> dict:
+        while b"\0" not in self.rest:
+            part = self.answers.read1(65_536)
+            if not part:
+                raise RuntimeError("the browser has ended")
+            self.rest += part
+        message, self.rest = self.rest.split(b"\0", 1)
+        return json.loads(message)
+
+    def open(self, url: str) -> None:
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+        self.call("Page.navigate", url=url)
+
+    def value(self, expression: str) -> object:
+        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+
+    def picture(self, file: pathlib.Path, size: str, scheme: str) -> None:
+        width, height, scale = SIZES[size]
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=size == "phone")
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
+                                                          {"name": "prefers-reduced-motion", "value": "reduce"}])
+        data = self.call("Page.captureScreenshot", format="png")["data"]
+        file.write_bytes(base64.b64decode(data))
+
+    def close(self) -> None:
+        self.commands.close()
+        self.process.terminate()
+        self.process.wait(timeout=30)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default="chromium")
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--wait", action="append", default=[])
+    parser.add_argument("--shots", type=pathlib.Path)
+    parser.add_argument("--seconds", type=float, default=120, help="the longest wait for one expression")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        browser = Browser(options.program, profile)
+        try:
+            browser.open(options.url)
+            for number, expression in enumerate(options.wait):
+                deadline = time.monotonic() + options.seconds
+                while browser.value(expression) is not True:
+                    if time.monotonic() > deadline:
+                        text = browser.value("document.body.innerText")
+                        sys.exit(f"never true: {expression}\n{text}\n" + "\n".join(browser.log[-20:]))
+                    time.sleep(0.05)
+                print(f"seen {number}", flush=True)
+            if options.shots:
+                options.shots.mkdir(parents=True, exist_ok=True)
+                for size in SIZES:
+                    for scheme in ("light", "dark"):
+                        browser.picture(options.shots / f"{size}-{scheme}.png", size, scheme)
+                print(f"pictures in {options.shots}", flush=True)
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+import APNSWire
+import Engine
+import Gateway
+import HTTPTransport
+import IntentMatching
+import Journaling
+import Logging
+import Synchronization
+import Testing
+import TimelineProviding
+import WidgetModel
+
+/// A fetcher of the scores kind over an in-memory log, and a provider that says what a test wants.
+final class ProviderScene: Sendable {
+    static let key = KindKey(app: Sports.app, kind: Sports.scores.kind)
+
+    let scene: OwnerScene
+    let contents: ContentStore
+    let archive: any RecordArchive
+    let states = KindStates()
+    let fetcher: TimelineFetcher
+    let providers: TimelineProviders
+    private let world: World
+
+    /// What the provider was asked, what it answers, and what was shown of it.
+    private final class World: Sendable {
+        let asked = Mutex<[JSONValue]>([])
+        let findings = Mutex<[String?]>([])
+        let shown = Mutex<[ContentTable.Due]>([])
+        let reply = Mutex<@Sendable (JSONValue) throws -> HTTPClientResponse>({ ProviderScene.answer($0) })
+    }
+
+    init(
+        _ scene: OwnerScene,
+        archive: any RecordArchive = MemoryArchive(),
+        _ change: (inout FetchLimits) -> Void = { _ in }
+    ) throws {
+        let world = World()
+        let clock = scene.time.makeClock()
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let contents = ContentStore(archive: archive, bytesMax: 1_000_000, logger: logger)
+        try contents.load(at: clock.now())
+        var limits = FetchLimits()
+        change(&limits)
+        let connection = ProviderConnection(
+            url: ProviderURL(isSecure: false, host: "127.0.0.1", port: 1, path: "/"),
+            token: "secret",
+            timeout: .seconds(10)
+        ) { request, _ in
+            let value = try JSONReader().parse(request.body, limits: JSONLimits())
+            world.asked.withLock { $0.append(value) }
+            world.findings.withLock { $0.append(request.headers["freshet-findings"]) }
+            return try world.reply.withLock { $0 }(value)
+        }
+        let services = TimelineFetcher.Services(
+            log: scene.log,
+            contents: contents,
+            states: self.states,
+            clock: clock,
+            logger: logger,
+            publish: { due in world.shown.withLock { $0 += due } }
+        )
+        self.scene = scene
+        self.world = world
+        self.archive = archive
+        self.contents = contents
+        self.fetcher = TimelineFetcher(
+            key: Self.key,
+            connection: connection,
+            limits: limits,
+            answerBytesMax: 1_000_000,
+            services: services
+        )
+        self.providers = TimelineProviders(
+            fetchers: [self.fetcher],
+            gallery: Gallery(age: .hours(1), clock: clock),
+            services: services
+        )
+    }
+
+    /// What the provider answers from now on.
+    func reply(_ body: @escaping @Sendable (JSONValue) throws -> HTTPClientResponse) {
+        self.world.reply.withLock { $0 = body }
+    }
+
+    var asked: [JSONValue] { self.world.asked.withLock { $0 } }
+    /// The findings that each request brought.
+    var told: [String?] { self.world.findings.withLock { $0 } }
+    /// The entries that were shown: instance and content.
+    var shown: [String] { self.world.shown.withLock { $0.map { "\($0.timeline.address) \(Self.text($0.entry))" } } }
+
+    static func text(_ entry: StoredTimeline.Entry) -> String { String(decoding: entry.content, as: UTF8.self) }
+
+    /// Registers a host and hands its reloads to the fetcher; gives their ids.
+    @discardableResult
+    func add(_ host: String, instances: Int = 1) async throws -> [ReloadID] {
+        try await self.scene.register(host, instances: instances)
+        try await self.scene.settle()
+        let ids = try await self.outstanding(host)
+        await self.fetcher.fetch(ids)
+        return ids
+    }
+
+    func outstanding(_ host: String) async throws -> [ReloadID] {
+        try await self.scene.log.ask(HostID(host)) { $0.outstandingReloads(host: HostID(host)) }.map(\.id)
+    }
+
+    /// Asks again until a condition holds.
+    func eventually(
+        _ what: String,
+        sourceLocation: SourceLocation = #_sourceLocation,
+        _ condition: () async throws -> Bool
+    ) async throws {
+        for _ in 0..<20_000 {
+            if try await condition() { return }
+            try await self.scene.settle()
+        }
+        Issue.record("never happened: \(what)", sourceLocation: sourceLocation)
+    }
+
+    /// A timeline of one entry, whose content is the team, for everything that was asked.
+    static func answer(
+        _ question: JSONValue,
+        status: Int = 200,
+        only: Int = .max,
+        policy: String = #""never""#,
+        content: String = #""x""#
+    ) -> HTTPClientResponse {
+        guard case .array(let requests)? = question["requests"], case .string(let now)? = question["now"] else {
+            return HTTPClientResponse(status: 400, headers: [:], body: [])
+        }
+        let answers = requests.prefix(only).compactMap { request -> String? in
+            guard case .string(let id)? = request["id"] else { return nil }
+            return
+                #"{"id":"\#(id)","timeline":{"entries":[{"date":"\#(now)","content":\#(content)}],"policy":\#(policy)}}"#
+        }
+        return Self.response(status, #"{"answers":[\#(answers.joined(separator: ","))]}"#)
+    }
+
+    static func response(_ status: Int, _ body: String, _ headers: HTTPFields = [:]) -> HTTPClientResponse {
+        HTTPClientResponse(status: status, headers: headers, body: Array(body.utf8))
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import JournalSQLite
+import Journaling
+import Testing
+
+@Suite struct SQLiteArchiveTests {
+    private static func record(_ number: UInt64, _ text: String) -> ArchivedRecord {
+        ArchivedRecord(number: number, bytes: Array(text.utf8))
+    }
+
+    private static func all(_ archive: some RecordArchive) throws -> [ArchivedRecord] {
+        var records: [ArchivedRecord] = []
+        try archive.readAll { records.append($0) }
+        return records
+    }
+
+    @Test func `what was written is there after the next opening, in the order of numbers, without what was removed`()
+        throws
+    {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/timelines.sqlite"
+        let first = try SQLiteArchive(path: path)
+        try first.write([Self.record(2, "b"), Self.record(1, "a"), Self.record(3, "")], removing: [])
+        try first.write([Self.record(9, "i")], removing: [2, 77])
+        #expect(try Self.all(first) == [Self.record(1, "a"), Self.record(3, ""), Self.record(9, "i")])
+        first.close()
+        #expect(throws: JournalError.self) { try first.write([], removing: []) }
+        let second = try SQLiteArchive(path: path)
+        #expect(try Self.all(second) == [Self.record(1, "a"), Self.record(3, ""), Self.record(9, "i")])
+        second.close()
+    }
+
+    @Test func `a file that is no archive is put aside`() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/timelines.sqlite"
+        try String(repeating: "no database ", count: 100).write(toFile: path, atomically: true, encoding: .utf8)
+        let archive = try SQLiteArchive(path: path)
+        #expect(try Self.all(archive) == [])
+        try archive.write([Self.record(1, "a")], removing: [])
+        #expect(try Self.all(archive) == [Self.record(1, "a")])
+        archive.close()
+        #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
+    }
+
+    @Test func `the archive in memory keeps the same promises, but for the process's end`() throws {
+        let archive = MemoryArchive()
+        try archive.write([Self.record(2, "b"), Self.record(1, "a")], removing: [])
+        try archive.write([Self.record(3, "c")], removing: [2, 77])
+        #expect(try Self.all(archive) == [Self.record(1, "a"), Self.record(3, "c")])
+    }
+}
