@@ -91,6 +91,9 @@ enum Callbacks {
         let streamID = unsafe freshet_frame_stream_id(frame)
         if unsafe self.pointer.pointee.isServer {
             guard unsafe freshet_headers_category(frame) == NGHTTP2_HCAT_REQUEST else { return 0 }
+            guard unsafe self.pointer.pointee.slab.liveCount < self.pointer.pointee.streamLimit.max else {
+                return unsafe self.refuse(session, streamID)
+            }
             let slot = unsafe self.pointer.pointee.slab.take(streamID: streamID, at: self.pointer.pointee.now)
             unsafe self.pointer.pointee.headerSlot = slot
             return unsafe nghttp2_session_set_stream_user_data(session, streamID, slot)
@@ -102,6 +105,21 @@ enum Callbacks {
         unsafe slot.pointee.headerListBytes = 0
         unsafe self.pointer.pointee.headerSlot = slot
         return 0
+    }
+
+    /// Refuses a stream above the limit, so that the client may send its request again. Its fields are still decoded.
+    private func refuse(_ session: OpaquePointer, _ streamID: Int32) -> Int32 {
+        unsafe self.pointer.pointee.rules.streams.reset(streamID)
+        let failure = unsafe self.pointer.pointee.countRefusedStream()
+        guard failure == 0 else { return failure }
+        let result = unsafe nghttp2_submit_rst_stream(
+            session,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            streamID,
+            HTTP2ErrorCode.refusedStream.rawValue
+        )
+        // nghttp2 resets a stream by itself for this; of two resets it sends the first.
+        return result == 0 ? LibraryCode.temporalCallbackFailure : result
     }
 
     func receivedData(
@@ -148,6 +166,9 @@ enum Callbacks {
             unsafe self.pointer.pointee.hasPeerSettings = true
             let streams = unsafe nghttp2_session_get_remote_settings(session, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS)
             unsafe self.pointer.pointee.events.append(.settings(maxConcurrentStreams: streams))
+            return 0
+        case FrameType.settings:
+            unsafe self.pointer.pointee.streamLimit.acknowledge()
             return 0
         case FrameType.ping where flags & FrameFlag.acknowledgement != 0:
             return unsafe self.acknowledgedPing(session, freshet_ping_payload(frame))

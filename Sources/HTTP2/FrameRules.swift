@@ -127,11 +127,14 @@ struct FrameRules {
         // A stream that only the server could open is nghttp2's to judge.
         guard head.streamID & 1 == 1 else { return .pass }
         switch self.streams.closing(of: head.streamID) {
-        case .byThisSide: return self.lateFrames.take(at: second) ? .pass : .tooMany(.maxLateFrames)
+        case .byThisSide: return self.takeLateFrame(at: second) ? .pass : .tooMany(.maxLateFrames)
         case .skipped where head.type == FrameType.headers: return .broken(.smallerStream)
         case .skipped, .byClient: return .broken(.closedStream)
         }
     }
+
+    /// Counts a frame that was on its way when this side ruled it out. False if there are too many.
+    mutating func takeLateFrame(at second: UInt32) -> Bool { self.lateFrames.take(at: second) }
 
     /// Notes a DATA frame that this side has sent: the reader answers it with credit for stream and connection.
     mutating func sentData() {

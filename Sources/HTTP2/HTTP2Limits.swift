@@ -7,8 +7,8 @@
 package struct HTTP2Limits: Hashable, Sendable {
     /// Streams the peer may have open at once. Default 1000, as APNs after the first valid token.
     ///
-    /// More are refused with REFUSED_STREAM, which a client may retry; the session ends (PROTOCOL_ERROR) if the peer
-    /// has acknowledged the limit and breaks it all the same.
+    /// More are refused with REFUSED_STREAM, which a client may retry. If it has acknowledged the limit, each counts for
+    /// ``streamErrorBurst``, before that for ``lateFrameBurst``.
     package var concurrentStreamsMax: UInt32 = 1000
 
     /// Bytes of one header list, counted as RFC 9113, 6.5.2 does: name + value + 32 for each field. Default 8192.

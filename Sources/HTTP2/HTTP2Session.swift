@@ -164,7 +164,11 @@ import CNghttp2
                 throw self.fail(self.error(library: count))
             }
             guard count > 0 else { return }
+            let start = buffer.count
             unsafe buffer.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+            if unsafe self.state.pointee.streamLimit.isUnsent {
+                unsafe self.state.pointee.streamLimit.announce(in: &buffer, from: start)
+            }
         }
     }
 
@@ -249,10 +253,14 @@ import CNghttp2
         }
     }
 
-    /// Announces another limit for the streams that the peer may have open.
+    /// Announces another limit for the streams that the client may have open. It counts at once: above it is refused
+    /// what the client sends before it knows, too; streams that are open stay.
     package func setMaxConcurrentStreams(_ limit: UInt32) {
-        self.submitSettings([(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue, limit)])
+        self.submitSettings([(StreamLimit.carrier, limit)], streams: limit)
     }
+
+    /// SETTINGS of this side that the client has not acknowledged.
+    package var unacknowledgedSettings: Int { unsafe self.state.pointee.streamLimit.unacknowledged }
 
     // MARK: Faults
 
@@ -344,14 +352,12 @@ extension HTTP2Session {
         switch self.role {
         case .server:
             // Some clients take the absence of the first for 1; the second spares nghttp2 its tree of priorities.
-            settings.append(
-                (Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), self.limits.concurrentStreamsMax)
-            )
+            settings.append((StreamLimit.carrier, self.limits.concurrentStreamsMax))
             settings.append((Int32(NGHTTP2_SETTINGS_NO_RFC7540_PRIORITIES.rawValue), 1))
         case .client:
             settings.append((Int32(NGHTTP2_SETTINGS_ENABLE_PUSH.rawValue), 0))
         }
-        self.submitSettings(settings.map { (UInt32($0.0), $0.1) })
+        self.submitSettings(settings, streams: self.limits.concurrentStreamsMax)
         // Sound: stream 0 is the connection; the call fails only without memory.
         _ = unsafe nghttp2_session_set_local_window_size(
             self.session,
@@ -361,8 +367,9 @@ extension HTTP2Session {
         )
     }
 
-    private func submitSettings(_ settings: [(UInt32, UInt32)]) {
-        let entries = settings.map { nghttp2_settings_entry(settings_id: Int32($0.0), value: $0.1) }
+    private func submitSettings(_ settings: [(Int32, UInt32)], streams: UInt32) {
+        let entries = settings.map { nghttp2_settings_entry(settings_id: $0.0, value: $0.1) }
+        if self.role == .server { unsafe self.state.pointee.streamLimit.submit(max: streams) }
         // Sound: nghttp2 copies the entries. It fails only without memory: every entry is within its range.
         _ = unsafe entries.withUnsafeBufferPointer {
             unsafe nghttp2_submit_settings(

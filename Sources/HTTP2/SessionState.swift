@@ -28,6 +28,8 @@ import CNghttp2
     var hasPeerSettings = false
     /// What every frame of the peer is judged by before nghttp2 reads it.
     var rules: FrameRules
+    /// Of a server: how many streams the client may have open.
+    var streamLimit: StreamLimit
     /// Bytes of requests that are not whole, and of answers that have not gone.
     var heldBytes = 0
     /// RFC 9113, 6.5.2, of the trailers that are being read.
@@ -40,6 +42,7 @@ import CNghttp2
         self.limits = limits
         unsafe self.headerSlot = nil
         self.rules = FrameRules(isServer: isServer, limits: limits)
+        self.streamLimit = StreamLimit(max: limits.concurrentStreamsMax)
         self.streamErrors = RateBucket(burst: limits.streamErrorBurst, perSecond: limits.streamErrorsPerSecond)
     }
 
@@ -55,6 +58,13 @@ import CNghttp2
         // Once is enough: resets that are queued before the GOAWAY must not keep it from going out.
         guard self.fault == nil else { return 0 }
         return self.streamErrors.take(at: self.now) ? 0 : self.fail(.maxStreamErrors)
+    }
+
+    /// Counts a stream above the limit: a fault if the client knew, else something that was on its way.
+    mutating func countRefusedStream() -> Int32 {
+        if self.streamLimit.isKnown { return self.countStreamError() }
+        guard self.fault == nil else { return 0 }
+        return self.rules.takeLateFrame(at: self.now) ? 0 : self.fail(.maxLateFrames)
     }
 
     mutating func countEmptyData(_ slot: UnsafeMutablePointer<StreamSlot>) -> Int32 {

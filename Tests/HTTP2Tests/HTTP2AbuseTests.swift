@@ -174,12 +174,38 @@ import Testing
         #expect(goAway?.number(at: 4) == HTTP2ErrorCode.enhanceYourCalm.rawValue)
     }
 
-    @Test func `a client that breaks the limit it has acknowledged is cut off`() throws {
+    @Test(arguments: [(9, 0), (10, 0), (11, 1), (12, 2)])
+    func `ten streams may be open at once, and those above are refused`(count: Int, refused: Int) throws {
         var limits = HTTP2Limits()
         limits.concurrentStreamsMax = 10
         let peer = try ServerPeer(limits)
-        let goAway = try self.feed(peer, pieces: 11) { Wire.request(self.stream($0)) }
-        #expect(goAway?.number(at: 4) == HTTP2ErrorCode.protocolError.rawValue)
+        try peer.receive((0..<count).flatMap { Wire.request(self.stream($0)) })
+        #expect(peer.batch.requests.count == count - refused)
+        #expect(try peer.sent().map(\.kind) == (0..<refused).map { _ in Wire.Kind.resetStream })
+        let passed = peer.events().filter { $0 == .limitPassed(.maxConcurrentStreams) }
+        #expect(passed.count == refused)
+    }
+
+    @Test(arguments: [(100, true), (101, false)])
+    func `a client that goes on above the limit that it knows is cut off`(count: Int, isServed: Bool) throws {
+        var limits = HTTP2Limits()
+        limits.concurrentStreamsMax = 10
+        let peer = try ServerPeer(limits)
+        let bytes = (0..<10 + count).flatMap { Wire.request(self.stream($0)) }
+        let error = Result { try peer.receive(bytes) }.failure as? HTTP2Error
+        #expect(error?.message == (isServed ? nil : "more than 100 stream errors at once, or 33 a second"))
+    }
+
+    @Test(arguments: [(10_000, true), (10_001, false)])
+    func `a client that never learns the limit is cut off, too`(count: Int, isServed: Bool) throws {
+        var limits = HTTP2Limits()
+        limits.concurrentStreamsMax = 10
+        let peer = try ServerPeer(limits, greeted: false)
+        try peer.receive(Wire.preface + Wire.settings())
+        let bytes = (0..<10 + count).flatMap { Wire.request(self.stream($0)) }
+        let error = Result { try peer.receive(bytes) }.failure as? HTTP2Error
+        let sentence = "more than 10000 frames on streams that were reset at once, or 1000 a second"
+        #expect(error?.message == (isServed ? nil : sentence))
     }
 
     @Test func `more than a thousand streams before the limit is acknowledged are refused`() throws {
@@ -205,5 +231,12 @@ import Testing
         }
         let error = #expect(throws: HTTP2Error.self) { try peer.receive(Wire.request(1)) }
         #expect(error?.code == .ended)
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? {
+        guard case .failure(let failure) = self else { return nil }
+        return failure
     }
 }

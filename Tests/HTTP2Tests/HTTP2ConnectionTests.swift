@@ -89,6 +89,55 @@ import Testing
         #expect(resets.map { $0.number(at: 0) } == [HTTP2ErrorCode.refusedStream.rawValue])
     }
 
+    @Test func `a refused stream's fields are decoded, so that those of the next are understood`() throws {
+        var limits = HTTP2Limits()
+        limits.concurrentStreamsMax = 1
+        let peer = try ServerPeer(limits)
+        try peer.receive(Wire.request(1))
+        let block = Wire.block(Wire.requestFields) + Wire.indexedLiteral("x-a", "b")
+        let flags = Wire.endHeaders | Wire.endStream
+        try peer.receive(Wire.frame(Wire.Kind.headers, flags: flags, stream: 3, block))
+        #expect(peer.respond(1, 200))
+        #expect(try peer.sent().map(\.kind) == [Wire.Kind.resetStream, Wire.Kind.headers])
+        // 62 is the newest entry of the dynamic table (RFC 7541, 2.3.3).
+        try peer.receive(
+            Wire.frame(Wire.Kind.headers, flags: flags, stream: 5, Wire.block(Wire.requestFields) + [0x80 | 62])
+        )
+        #expect(peer.requests() == [TextRequest(stream: 1), TextRequest(stream: 5, fields: ["x-a: b"])])
+    }
+
+    @Test func `the announced limit is what SETTINGS say, first and later`() throws {
+        let peer = try ServerPeer(greeted: false)
+        let streams = [UInt8(0), 3]
+        func announced() throws -> [UInt32] {
+            try peer.sent().filter { $0.kind == Wire.Kind.settings && $0.flags == 0 }.flatMap { frame in
+                stride(from: 0, to: frame.payload.count, by: 6).filter { Array(frame.payload[$0..<$0 + 2]) == streams }
+                    .map { frame.number(at: $0 + 2) }
+            }
+        }
+        #expect(try announced() == [1000])
+        try peer.receive(Wire.preface + Wire.settings() + Wire.settingsAcknowledgement)
+        peer.session.setMaxConcurrentStreams(1)
+        peer.session.setMaxConcurrentStreams(77)
+        #expect(try announced() == [1, 77])
+        #expect(peer.session.unacknowledgedSettings == 2)
+        try peer.receive(Wire.settingsAcknowledgement)
+        #expect(peer.session.unacknowledgedSettings == 1)
+    }
+
+    @Test func `a limit that is lowered counts at once, and leaves open streams alone`() throws {
+        let peer = try ServerPeer()
+        try peer.receive(Wire.request(1) + Wire.request(3))
+        peer.session.setMaxConcurrentStreams(1)
+        try peer.receive(Wire.request(5))
+        #expect(peer.requests().map(\.stream) == [1, 3])
+        #expect(try peer.sent().filter { $0.kind == Wire.Kind.resetStream }.map(\.stream) == [5])
+        #expect(peer.respond(1, 200) && peer.respond(3, 200))
+        _ = try peer.sent()
+        try peer.receive(Wire.request(7) + Wire.request(9))
+        #expect(peer.requests().map(\.stream) == [7])
+    }
+
     @Test func `a client keeps to the limit and sends the rest when there is room`() throws {
         var limits = HTTP2Limits()
         limits.concurrentStreamsMax = 1

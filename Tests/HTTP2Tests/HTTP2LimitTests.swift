@@ -67,6 +67,27 @@ import Testing
         #expect(peer.respond(1, 413))
     }
 
+    @Test(arguments: [(9, false), (10, false), (11, true)])
+    func `so much of a body is thrown away after its answer, then it is reset`(bytes: Int, isReset: Bool) throws {
+        var limits = HTTP2Limits()
+        limits.bodyBytesMax = 4
+        limits.discardedBytesMax = 10
+        let peer = try ServerPeer(limits)
+        try peer.receive(Wire.request(1, isLast: false) + Wire.data(1, [1, 2, 3, 4, 5], isLast: false))
+        #expect(peer.respond(1, 413))
+        _ = try peer.sent()
+        _ = peer.events()
+        for _ in 0..<bytes { try peer.receive(Wire.data(1, [0], isLast: false)) }
+        let resets = try peer.sent().filter { $0.kind == Wire.Kind.resetStream }
+        #expect(resets.map { $0.number(at: 0) } == (isReset ? [HTTP2ErrorCode.noError.rawValue] : []))
+        #expect(peer.events() == (isReset ? [.limitPassed(.maxDiscardedBytes)] : []))
+        // One that ends in time needs no reset.
+        guard !isReset else { return }
+        try peer.receive(Wire.data(1, [], isLast: true))
+        #expect(try peer.sent() == [])
+        #expect(peer.session.streamCount == 0)
+    }
+
     @Test(arguments: [(8, true), (9, false)])
     func `a header block may have 8 CONTINUATION frames`(count: Int, isTaken: Bool) throws {
         let peer = try ServerPeer()

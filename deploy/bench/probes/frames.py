@@ -330,12 +330,12 @@ def too_many_streams(gateway) -> None:
         peer.status(1, 403)
 
 
-@probe("push.endedByFault")
+@probe("push.limits.maxStreamErrors")
 def too_many_streams_knowingly(gateway) -> None:
-    """The same after the client has acknowledged the limit."""
+    """The same after the client has acknowledged the limit: refused, and ended when it goes on."""
     with Peer(gateway, gateway.push) as peer:
-        peer.send(*[request(stream, last=False) for stream in streams(1050)])
-        peer.goaway(PROTOCOL_ERROR)
+        peer.send(*[request(stream, last=False) for stream in streams(1200)])
+        peer.goaway(ENHANCE_YOUR_CALM)
 
 
 # --- What the protocol forbids
