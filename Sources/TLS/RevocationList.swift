@@ -6,8 +6,9 @@ import COpenSSL
 /// (`BEGIN X509 CRL`, RFC 5280 section 5), and lines with the SHA-256 fingerprint of a single certificate, in hex with or
 /// without colons, as `openssl x509 -fingerprint -sha256` prints it. Lines that begin with `#` are comments.
 ///
-/// The lists' signatures are not looked at: whoever may write the file may also say whom to believe. A list past its
-/// `nextUpdate` stays in force, so that a list that nobody renews locks nobody out; ``nextUpdateSeconds`` tells.
+/// A list counts only if an authority that client certificates are believed of has signed it and may sign lists (RFC 5280
+/// section 6.3.3): one that was exchanged on its way would give revoked certificates back. A list past its `nextUpdate`
+/// stays in force, so that a list that nobody renews locks nobody out and lets nobody in; ``nextUpdateSeconds`` tells.
 package struct RevocationList: Hashable, Sendable {
     /// A certificate as its issuer numbers it.
     private struct Entry: Hashable {
@@ -26,8 +27,11 @@ package struct RevocationList: Hashable, Sendable {
 
     /// Reads a text.
     ///
+    /// - Parameters:
+    ///   - source: Its lines and lists.
+    ///   - authorities: Certificates of those who may sign lists.
     /// - Throws: ``TLSError`` with the code `configuration`, which names the source and the line.
-    package init(_ source: PEMSource) throws(TLSError) {
+    package init(_ source: PEMSource, authorities: [PEMSource] = []) throws(TLSError) {
         let text = try source.open("revocation list").contents(max: Self.bytesMax, "revocation list", source)
         var isInBlock = false
         for (number, line) in text.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
@@ -45,7 +49,7 @@ package struct RevocationList: Hashable, Sendable {
             }
             self.fingerprints.insert(fingerprint)
         }
-        try self.readLists(.bytes(text), named: source.name)
+        try self.readLists(.bytes(text), named: source.name, authorities)
     }
 
     /// The longest file. Default 16 MiB, some 400,000 entries.
@@ -60,17 +64,51 @@ package struct RevocationList: Hashable, Sendable {
         return self.entries.contains(Entry(issuer: certificate.issuer, serialNumber: certificate.serialNumber))
     }
 
-    private mutating func readLists(_ text: PEMSource, named name: String) throws(TLSError) {
+    private mutating func readLists(
+        _ text: PEMSource,
+        named name: String,
+        _ authorities: [PEMSource]
+    ) throws(TLSError) {
+        // Without a list nobody asks who may sign one.
+        var issuers: [CertificateHandle] = []
         let bio = try text.open("revocation list")
         // Sound: the text is open for as long as `bio` lives; each list is freed at the end of its round.
         while let list = unsafe PEM_read_bio_X509_CRL(bio.pointer, nil, refusePassphrase, nil) {
             defer { unsafe X509_CRL_free(list) }
+            if issuers.isEmpty { issuers = try Self.certificates(authorities) }
+            guard unsafe Self.isSigned(list, by: issuers) else {
+                OpenSSLFault.clearQueue()
+                throw TLSError(
+                    .configuration,
+                    "revocation list \(name): a list that no authority of clientCA has signed, or none that may sign lists"
+                )
+            }
             unsafe self.read(list)
         }
         let faults = OpenSSLFault.takeQueue()
         guard faults.last?.meansNothingFound == true else {
             let reason = faults.first?.description ?? "damaged"
             throw TLSError(.configuration, "revocation list \(name): \(reason)", faults: faults)
+        }
+    }
+
+    private static func certificates(_ sources: [PEMSource]) throws(TLSError) -> [CertificateHandle] {
+        var certificates: [CertificateHandle] = []
+        for source in sources { certificates += try source.certificates("client authorities") }
+        return certificates
+    }
+
+    /// Whether one of the authorities with the issuer's name has signed a list and may sign lists; there may be several
+    /// while an authority changes its key. Sound for a complete list, which the caller keeps alive for the call.
+    private static func isSigned(_ list: OpaquePointer, by authorities: [CertificateHandle]) -> Bool {
+        let issuer = unsafe X509_CRL_get_issuer(list)
+        return authorities.contains { authority in
+            // Sound: name and key belong to the certificate, which its handle keeps.
+            guard unsafe X509_NAME_cmp(issuer, X509_get_subject_name(authority.pointer)) == 0,
+                unsafe X509_get_key_usage(authority.pointer) & UInt32(KU_CRL_SIGN) != 0,
+                let key = unsafe X509_get0_pubkey(authority.pointer)
+            else { return false }
+            return unsafe X509_CRL_verify(list, key) == 1
         }
     }
 

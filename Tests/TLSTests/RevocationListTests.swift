@@ -54,7 +54,7 @@ import Testing
         let also = try authority.issueClient(commonName: "also revoked")
         let good = try authority.issueClient(commonName: "good")
         let text = try self.list(authority, revoking: [revoked, also])
-        let list = try RevocationList(.text(text))
+        let list = try RevocationList(.text(text), authorities: [.text(authority.certificatePEM)])
         #expect(list.count == 2)
         #expect(try list.contains(self.peer(revoked, of: authority)))
         #expect(try list.contains(self.peer(also, of: authority)))
@@ -62,7 +62,10 @@ import Testing
 
         // The same number from another issuer is another certificate.
         let other = try CertificateAuthority.make(commonName: "Another root")
-        let foreign = try RevocationList(.text(self.list(other, revoking: [revoked])))
+        let foreign = try RevocationList(
+            .text(self.list(other, revoking: [revoked])),
+            authorities: [.text(authority.certificatePEM + other.certificatePEM)]
+        )
         #expect(foreign.count == 1)
         #expect(try !foreign.contains(self.peer(revoked, of: authority)))
     }
@@ -71,7 +74,10 @@ import Testing
         let authority = self.fixture.authority
         let revoked = try authority.issueClient(commonName: "revoked")
         let now = Int64(Date().timeIntervalSince1970)
-        let list = try RevocationList(.text(self.list(authority, revoking: [revoked], days: 2)))
+        let list = try RevocationList(
+            .text(self.list(authority, revoking: [revoked], days: 2)),
+            authorities: [.text(authority.certificatePEM)]
+        )
         let next = try #require(list.nextUpdateSeconds)
         #expect((now + 86_400...now + 3 * 86_400).contains(next))
         #expect(RevocationList().nextUpdateSeconds == nil)
@@ -85,10 +91,62 @@ import Testing
         let text =
             "# stolen in spring\n" + (try self.fingerprint(certificates[0])) + "\n\n  \(bare.trimmed)  \r\n"
             + (try self.list(authority, revoking: [certificates[2]])) + "# the end"
-        let list = try RevocationList(.text(text))
+        let list = try RevocationList(.text(text), authorities: [.text(authority.certificatePEM)])
         #expect(list.count == 3)
         let revoked = try certificates.map { try list.contains(self.peer($0, of: authority)) }
         #expect(revoked == [true, true, true, false])
+    }
+
+    @Test func `a list that no authority has signed is refused whole`() throws {
+        let authority = self.fixture.authority
+        let revoked = try authority.issueClient(commonName: "revoked")
+        let text = try self.list(authority, revoking: [revoked])
+        // Another authority of the same name has another key.
+        let name = try PeerCertificate(unverified: .text(authority.certificatePEM)).commonName
+        let namesake = try CertificateAuthority.make(commonName: try #require(name))
+        let stranger = try CertificateAuthority.make(commonName: "Another root")
+        for others in [[], [namesake], [stranger], [stranger, namesake]] {
+            let error = #expect(throws: TLSError.self) {
+                try RevocationList(.text(text), authorities: others.map { .text($0.certificatePEM) })
+            }
+            #expect(error?.code == .configuration)
+            let reason = "a list that no authority of clientCA has signed, or none that may sign lists"
+            #expect(error?.message.hasSuffix(reason) == true)
+        }
+        let known = [namesake, authority].map { PEMSource.text($0.certificatePEM) }
+        #expect(try RevocationList(.text(text), authorities: known).count == 1)
+    }
+
+    @Test func `a list that was altered is refused`() throws {
+        let authority = self.fixture.authority
+        let text = try self.list(authority, revoking: [try authority.issueClient(commonName: "revoked")])
+        let lines = text.split(separator: "\n").map(String.init)
+        let first = try #require(lines.firstIndex { $0.hasPrefix("-----BEGIN") })
+        let last = try #require(lines.firstIndex { $0.hasPrefix("-----END") })
+        var der = try #require(Data(base64Encoded: lines[(first + 1)..<last].joined()))
+        // The last byte is one of the signature.
+        der[der.count - 1] ^= 1
+        let base64 = der.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        let altered = "-----BEGIN X509 CRL-----\n\(base64)\n-----END X509 CRL-----\n"
+        let error = #expect(throws: TLSError.self) {
+            try RevocationList(.text(altered), authorities: [.text(authority.certificatePEM)])
+        }
+        #expect(error?.code == .configuration)
+    }
+
+    @Test func `a list of an authority that may not sign lists is refused`() throws {
+        let folder = try Scratch()
+        let key = try folder.write("ca.key", [])
+        let root = try folder.write("ca.pem", [])
+        let made = try openssl([
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout", key, "-out",
+            root,
+            "-subj", "/CN=No lists", "-addext", "keyUsage=critical,keyCertSign", "-days", "2",
+        ])
+        try #require(made.status == 0, "\(made.complaint)")
+        let authority = try CertificateAuthority(certificate: .file(root), privateKey: .file(key))
+        let text = try self.list(authority, revoking: [])
+        #expect(throws: TLSError.self) { try RevocationList(.text(text), authorities: [.file(root)]) }
     }
 
     @Test func `an empty list revokes nothing`() throws {
