@@ -61,6 +61,11 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The sender does not renew its token more often than allowed: `TooManyProviderTokenUpdates`.
     case tokenUpdates
 
+    // What the sender may do.
+
+    /// The key is for this kind of push: `Forbidden`.
+    case actionOfKey
+
     // The rest of the head and the body's size.
 
     /// `apns-id` is a UUID: `BadMessageId`.
@@ -97,6 +102,8 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     case bodyPresent
     /// Not more of it than the type allows: `PayloadTooLarge`.
     case bodySize
+    /// A location push comes with a provider token: `Forbidden`.
+    case typeOfCredential
 
     // What the body says: `BadPayload`, a reason of ours.
 
@@ -115,6 +122,8 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     case deviceTokenOfApp
     /// It is a control's for a controls push, and no control's for another: `DeviceTokenNotForTopic`.
     case deviceTokenOfType
+    /// Its host's lease has not run out: `ExpiredToken`.
+    case deviceTokenInTime
     /// It was not removed: `Unregistered`.
     case deviceTokenActive
 }

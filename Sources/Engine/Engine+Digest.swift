@@ -40,6 +40,7 @@ extension Engine {
         for removal in self.tokens.removalsInOrder {
             hash.combine(removal.token.bytes.span)
             hash.combine(UInt64(bitPattern: removal.at.milliseconds))
+            hash.combine(UInt64(removal.reason.rawValue))
         }
         self.digestChannels(into: &hash)
         hash.combine(self.log.count)

@@ -18,9 +18,9 @@ extension Engine {
     }
 
     /// Removes a host with all its tokens and instances. Budgets are remembered until they no longer hold anything back.
-    mutating func removeHost(_ host: UInt32) {
+    mutating func removeHost(_ host: UInt32, _ reason: TokenRemoval = .unregistered) {
         self.calendar.cancel(Self.timer(ofHost: host))
-        for token in self.hosts[host].tokens { self.forget(token.token, ofApp: self.hosts[host].app) }
+        for token in self.hosts[host].tokens { self.forget(token.token, ofApp: self.hosts[host].app, reason) }
         self.hosts[host].tokens = []
         self.hosts[host].isRegistered = false
         self.hosts[host].revision = 0
@@ -31,13 +31,17 @@ extension Engine {
         self.hosts[host].isInStandBy = false
         self.hosts[host].isInLowPower = false
         for instance in self.instances(of: host) where self.instances[instance].isLive {
-            self.removeInstance(instance, .hostRemoved)
+            self.removeInstance(instance, .hostRemoved, reason)
         }
         if self.hosts[host].firstInstance == InstanceTable.none { self.hosts.release(host) }
     }
 
     /// Takes an instance away: all that waits or is out for it ends `removed`; its budget stays as a tombstone.
-    mutating func removeInstance(_ instance: UInt32, _ reason: DecisionReason) {
+    mutating func removeInstance(
+        _ instance: UInt32,
+        _ reason: DecisionReason,
+        _ tokenReason: TokenRemoval = .unregistered
+    ) {
         var slot = self.instances[instance].pending.head
         while slot != PendingCauses.none {
             let push = self.causes[slot].push
@@ -48,7 +52,7 @@ extension Engine {
         self.causes.release(self.instances[instance].pending)
         self.removeReloads(of: instance, reason)
         self.index.remove(instance)
-        self.setControlToken(of: instance, nil)
+        self.setControlToken(of: instance, nil, tokenReason)
         self.hosts[self.instances[instance].host].liveInstances -= 1
         self.instances[instance].isLive = false
         self.instances[instance].isOrphaned = false
@@ -156,13 +160,17 @@ extension Engine {
     }
 
     /// From now on the token is answered as removed.
-    private mutating func forget(_ token: DeviceToken, ofApp app: UInt32) {
-        self.tokens.remove(token, at: self.time)
-        self.output.directory.append(.removed(token, app: self.apps.apps[Int(app)].id, at: self.time))
+    private mutating func forget(_ token: DeviceToken, ofApp app: UInt32, _ reason: TokenRemoval = .unregistered) {
+        self.tokens.remove(token, reason, at: self.time)
+        self.output.directory.append(.removed(token, app: self.apps.apps[Int(app)].id, reason, at: self.time))
     }
 
     /// Gives a control its own token, or takes it away.
-    mutating func setControlToken(of instance: UInt32, _ token: DeviceToken?) {
+    mutating func setControlToken(
+        of instance: UInt32,
+        _ token: DeviceToken?,
+        _ reason: TokenRemoval = .unregistered
+    ) {
         let old = self.instances[details: instance].controlToken
         let host = self.instances[instance].host
         guard old != token || self.isOfOtherEnvironment(controlOf: instance) else { return }
@@ -170,7 +178,7 @@ extension Engine {
             self.instances[details: instance].controlEnvironment = self.environment(of: host)
             return self.announce(token, host: host, instance: self.instances[details: instance].id)
         }
-        if let old { self.forget(old, ofApp: self.hosts[host].app) }
+        if let old { self.forget(old, ofApp: self.hosts[host].app, reason) }
         self.instances[details: instance].controlToken = token
         self.instances[instance].isControl = token != nil
         guard let token else { return }

@@ -42,7 +42,7 @@ extension Engine {
 
     private mutating func fireHost(_ host: UInt32) {
         guard self.hosts[host].isRegistered, let ends = self.hosts[host].leaseEnds, ends <= self.time else { return }
-        self.removeHost(host)
+        self.removeHost(host, .leaseEnded)
     }
 
     /// Arms the instance's timer for the first of its dates.

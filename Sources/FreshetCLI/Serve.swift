@@ -13,8 +13,8 @@ struct Serve: AsyncParsableCommand {
         abstract: "Run the gateway.",
         discussion: """
             Replays the log, opens the listeners and serves until SIGTERM or SIGINT, upon which it drains: not ready, \
-            GOAWAY, finish what is in work, stop within timeouts.drain. SIGHUP reads certificates, the revocation list \
-            and what the configuration says of client certificates again.
+            GOAWAY, finish what is in work, stop within timeouts.drain. SIGHUP reads certificates, provider keys, the \
+            revocation list and what the configuration says of teams and client certificates again.
             """
     )
 

@@ -32,6 +32,7 @@ package final class Gateway: Service {
     /// Set once the log is replayed; what is issued before is looked for then.
     private let providers = Mutex<TimelineProviders?>(nil)
     private let counters = PushCounters()
+    private let problems = ProblemCounters()
     private let senderLimits: SenderLimits
     /// What brings reloads to upstreams and webhooks, once the owners have started.
     private let deliverer = Mutex<ReloadDeliverer?>(nil)
@@ -103,6 +104,9 @@ package final class Gateway: Service {
         let senders = try SenderDirectory(self.configuration)
         // Everything that may be wrong with files is found before the log is touched.
         let plans = try ListenerPlans(self.configuration)
+        if let warning = DescriptorLimit.current?.warning(of: self.configuration) {
+            self.logger.warning("\(warning)")
+        }
         let deliveries = try DeliveryPlans(self.configuration)
         let group = MultiThreadedEventLoopGroup.singleton
         let connections = try ProviderConnections(self.configuration, on: group)
@@ -163,10 +167,10 @@ package final class Gateway: Service {
         self.logger.notice("stopped")
     }
 
-    /// Reads certificates and the revocation list again, changed or not; does nothing before the gateway is ready.
+    /// Reads certificates, keys and the revocation list again, changed or not; does nothing before the gateway is ready.
     ///
-    /// - Parameter configuration: The configuration as it is now, nil if it cannot be read: what it says of client
-    ///   certificates is taken, too.
+    /// - Parameter configuration: The configuration as it is now, nil if it cannot be read: what it says of teams and of
+    ///   client certificates is taken, too.
     package func reload(_ configuration: GatewayConfiguration?) {
         self.reloading.withLock { $0 }?.reload(configuration)
     }
@@ -319,7 +323,8 @@ extension Gateway {
             limits: HostRouteLimits(self.configuration.limits),
             providers: self.providers.withLock { $0 },
             states: self.states,
-            crossOrigin: CrossOrigin(self.configuration)
+            crossOrigin: CrossOrigin(self.configuration),
+            problems: self.problems
         )
         let operators = OperatorRoutes(
             log: log,
@@ -327,11 +332,14 @@ extension Gateway {
             followers: self.followers,
             directory: self.directory,
             counters: self.counters,
+            problems: self.problems,
             senderLimits: self.senderLimits,
             listeners: self.listeners,
             readiness: self.readiness,
             access: OperatorAccess(tokens: self.configuration.operators.tokens.map(\.value)),
             certificates: certificates,
+            clientCertificates: senders.certificates,
+            providerKeys: senders.keys,
             outgoing: outgoing,
             clock: self.clock,
             travel: self.movableClock.map { TimeTravel($0, self.clock, log) },
@@ -399,7 +407,7 @@ extension Gateway {
             partitions: self.configuration.partitions,
             clock: self.credentialClock,
             counters: self.counters,
-            limits: PushIntakeLimits(self.configuration.limits),
+            limits: PushIntakeLimits(self.configuration),
             senderLimits: self.senderLimits,
             channels: ChannelService(
                 log: log,

@@ -33,8 +33,16 @@ extension SenderDirectory {
     ///
     /// - Throws: ``TLSError`` that names the file.
     package init(_ configuration: GatewayConfiguration) throws(TLSError) {
-        try self.init(configuration) { (key) throws(TLSError) in
-            try ES256PublicKey(pem: .file(key.file), what: "provider key \(key.id)")
+        try self.init(configuration, read: ES256PublicKey.init(of:))
+    }
+
+    /// Reads the files of another configuration's keys and puts those in force, all of them or, if one cannot be read, none.
+    ///
+    /// - Parameter configuration: Its apps are those that are served.
+    /// - Throws: ``TLSError`` that names the file.
+    package func replaceKeys(_ configuration: GatewayConfiguration) throws(TLSError) {
+        try self.keys.replace { () throws(TLSError) in
+            try Self.keys(configuration, inForce: .all, read: ES256PublicKey.init(of:))
         }
     }
 
@@ -48,6 +56,23 @@ extension SenderDirectory {
         inForce: PushRules = .all,
         read: (GatewayConfiguration.ProviderKey) throws(TLSError) -> ES256PublicKey
     ) throws(TLSError) {
+        self.init(
+            keys: try Self.keys(configuration, inForce: inForce, read: read),
+            certificates: ClientCertificates(try ClientCertificateTable(configuration)),
+            rules: ProviderTokenRules(
+                ageMax: configuration.providerTokens.ageMax,
+                futureSkewMax: configuration.providerTokens.futureSkewMax
+            ),
+            updates: TokenUpdates(configuration.providerTokens),
+            bindsConnections: configuration.providerTokens.bindsConnections
+        )
+    }
+
+    private static func keys(
+        _ configuration: GatewayConfiguration,
+        inForce: PushRules,
+        read: (GatewayConfiguration.ProviderKey) throws(TLSError) -> ES256PublicKey
+    ) throws(TLSError) -> [Key] {
         var keys: [Key] = []
         for team in configuration.teams {
             for key in team.keys {
@@ -60,21 +85,38 @@ extension SenderDirectory {
                         environment: key.environment,
                         relatedKey: key.relatedKey
                     ),
+                    actions: SenderActions(key),
+                    isSlowedByRefusals: configuration.apps.contains { $0.team == team.id && $0.streamLimit == .apns },
                     meter: (key.rateLimit ?? configuration.rateLimits.perKey).map { RateMeter($0.limit) }
                 )
                 keys.append(Key(sender: sender, publicKey: try read(key)))
             }
         }
-        self.init(
-            keys: keys,
-            certificates: ClientCertificates(try ClientCertificateTable(configuration)),
-            rules: ProviderTokenRules(
-                ageMax: configuration.providerTokens.ageMax,
-                futureSkewMax: configuration.providerTokens.futureSkewMax
-            ),
-            updates: TokenUpdates(configuration.providerTokens),
-            bindsConnections: configuration.providerTokens.bindsConnections
-        )
+        return keys
+    }
+}
+
+extension ES256PublicKey {
+    /// Reads a key's file.
+    fileprivate init(of key: GatewayConfiguration.ProviderKey) throws(TLSError) {
+        try self.init(pem: .file(key.file), what: "provider key \(key.id)")
+    }
+}
+
+extension SenderActions {
+    fileprivate init(_ key: GatewayConfiguration.ProviderKey) {
+        self = key.allowedActions.map { $0.reduce(into: []) { $0.formUnion($1.actions) } } ?? .all
+    }
+}
+
+extension GatewayConfiguration.ProviderKey.Action {
+    fileprivate var actions: SenderActions {
+        switch self {
+        case .devices: .devices
+        case .targeted: .targeted
+        case .channels: .channels
+        case .hosts: .hosts
+        }
     }
 }
 
@@ -88,7 +130,8 @@ extension ClientCertificateTable {
                 App(
                     topics: TopicTable.App(number, app),
                     team: app.team,
-                    environment: app.environment == .production ? .production : .development
+                    environment: app.environment == .production ? .production : .development,
+                    slowsDown: app.streamLimit == .apns
                 )
             },
             rules: configuration.apps.enumerated().flatMap { number, app in
@@ -110,7 +153,13 @@ extension RevocationList {
             self.init()
             return
         }
-        try self.init(.file(file))
+        let listeners = configuration.listeners
+        let authorities = [listeners.push, listeners.manage, listeners.host, listeners.ops]
+            .filter(\.isEnabled)
+            .compactMap { configuration.tls(for: $0).clientAuthorities }
+        // Each file once, in the order of the listeners.
+        let files = authorities.enumerated().filter { !authorities[..<$0.offset].contains($0.element) }.map(\.element)
+        try self.init(.file(file), authorities: files.map { .file($0) })
     }
 }
 
@@ -180,12 +229,15 @@ extension EngineSettings {
 }
 
 extension PushIntakeLimits {
-    init(_ limits: GatewayConfiguration.Limits) {
+    init(_ configuration: GatewayConfiguration) {
         self.init()
+        let limits = configuration.limits
         self.deviceBodyBytesMax = limits.deviceBodyBytesMax
         self.targetedBodyBytesMax = limits.targetedBodyBytesMax
         self.tokenDigitsMax = limits.tokenDigitsMax
-        self.streamsBeforeTokenMax = UInt32(limits.streamsBeforeTokenMax)
+        // Whose the connection is, nobody knows yet.
+        let isAsAtAPNs = configuration.apps.contains { $0.streamLimit == .apns }
+        self.streamsBeforeTokenMax = isAsAtAPNs ? 1 : UInt32(limits.streamsBeforeTokenMax)
         self.verifiedTokensMax = limits.verifiedTokensMax
     }
 }
@@ -244,8 +296,8 @@ extension HostDirectory {
         switch change {
         case .bound(let token, let host, let app, let instance):
             self.bind(token, to: Entry(host: host, app: app, instance: instance, partition: partition))
-        case .removed(let token, let app, let at):
-            self.markRemoved(token, app: app, at: at, in: partition)
+        case .removed(let token, let app, let reason, let at):
+            self.markRemoved(token, app: app, reason, at: at, in: partition)
         case .forgotten(let token):
             self.forget(token, in: partition)
         }

@@ -272,6 +272,8 @@ extension HTTP1ServerHandler: HTTPConnectionBackend {
 
     func setMaxConcurrentStreams(_ limit: UInt32) {}
 
+    var unacknowledgedSettings: Int { 0 }
+
     func closeNow() {
         self.context?.close(promise: nil)
     }

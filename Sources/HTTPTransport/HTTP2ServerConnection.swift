@@ -29,8 +29,9 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     /// - Parameter streamsMax: What the peer may have open at first, if that is less than the listener allows.
     init(connection: HTTPConnection, loop: ListenerLoop, transport: SecureServerHandler, streamsMax: UInt32?) {
         var limits = loop.configuration.limits
+        connection.streamsMax = limits.concurrentStreamsMax
         if let streamsMax, streamsMax < limits.concurrentStreamsMax {
-            connection.heldStreamsMax = limits.concurrentStreamsMax
+            connection.isStreamLimitLow = true
             limits.concurrentStreamsMax = streamsMax
         }
         self.session = HTTP2Session(.server, limits: limits)
@@ -207,6 +208,8 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     func setMaxConcurrentStreams(_ limit: UInt32) {
         self.session.setMaxConcurrentStreams(limit)
     }
+
+    var unacknowledgedSettings: Int { self.session.unacknowledgedSettings }
 
     func closeNow() {
         self.transport?.closeNow()

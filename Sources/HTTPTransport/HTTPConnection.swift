@@ -21,8 +21,12 @@ package final class HTTPConnection {
     /// Answers that found their stream or connection gone.
     package private(set) var droppedAnswers = 0
 
-    /// The listener's limit of streams, kept back until the owner is content with the peer; nil once it is announced.
-    var heldStreamsMax: UInt32?
+    /// The listener's limit of streams; nil on HTTP/1.1.
+    var streamsMax: UInt32?
+    /// Whether a lower one is announced, until the owner is content with the peer.
+    var isStreamLimitLow = false
+    /// SETTINGS that a peer may leave without acknowledgement before it is told of another limit.
+    private static let unacknowledgedSettingsMax = 4
     /// Nil once the connection has gone.
     var backend: (any HTTPConnectionBackend)?
 
@@ -112,12 +116,23 @@ package final class HTTPConnection {
         self.backend?.setMaxConcurrentStreams(limit)
     }
 
-    /// Announces the listener's own limit of streams if the connection began with a lower one; once, and cheap after.
+    /// Announces the listener's own limit of streams if a lower one is in force, and is cheap if not.
+    ///
+    /// A peer that acknowledges nothing is told later: the limit changes with the first call after it does.
     package func liftStreamLimit() {
-        guard let limit = self.heldStreamsMax else { return }
-        self.heldStreamsMax = nil
+        guard self.isStreamLimitLow, let limit = self.streamsMax, self.mayAnnounce else { return }
+        self.isStreamLimitLow = false
         self.setMaxConcurrentStreams(limit)
     }
+
+    /// Announces a lower limit of streams than the listener's, until ``liftStreamLimit()``; those that are open stay.
+    package func lowerStreamLimit(to limit: UInt32) {
+        guard !self.isStreamLimitLow, let streamsMax, limit < streamsMax, self.mayAnnounce else { return }
+        self.isStreamLimitLow = true
+        self.setMaxConcurrentStreams(limit)
+    }
+
+    private var mayAnnounce: Bool { self.backend?.unacknowledgedSettings ?? 0 < Self.unacknowledgedSettingsMax }
 
     /// Closes at once; what was not flushed is lost.
     package func close() {
@@ -142,5 +157,7 @@ protocol HTTPConnectionBackend: AnyObject {
     func flush()
     func goAway(_ code: HTTP2ErrorCode, debug: String)
     func setMaxConcurrentStreams(_ limit: UInt32)
+    /// SETTINGS that the peer has not acknowledged.
+    var unacknowledgedSettings: Int { get }
     func closeNow()
 }

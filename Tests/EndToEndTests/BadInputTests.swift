@@ -12,6 +12,8 @@ import Testing
         let reason: String
     }
 
+    private static let id = "123e4567-e89b-12d3-a456-4266554400a0"
+
     private static let pushes = [
         Case(name: "malformed JSON", body: #"{"aps":{"content-changed":true},}"#, status: 400, reason: "BadPayload"),
         Case(name: "no body", body: "", status: 400, reason: "PayloadEmpty"),
@@ -151,10 +153,19 @@ import Testing
         let answer = try await gateway.curl(
             "POST",
             "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
-            headers: ["x-long: \(String(repeating: "x", count: 9000))"],
+            headers: ["apns-id: \(Self.id)", "x-long: \(String(repeating: "x", count: 9000))"],
             body: "{}"
         )
         #expect(answer.status == 431)
+        #expect(answer.headers["apns-id"] == Self.id)
+        let about = try await gateway.curl(
+            "POST",
+            "\(gateway.pushURL)/4/broadcasts/apps/\(TestGateway.app)",
+            headers: ["apns-request-id: \(Self.id)", "x-long: \(String(repeating: "x", count: 9000))"],
+            body: "{}"
+        )
+        #expect(about.status == 431)
+        #expect(about.headers["apns-request-id"] == Self.id)
         await gateway.stop()
     }
 

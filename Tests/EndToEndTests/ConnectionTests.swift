@@ -20,6 +20,34 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `where an app asks for APNs' limit, a refused push brings it back until one is accepted`() async throws {
+        let gateway = try await TestGateway.start(appSettings: "    streamLimit: apns")
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        _ = try await gateway.register(2, teams: ["seahawks"], bearer: bearer)
+        let gone = try await gateway.curl(
+            "DELETE",
+            "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(2))/widgets",
+            bearer: bearer
+        )
+        #expect(gone.status == 204)
+        // Good; removed, which costs nothing; unknown; removed, which lifts nothing either; good.
+        let probe = try Probe(
+            gateway,
+            push: true,
+            bearer: bearer,
+            options: [2, 99, 2, 1].flatMap { ["--token", TestGateway.token($0)] } + ["--close-after", "response"]
+        )
+        let seen = await probe.all().filter { $0.hasPrefix("settings") || $0.hasPrefix("response") }
+        #expect(
+            seen == [
+                "settings 1", "settings 1000", "response 200", "response 410", "settings 1", "response 400",
+                "response 410", "settings 1000", "response 200",
+            ]
+        )
+        await gateway.stop()
+    }
+
     @Test func `an idle client is told so`() async throws {
         let gateway = try await TestGateway.start(extra: "timeouts: {idle: 1s}")
         let probe = try Probe(gateway)

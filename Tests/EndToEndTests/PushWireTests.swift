@@ -55,6 +55,32 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `a token whose lease ran out has expired`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        let registered = try await gateway.curl(
+            "PUT",
+            "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/widgets",
+            bearer: bearer,
+            body: #"{"app":"\#(TestGateway.app)","lease":1,"instances":[]}"#
+        )
+        #expect(registered.status == 200, "\(registered.body)")
+        let gone = try await gateway.eventually("the lease has run out") {
+            let answer = try await self.push(gateway, TestGateway.token(1), bearer: bearer)
+            return answer.status == 410 ? answer : nil
+        }
+        #expect(gone.reason == "ExpiredToken")
+        #expect(gone.json["timestamp"] is Int64)
+        let asked = try await gateway.curl(
+            "GET",
+            "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/widgets",
+            bearer: bearer
+        )
+        #expect(asked.status == 410)
+        #expect((asked.json["detail"] as? String)?.hasPrefix("the lease ended at ") == true)
+        await gateway.stop()
+    }
+
     @Test func `an app in production has no unique id`() async throws {
         let gateway = try await TestGateway.start()
         let bearer = try await gateway.providerToken()

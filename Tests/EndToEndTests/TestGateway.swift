@@ -55,6 +55,7 @@ final class TestGateway: Sendable {
     ///   - managesChannels: Whether it has the listener for that, too.
     ///   - options: Further options of `serve`.
     ///   - timelineProvider: Where the timelines of both kinds are made.
+    ///   - descriptors: How many files and connections it may have open, nil for as many as the tests.
     static func start(
         in folder: String? = nil,
         partitions: Int = 1,
@@ -63,7 +64,8 @@ final class TestGateway: Sendable {
         environment: [String: String] = [:],
         managesChannels: Bool = false,
         options: [String] = [],
-        timelineProvider: String? = nil
+        timelineProvider: String? = nil,
+        descriptors: Int? = nil
     ) async throws -> TestGateway {
         let folder = try folder ?? self.makeFolder()
         if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
@@ -78,7 +80,8 @@ final class TestGateway: Sendable {
         // The program under `env`, since variables of its own are what it takes last but options.
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
         let serve = [self.program, "serve", "--config", "\(folder)/freshet.yaml"] + options
-        let command = try Command("env", variables + serve)
+        let limiter = descriptors.map { ["prlimit", "--nofile=\($0)"] } ?? []
+        let command = try Command("env", variables + limiter + serve)
         var log: [String] = []
         for await line in command.lines {
             log.append(line)
@@ -148,6 +151,11 @@ final class TestGateway: Sendable {
                       - {name: character, type: string, required: true}
             \(extra)
             """
+    }
+
+    /// A test that has failed before it came to ``stop()`` leaves no process behind.
+    deinit {
+        self.command.killHard()
     }
 
     /// Ends the gateway as an operator does, waits for it and removes its folder.

@@ -99,7 +99,8 @@ import WidgetModel
         scene.pass(.minutes(31))
         #expect(scene.engine.host(HostID("phone")) == nil)
         #expect(scene.outcomes(push) == [.removed: 1])
-        #expect(scene.output.directory.count == 1)
+        let end = Scene.start + .hours(3)
+        #expect(scene.output.directory == [.removed(Scene.token("phone"), app: Scene.sports, .leaseEnded, at: end)])
     }
 
     @Test func `a token may take another's place, and the old one is remembered for thirty days`() {
@@ -119,7 +120,7 @@ import WidgetModel
         #expect(
             scene.output.directory == [
                 .bound(new, host: HostID("phone"), app: Scene.sports, instance: nil),
-                .removed(old, app: Scene.sports, at: scene.now),
+                .removed(old, app: Scene.sports, .unregistered, at: scene.now),
             ]
         )
         #expect(scene.engine.host(HostID("phone"))?.tokens == [new])
@@ -165,7 +166,8 @@ import WidgetModel
         scene.apply(.push(push))
         #expect(scene.issued.map(\.instance.rawValue) == ["w2"])
         scene.register("phone", revision: 2, [Self.seahawks])
-        #expect(scene.output.directory == [.removed(Scene.token("light switch"), app: Scene.sports, at: scene.now)])
+        let token = Scene.token("light switch")
+        #expect(scene.output.directory == [.removed(token, app: Scene.sports, .unregistered, at: scene.now)])
     }
 
     @Test func `what does not fit is refused and changes nothing`() {

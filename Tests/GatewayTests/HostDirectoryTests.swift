@@ -1,4 +1,5 @@
 import APNSWire
+import Engine
 import Gateway
 import TestSupport
 import Testing
@@ -39,7 +40,7 @@ import WidgetModel
         self.directory.bind(self.token, to: Self.entry("a", "control"))
         #expect(self.directory.lookup(self.token) == .bound(Self.entry("a", "control")))
         self.remove(in: 0)
-        #expect(self.directory.lookup(self.token) == .removed(app: Sports.app, at: Sports.start))
+        #expect(self.directory.lookup(self.token) == .removed(app: Sports.app, .unregistered, at: Sports.start))
         #expect(self.directory.count == 1)
         self.directory.forget(self.token, in: PartitionID(0))
         #expect(self.directory.lookup(self.token) == .unknown)
@@ -77,7 +78,7 @@ import WidgetModel
         #expect(place.instanceID == nil)
         self.remove(in: 3)
         let removed = self.directory.find(words, of: 1, into: &place)
-        #expect(removed == .removed(isOfApp: false, at: Sports.start))
+        #expect(removed == .removed(isOfApp: false, .unregistered, at: Sports.start))
     }
 
     @Test func `an app that got no number at the start gets one with its first token`() {
@@ -109,7 +110,7 @@ import WidgetModel
             case 1:
                 let at = Instant(milliseconds: Int64(random.next() % 5))
                 self.directory.markRemoved(bytes, app: Sports.app, at: at, in: PartitionID(partition))
-                model.append((token, partition, .removed(app: Sports.app, at: at)))
+                model.append((token, partition, .removed(app: Sports.app, .unregistered, at: at)))
             default:
                 self.directory.forget(bytes, in: PartitionID(partition))
             }
@@ -143,7 +144,7 @@ import WidgetModel
         for word in words {
             switch (word, newest) {
             case (.bound, _), (.removed, .unknown): newest = word
-            case (.removed(_, let at), .removed(_, let other)) where at >= other: newest = word
+            case (.removed(_, _, let at), .removed(_, _, let other)) where at >= other: newest = word
             default: break
             }
         }
@@ -172,6 +173,7 @@ import WidgetModel
     func `of two removals the newer one counts`(newer: UInt16) {
         self.remove(in: newer, at: Sports.start + .hours(1))
         self.remove(in: 1 - newer)
-        #expect(self.directory.lookup(self.token) == .removed(app: Sports.app, at: Sports.start + .hours(1)))
+        let removed = HostDirectory.Lookup.removed(app: Sports.app, .unregistered, at: Sports.start + .hours(1))
+        #expect(self.directory.lookup(self.token) == removed)
     }
 }

@@ -38,21 +38,42 @@ import WidgetModel
         #expect(try await scene.send(method, target, try scene.key.providerToken()).place == place)
     }
 
-    @Test func `a body that is too large is 413`() async throws {
+    @Test(arguments: [(199, true), (200, true), (201, false)])
+    func `a body may be as long as its limit`(bytes: Int, isTaken: Bool) async throws {
         var limits = HostRouteLimits()
         limits.bodyBytesMax = 200
+        let scene = try await RouteScene(limits)
+        let body = RouteScene.body()
+        let padded = body + String(repeating: " ", count: bytes - body.utf8.count)
+        let answer = try await scene.send("PUT", RouteScene.path(Self.phone), try scene.key.providerToken(), padded)
+        #expect(answer.place == (isTaken ? ["200"] : ["413", "too-large"]))
+        #expect(scene.routes.problems.all.map { [$0.0.rawValue, "\($0.1)"] } == (isTaken ? [] : [["too-large", "1"]]))
+    }
+
+    @Test(arguments: [(299, true), (300, true), (301, false)])
+    func `an import may be as long as its limit`(bytes: Int, isTaken: Bool) async throws {
+        var limits = HostRouteLimits()
         limits.importBytesMax = 300
         let scene = try await RouteScene(limits)
-        let token = try scene.key.providerToken()
-        let body = RouteScene.body()
-        let exact = body + String(repeating: " ", count: 200 - body.utf8.count)
-        #expect(try await scene.send("PUT", RouteScene.path(Self.phone), token, exact).status == 200)
+        let lines = String(repeating: "\n", count: bytes)
+        let path = "/v1/apps/\(Sports.app)/hosts"
         #expect(
-            try await scene.send("PUT", RouteScene.path(Self.phone), token, exact + " ").place == ["413", "too-large"]
+            try await scene.send("POST", path, try scene.key.providerToken(), lines).place
+                == (isTaken ? ["200"] : ["413", "too-large"])
         )
-        let lines = String(repeating: "\n", count: 301)
+    }
+
+    @Test(arguments: [(2, true), (3, true), (4, false)])
+    func `an import may have as many lines as its limit`(count: Int, isTaken: Bool) async throws {
+        var limits = HostRouteLimits()
+        limits.importLinesMax = 3
+        let scene = try await RouteScene(limits)
+        // Lines that are wrong are answered each; blank ones do not count.
+        let lines = String(repeating: "{}\n\n", count: count)
+        let path = "/v1/apps/\(Sports.app)/hosts"
         #expect(
-            try await scene.send("POST", "/v1/apps/\(Sports.app)/hosts", token, lines).place == ["413", "too-large"]
+            try await scene.send("POST", path, try scene.key.providerToken(), lines).place
+                == (isTaken ? ["200"] : ["429", "too-many"])
         )
     }
 

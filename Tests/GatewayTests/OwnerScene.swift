@@ -55,8 +55,8 @@ final class OwnerScene: Sendable {
                         to: HostDirectory.Entry(host: host, app: app, instance: instance, partition: partition)
                     )
                 }
-                for case .removed(let token, let app, let at) in changes {
-                    directory.markRemoved(token, app: app, at: at, in: partition)
+                for case .removed(let token, let app, let reason, let at) in changes {
+                    directory.markRemoved(token, app: app, reason, at: at, in: partition)
                 }
             },
             applied: { followers.wake(.applied) },

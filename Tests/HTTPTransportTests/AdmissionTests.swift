@@ -45,6 +45,45 @@ import Testing
         }
     }
 
+    @Test func `a connection may be slowed down, and let go again`() throws {
+        let handler = RecordingHandler()
+        let connection = try EmbeddedConnection(handler)
+        connection.request("/a")
+        try connection.run()
+        let owner = try #require(handler.connection)
+        owner.lowerStreamLimit(to: 1)
+        owner.lowerStreamLimit(to: 1)
+        owner.flush()
+        try connection.run()
+        #expect(self.limits(connection) == [1000, 1])
+        owner.liftStreamLimit()
+        owner.lowerStreamLimit(to: 1)
+        owner.liftStreamLimit()
+        owner.lowerStreamLimit(to: 1000)
+        owner.flush()
+        try connection.run()
+        #expect(self.limits(connection) == [1000, 1, 1000, 1, 1000])
+    }
+
+    @Test func `a peer that acknowledges nothing hears of four limits at most`() throws {
+        let handler = RecordingHandler()
+        let connection = try EmbeddedConnection(handler)
+        connection.request("/a")
+        try connection.run()
+        let owner = try #require(handler.connection)
+        for _ in 0..<10 {
+            owner.lowerStreamLimit(to: 1)
+            owner.liftStreamLimit()
+        }
+        owner.flush()
+        try connection.run()
+        #expect(self.limits(connection) == [1000, 1, 1000, 1, 1000])
+        owner.lowerStreamLimit(to: 1)
+        owner.flush()
+        try connection.run()
+        #expect(self.limits(connection).last == 1)
+    }
+
     @Test func `streams beyond the first limit are refused, so that they may be sent again`() throws {
         let handler = RecordingHandler()
         handler.admission = .accepted(streamsMax: 1)

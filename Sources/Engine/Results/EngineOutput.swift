@@ -25,9 +25,17 @@ package enum DirectoryChange: Hashable, Sendable {
     /// The token now stands for this host, or for this control instance of it.
     case bound(DeviceToken, host: HostID, app: BundleID, instance: InstanceID?)
     /// The token stands for nothing any more; pushes to it are answered 410 with this instant.
-    case removed(DeviceToken, app: BundleID, at: Instant)
+    case removed(DeviceToken, app: BundleID, TokenRemoval, at: Instant)
     /// The token's removal need not be remembered any longer.
     case forgotten(DeviceToken)
+}
+
+/// Why a push token stands for nothing any more: what tells APNs' two reasons for a 410 from each other.
+package enum TokenRemoval: UInt8, Hashable, Sendable {
+    /// The host or its app's back end took it away, or another took its place: `Unregistered`.
+    case unregistered
+    /// Its host's lease ran out without a new registration: `ExpiredToken`.
+    case leaseEnded
 }
 
 /// What became of one record of an entry.

@@ -8,6 +8,13 @@ struct TokenTable: Sendable {
         let instance: UInt32
     }
 
+    /// A token that stands for nothing any more.
+    struct Removal: Sendable {
+        let token: DeviceToken
+        let at: Instant
+        let reason: TokenRemoval
+    }
+
     private enum Entry: Sendable {
         case bound(Binding)
         case removed(at: Instant)
@@ -15,7 +22,7 @@ struct TokenTable: Sendable {
 
     private var entries: [DeviceToken: Entry] = [:]
     /// Removed tokens in the order of their removal; a token that was bound again since is skipped when its turn comes.
-    private var removals: [(token: DeviceToken, at: Instant)] = []
+    private var removals: [Removal] = []
     private var firstRemoval = 0
     private(set) var boundCount = 0
 
@@ -30,10 +37,10 @@ struct TokenTable: Sendable {
         self.entries[token] = .bound(binding)
     }
 
-    mutating func remove(_ token: DeviceToken, at now: Instant) {
+    mutating func remove(_ token: DeviceToken, _ reason: TokenRemoval, at now: Instant) {
         if self.binding(of: token) != nil { self.boundCount -= 1 }
         self.entries[token] = .removed(at: now)
-        self.removals.append((token, now))
+        self.removals.append(Removal(token: token, at: now, reason: reason))
     }
 
     /// When the oldest removal may be forgotten, if there is one.
@@ -44,11 +51,11 @@ struct TokenTable: Sendable {
     /// Forgets the tokens that were removed that long ago, and gives them to `body` in the order of their removal.
     mutating func forget(at now: Instant, after retention: Interval, _ body: (DeviceToken) -> Void) {
         while self.firstRemoval < self.removals.count, self.removals[self.firstRemoval].at + retention <= now {
-            let (token, at) = self.removals[self.firstRemoval]
+            let removal = self.removals[self.firstRemoval]
             self.firstRemoval += 1
-            if case .removed(let last) = self.entries[token], last == at {
-                self.entries[token] = nil
-                body(token)
+            if case .removed(let last) = self.entries[removal.token], last == removal.at {
+                self.entries[removal.token] = nil
+                body(removal.token)
             }
         }
         // Amortised O(1): half of the array is dropped at most once for each time it was filled.
@@ -59,5 +66,5 @@ struct TokenTable: Sendable {
     }
 
     /// The removals that are still remembered, in their order; with duplicates of tokens that came and went.
-    var removalsInOrder: ArraySlice<(token: DeviceToken, at: Instant)> { self.removals[self.firstRemoval...] }
+    var removalsInOrder: ArraySlice<Removal> { self.removals[self.firstRemoval...] }
 }

@@ -16,14 +16,23 @@ package final class FileWatch: Sendable {
     package struct Subject: Sendable {
         /// What they are for, in logs.
         package let name: String
-        package let paths: [String]
+        /// They may become others when they are put to use.
+        package let paths: @Sendable () -> [String]
         /// Puts the files to use, or throws and leaves everything as it was. The result is for the log.
         package let use: @Sendable () throws -> Logger.Metadata
 
-        package init(name: String, paths: [String], use: @escaping @Sendable () throws -> Logger.Metadata) {
+        package init(
+            name: String,
+            paths: @escaping @Sendable () -> [String],
+            use: @escaping @Sendable () throws -> Logger.Metadata
+        ) {
             self.name = name
             self.paths = paths
             self.use = use
+        }
+
+        package init(name: String, paths: [String], use: @escaping @Sendable () throws -> Logger.Metadata) {
+            self.init(name: name, paths: { paths }, use: use)
         }
     }
 
@@ -98,7 +107,7 @@ package final class FileWatch: Sendable {
     }
 
     private static func digest(_ subject: Subject, _ read: (String) -> [UInt8]?) -> [UInt8] {
-        subject.paths.flatMap { path in
+        subject.paths().flatMap { path in
             // A file that cannot be read is a state of its own.
             read(path).map { Digests.sha256($0.span) } ?? [0]
         }

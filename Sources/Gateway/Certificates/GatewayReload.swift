@@ -1,10 +1,11 @@
 import FoundationEssentials
 import Logging
+import Synchronization
 import TLS
 import WidgetModel
 
-/// What a running gateway reads again: the listeners' certificates, the revocation list and, when it is asked to, what the
-/// configuration says of client certificates.
+/// What a running gateway reads again: the listeners' certificates, the provider keys, the revocation list and, when it is
+/// asked to, what the configuration says of teams and of client certificates.
 final class GatewayReload: Sendable {
     /// The keys that seal session tickets live so long at most: a new context is made with new ones. TLS 1.2 has no forward
     /// secrecy for what a ticket resumes, against whoever takes the key.
@@ -16,6 +17,8 @@ final class GatewayReload: Sendable {
     private let clock: LogClock
     private let logger: Logger
     private let watch: FileWatch
+    /// The configuration that the keys in force are of.
+    private let keyed: Shared<GatewayConfiguration>
 
     /// - Parameters:
     ///   - configuration: What the gateway was started with.
@@ -47,12 +50,19 @@ final class GatewayReload: Sendable {
         if let file = configuration.clientCertificates.revocationList {
             subjects.append(
                 FileWatch.Subject(name: "clientCertificates.revocationList", paths: [file]) {
-                    let list = try RevocationList(.file(file))
-                    senders.certificates.replace { $0.revoking(list) }
+                    let list = try senders.certificates.revoke { try RevocationList(configuration) }
                     return ["revoked": "\(list.count)"]
                 }
             )
         }
+        let keyed = Shared(configuration)
+        self.keyed = keyed
+        subjects.append(
+            FileWatch.Subject(name: "keys of teams", paths: { keyed.value.teams.flatMap { $0.keys.map(\.file) } }) {
+                try senders.replaceKeys(keyed.value)
+                return ["keys": "\(senders.keys.count)"]
+            }
+        )
         self.watch = FileWatch(subjects, logger: logger) { path in
             (try? Data(contentsOf: URL(filePath: path))).map { [UInt8]($0) }
         }
@@ -82,20 +92,28 @@ final class GatewayReload: Sendable {
 
     /// Reads everything again now, changed or not.
     ///
-    /// - Parameter fresh: The configuration as it is now, nil if it cannot be read. What it says of client certificates is
-    ///   taken; the rest takes a restart.
+    /// - Parameter fresh: The configuration as it is now, nil if it cannot be read. What it says of teams with their keys,
+    ///   and of client certificates, is taken; the rest takes a restart.
     func reload(_ fresh: GatewayConfiguration?) {
-        self.watch.useAll()
-        self.warn()
-        guard let fresh else { return }
-        let isSame = fresh.withClientCertificates(of: self.configuration) == self.configuration
+        defer { self.warn() }
+        guard let fresh else { return self.watch.useAll() }
+        let isSame = fresh.withSenders(of: self.configuration) == self.configuration
         if !isSame {
             self.logger.warning("the configuration has changes that take a restart; they are not in force")
         }
-        guard fresh.apps.map(\.bundleID) == self.configuration.apps.map(\.bundleID) else {
-            self.logger.warning("client certificates stay as they were, since the apps are others; restart to apply")
-            return
+        guard fresh.apps.map(\.owner) == self.configuration.apps.map(\.owner) else {
+            self.logger.warning(
+                "keys and client certificates stay those that the configuration named, since the apps are others; restart to apply"
+            )
+            return self.watch.useAll()
         }
+        // First, so that a file which nobody names any more is not asked for.
+        self.keyed.set(self.keyed.value.withTeams(of: fresh))
+        self.watch.useAll()
+        self.replaceClientCertificates(fresh)
+    }
+
+    private func replaceClientCertificates(_ fresh: GatewayConfiguration) {
         // Names and rules are new; the apps, and the file of revoked ones, are those that are served.
         let merged = self.configuration.withClientCertificates(of: fresh)
         do {
@@ -107,7 +125,7 @@ final class GatewayReload: Sendable {
         }
     }
 
-    /// Says which certificates end soon.
+    /// Says which certificates end soon, and whether a revocation list is older than it should be.
     private func warn() {
         for view in self.certificates.ending(now: self.clock.now()) {
             self.logger.warning(
@@ -117,10 +135,46 @@ final class GatewayReload: Sendable {
                 ]
             )
         }
+        if let due = self.senders.certificates.revocations.nextUpdate, due <= self.clock.now() {
+            self.logger.warning(
+                "a revocation list should have been renewed; it stays in force as it is",
+                metadata: ["nextUpdate": "\(ServerCertificates.text(due))"]
+            )
+        }
     }
 }
 
+/// A value that several threads read and one replaces.
+private final class Shared<Value: Sendable>: Sendable {
+    private let held: Mutex<Value>
+
+    init(_ value: Value) {
+        self.held = Mutex(value)
+    }
+
+    var value: Value { self.held.withLock { $0 } }
+
+    func set(_ value: Value) { self.held.withLock { $0 = value } }
+}
+
+extension GatewayConfiguration.App {
+    /// What has to be as it was for keys and certificates to mean the same.
+    fileprivate var owner: String { "\(self.bundleID) \(self.team)" }
+}
+
 extension GatewayConfiguration {
+    /// This configuration with another one's teams and keys.
+    fileprivate func withTeams(of other: GatewayConfiguration) -> GatewayConfiguration {
+        var merged = self
+        merged.teams = other.teams
+        return merged
+    }
+
+    /// This configuration with all that another one says of senders.
+    fileprivate func withSenders(of other: GatewayConfiguration) -> GatewayConfiguration {
+        self.withTeams(of: other).withClientCertificates(of: other)
+    }
+
     /// This configuration with what another one says of client certificates, app by app; its own file of revoked ones.
     fileprivate func withClientCertificates(of other: GatewayConfiguration) -> GatewayConfiguration {
         var merged = self

@@ -97,6 +97,7 @@ extension PushJudge {
         }
         try self.senders.check(token, now: now, inForce: self.rules)
         if !isLatest { try self.admit(token, connection, now) }
+        try self.check(.channels, of: token.sender)
         return token.sender
     }
 

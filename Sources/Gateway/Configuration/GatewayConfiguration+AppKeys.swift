@@ -29,6 +29,7 @@ extension GatewayConfiguration.App {
         visitor.scalar("developerMode", &self.isDeveloperMode, .flag)
         visitor.optional("maxMatched", &self.matchedMax, .integer(1...1_000_000_000))
         visitor.scalar("channels", &self.hasChannels, .flag)
+        visitor.scalar("streamLimit", &self.streamLimit, .choice())
         visitor.rate("rateLimit", &self.rateLimit)
         visitor.scalars("origins", &self.origins, .origin)
         self.visitCertificates(&visitor)

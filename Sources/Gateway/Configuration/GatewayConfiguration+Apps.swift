@@ -17,6 +17,18 @@ extension GatewayConfiguration {
 
     /// One key of a team.
     package struct ProviderKey: Hashable, Sendable {
+        /// What a key may be for.
+        package enum Action: String, Hashable, Sendable, CaseIterable {
+            /// Pushes to device tokens.
+            case devices
+            /// Targeted pushes.
+            case targeted
+            /// Channels and broadcasts.
+            case channels
+            /// Acting for hosts, and signing their credentials.
+            case hosts
+        }
+
         /// The `kid` of the tokens it signs; unique over all teams.
         package var id: KeyID
         /// A PEM file: Apple's .p8, or the public half alone, which is all that a gateway needs.
@@ -27,6 +39,8 @@ extension GatewayConfiguration {
         package var environment: App.Environment?
         /// The other key with topics whose tokens may come over the same connection. Default nil: none.
         package var relatedKey: KeyID?
+        /// What the key is for; anything else is `Forbidden`. Default nil: everything.
+        package var allowedActions: [Action]?
         /// How fast it may push. Default nil: ``RateLimits/perKey``.
         package var rateLimit: Rate?
 
@@ -52,6 +66,14 @@ extension GatewayConfiguration {
             case accept
         }
 
+        /// How many streams a connection that pushes to it may have open.
+        package enum StreamLimit: String, Hashable, Sendable, CaseIterable {
+            /// ``Limits/concurrentStreamsMax`` and ``Limits/streamsBeforeTokenMax``, whatever is pushed.
+            case constant
+            /// One before the first good provider token, and one after a refused push until one is accepted.
+            case apns
+        }
+
         package var bundleID: BundleID
         /// The team that owns it; one of ``GatewayConfiguration/teams``.
         package var team: TeamID
@@ -75,6 +97,8 @@ extension GatewayConfiguration {
         package var matchedMax: Int?
         /// Whether it has channels. Default true; otherwise what is about channels is 400 `FeatureNotEnabled`.
         package var hasChannels = true
+        /// Default constant.
+        package var streamLimit = StreamLimit.constant
         /// How fast pushes to it may come. Default nil: ``RateLimits/perApp``.
         package var rateLimit: Rate?
         /// The client certificates that may push to it instead of a provider token. Default none.

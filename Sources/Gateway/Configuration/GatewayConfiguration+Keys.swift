@@ -62,6 +62,7 @@ extension GatewayConfiguration {
                 visitor.optionalScalars("topics", &key.topics, .topic)
                 visitor.optional("environment", &key.environment, .choice())
                 visitor.optional("relatedKey", &key.relatedKey, .keyID)
+                visitor.optionalScalars("allows", &key.allowedActions, .choice())
                 visitor.rate("rateLimit", &key.rateLimit)
             }
         }

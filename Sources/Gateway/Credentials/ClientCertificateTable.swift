@@ -15,11 +15,19 @@ package struct ClientCertificateTable: Sendable {
         package let topics: TopicTable.App
         package let team: TeamID
         package let environment: PeerCertificate.Environment
+        /// Whether refused pushes slow down the connections of who may push to it.
+        package let slowsDown: Bool
 
-        package init(topics: TopicTable.App, team: TeamID, environment: PeerCertificate.Environment) {
+        package init(
+            topics: TopicTable.App,
+            team: TeamID,
+            environment: PeerCertificate.Environment,
+            slowsDown: Bool = false
+        ) {
             self.topics = topics
             self.team = team
             self.environment = environment
+            self.slowsDown = slowsDown
         }
 
         /// Whether a topic belongs to the app: its bundle id, with or without a suffix, or one of the extra ones.
@@ -60,7 +68,7 @@ package struct ClientCertificateTable: Sendable {
     private let rules: [Name: [Rule]]
     private let believesTopics: Bool
     private let rate: RateLimit?
-    private let revocations: RevocationList
+    let revocations: RevocationList
 
     /// - Parameters:
     ///   - apps: The apps, in the configuration's order.
@@ -105,7 +113,10 @@ package struct ClientCertificateTable: Sendable {
         // A sender is of one team; the configuration refuses to name a certificate for two.
         let grants = usable.filter { self.apps[$0.app].team == team }
         let meter = self.rate.map { RateMeter($0) }
-        return .sender(Sender(team: team, keyID: nil, topics: self.table(grants), meter: meter))
+        let isSlowed = grants.contains { self.apps[$0.app].slowsDown }
+        return .sender(
+            Sender(team: team, keyID: nil, topics: self.table(grants), isSlowedByRefusals: isSlowed, meter: meter)
+        )
     }
 
     /// An app that a certificate may push to, and the topics it may use there; nil for all.

@@ -1,5 +1,6 @@
 import Synchronization
 package import TLS
+package import WidgetModel
 
 /// The table of client certificates that is in force, for all event loops; replaced whole while the gateway runs.
 package final class ClientCertificates: Sendable {
@@ -7,6 +8,18 @@ package final class ClientCertificates: Sendable {
         var table: ClientCertificateTable
         /// What was judged before, by fingerprint: a certificate's rate is one over all its connections.
         var judged: [[UInt8]: ClientCertificateTable.Verdict] = [:]
+        /// Why the revocation list as it is now was not taken; nil if it was.
+        var refusal: String?
+    }
+
+    /// What is revoked, for operators.
+    package struct Revocations: Hashable, Sendable {
+        /// Certificates that are.
+        package let count: Int
+        /// When the first of the lists should have been renewed; nil if none says so.
+        package let nextUpdate: Instant?
+        /// Why the file as it is now was not taken; nil if it was.
+        package let refusal: String?
     }
 
     /// Verdicts that are remembered; more forgets them all.
@@ -30,6 +43,32 @@ package final class ClientCertificates: Sendable {
             if state.judged.count >= Self.judgedMax { state.judged = [:] }
             state.judged[certificate.sha256Fingerprint] = verdict
             return verdict
+        }
+    }
+
+    /// What is revoked now.
+    package var revocations: Revocations {
+        self.state.withLock { state in
+            let list = state.table.revocations
+            return Revocations(
+                count: list.count,
+                nextUpdate: list.nextUpdateSeconds.map { Instant(seconds: $0) },
+                refusal: state.refusal
+            )
+        }
+    }
+
+    /// Puts another revocation list in force.
+    ///
+    /// - Throws: Why `read` gave none; the list before it stays.
+    package func revoke(_ read: () throws -> RevocationList) throws -> RevocationList {
+        do {
+            let list = try read()
+            self.replace { $0.revoking(list) }
+            return list
+        } catch {
+            self.state.withLock { $0.refusal = "\(error)" }
+            throw error
         }
     }
 

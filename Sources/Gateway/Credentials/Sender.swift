@@ -10,6 +10,10 @@ package final class Sender: Sendable {
     package let topics: TopicTable
     /// Which other keys may share its connections.
     package let scope: KeyScope
+    /// What it may do.
+    package let actions: SenderActions
+    /// Whether a refused push takes the streams of its connections down to one, as at APNs.
+    package let isSlowedByRefusals: Bool
     /// How fast it may push, nil for as fast as it likes.
     package let meter: RateMeter?
 
@@ -18,12 +22,16 @@ package final class Sender: Sendable {
         keyID: KeyID?,
         topics: TopicTable,
         scope: KeyScope = KeyScope(),
+        actions: SenderActions = .all,
+        isSlowedByRefusals: Bool = false,
         meter: RateMeter? = nil
     ) {
         self.team = team
         self.keyID = keyID
         self.topics = topics
         self.scope = scope
+        self.actions = actions
+        self.isSlowedByRefusals = isSlowedByRefusals
         self.meter = meter
     }
 
@@ -34,6 +42,8 @@ package final class Sender: Sendable {
             keyID: sender.keyID,
             topics: TopicTable(copying: sender.topics),
             scope: sender.scope,
+            actions: sender.actions,
+            isSlowedByRefusals: sender.isSlowedByRefusals,
             meter: sender.meter
         )
     }

@@ -1,23 +1,15 @@
 package import APNSWire
-package import TLS
+import TLS
 package import WidgetModel
 
 /// The provider keys and client certificates that the configuration names.
 ///
-/// Immutable: a changed configuration makes a new one.
+/// Both may be replaced while the gateway runs; the rest is as the configuration was at the start.
 package struct SenderDirectory: Sendable {
-    /// A provider key of a team.
-    package struct Key: Sendable {
-        package let sender: Sender
-        package let publicKey: ES256PublicKey
+    package typealias Key = ProviderKeys.Key
 
-        package init(sender: Sender, publicKey: ES256PublicKey) {
-            self.sender = sender
-            self.publicKey = publicKey
-        }
-    }
-
-    private let keys: [KeyID: Key]
+    /// The provider keys, which may change while the gateway runs.
+    package let keys: ProviderKeys
     /// The table of client certificates, which may change while the gateway runs.
     package let certificates: ClientCertificates
     private let rules: ProviderTokenRules
@@ -35,9 +27,7 @@ package struct SenderDirectory: Sendable {
         updates: TokenUpdates = TokenUpdates(),
         bindsConnections: Bool = true
     ) {
-        var byID: [KeyID: Key] = [:]
-        for key in keys { if let id = key.sender.keyID { byID[id] = key } }
-        self.keys = byID
+        self.keys = ProviderKeys(keys)
         self.certificates = certificates
         self.rules = rules
         self.hostRules = hostRules
@@ -56,7 +46,7 @@ package struct SenderDirectory: Sendable {
     ) throws(ProviderTokenFault) -> VerifiedSender {
         // One sentence for all: which keys there are is nobody's business who has none.
         let fault = ProviderTokenFault(.invalidProviderToken, "no key of the team that the token names has signed it")
-        guard let key = self.keys[token.keyID] else { throw fault }
+        guard let key = self.keys.key(token.keyID) else { throw fault }
         guard inForce.met(.keyOfTeam, key.sender.team == token.team) else { throw fault }
         let holds = key.publicKey.verify(signature: token.signature.span, message: token.signingInput.span)
         guard inForce.met(.signature, holds) else { throw fault }
@@ -90,7 +80,7 @@ package struct SenderDirectory: Sendable {
     ///
     /// - Throws: ``Problem`` with `expired-credential` if it was valid once, else with `invalid-credential`.
     package func verify(_ credential: HostCredential, now: Instant) throws(Problem) -> Sender {
-        guard let key = self.keys[credential.keyID], key.sender.team == credential.claims.team else {
+        guard let key = self.keys.key(credential.keyID), key.sender.team == credential.claims.team else {
             throw Self.problem("no such key of that team")
         }
         guard key.publicKey.verify(signature: credential.signature.span, message: credential.signingInput.span) else {
@@ -104,6 +94,7 @@ package struct SenderDirectory: Sendable {
                 credential.claims.expiresAt <= now ? .expiredCredential : .invalidCredential
             )
         }
+        guard key.sender.actions.contains(.hosts) else { throw Self.problem("the key is not for hosts") }
         guard key.sender.topics.app(bundle: credential.claims.app) != nil else {
             throw Self.problem("the key is not for that app")
         }

@@ -1,4 +1,5 @@
 package import APNSWire
+package import Engine
 import Synchronization
 package import WidgetModel
 
@@ -30,7 +31,7 @@ package final class HostDirectory: Sendable {
     package enum Lookup: Hashable, Sendable {
         case bound(Entry)
         /// The token was removed at this instant; pushes to it are answered 410 for 30 days.
-        case removed(app: BundleID, at: Instant)
+        case removed(app: BundleID, TokenRemoval, at: Instant)
         case unknown
     }
 
@@ -74,8 +75,14 @@ package final class HostDirectory: Sendable {
         self.change(token) { $0.bind(token, $1, to: entry) }
     }
 
-    package func markRemoved(_ token: DeviceToken, app: BundleID, at instant: Instant, in partition: PartitionID) {
-        self.change(token) { $0.markRemoved(token, $1, app: app, at: instant, in: partition) }
+    package func markRemoved(
+        _ token: DeviceToken,
+        app: BundleID,
+        _ reason: TokenRemoval = .unregistered,
+        at instant: Instant,
+        in partition: PartitionID
+    ) {
+        self.change(token) { $0.markRemoved(token, $1, app: app, reason, at: instant, in: partition) }
     }
 
     package func forget(_ token: DeviceToken, in partition: PartitionID) {

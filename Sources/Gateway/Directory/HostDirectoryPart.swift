@@ -1,4 +1,5 @@
 import APNSWire
+import Engine
 import WidgetModel
 
 /// The tokens of one part of a ``HostDirectory``: a row for what one partition says of one token.
@@ -19,6 +20,8 @@ struct HostDirectoryPart: ~Copyable, Sendable {
         let hostCount: UInt32
         let instanceCount: UInt32
         let isOfControl: Bool
+        /// Why the token was removed; of no meaning while it is bound.
+        let reason: TokenRemoval
         let partition: PartitionID
 
         var token: Range<Int> { self.start..<self.start + Int(self.tokenCount) }
@@ -64,7 +67,7 @@ extension HostDirectoryPart {
     ) -> TokenStanding {
         guard let slot = self.newest(token, hash) else { return .unknown }
         let row = self.rows[Int(slot)]
-        if let at = row.removedAt { return .removed(isOfApp: Int(row.app) == app, at: at) }
+        if let at = row.removedAt { return .removed(isOfApp: Int(row.app) == app, row.reason, at: at) }
         place.become(
             row.partition,
             self.text.span.extracting(row.ids),
@@ -79,7 +82,7 @@ extension HostDirectoryPart {
         guard let slot = self.newest(token, hash) else { return .unknown }
         let row = self.rows[Int(slot)]
         let app = self.apps[Int(row.app)]
-        if let at = row.removedAt { return .removed(app: app, at: at) }
+        if let at = row.removedAt { return .removed(app: app, row.reason, at: at) }
         return .bound(
             HostDirectory.Entry(
                 host: HostID(String(decoding: self.text[row.host], as: UTF8.self)),
@@ -124,7 +127,7 @@ extension HostDirectoryPart {
     /// A partition's newest word on a token, in place of the one before: what it is bound to.
     mutating func bind(_ token: DeviceToken, _ hash: UInt64, to entry: HostDirectory.Entry) {
         let app = self.number(of: entry.app)
-        self.note(token, hash, entry.partition, app: app, removedAt: nil, host: entry.host, instance: entry.instance)
+        self.note(token, hash, entry.partition, app: app, removed: nil, host: entry.host, instance: entry.instance)
     }
 
     /// A partition's newest word on a token, in place of the one before: that it is no more.
@@ -132,11 +135,12 @@ extension HostDirectoryPart {
         _ token: DeviceToken,
         _ hash: UInt64,
         app: BundleID,
+        _ reason: TokenRemoval,
         at instant: Instant,
         in partition: PartitionID
     ) {
         let app = self.number(of: app)
-        self.note(token, hash, partition, app: app, removedAt: instant, host: nil, instance: nil)
+        self.note(token, hash, partition, app: app, removed: (instant, reason), host: nil, instance: nil)
     }
 
     private mutating func note(
@@ -144,7 +148,7 @@ extension HostDirectoryPart {
         _ hash: UInt64,
         _ partition: PartitionID,
         app: UInt32,
-        removedAt: Instant?,
+        removed: (at: Instant, reason: TokenRemoval)?,
         host: HostID?,
         instance: InstanceID?
     ) {
@@ -153,13 +157,14 @@ extension HostDirectoryPart {
         let row = Row(
             hash: hash,
             number: self.number,
-            removedAt: removedAt,
+            removedAt: removed?.at,
             app: app,
             start: self.text.count,
             tokenCount: UInt32(token.bytes.count),
             hostCount: UInt32(host?.rawValue.utf8.count ?? 0),
             instanceCount: UInt32(instance?.rawValue.utf8.count ?? 0),
             isOfControl: instance != nil,
+            reason: removed?.reason ?? .unregistered,
             partition: partition
         )
         self.text.append(contentsOf: token.bytes)

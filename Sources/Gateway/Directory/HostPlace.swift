@@ -1,3 +1,4 @@
+package import Engine
 package import WidgetModel
 
 /// Where the pushes to a device token go: the host, its partition, and the control if the token is one's own.
@@ -40,6 +41,6 @@ package struct HostPlace: Sendable {
 package enum TokenStanding: Hashable, Sendable {
     case bound(isOfApp: Bool)
     /// The token was removed at this instant; pushes to it are answered 410 for 30 days.
-    case removed(isOfApp: Bool, at: Instant)
+    case removed(isOfApp: Bool, TokenRemoval, at: Instant)
     case unknown
 }

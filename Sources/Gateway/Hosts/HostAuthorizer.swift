@@ -13,7 +13,7 @@ package enum Caller: Sendable {
     package func mayAct(for token: DeviceToken?, of app: BundleID) -> Bool {
         switch self {
         case .host(let claims): claims.app == app && claims.pushToken == token
-        case .sender(let sender): sender.topics.app(bundle: app) != nil
+        case .sender(let sender): sender.actions.contains(.hosts) && sender.topics.app(bundle: app) != nil
         }
     }
 

@@ -17,6 +17,7 @@ package struct HostRoutes: Sendable {
     let providers: TimelineProviders?
     let states: KindStates
     private let crossOrigin: CrossOrigin
+    package let problems: ProblemCounters
 
     package init(
         apps: ServedApps,
@@ -28,7 +29,8 @@ package struct HostRoutes: Sendable {
         limits: HostRouteLimits,
         providers: TimelineProviders? = nil,
         states: KindStates = KindStates(),
-        crossOrigin: CrossOrigin = CrossOrigin()
+        crossOrigin: CrossOrigin = CrossOrigin(),
+        problems: ProblemCounters = ProblemCounters()
     ) {
         self.apps = apps
         self.authorizer = authorizer
@@ -40,6 +42,7 @@ package struct HostRoutes: Sendable {
         self.providers = providers
         self.states = states
         self.crossOrigin = crossOrigin
+        self.problems = problems
     }
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
@@ -62,6 +65,7 @@ package struct HostRoutes: Sendable {
         do throws(Problem) {
             return try await self.route(request)
         } catch {
+            self.problems.add(error.code)
             return HTTPResponse(problem: error)
         }
     }
@@ -74,7 +78,7 @@ package struct HostRoutes: Sendable {
         guard path[1] == "hosts", let token = DeviceToken(hex: path[2]) else { return nil }
         switch self.directory.lookup(token) {
         case .bound(let entry): return entry.app
-        case .removed(let app, _): return app
+        case .removed(let app, _, _): return app
         case .unknown: return nil
         }
     }
@@ -195,11 +199,12 @@ package struct HostRoutes: Sendable {
                 throw Problem(.unknownHost, "this is the push token of a control; use the host's own")
             }
             return entry
-        case .removed(let app, let at):
+        case .removed(let app, let reason, let at):
             guard caller.mayAct(for: token, of: app) else {
                 throw Problem(.unknownHost, "no host with this push token is registered")
             }
-            throw Problem(.gone, "the push token was removed at \(RFC3339.text(of: at) ?? ""); register again")
+            let what = reason == .leaseEnded ? "the lease ended" : "the push token was removed"
+            throw Problem(.gone, "\(what) at \(RFC3339.text(of: at) ?? ""); register again")
         case .unknown:
             throw Problem(.unknownHost, "no host with this push token is registered")
         }

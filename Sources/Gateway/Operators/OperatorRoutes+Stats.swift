@@ -45,6 +45,14 @@ extension OperatorRoutes {
             ("reloads", Self.reloads(views)),
             ("http", self.http()),
             ("listeners", Self.listeners(await self.listeners.counters())),
+            (
+                "providerKeys",
+                JSONValue.object(of: [
+                    ("count", .count(self.providerKeys.count)),
+                    ("refusal", self.providerKeys.refusal.map { .string($0) }),
+                ])
+            ),
+            ("clientCertificates", Self.revocations(self.clientCertificates.revocations, now: self.clock.now())),
             ("deliveries", await self.deliveries()),
             ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
@@ -61,6 +69,17 @@ extension OperatorRoutes {
             ("secondsLeft", .int((end.milliseconds - now.milliseconds) / 1000)),
             ("replaced", .count(view.replaced)),
             ("refusal", view.refusal.map { .string($0) }),
+        ])
+    }
+
+    private static func revocations(_ revocations: ClientCertificates.Revocations, now: Instant) -> JSONValue {
+        let due = revocations.nextUpdate
+        return JSONValue.object(of: [
+            ("revoked", .count(revocations.count)),
+            ("nextUpdate", due.map { .instant($0) }),
+            // Negative once the list should have been renewed.
+            ("secondsLeft", due.map { .int(($0.milliseconds - now.milliseconds) / 1000) }),
+            ("refusal", revocations.refusal.map { .string($0) }),
         ])
     }
 
@@ -125,6 +144,8 @@ extension OperatorRoutes {
             ("accepted", .count(self.counters.accepted)),
             ("unavailable", .count(self.counters.unavailable)),
             ("rejected", JSONValue.object(of: self.counters.rejected.map { ($0.0.rawValue, .count($0.1)) })),
+            ("tokensVerified", .count(self.counters.verified)),
+            ("problems", JSONValue.object(of: self.problems.all.map { ($0.0.rawValue, .count($0.1)) })),
             (
                 "rateLimited",
                 JSONValue.object(of: [

@@ -10,11 +10,14 @@ package struct OperatorRoutes: Sendable {
     let followers: PushFollowers
     let directory: HostDirectory
     let counters: PushCounters
+    let problems: ProblemCounters
     let senderLimits: SenderLimits
     let listeners: OpenListeners
     let readiness: Readiness
     let access: OperatorAccess
     let certificates: ServerCertificates
+    let clientCertificates: ClientCertificates
+    let providerKeys: ProviderKeys
     let outgoing: Outgoing?
     let clock: LogClock
     /// What moves the clock, in a gateway that was started for that.
@@ -30,11 +33,14 @@ package struct OperatorRoutes: Sendable {
         followers: PushFollowers,
         directory: HostDirectory,
         counters: PushCounters,
+        problems: ProblemCounters = ProblemCounters(),
         senderLimits: SenderLimits,
         listeners: OpenListeners,
         readiness: Readiness,
         access: OperatorAccess,
         certificates: ServerCertificates = ServerCertificates(),
+        clientCertificates: ClientCertificates = ClientCertificates(),
+        providerKeys: ProviderKeys = ProviderKeys([]),
         outgoing: Outgoing? = nil,
         clock: LogClock,
         travel: TimeTravel? = nil,
@@ -47,11 +53,14 @@ package struct OperatorRoutes: Sendable {
         self.followers = followers
         self.directory = directory
         self.counters = counters
+        self.problems = problems
         self.senderLimits = senderLimits
         self.listeners = listeners
         self.readiness = readiness
         self.access = access
         self.certificates = certificates
+        self.clientCertificates = clientCertificates
+        self.providerKeys = providerKeys
         self.outgoing = outgoing
         self.clock = clock
         self.travel = travel

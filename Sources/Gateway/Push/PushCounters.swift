@@ -5,12 +5,14 @@ import Synchronization
 package final class PushCounters: Sendable {
     private let acceptedCount = Atomic<Int>(0)
     private let unavailableCount = Atomic<Int>(0)
+    private let verifiedCount = Atomic<Int>(0)
     private let rejectedCounts = Mutex<[Rejection: Int]>([:])
 
     package init() {}
 
     package func add(accepted count: Int) { self.acceptedCount.wrappingAdd(count, ordering: .relaxed) }
     package func add(unavailable count: Int) { self.unavailableCount.wrappingAdd(count, ordering: .relaxed) }
+    package func add(verified count: Int) { self.verifiedCount.wrappingAdd(count, ordering: .relaxed) }
     package func add(rejected rejection: Rejection) {
         self.rejectedCounts.withLock { $0[rejection, default: 0] += 1 }
     }
@@ -19,6 +21,8 @@ package final class PushCounters: Sendable {
     package var accepted: Int { self.acceptedCount.load(ordering: .relaxed) }
     /// Pushes answered 503, since they could not be made durable.
     package var unavailable: Int { self.unavailableCount.load(ordering: .relaxed) }
+    /// Signatures of provider tokens that were checked; a remembered token costs none.
+    package var verified: Int { self.verifiedCount.load(ordering: .relaxed) }
     /// Pushes rejected, by reason, in the order of the reasons.
     package var rejected: [(Rejection, Int)] {
         let counts = self.rejectedCounts.withLock { $0 }

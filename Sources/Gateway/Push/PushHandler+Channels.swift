@@ -24,15 +24,8 @@ extension PushHandler {
         _ role: Role
     ) {
         let bytes = batch.bytes.span
-        var own = ChannelRequestHead()
-        for index in request.fields {
-            let field = batch.fields[Int(index)]
-            own.receive(name: bytes.extracting(field.name.indices), value: field.value.wire)
-        }
-        let given = try? ChannelValidation.requestID(head, own, in: bytes)
-        let id = given ?? self.intake.ids.next()
-        let text = given == nil ? AnswerID.generated(id) : .given((own.requestID ?? head.id ?? .empty).bounds)
-        let caller = ChannelCaller(connection: connection, streamID: request.streamID, id: text.text(bytes))
+        let (own, id, text) = self.channelRequestID(request, batch, head)
+        let caller = ChannelCaller(connection: connection, streamID: request.streamID, id: text)
         do throws(RejectionAnswer) {
             let judged = try self.intake.judge.judge(
                 head,
@@ -56,6 +49,24 @@ extension PushHandler {
         } catch {
             self.answer(.failure(error), caller)
         }
+    }
+
+    /// The headers that only requests about channels have, the request's id or a new one, and how that is written back.
+    func channelRequestID(
+        _ request: RequestBatch.Request,
+        _ batch: borrowing RequestBatch,
+        _ head: PushRequestHead
+    ) -> (own: ChannelRequestHead, id: PushID, text: [UInt8]) {
+        let bytes = batch.bytes.span
+        var own = ChannelRequestHead()
+        for index in request.fields {
+            let field = batch.fields[Int(index)]
+            own.receive(name: bytes.extracting(field.name.indices), value: field.value.wire)
+        }
+        let given = try? ChannelValidation.requestID(head, own, in: bytes)
+        let id = given ?? self.intake.ids.next()
+        let text = given == nil ? AnswerID.generated(id) : .given((own.requestID ?? head.id ?? .empty).bounds)
+        return (own, id, text.text(bytes))
     }
 
     private func perform(_ judged: JudgedChannelRequest, _ id: PushID, _ now: Instant, _ caller: ChannelCaller) {

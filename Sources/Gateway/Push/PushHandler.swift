@@ -22,6 +22,8 @@ package final class PushHandler: RequestBatchHandler {
     private var flights: [UInt64: PushFlight] = [:]
     private var flightNumber: UInt64 = 0
     private var isFlushScheduled = false
+    /// The verifications that are counted already.
+    private var verificationsTold = 0
 
     /// What a listener is for.
     package enum Role: Hashable, Sendable {
@@ -60,8 +62,12 @@ package final class PushHandler: RequestBatchHandler {
         for request in batch.requests {
             self.receive(request, batch, connection, state, now)
         }
-        // Bound by a token that was in order.
-        if state.binding.first != nil { connection.liftStreamLimit() }
+        self.announceStreamLimit(of: connection, state)
+        let verifications = self.intake.judge.verifications
+        if verifications > self.verificationsTold {
+            self.services.counters.add(verified: verifications - self.verificationsTold)
+            self.verificationsTold = verifications
+        }
         // In order when it connected; the table has changed since.
         if let reason = state.certificate?.verdict.refusal { connection.goAway(.noError, debug: reason.json) }
         connection.flush()
@@ -103,12 +109,6 @@ extension PushHandler {
         _ state: PushConnection,
         _ now: Instant
     ) {
-        if request.flags.contains(.headersTooLarge) || request.flags.contains(.timedOut) {
-            self.fields.removeAll()
-            let status = request.flags.contains(.headersTooLarge) ? 431 : 408
-            connection.respond(request.streamID, status: status, fields: self.fields)
-            return
-        }
         let bytes = batch.bytes.span
         var head = PushRequestHead()
         head.receive(name: Self.methodName.span, value: request.method.wire, in: bytes)
@@ -116,6 +116,9 @@ extension PushHandler {
         for index in request.fields {
             let field = batch.fields[Int(index)]
             head.receive(name: bytes.extracting(field.name.indices), value: field.value.wire, in: bytes)
+        }
+        guard request.flags.isDisjoint(with: [.headersTooLarge, .timedOut]) else {
+            return self.refuseUnread(request, batch, head, connection)
         }
         if self.role == .channelManagement || head.path.map({ !PushRoute.isBelowDevice($0, in: bytes) }) ?? false,
             self.receiveOther(request, batch, head, connection, state, now)
@@ -130,6 +133,7 @@ extension PushHandler {
             case .relay(let relayed): self.relay(relayed, request, head, bytes, connection)
             }
         } catch {
+            self.slowDown(state, for: error)
             self.reject(error, head, bytes, connection, request.streamID)
         }
     }
@@ -244,10 +248,15 @@ extension PushHandler {
         _ connection: HTTPConnection,
         _ streamID: Int32
     ) {
+        self.respond(answer, self.answerID(of: head, bytes), connection, streamID)
+    }
+
+    /// The request's own id if it is a UUID, else a new one.
+    func answerID(of head: PushRequestHead, _ bytes: Span<UInt8>) -> [UInt8] {
         var given = head.id
         if let range = given, PushID(bytes.extracting(range.bounds)) == nil { given = nil }
         let id = given.map { AnswerID.given($0.bounds) } ?? .generated(self.intake.ids.next())
-        self.respond(answer, id.text(bytes), connection, streamID)
+        return id.text(bytes)
     }
 
     func respond(_ answer: RejectionAnswer, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {

@@ -103,6 +103,7 @@ struct PushIntake: ~Copyable {
             beside: self.flight.count,
             at: now
         )
+        state.isSlowed = false
         let id = push.id ?? self.ids.next()
         let answerID = push.idText.map { AnswerID.given($0.bounds) } ?? .generated(id)
         if case .upstream = judged.destination {

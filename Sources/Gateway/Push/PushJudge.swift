@@ -1,4 +1,5 @@
 package import APNSWire
+import Engine
 import IntentMatching
 package import WidgetModel
 
@@ -19,6 +20,8 @@ package struct PushJudge: ~Copyable {
     private var ownSenders: [KeyID: (shared: Sender, own: Sender)] = [:]
     /// The number of the token that came last.
     private var latestToken = 0
+    /// Of the keys that the remembered tokens were verified with.
+    private var generation: UInt64
     /// The device token of the push at hand.
     private var token = TokenWords()
     /// Where the push that was judged last goes, if its destination is a host.
@@ -43,6 +46,7 @@ package struct PushJudge: ~Copyable {
         self.limits = limits
         self.rules = rules
         self.tokens = ProviderTokenCache(capacity: limits.verifiedTokensMax, seed: seed)
+        self.generation = senders.keys.generation
     }
 
     /// How many verified tokens are remembered.
@@ -102,7 +106,7 @@ package struct PushJudge: ~Copyable {
         }
         if let sender = try self.sender(of: connection.certificate, head) {
             let place = PushPlace(head, in: bytes, target: target, topics: sender.topics)
-            return (sender, try self.judgeRest(head, bytes, target, place, bodyBytes))
+            return (sender, try self.judgeRest(head, bytes, target, place, bodyBytes, sender))
         }
         let token = try self.verified(head, bytes)
         let isLatest = connection.binding.isLatest(token)
@@ -117,7 +121,7 @@ package struct PushJudge: ~Copyable {
         }
         try self.senders.check(token, now: now, inForce: self.rules)
         if !isLatest { try self.admit(token, connection, now) }
-        return (token.sender, try self.judgeRest(head, bytes, target, place, bodyBytes))
+        return (token.sender, try self.judgeRest(head, bytes, target, place, bodyBytes, token.sender))
     }
 
     /// The sender that the client certificate speaks for; nil if a provider token has to say who it is.
@@ -157,10 +161,12 @@ package struct PushJudge: ~Copyable {
         _ bytes: Span<UInt8>,
         _ target: PushTarget,
         _ place: PushPlace,
-        _ bodyBytes: Int
+        _ bodyBytes: Int,
+        _ sender: Sender
     ) throws(ProviderTokenFault) -> ValidatedPush {
+        try self.check(target.action, of: sender)
         do throws(Rejection) {
-            return try PushValidation.afterCredentials(
+            let push = try PushValidation.afterCredentials(
                 head,
                 in: bytes,
                 target: target,
@@ -169,8 +175,18 @@ package struct PushJudge: ~Copyable {
                 limits: self.limits.push(target),
                 rules: self.rules
             )
+            let isLate = push.type == .location && sender.keyID == nil
+            guard self.rules.met(.typeOfCredential, !isLate) else { throw .forbidden }
+            return push
         } catch {
-            throw ProviderTokenFault(error, "")
+            throw ProviderTokenFault(error, error == .forbidden ? "pushes of this type take a provider token" : "")
+        }
+    }
+
+    /// Refuses what a sender is not for: `Forbidden`.
+    func check(_ action: SenderActions, of sender: Sender) throws(ProviderTokenFault) {
+        guard self.rules.met(.actionOfKey, sender.actions.contains(action)) else {
+            throw ProviderTokenFault(.forbidden, "the key is not for requests of this kind")
         }
     }
 
@@ -180,6 +196,7 @@ package struct PushJudge: ~Copyable {
         _ bytes: Span<UInt8>
     ) throws(ProviderTokenFault) -> VerifiedSender {
         let authorization = bytes.extracting((head.authorization ?? .empty).bounds)
+        self.forgetTokensOfOldKeys()
         if let verified = self.tokens.value(for: authorization, guess: &self.latestToken) { return verified }
         let token = try ProviderToken.parse(authorization: authorization, reader: self.reader, rules: self.rules)
         self.verifications += 1
@@ -198,6 +215,15 @@ package struct PushJudge: ~Copyable {
         return own
     }
 
+    /// Other keys may say otherwise of tokens that were verified, and one that is gone says nothing any more.
+    private mutating func forgetTokensOfOldKeys() {
+        let generation = self.senders.keys.generation
+        guard generation != self.generation else { return }
+        self.generation = generation
+        self.tokens.removeAll()
+        self.ownSenders = [:]
+    }
+
     /// What a person is told who wonders about a token that is in order by itself.
     static func sentence(_ rejection: Rejection) -> String {
         switch rejection {
@@ -206,6 +232,16 @@ package struct PushJudge: ~Copyable {
         case .badEnvironmentKeyInToken: "the key is not for the environment of the app"
         case .tooManyProviderTokenUpdates: "the token was renewed too soon; use one for at least 20 minutes"
         default: ""
+        }
+    }
+}
+
+extension PushTarget {
+    /// What a sender has to be for.
+    fileprivate var action: SenderActions {
+        switch self {
+        case .device: .devices
+        case .targeted: .targeted
         }
     }
 }
@@ -262,9 +298,12 @@ extension PushJudge {
                 self.rules.met(.deviceTokenOfType, (type == .controls) == (self.place.instance != nil))
             else { throw RejectionAnswer(.deviceTokenNotForTopic) }
             return true
-        case .removed(let isOfApp, let at):
+        case .removed(let isOfApp, let reason, let at):
             guard self.rules.met(.deviceTokenOfApp, isOfApp) else { throw RejectionAnswer(.deviceTokenNotForTopic) }
-            guard self.rules.met(.deviceTokenActive, false) else {
+            guard self.rules.met(.deviceTokenInTime, reason != .leaseEnded) else {
+                throw RejectionAnswer(.expiredToken, timestamp: at)
+            }
+            guard self.rules.met(.deviceTokenActive, reason == .leaseEnded) else {
                 throw RejectionAnswer(.unregistered, timestamp: at)
             }
             return false

@@ -1,7 +1,7 @@
 """Opens one HTTP/2 connection with the h2 library and prints what happens on it, one JSON object a line.
 
-Beside what h2 does by itself (acknowledging SETTINGS and PING) it sends at most one push, given by --token, and then
-only listens until the server closes the connection.
+Beside what h2 does by itself (acknowledging SETTINGS and PING) it sends one push for each --token, one after the other,
+and then only listens until the server closes the connection.
 """
 
 import argparse
@@ -20,16 +20,33 @@ def tell(**what):
     print(json.dumps(what), flush=True)
 
 
+def push(connection, tokens):
+    """Sends the next push, if there is one."""
+    token = next(tokens, None)
+    if not token:
+        return False
+    headers = [
+        (":method", "POST"), (":scheme", "https"), (":authority", "localhost"),
+        (":path", f"/3/device/{token}"), ("apns-push-type", "widgets"),
+    ]
+    headers += [("apns-topic", options.topic)] if options.topic else []
+    headers += [("authorization", f"bearer {options.bearer}")] if options.bearer else []
+    stream = connection.get_next_available_stream_id()
+    connection.send_headers(stream, headers)
+    connection.send_data(stream, b'{"aps":{"content-changed":true}}', end_stream=True)
+    return True
+
+
 parser = argparse.ArgumentParser()
 parser.add_argument("port", type=int)
 parser.add_argument("ca")
 parser.add_argument("--cert")
 parser.add_argument("--key")
 parser.add_argument("--no-alpn", action="store_true")
-parser.add_argument("--token")
+parser.add_argument("--token", action="append", default=[])
 parser.add_argument("--topic")
 parser.add_argument("--bearer")
-parser.add_argument("--close-after", choices=["settings", "response"], help="leave after that event")
+parser.add_argument("--close-after", choices=["settings", "response"], help="leave after that event, of the last push")
 options = parser.parse_args()
 
 context = ssl.create_default_context(cafile=options.ca)
@@ -42,15 +59,8 @@ with socket.create_connection(("127.0.0.1", options.port), timeout=60) as plain:
     with context.wrap_socket(plain, server_hostname="localhost") as secure:
         tell(event="tls", version=secure.version(), cipher=secure.cipher()[0], alpn=secure.selected_alpn_protocol())
         connection.initiate_connection()
-        if options.token:
-            headers = [
-                (":method", "POST"), (":scheme", "https"), (":authority", "localhost"),
-                (":path", f"/3/device/{options.token}"), ("apns-push-type", "widgets"),
-            ]
-            headers += [("apns-topic", options.topic)] if options.topic else []
-            headers += [("authorization", f"bearer {options.bearer}")] if options.bearer else []
-            connection.send_headers(1, headers)
-            connection.send_data(1, b'{"aps":{"content-changed":true}}', end_stream=True)
+        tokens = iter(options.token)
+        push(connection, tokens)
         secure.sendall(connection.data_to_send())
         isOpen = True
         while isOpen:
@@ -79,7 +89,7 @@ with socket.create_connection(("127.0.0.1", options.port), timeout=60) as plain:
                     case h2.events.DataReceived():
                         tell(event="body", body=json.loads(event.data))
                     case h2.events.StreamEnded():
-                        isOpen = isOpen and options.close_after != "response"
+                        isOpen = isOpen and (push(connection, tokens) or options.close_after != "response")
                     case h2.events.PingReceived():
                         tell(event="ping")
                     case h2.events.ConnectionTerminated():

@@ -7,7 +7,7 @@ enum PushTables {
         PushRequestCase.heads + PushRequestCase.tolerated + PushRequestCase.ids + PushRequestCase.tokens
         + PushRequestCase.topics + PushRequestCase.types + PushRequestCase.relayedTypes + PushRequestCase.priorities
         + PushRequestCase.expirations + PushRequestCase.collapseIDs + PushRequestCase.bodies + PushRequestCase.targeted
-        + PushRequestCase.certificates + PushRequestCase.orders
+        + PushRequestCase.certificates + PushRequestCase.actions + PushRequestCase.orders
     static let tokens: [PushTokenCase] = PushTokenCase.dialects + PushTokenCase.forms + PushTokenCase.keys
     static let sequences: [PushTokenSequence] =
         PushTokenSequence.bindings + PushTokenSequence.renewals + PushTokenSequence.memories

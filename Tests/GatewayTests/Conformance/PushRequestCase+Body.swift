@@ -186,6 +186,45 @@ extension PushRequestCase {
             certificate: .scores,
             "400 TopicDisallowed"
         ),
+        PushRequestCase(
+            "an alert",
+            ["apns-push-type: alert", "apns-topic: com.example.scores"],
+            certificate: .scoresOfEveryType,
+            "200 scores alert phone"
+        ),
+        PushRequestCase(
+            "a location push, which takes a token",
+            ["apns-push-type: location", "apns-topic: com.example.scores.location-query"],
+            certificate: .scoresOfEveryType,
+            "403 Forbidden"
+        ),
+    ]
+
+    /// Keys that are for some kinds of requests only.
+    static let actions: [PushRequestCase] = [
+        PushRequestCase("to a device with a key for devices", [], key: "DEVICEKEY1", Self.ok),
+        PushRequestCase("to a device with a key for all else", [], key: "TARGETKEY1", "403 Forbidden"),
+        PushRequestCase("to a device with a key for hosts", [], key: "HOSTSKEY01", "403 Forbidden"),
+        PushRequestCase(
+            "a targeted push with a key for those",
+            Self.app("scores"),
+            key: "TARGETKEY1",
+            "200 scores widgets everywhere"
+        ),
+        PushRequestCase(
+            "a targeted push with a key for devices",
+            Self.app("scores"),
+            key: "DEVICEKEY1",
+            "403 Forbidden"
+        ),
+        PushRequestCase(
+            "a dry run with a key for devices",
+            Self.app("scores", "?dry-run=true"),
+            key: "DEVICEKEY1",
+            "403 Forbidden"
+        ),
+        PushRequestCase("forbidden before the id", ["apns-id: 1"], key: "TARGETKEY1", "403 Forbidden"),
+        PushRequestCase("forbidden before the token", [Self.to("zz")], key: "TARGETKEY1", "403 Forbidden"),
     ]
 
     /// A push of so many bytes.

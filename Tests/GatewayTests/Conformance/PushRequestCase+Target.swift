@@ -63,6 +63,17 @@ extension PushRequestCase {
             [Self.to(PushWorld.removed.uppercased())],
             "410 Unregistered 1793638740123"
         ),
+        PushRequestCase("a token whose lease ran out", [Self.to(PushWorld.expired)], "410 ExpiredToken 1793638740123"),
+        PushRequestCase(
+            "a control's token whose lease ran out",
+            [Self.to(PushWorld.expired)] + Self.controls,
+            "410 ExpiredToken 1793638740123"
+        ),
+        PushRequestCase(
+            "a token whose lease ran out, of another app",
+            [Self.to(PushWorld.expired), "apns-topic: com.example.open.push-type.widgets"],
+            "400 DeviceTokenNotForTopic"
+        ),
         PushRequestCase(
             "a removed token of another app",
             [Self.to(PushWorld.removedOfOther)],

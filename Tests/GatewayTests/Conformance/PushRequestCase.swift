@@ -28,6 +28,8 @@ struct PushRequestCase: Sendable, CustomTestStringConvertible {
     /// What a client certificate may push to.
     enum Certificate: Sendable {
         case scores
+        /// The same, for pushes of any type.
+        case scoresOfEveryType
     }
 
     static let plain = #"{"aps":{"content-changed":true}}"#
@@ -188,13 +190,16 @@ extension JudgedPush {
 }
 
 extension PushRequestCase {
+    private static let certified = Self.certified(PushTypeSet.widgetKit)
+    private static let certifiedOfEveryType = Self.certified(PushTypeSet(PushType.allCases))
+
     /// A certificate, and a table that names it for the scores app.
-    private static let certified: (certificate: PeerCertificate, table: ClientCertificates) = {
+    private static func certified(_ types: PushTypeSet) -> (certificate: PeerCertificate, table: ClientCertificates) {
         do {
             let issued = try CertificateAuthority.make(commonName: "Test root").issueClient(commonName: "sender")
             let certificate = try PeerCertificate(unverified: .text(issued.certificatePEM))
             let app = ClientCertificateTable.App(
-                topics: TopicTable.App(number: 0, bundle: BundleID("com.example.scores")),
+                topics: TopicTable.App(number: 0, bundle: BundleID("com.example.scores"), types: types),
                 team: TeamID("TEAM123456"),
                 environment: .production
             )
@@ -204,12 +209,13 @@ extension PushRequestCase {
         } catch {
             preconditionFailure("\(error)")
         }
-    }()
+    }
 
     /// What comes of the request in a world, on a connection of its own.
     func verdict(in world: PushWorld) -> PushVerdict {
         var judge = (self.takesEveryType ? world.takingEveryType() : world).judge()
-        let standing = CertificateStanding(Self.certified.certificate, Self.certified.table)
+        let certified = self.certificate == .scoresOfEveryType ? Self.certifiedOfEveryType : Self.certified
+        let standing = CertificateStanding(certified.certificate, certified.table)
         let connection = PushConnection(certificate: self.certificate == nil ? nil : standing)
         let (answer, detail) = judge.answer(
             PushRequestBytes(self.headers, body: Array(self.body.utf8)),

@@ -1,4 +1,5 @@
 import APNSWire
+import Engine
 import Gateway
 import IntentMatching
 import TLS
@@ -20,6 +21,9 @@ struct PushWorld {
               - {id: TOPICKEY01, file: k, topics: [com.example.scores.push-type.widgets], relatedKey: TOPICKEY02}
               - {id: TOPICKEY02, file: k, topics: [com.example.scores.push-type.controls]}
               - {id: TOPICKEY03, file: k, topics: [com.example.weather.push-type.widgets]}
+              - {id: DEVICEKEY1, file: k, allows: [devices]}
+              - {id: TARGETKEY1, file: k, allows: [targeted, channels, hosts]}
+              - {id: HOSTSKEY01, file: k, allows: [hosts]}
           - id: OTHER12345
             keys:
               - {id: OTHERKEY01, file: k}
@@ -72,6 +76,7 @@ struct PushWorld {
     static let tablet = String(repeating: "ef", count: 200)
     static let control = String(repeating: "c0", count: 32)
     static let removed = String(repeating: "dead", count: 16)
+    static let expired = String(repeating: "feed", count: 16)
     static let removedOfOther = String(repeating: "beef", count: 16)
     static let weatherPhone = String(repeating: "17", count: 32)
     static let otherPhone = String(repeating: "99", count: 32)
@@ -96,10 +101,13 @@ struct PushWorld {
                 to: HostDirectory.Entry(host: HostID(host), app: app, instance: instance, partition: PartitionID(0))
             )
         }
-        let gone = [(Self.removed, scores), (Self.removedOfOther, BundleID("com.example.other"))]
-        for (hex, app) in gone {
+        let gone = [
+            (Self.removed, scores, TokenRemoval.unregistered), (Self.expired, scores, .leaseEnded),
+            (Self.removedOfOther, BundleID("com.example.other"), .unregistered),
+        ]
+        for (hex, app, reason) in gone {
             guard let token = DeviceToken(hex: hex) else { preconditionFailure("\(hex) is no token") }
-            directory.markRemoved(token, app: app, at: Self.removedAt, in: PartitionID(0))
+            directory.markRemoved(token, app: app, reason, at: Self.removedAt, in: PartitionID(0))
         }
         return directory
     }()

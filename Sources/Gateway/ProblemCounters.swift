@@ -1,0 +1,18 @@
+import Synchronization
+
+/// How often each problem was answered on the routes of the host listener since the process started.
+package final class ProblemCounters: Sendable {
+    private let counts = Mutex<[Problem.Code: Int]>([:])
+
+    package init() {}
+
+    package func add(_ code: Problem.Code) {
+        self.counts.withLock { $0[code, default: 0] += 1 }
+    }
+
+    /// In the order of the codes; those that never were are left out.
+    package var all: [(Problem.Code, Int)] {
+        let counts = self.counts.withLock { $0 }
+        return Problem.Code.allCases.compactMap { code in counts[code].map { (code, $0) } }
+    }
+}

@@ -1,0 +1,36 @@
+import Testing
+
+/// A gateway whose process may open few files.
+@Suite struct DescriptorTests {
+    /// Opens connections to a port, says so and waits to be ended.
+    private static let holder = """
+        import signal, socket, sys
+        held = []
+        for _ in range(int(sys.argv[2])):
+            held.append(socket.create_connection(("127.0.0.1", int(sys.argv[1]))))
+        print("open", flush=True)
+        signal.pause()
+        """
+
+    @Test func `connections for which there is no descriptor wait, and are served when others close`() async throws {
+        let gateway = try await TestGateway.start(
+            // So that nobody else makes room.
+            extra: "timeouts: {handshake: 1h}",
+            appSettings: "    unknownTokens: accept",
+            descriptors: 100
+        )
+        let bearer = try await gateway.providerToken()
+        let holder = try Command(TestGateway.python, ["-c", Self.holder, "\(gateway.pushPort)", "120"])
+        var lines = holder.lines.makeAsyncIterator()
+        #expect(await lines.next() == "open")
+        // It waits in the kernel's queue: its handshake is not answered, nor is it refused.
+        let waiting = try Probe(gateway, push: true, bearer: bearer, options: ["--close-after", "response"])
+        holder.killHard()
+        _ = await holder.wait()
+        #expect(await waiting.wait(for: "response") == "response 200")
+        let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
+        let push = (stats.json["listeners"] as? [String: [String: Any]])?["push"]
+        #expect(push?["acceptsFailed"] as? Int ?? 0 > 0, "\(stats.body)")
+        await gateway.stop()
+    }
+}

@@ -1,0 +1,110 @@
+import FoundationEssentials
+import Gateway
+import HTTP2
+import HTTPTransport
+import Testing
+
+/// `docs/limits.md`: every limit has its default, a counter and a test.
+@Suite struct LimitTableTests {
+    /// A row of the page.
+    private struct Row: Hashable {
+        let section: String
+        let keys: [String]
+        let defaults: [String]
+        let counter: String
+        let tests: [String]
+    }
+
+    private static let root = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().path
+
+    private static let rows: [Row] = {
+        let text = (try? String(contentsOfFile: "\(Self.root)/docs/limits.md", encoding: .utf8)) ?? ""
+        var rows: [Row] = []
+        var section = ""
+        for line in text.split(separator: "\n") {
+            if line.hasPrefix("## ") { section = String(line.dropFirst(3).filter { $0 != "`" }) }
+            let cells = line.split(separator: "|").map { Self.trimmed($0) }
+            guard line.hasPrefix("|"), cells.count == 4, line.contains("Tests"), !cells[0].hasPrefix("---") else {
+                continue
+            }
+            rows.append(
+                Row(
+                    section: section,
+                    keys: Self.quoted(cells[0]),
+                    defaults: cells[1].split(separator: ",").map { Self.trimmed($0) },
+                    counter: cells[2],
+                    tests: Self.quoted(cells[3]).filter { $0.contains("Tests/") }
+                )
+            )
+        }
+        return rows
+    }()
+
+    private static func trimmed(_ text: some StringProtocol) -> String {
+        String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+
+    /// What stands between backticks.
+    private static func quoted(_ text: String) -> [String] {
+        text.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+            .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+    }
+
+    /// The keys of the sections that the page is about, less what the engine keeps.
+    private static let keys: Set<String> = {
+        let engine: Set<String> = [
+            "maxInstancesPerHost", "maxTokensPerHost", "maxTags", "maxPendingPerInstance", "maxPushesRetained",
+            "pushRetention", "maxDecisionsRetained", "maxRepeatEntries", "maxAcknowledgement", "removedTokenRetention",
+        ]
+        // No limits: how often, over what, and whether.
+        let others: Set<String> = ["heartbeat", "rotation", "maxRetry", "refreshScope", "bindConnections"]
+        let sections: Set<String> = ["limits", "http2", "timeouts", "streams", "rateLimits", "providerTokens"]
+        let paths = ConfigurationFile.keyPaths.map { $0.split(separator: ".").map(String.init) }
+        return Set(
+            paths.filter { $0.count >= 2 && sections.contains($0[0]) && !engine.union(others).contains($0[1]) }
+                .map { "\($0[0]).\($0[1])" }
+        )
+    }()
+
+    @Test func `every limit of connections and of the push contract has a row`() {
+        let described = Self.rows.filter { $0.section != "The system's" }.flatMap { row in
+            row.keys.map { "\(row.section).\($0)" }
+        }
+        #expect(described.count == Set(described).count)
+        #expect(Set(described) == Self.keys)
+    }
+
+    @Test func `every row has a default, a counter and a test that there is`() throws {
+        for row in Self.rows where row.section != "The system's" {
+            #expect(row.defaults.count == row.keys.count, "\(row)")
+            #expect(!row.counter.isEmpty && !row.tests.isEmpty, "\(row)")
+            for test in row.tests {
+                let path = "\(Self.root)/Tests/\(test)"
+                let exists = [path, "\(path).swift"].contains { FileManager.default.fileExists(atPath: $0) }
+                #expect(exists, "\(test)")
+            }
+        }
+    }
+
+    @Test func `the defaults are those of the example`() {
+        let lines = ExampleFile.text.split(separator: "\n")
+        for row in Self.rows where row.section != "The system's" {
+            for (key, value) in zip(row.keys, row.defaults) where value != "none" {
+                #expect(lines.contains { $0 == "  \(key): \(value)" }, "\(row.section).\(key): \(value)")
+            }
+        }
+    }
+
+    @Test func `counters of connections are those that there are`() {
+        let limits = Set(HTTP2Limit.allCases.map(\.rawValue) + HTTPListenerLimit.allCases.map(\.rawValue))
+        let deadlines = Set(HTTPListenerDeadline.allCases.map(\.rawValue))
+        for row in Self.rows {
+            for name in Self.quoted(row.counter) {
+                let parts = name.split(separator: ".").map(String.init)
+                guard parts.count == 4, parts[0] == "listeners" else { continue }
+                #expect(parts[2] == "limits" ? limits.contains(parts[3]) : deadlines.contains(parts[3]), "\(name)")
+            }
+        }
+    }
+}
