@@ -142,12 +142,44 @@ static size_t decode_avx512(const uint64_t *words, size_t count, uint32_t base, 
     return filled;
 }
 
+// All numbers of a word's bits at once, as bytes; sixteen of them become one store.
+__attribute__((target("avx512f,avx512bw,avx512vbmi2,popcnt")))
+static size_t decode_vbmi2(const uint64_t *words, size_t count, uint32_t base, uint32_t *out) {
+    static const uint8_t numbers[64] = {
+        0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+        32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63,
+    };
+    const __m512i lanes = _mm512_loadu_si512(numbers);
+    size_t filled = 0;
+    for (size_t index = 0; index < count; index++) {
+        uint64_t word = words[index];
+        size_t found = (size_t)__builtin_popcountll(word);
+        __m512i first = _mm512_set1_epi32((int)(base + (uint32_t)(64 * index)));
+        __m512i bytes = _mm512_maskz_compress_epi8((__mmask64)word, lanes);
+        __m512i low = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(bytes));
+        _mm512_storeu_si512(out + filled, _mm512_add_epi32(first, low));
+        if (found > 16) {
+            __m512i next = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bytes, 1));
+            _mm512_storeu_si512(out + filled + 16, _mm512_add_epi32(first, next));
+        }
+        if (found > 32) {
+            __m512i next = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bytes, 2));
+            _mm512_storeu_si512(out + filled + 32, _mm512_add_epi32(first, next));
+            next = _mm512_cvtepu8_epi32(_mm512_extracti32x4_epi32(bytes, 3));
+            if (found > 48) _mm512_storeu_si512(out + filled + 48, _mm512_add_epi32(first, next));
+        }
+        filled += found;
+    }
+    return filled;
+}
+
 void ckernels_table_8(const uint8_t *codes, size_t count, const uint8_t *table, uint64_t *words) {
     if (__builtin_cpu_supports("avx512vbmi")) table_8_vbmi(codes, count, table, words);
     else table_8_anywhere(codes, count, table, words);
 }
 
 size_t ckernels_decode(const uint64_t *words, size_t count, uint32_t base, uint32_t *out) {
+    if (__builtin_cpu_supports("avx512vbmi2")) return decode_vbmi2(words, count, base, out);
     if (__builtin_cpu_supports("avx512f")) return decode_avx512(words, count, base, out);
     size_t filled = 0;
     for (size_t index = 0; index < count; index++)
@@ -172,6 +204,10 @@ size_t ckernels_decode(const uint64_t *words, size_t count, uint32_t base, uint3
 
 CLONES void ckernels_widen(const uint16_t *lows, size_t count, uint32_t base, uint32_t *out) {
     for (size_t index = 0; index < count; index++) out[index] = base + lows[index];
+}
+
+CLONES void ckernels_add(const uint32_t *numbers, size_t count, uint32_t difference, uint32_t *out) {
+    for (size_t index = 0; index < count; index++) out[index] = numbers[index] + difference;
 }
 
 // From this size on blocks are maps of their own, which the kernel can move without touching them.

@@ -35,5 +35,7 @@ import Testing
         var random = SplitMix64(seed: UInt64(count))
         let lows = (0..<count).map { _ in UInt16(truncatingIfNeeded: random.next()) }
         #expect(Kernels.widen(lows, base: 3 << 16) == PlainKernels.widen(lows, base: 3 << 16))
+        let numbers = lows.map { UInt32($0) }
+        #expect(Kernels.add(numbers, 0 &- 7) == PlainKernels.add(numbers, 0 &- 7))
     }
 }

@@ -29,6 +29,11 @@ enum PlainKernels {
         return numbers
     }
 
+    /// Each number + `difference`, modulo 2^32.
+    static func add(_ numbers: [UInt32], _ difference: UInt32) -> [UInt32] {
+        numbers.map { $0 &+ difference }
+    }
+
     /// `base` + each of the lower halves.
     static func widen(_ lows: [UInt16], base: UInt32) -> [UInt32] {
         lows.map { base + UInt32($0) }
@@ -74,6 +79,13 @@ extension Kernels {
         var target = numbers.mutableSpan
         let count = Self.decode(words.span, base: base, into: &target)
         return Array(numbers.prefix(count))
+    }
+
+    static func add(_ numbers: [UInt32], _ difference: UInt32) -> [UInt32] {
+        var sums = [UInt32](repeating: 0, count: numbers.count)
+        var target = sums.mutableSpan
+        Self.add(numbers.span, difference, into: &target, at: 0)
+        return sums
     }
 
     static func widen(_ lows: [UInt16], base: UInt32) -> [UInt32] {

@@ -98,6 +98,10 @@ static void test_numbers(size_t count, uint64_t density) {
     }
     ckernels_widen(codes16, count, 3u << 16, numbers);
     expect(memcmp(numbers, expected, count * 4) == 0, "widen", count);
+    for (size_t index = 0; index < count; index++) codes32[index] = (uint32_t)next();
+    for (size_t index = 0; index < count; index++) expected[index] = codes32[index] - 70000u;
+    ckernels_add(codes32, count, -70000u, numbers);
+    expect(memcmp(numbers, expected, count * 4) == 0, "add", count);
 }
 
 // Grows and shrinks over the size from which blocks are maps of their own.

@@ -26,6 +26,9 @@ size_t ckernels_decode(const uint64_t *words, size_t count, uint32_t base, uint3
 // out[i] = base + lows[i].
 void ckernels_widen(const uint16_t *lows, size_t count, uint32_t base, uint32_t *out);
 
+// out[i] = numbers[i] + difference, modulo 2^32. The two do not overlap.
+void ckernels_add(const uint32_t *numbers, size_t count, uint32_t difference, uint32_t *out);
+
 // Memory of `size` bytes that starts with what `memory` of `oldSize` bytes held; null at first, and null if there is no
 // more. Large blocks are remapped, not copied, so that growing a table of a gigabyte takes microseconds. What is new is
 // zero where `size` is at least 1 MiB and undefined below.

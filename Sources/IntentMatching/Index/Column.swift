@@ -90,6 +90,13 @@ struct Column<Element: BitwiseCopyable & Sendable>: Sendable {
         )
     }
 
+    /// Overwrites elements from a place on. Precondition: they are there.
+    mutating func write(_ elements: Span<Element>, at place: Int) {
+        self.withMutableSpan { target in
+            for index in elements.indices { target[place + index] = elements[index] }
+        }
+    }
+
     @inline(__always)
     func withSpan<Result>(_ body: (Span<Element>) -> Result) -> Result {
         guard let memory = self.memory else { return body(Span()) }
@@ -208,6 +215,13 @@ extension Span where Element == UInt8 {
             // Sound: RawSpan checks the bounds, and every bit pattern is a UInt64.
             return unsafe UInt64(littleEndian: self.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
+        if offset >= 0, offset < self.count, self.count >= 8 {
+            // The last eight bytes, less those that come before.
+            let skipped = UInt64(8 * (offset + 8 - self.count))
+            let last = self.count - 8
+            return unsafe UInt64(littleEndian: self.bytes.unsafeLoadUnaligned(fromByteOffset: last, as: UInt64.self))
+                >> skipped
+        }
         var word: UInt64 = 0
         for index in max(0, offset)..<max(0, min(offset + 8, self.count)) {
             word |= UInt64(self[index]) << UInt64(8 * (index - offset))
@@ -321,6 +335,22 @@ package enum Kernels {
             unsafe out.withUnsafeMutableBufferPointer { out in
                 guard let source = lows.baseAddress, let target = out.baseAddress else { return }
                 unsafe ckernels_widen(source, lows.count, base, target)
+            }
+        }
+    }
+
+    /// out[place + i] = numbers[i] + difference, modulo 2^32. Precondition: room for all.
+    package static func add(
+        _ numbers: Span<UInt32>,
+        _ difference: UInt32,
+        into out: inout MutableSpan<UInt32>,
+        at place: Int
+    ) {
+        precondition(place >= 0 && out.count - place >= numbers.count, "too little room")
+        unsafe numbers.withUnsafeBufferPointer { numbers in
+            unsafe out.withUnsafeMutableBufferPointer { out in
+                guard let source = numbers.baseAddress, let target = out.baseAddress else { return }
+                unsafe ckernels_add(source, numbers.count, difference, target + place)
             }
         }
     }

@@ -9,6 +9,12 @@ struct InstanceColumn: Sendable {
     /// By block: rows that have another one.
     private var others: [UInt32] = []
 
+    /// Rows whose instance is below that of the row before.
+    private var descents = 0
+
+    /// Whether the instances ascend with the rows, as long as none has gone.
+    var isAscending: Bool { self.descents == 0 }
+
     var count: Int { self.numbers.count }
 
     var byteCount: Int { self.numbers.byteCount + 4 * (self.offsets.capacity + self.others.capacity) }
@@ -26,18 +32,28 @@ struct InstanceColumn: Sendable {
             self.others[row >> 16] += 1
         }
         self.numbers.append(instance)
+        self.descents += self.isDescent(row)
+    }
+
+    /// 1 if a row's instance is below that of the row before, else 0.
+    @inline(__always)
+    private func isDescent(_ row: Int) -> Int {
+        row > 0 && row < self.numbers.count && self.numbers[row] < self.numbers[row - 1] ? 1 : 0
     }
 
     mutating func set(_ row: Int, _ instance: UInt32) {
         let offset = self.offsets[row >> 16]
         if self.numbers[row] &- UInt32(row) != offset { self.others[row >> 16] -= 1 }
         if instance &- UInt32(row) != offset { self.others[row >> 16] += 1 }
+        self.descents -= self.isDescent(row) + self.isDescent(row + 1)
         self.numbers[row] = instance
+        self.descents += self.isDescent(row) + self.isDescent(row + 1)
     }
 
     mutating func removeLast() {
         let row = self.numbers.count - 1
         if self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] { self.others[row >> 16] -= 1 }
+        self.descents -= self.isDescent(row)
         self.numbers.removeLast()
         if row & 0xFFFF == 0 {
             self.offsets.removeLast()
@@ -52,9 +68,7 @@ struct InstanceColumn: Sendable {
         var batch = batch.mutableSpan
         let block = Int(rows[0] >> 16)
         if Int(rows[rows.count - 1] >> 16) == block, self.others[block] == 0 {
-            let offset = self.offsets[block]
-            for index in rows.indices { batch[place + index] = rows[index] &+ offset }
-            return
+            return Kernels.add(rows, self.offsets[block], into: &batch, at: place)
         }
         self.numbers.withSpan { numbers in
             for index in rows.indices { batch[place + index] = numbers[Int(rows[index])] }
@@ -66,6 +80,8 @@ struct InstanceColumn: Sendable {
         for row in 0..<self.count where self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] {
             others[row >> 16] += 1
         }
-        return others == self.others ? [] : ["rows that differ are miscounted"]
+        let descents = (0..<self.count).reduce(0) { $0 + self.isDescent($1) }
+        return (others == self.others ? [] : ["rows that differ are miscounted"])
+            + (descents == self.descents ? [] : ["descents are miscounted"])
     }
 }
