@@ -23,12 +23,22 @@ extension Engine {
             team.map { self.repeats.find(head.id, key: self.repeatKey(head, team: $0, bytes)) != nil } ?? false
         let audience = self.audience(head, push.pattern, push.attributes, bytes)
         let incoming = self.resolve(head, team: team ?? .max, app: audience.app, bytes)
-        let hit: [UInt32] =
-            switch audience.reach {
-            case .nobody: []
-            case .host(let host): self.matching(host: host, head, audience, bytes)
-            case .app(let app): self.matching(app: app, kind: audience.kind, push.pattern, attributes: push.attributes)
+        var hit: [UInt32] = []
+        // How the index found them, in this very run; a push to a host looks at each of its instances.
+        var plans: [QueryPlan] = []
+        switch audience.reach {
+        case .nobody: break
+        case .host(let host): hit = self.matching(host: host, head, audience, bytes)
+        case .app(let app):
+            plans = self.index.explain(
+                app: self.apps.apps[Int(app)].id,
+                kind: audience.kind.map { self.apps.kinds[Int($0)].name },
+                pattern: audience.pattern,
+                attributes: audience.attributes
+            ) { batch in
+                for place in batch.indices { hit.append(batch[place]) }
             }
+        }
         var rows: [DryRunView.Row] = []
         let pushed = self.hostsPushed(incoming, hit)
         for instance in hit {
@@ -55,7 +65,7 @@ extension Engine {
                     instance: self.instances[details: instance].id
                 )
             },
-            plans: self.plans(of: audience)
+            plans: plans
         )
     }
 
@@ -68,17 +78,6 @@ extension Engine {
             if decision == .reload || decision == .exempt { hosts.insert(self.instances[instance].host) }
         }
         return hosts
-    }
-
-    /// How the index found the instances; none for a push to a host, which looks at each of its instances.
-    private func plans(of audience: PushAudience) -> [QueryPlan] {
-        guard case .app(let app) = audience.reach else { return [] }
-        return self.index.explain(
-            app: self.apps.apps[Int(app)].id,
-            kind: audience.kind.map { self.apps.kinds[Int($0)].name },
-            pattern: audience.pattern,
-            attributes: audience.attributes
-        )
     }
 
     private mutating func matching(

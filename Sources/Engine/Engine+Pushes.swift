@@ -214,8 +214,11 @@ extension Engine {
         )
     }
 
-    /// Decides a push for every instance of an app that it matches, in the order of the index and in batches.
+    /// Decides a push for every instance of an app that it matches, in the order of their numbers and in batches.
+    ///
+    /// An instance's number is a part of the engine's state; nothing else decides who comes first.
     private mutating func accept(_ push: IncomingPush, app: UInt32, _ audience: PushAudience) {
+        self.index.finishLoading()
         // Shared, not copied: deciding changes no instance's place in it.
         let index = self.index
         var hostDriven: [UInt32] = []
@@ -253,8 +256,8 @@ extension Engine {
         }
     }
 
-    /// The push-enabled instances of an app that match, in the order of the index; for what is no push their conditions
-    /// do not count.
+    /// The push-enabled instances of an app that match, in the order of their numbers; for what is no push their
+    /// conditions do not count.
     func matching(
         app: UInt32,
         kind: UInt32?,

@@ -1,4 +1,4 @@
-import IntentMatching
+package import IntentMatching
 import Timelines
 package import WidgetModel
 
@@ -51,7 +51,7 @@ package struct Engine: Sendable {
     var tokens = TokenTable()
     var channels = ChannelTable()
     var calendar = TimerCalendar()
-    var index = IntentIndex()
+    var index: IntentIndex
     /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
     var senderPauses: [UInt32: Int64] = [:]
     /// Counters alone; the rest of it is filled in when asked.
@@ -69,7 +69,14 @@ package struct Engine: Sendable {
     ///   - partitions: How many partitions the log has.
     ///   - seed: Hides from strangers where tables keep their rows; nothing that comes out depends on it. By default the
     ///     process's own.
-    package init(partition: PartitionID, partitions: Int, seed: UInt64? = nil) {
+    ///   - interning: When the index keeps what instances are configured with once for many of them; nothing that comes out
+    ///     depends on it.
+    package init(
+        partition: PartitionID,
+        partitions: Int,
+        seed: UInt64? = nil,
+        interning: Interning = .observed(atLeast: 4096)
+    ) {
         let seed = seed ?? ByteHash.processSeed()
         self.partition = partition
         self.partitions = partitions
@@ -79,6 +86,15 @@ package struct Engine: Sendable {
         self.ledger = PushLedger(seed: seed)
         self.repeats = RepeatWindow(capacity: EngineLimits().repeatEntriesMax, seed: seed)
         self.log = DecisionLog(capacity: EngineLimits().decisionsRetainedMax)
+        self.index = IntentIndex(interning: interning)
+        self.index.startLoading()
+    }
+
+    /// Makes ready for targeted pushes, once the log was replayed: until the first of them, or this, instances are
+    /// collected and not yet listed by what they are configured with, which is less work where there are many. Changes no
+    /// outcome. O(instances) the first time.
+    package mutating func finishLoading() {
+        self.index.finishLoading()
     }
 
     /// Applies one record, having fired every timer due by then.

@@ -1,4 +1,5 @@
 import Engine
+import IntentMatching
 import TestSupport
 import Testing
 import Timelines
@@ -130,7 +131,14 @@ import WidgetModel
         schedule.scene.checks = false
         schedule.run(steps: 600)
         let scene = schedule.scene
-        var replayed = Engine(partition: PartitionID(0), partitions: 1, seed: seed)
+        // Nor does it matter how the index keeps its rows, and whether it was loaded at once.
+        var replayed = Engine(
+            partition: PartitionID(0),
+            partitions: 1,
+            seed: seed &+ 1,
+            interning: seed.isMultiple(of: 2) ? .always : .never
+        )
+        if seed.isMultiple(of: 3) { replayed.finishLoading() }
         var output = EngineOutput()
         for entry in scene.log {
             var writer = ByteWriter()

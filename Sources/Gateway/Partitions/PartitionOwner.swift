@@ -140,6 +140,7 @@ extension PartitionOwner {
             }
             progress(self.state.value.applied)
         }
+        self.state.value.engine.finishLoading()
         if through > self.state.value.applied {
             throw OwnerFault.logEndsEarly(
                 partition: self.partition,

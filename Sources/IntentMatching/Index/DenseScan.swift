@@ -8,11 +8,13 @@ indirect enum DenseCheck: Sendable {
     case scan(column: Int, CodeTest)
 
     /// The codes on whose lists all rows are that pass, or all that do not; nil if lists do not tell.
-    static func listed(_ test: CodeTest, _ column: RowColumn) -> (codes: [UInt32], isRest: Bool)? {
-        guard column.hasLists else { return nil }
+    static func listed(_ test: CodeTest, _ table: RowTable, _ column: Int) -> (codes: [UInt32], isRest: Bool)? {
+        guard table.columns[column].hasLists else { return nil }
         if let codes = test.drivers { return (codes, false) }
         // What is on no list has no value, or another element that may pass.
-        guard case .except(let codes) = test.form, !column.isArray, column.absentCount == 0 else { return nil }
+        guard case .except(let codes) = test.form, !table.columns[column].isArray,
+            table.columns[column].absentCount == 0
+        else { return nil }
         return (codes, true)
     }
 }
@@ -52,7 +54,8 @@ struct DenseScan {
             self.spare.append(other)
         case .marks(let column, let codes, let isRest):
             for index in 0..<Self.words { words[index] = isRest ? .max : 0 }
-            for code in codes { table.columns[column].lists.mark(&words, code, block: block, set: !isRest) }
+            let lists = table.columns[column].lists
+            for code in codes { lists.mark(&words, code, block: block, set: !isRest) }
             if isRest { words.clear(from: rows) }
         case .scan(let column, let test):
             table.columns[column].scan(test, rows: block << 16..<block << 16 + rows, into: &words)
@@ -65,16 +68,7 @@ extension RowColumn {
     /// Sets the bits of the rows that pass, relative to the first one, and clears those of the others.
     func scan(_ test: CodeTest, rows: Range<Int>, into words: inout [UInt64]) {
         var words = words.mutableSpan
-        guard !self.isArray else {
-            let acceptsAbsent = test.passes(0)
-            Self.scan(rows, &words) { row in
-                let word = self.words[row]
-                if word == ElementWord.absent { return acceptsAbsent }
-                if word == ElementWord.empty { return test.acceptsEmpty }
-                return ElementWord.contains(word, self.pool) { test.passes($0) }
-            }
-            return
-        }
+        guard !self.isArray else { return Self.scan(rows, &words) { Self.passes(self.words[$0], self.pool, test) } }
         switch (test.form, self.codes.width) {
         case (.codes(let codes), _) where codes.count <= 4: self.scan(codes, isRest: false, rows, &words)
         case (.except(let codes), _) where codes.count <= 3: self.scan([0] + codes, isRest: true, rows, &words)

@@ -1,20 +1,22 @@
 /// The slots of a hash table whose keys are elsewhere: numbers by hash, open addressing with linear probing.
 ///
-/// A table that becomes too full is moved to a new one a few slots with each change, so that none takes long. The caller
-/// says what a number's hash is and whether a number is the one that is looked for.
+/// A slot also holds half of the hash: so few keys are looked at that are not the one that is looked for, and none when the
+/// table grows. A table that becomes too full is moved to a new one a few slots with each change, so that none takes long.
 struct HashSlots: Sendable {
-    // Slots hold the number plus two: a new table is memory full of zeros, which costs nothing until it is used.
-    private static let empty: UInt32 = 0
-    private static let gone: UInt32 = 1
+    // The upper half of the hash above the number plus two: a new table is memory full of zeros, which costs nothing until
+    // it is used.
+    private static let empty: UInt64 = 0
+    private static let gone: UInt64 = 1
+    private static let hashMask: UInt64 = 0xFFFF_FFFF << 32
     /// Old slots that each change moves.
     private static let moved = 16
 
-    /// A power of two of slots, at most two thirds of them taken or gone.
-    private var slots = Column<UInt32>()
+    /// A power of two of slots, at most three quarters of them taken or gone.
+    private var slots = Column<UInt64>()
     /// Numbers and gone marks in ``slots``.
     private var taken = 0
     /// The table that is being moved from, as far as it is not moved yet; from ``next`` on.
-    private var old = Column<UInt32>()
+    private var old = Column<UInt64>()
     private var next = 0
     /// Numbers in both tables.
     private(set) var count = 0
@@ -24,35 +26,39 @@ struct HashSlots: Sendable {
     /// The number with this hash that `isEqual` accepts.
     @inline(__always)
     func find(_ hash: UInt64, _ isEqual: (UInt32) -> Bool) -> UInt32? {
-        if let slot = Self.find(self.slots, hash, isEqual) { return self.slots[slot] - 2 }
+        if let slot = Self.find(self.slots, hash, isEqual) { return Self.number(self.slots[slot]) }
         guard self.old.count > 0, let slot = Self.find(self.old, hash, isEqual) else { return nil }
-        return self.old[slot] - 2
+        return Self.number(self.old[slot])
     }
 
     @inline(__always)
-    private static func find(_ slots: Column<UInt32>, _ hash: UInt64, _ isEqual: (UInt32) -> Bool) -> Int? {
+    private static func number(_ slot: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: slot) - 2 }
+
+    /// Where the search for a slot's hash begins.
+    @inline(__always)
+    private static func home(_ hash: UInt64, _ mask: Int) -> Int { Int(hash >> 32) & mask }
+
+    @inline(__always)
+    private static func find(_ slots: Column<UInt64>, _ hash: UInt64, _ isEqual: (UInt32) -> Bool) -> Int? {
         guard slots.count > 0 else { return nil }
         let mask = slots.count - 1
-        var slot = Int(truncatingIfNeeded: hash) & mask
+        var slot = Self.home(hash, mask)
         while true {
-            let number = slots[slot]
-            if number == Self.empty { return nil }
-            if number != Self.gone, isEqual(number - 2) { return slot }
+            let found = slots[slot]
+            if found == Self.empty { return nil }
+            if (found ^ hash) & Self.hashMask == 0, found & ~Self.hashMask > Self.gone, isEqual(Self.number(found)) {
+                return slot
+            }
             slot = (slot + 1) & mask
         }
     }
 
     /// Adds a number. Precondition: it is not in the table, and below the two highest.
-    ///
-    /// - Parameters:
-    ///   - number: The number.
-    ///   - hash: Its hash.
-    ///   - hashOf: The hash of every other number in the table.
     @inline(__always)
-    mutating func insert(_ number: UInt32, _ hash: UInt64, _ hashOf: (UInt32) -> UInt64) {
-        if self.old.count > 0 { self.move(hashOf) }
-        if 3 * (self.taken + 1) > 2 * self.slots.count { self.grow(hashOf) }
-        self.place(number, hash)
+    mutating func insert(_ number: UInt32, _ hash: UInt64) {
+        if self.old.count > 0 { self.move() }
+        if 4 * (self.taken + 1) > 3 * self.slots.count { self.grow() }
+        self.place(hash & Self.hashMask | UInt64(number + 2))
         self.count += 1
     }
 
@@ -69,22 +75,22 @@ struct HashSlots: Sendable {
     }
 
     @inline(__always)
-    private mutating func place(_ number: UInt32, _ hash: UInt64) {
+    private mutating func place(_ entry: UInt64) {
         let mask = self.slots.count - 1
-        var slot = Int(truncatingIfNeeded: hash) & mask
+        var slot = Self.home(entry, mask)
         while self.slots[slot] > Self.gone { slot = (slot + 1) & mask }
         if self.slots[slot] == Self.empty { self.taken += 1 }
-        self.slots[slot] = number + 2
+        self.slots[slot] = entry
     }
 
-    private mutating func move(_ hashOf: (UInt32) -> UInt64) {
+    private mutating func move() {
         let end = min(self.next + Self.moved, self.old.count)
         while self.next < end {
-            let number = self.old[self.next]
+            let entry = self.old[self.next]
             // Marked as gone, not as empty, so that what lies behind it is still found.
-            if number > Self.gone {
+            if entry > Self.gone {
                 self.old[self.next] = Self.gone
-                self.place(number - 2, hashOf(number - 2))
+                self.place(entry)
             }
             self.next += 1
         }
@@ -92,16 +98,16 @@ struct HashSlots: Sendable {
     }
 
     @inline(never)
-    private mutating func grow(_ hashOf: (UInt32) -> UInt64) {
+    private mutating func grow() {
         // Never needed while a table is being moved: the new one has room for twice what the old one held.
-        while self.old.count > 0 { self.move(hashOf) }
+        while self.old.count > 0 { self.move() }
         var size = 8
-        while size < 3 * (self.count + 1) { size *= 2 }
+        while size < 2 * (self.count + 1) { size *= 2 }
         self.old = self.slots
         self.next = 0
         self.slots = Column(zeros: size)
         self.taken = 0
-        if self.old.count > 0 { self.move(hashOf) }
+        if self.old.count > 0 { self.move() }
     }
 
     /// What is wrong with the table; empty if nothing.

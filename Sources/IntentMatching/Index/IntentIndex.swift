@@ -26,7 +26,8 @@ package struct IntentIndex: Sendable {
     /// What the instances' conditions are, by app.
     private var conditions: [SubscriptionIndex] = []
     private var conditionsByApp: [BundleID: Int] = [:]
-    private var isLoading = false
+    /// Whether there are no lists yet, see ``startLoading()``.
+    package private(set) var isLoading = false
     /// The segment that was changed last.
     private var recent: (key: SegmentKey, index: Int)?
     /// The segments of an app in the order in which they came.
@@ -36,7 +37,12 @@ package struct IntentIndex: Sendable {
     /// By instance: its row in the segment.
     private var rows = Column<UInt32>()
 
-    package init() {}
+    private let interning: Interning
+
+    /// - Parameter interning: When instances share what they are configured with; changes no answer.
+    package init(interning: Interning = .observed(atLeast: 4096)) {
+        self.interning = interning
+    }
 
     // MARK: Changing
 
@@ -87,25 +93,24 @@ package struct IntentIndex: Sendable {
         if let when { attributes.condition = self.conditions[conditions].insert(when) }
         let row = self.rows[Int(instance)]
         if pushEnabled, Int(self.places[Int(instance)]) == segment + 1, row != Self.silent {
-            self.finishLoading()
             let old = self.segments[segment].condition(of: row)
             self.segments[segment].update(row, attributes)
             if let old { self.conditions[conditions].release(old) }
-            return
+            return self.settle(segment)
         }
         if self.places[Int(instance)] != 0 { self.remove(instance) }
         self.places[Int(instance)] = UInt32(segment + 1)
         self.rows[Int(instance)] =
             pushEnabled ? self.segments[segment].append(instance, attributes) : Self.silent
+        self.settle(segment)
+    }
+
+    private mutating func settle(_ segment: Int) {
+        for moved in self.segments[segment].settle() { self.rows[Int(moved.instance)] = moved.row }
     }
 
     /// Forgets an instance, if it is known. O(parameters).
     package mutating func remove(_ instance: UInt32) {
-        self.finishLoading()
-        self.forget(instance)
-    }
-
-    private mutating func forget(_ instance: UInt32) {
         guard Int(instance) < self.places.count, self.places[Int(instance)] != 0 else { return }
         let segment = Int(self.places[Int(instance)]) - 1
         let row = self.rows[Int(instance)]
@@ -115,24 +120,28 @@ package struct IntentIndex: Sendable {
             let conditions = self.conditions(of: self.segments[segment].app)
             self.conditions[conditions].release(condition)
         }
-        guard let moved = self.segments[segment].remove(row) else { return }
-        self.rows[Int(moved)] = row
+        if let moved = self.segments[segment].remove(row) { self.rows[Int(moved)] = row }
+        self.settle(segment)
     }
 
     /// Leaves the lists of rows by value out from now on, to build them all at once by ``finishLoading()``: half the work
     /// where there are many instances. Does nothing unless the index is empty.
     ///
-    /// New instances may come and questions be asked meanwhile; other changes finish the loading first.
+    /// Every change and every question works meanwhile, questions by looking at every row.
     package mutating func startLoading() {
-        self.isLoading = self.segments.allSatisfy { $0.count == 0 }
-        if self.isLoading { for index in self.segments.indices { self.segments[index].startLoading() } }
+        guard !self.isLoading, self.segments.allSatisfy({ $0.count == 0 }) else { return }
+        self.isLoading = true
+        for index in self.segments.indices { self.segments[index].startLoading() }
     }
 
     /// Builds what ``startLoading()`` left out. O(instances).
     package mutating func finishLoading() {
         guard self.isLoading else { return }
         self.isLoading = false
-        for index in self.segments.indices { self.segments[index].finishLoading() }
+        for index in self.segments.indices where self.segments[index].finishLoading() {
+            let instances = self.segments[index].classes.instances
+            for row in 0..<instances.count { self.rows[Int(instances[row])] = UInt32(row) | KindSegment.sharedFlag }
+        }
     }
 
     private mutating func segment(_ key: SegmentKey) -> Int {
@@ -143,7 +152,12 @@ package struct IntentIndex: Sendable {
             return index
         }
         let index = self.segments.count
-        var segment = KindSegment(app: key.app, kind: key.kind, isConditional: key.isConditional)
+        var segment = KindSegment(
+            app: key.app,
+            kind: key.kind,
+            isConditional: key.isConditional,
+            interning: self.interning
+        )
         let plain = SegmentKey(app: key.app, kind: key.kind, isConditional: false)
         if key.isConditional, let plain = self.segmentByKey[plain] { segment.schema = self.segments[plain].schema }
         if self.isLoading { segment.startLoading() }
@@ -169,8 +183,7 @@ package struct IntentIndex: Sendable {
 
     /// Hands over every instance that matches, each once, in batches.
     ///
-    /// The order is a function of the calls made so far. The index must not change meanwhile; the spans are valid only
-    /// during the call of `body`.
+    /// The index must not change meanwhile; the spans are valid only during the call of `body`.
     ///
     /// - Parameters:
     ///   - app: The app.
@@ -178,6 +191,7 @@ package struct IntentIndex: Sendable {
     ///   - pattern: The condition on instances, or nil for none.
     ///   - attributes: What the push brings, which the conditions of instances ask for; nil for a question that is no
     ///     push, to which no instance has a condition.
+    ///   - order: The order in which they come.
     ///   - batchLimit: The most instances of one batch; at least 1.
     ///   - body: Called with each batch; none is empty.
     package func matches(
@@ -185,34 +199,94 @@ package struct IntentIndex: Sendable {
         kind: WidgetKind?,
         pattern: MatchPattern?,
         attributes: Configuration? = nil,
+        order: MatchOrder = .ascending,
         batchLimit: Int,
         _ body: (Span<UInt32>) -> Void
     ) {
-        precondition(batchLimit > 0, "batches of no instance")
-        let segments = self.segments(app, kind)
-        let fulfilled = self.fulfilled(segments, attributes)
-        for index in segments {
-            let plan = self.plan(index, pattern, fulfilled, isNamed: kind != nil)
-            if case .nothing = plan.path { continue }
-            var scan = RowScan(batchLimit: batchLimit, candidates: plan.candidates)
-            scan.run(plan, self.segments[index].table, self.segments[index].instances, body)
-        }
+        self.run(self.plans(app, kind, pattern, attributes), order, batchLimit, body) { _, _ in }
     }
 
-    /// How the index answers, a plan for each kind in question and what it touched. Takes as long as the answer.
+    /// Hands over what ``matches(app:kind:pattern:attributes:order:batchLimit:_:)`` does, and says how that was found:
+    /// a plan for each kind in question, and what this very run touched.
     package func explain(
         app: BundleID,
         kind: WidgetKind?,
         pattern: MatchPattern?,
-        attributes: Configuration? = nil
+        attributes: Configuration? = nil,
+        order: MatchOrder = .ascending,
+        batchLimit: Int = 4096,
+        _ body: (Span<UInt32>) -> Void = { _ in }
     ) -> [QueryPlan] {
+        var described: [QueryPlan] = []
+        let plans = self.plans(app, kind, pattern, attributes)
+        self.run(plans, order, batchLimit, body) { step, counts in
+            described.append(self.segments[step.segment].describe(step.plan, isShared: step.isShared, counts))
+        }
+        return described
+    }
+
+    /// What a query does with the rows of one form in one segment.
+    private struct Step {
+        let segment: Int
+        let isShared: Bool
+        let plan: SegmentPlan
+    }
+
+    private func plans(
+        _ app: BundleID,
+        _ kind: WidgetKind?,
+        _ pattern: MatchPattern?,
+        _ attributes: Configuration?
+    ) -> [Step] {
         let segments = self.segments(app, kind)
         let fulfilled = self.fulfilled(segments, attributes)
-        return segments.map { index in
-            let plan = self.plan(index, pattern, fulfilled, isNamed: kind != nil)
-            var scan = RowScan(batchLimit: 4096, candidates: plan.candidates)
-            scan.run(plan, self.segments[index].table, self.segments[index].instances) { _ in }
-            return self.segments[index].describe(plan, scan.counts)
+        var steps: [Step] = []
+        for index in segments {
+            for isShared in [false, true] {
+                let rows = self.segments[index].rows(isShared: isShared).table.rowCount
+                // Of a segment without rows one step says so.
+                guard rows > 0 || (!isShared && self.segments[index].count == 0) else { continue }
+                let plan = self.plan(index, isShared: isShared, pattern, fulfilled, isNamed: kind != nil)
+                steps.append(Step(segment: index, isShared: isShared, plan: plan))
+            }
+        }
+        return steps
+    }
+
+    private func run(
+        _ steps: [Step],
+        _ order: MatchOrder,
+        _ batchLimit: Int,
+        _ body: (Span<UInt32>) -> Void,
+        _ finished: (Step, ScanCounts) -> Void
+    ) {
+        precondition(batchLimit > 0, "batches of no instance")
+        // One walk over rows that are in the order of their instances needs no sorting.
+        let walks = steps.reduce(0) { $0 + $1.plan.walks }
+        let isAscending = steps.allSatisfy {
+            $0.plan.walks == 0 || self.segments[$0.segment].rows(isShared: $0.isShared).instances.isAscending
+        }
+        guard order == .ascending, walks > 1 || !isAscending else {
+            return self.walk(steps, batchLimit, body, finished)
+        }
+        var sorted = InstanceOrder(bound: self.places.count, batchLimit: batchLimit)
+        self.walk(steps, 4096, { sorted.add($0) }, finished)
+        sorted.finish(body)
+    }
+
+    private func walk(
+        _ steps: [Step],
+        _ batchLimit: Int,
+        _ body: (Span<UInt32>) -> Void,
+        _ finished: (Step, ScanCounts) -> Void
+    ) {
+        for step in steps {
+            var scan = RowScan(batchLimit: batchLimit, candidates: step.plan.candidates)
+            if step.plan.walks > 0 {
+                let rows = self.segments[step.segment].rows(isShared: step.isShared)
+                scan.run(step.plan, rows.table, rows.instances, body)
+            }
+            finished(step, scan.counts)
         }
     }
 
@@ -226,16 +300,18 @@ package struct IntentIndex: Sendable {
 
     private func plan(
         _ segment: Int,
+        isShared: Bool,
         _ pattern: MatchPattern?,
         _ fulfilled: [UInt32]?,
         isNamed: Bool
     ) -> SegmentPlan {
         guard self.segments[segment].count > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
-        var check = pattern.map { self.segments[segment].check($0, isNamed: isNamed) } ?? .always
+        var check =
+            pattern.map { self.segments[segment].check($0, isShared: isShared, isNamed: isNamed) } ?? .always
         if let fulfilled {
             check = .joining([check, self.segments[segment].check(conditions: fulfilled)])
         }
-        return self.segments[segment].plan(check)
+        return self.segments[segment].plan(check, isShared: isShared)
     }
 
     private func segments(_ app: BundleID, _ kind: WidgetKind?) -> [Int] {
@@ -260,8 +336,9 @@ package struct IntentIndex: Sendable {
         var placed = 0
         for instance in 0..<self.places.count where self.places[instance] != 0 && self.rows[instance] != Self.silent {
             placed += 1
-            let instances = self.segments[Int(self.places[instance]) - 1].instances
-            let row = Int(self.rows[instance])
+            let isShared = self.rows[instance] & KindSegment.sharedFlag != 0
+            let instances = self.segments[Int(self.places[instance]) - 1].rows(isShared: isShared).instances
+            let row = Int(self.rows[instance] & ~KindSegment.sharedFlag)
             if row >= instances.count || instances[row] != instance {
                 faults.append("instance \(instance) is not where it should be")
             }
@@ -270,4 +347,13 @@ package struct IntentIndex: Sendable {
         if count != placed { faults.append("\(count) rows for \(placed) instances") }
         return faults
     }
+}
+
+/// The order in which the index hands over instances.
+package enum MatchOrder: Sendable {
+    /// By the caller's number, which is all that this order depends on. Comes as it is found where a kind's rows are in
+    /// this order, as they are until instances go; otherwise the first batch comes when all is found.
+    case ascending
+    /// As it is found, the first batch at once: a function of all calls made so far.
+    case asFound
 }

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// The instances of one kind of one app, in columns.
+/// The instances of one kind of one app: each in columns of its own, or, where many are configured alike, as one of a class.
 ///
 /// Nothing is rebuilt: an instance that goes is replaced by the last row, one that is configured anew changes in its row,
 /// and values that nobody has any more give their codes and memory to others.
@@ -14,43 +14,59 @@ struct KindSegment: Sendable {
     let kind: WidgetKind
     var schema: KindSchema?
     /// Family, host, then parameters in the order in which they first came, and among them tags.
-    private(set) var fields: [ValueField] = []
+    var fields: [ValueField] = []
     /// Which field is tags; nil while no instance has had one, as with most kinds.
     private(set) var tagsField: Int?
     /// Which field is the number of the instance's condition; nil if the instances have none.
     private(set) var conditionField: Int?
-    private(set) var table = RowTable()
-    private(set) var instances = InstanceColumn()
+    /// The rows that have columns of their own, and their instances.
+    var table = RowTable()
+    var instances = InstanceColumn()
+    /// The rows that are one of a class.
+    var classes = InstanceClasses()
+    let interning: Interning
+    /// Whether new rows become one of a class, and others are on their way to be.
+    var isShared: Bool
+    /// What is known of how often configurations repeat, and how many changes to wait until the next look, if below 0.
+    var survey = ConfigurationSurvey()
+    var changes = 0
+    private(set) var isLoading = false
     /// The values of the instance that is being changed, by field.
-    private var values: [FieldCodes] = []
+    var values: [FieldCodes] = []
 
     /// - Parameters:
     ///   - app: The app.
     ///   - kind: The kind.
     ///   - isConditional: Whether its instances have a `when`; those of a kind that have none are in another segment, so
     ///     that each condition's instances are on a list and no others have to be looked at.
-    init(app: BundleID, kind: WidgetKind, isConditional: Bool) {
+    ///   - interning: When instances become one of a class.
+    init(app: BundleID, kind: WidgetKind, isConditional: Bool, interning: Interning) {
         self.app = app
         self.kind = kind
+        self.interning = interning
+        self.isShared = interning == .always
         self.addField(.family)
         self.addField(.host)
         // No parameter has a name that starts so.
         if isConditional { self.conditionField = self.addField(.parameter("$when")) }
     }
 
-    var count: Int { self.table.rowCount }
+    var count: Int { self.table.rowCount + self.classes.rowCount }
 
     /// Bytes of memory held.
     var byteCount: Int {
-        self.fields.reduce(self.table.byteCount + self.instances.byteCount) { $0 + $1.dictionary.byteCount }
+        self.fields.reduce(self.table.byteCount + self.instances.byteCount + self.classes.byteCount) {
+            $0 + $1.dictionary.byteCount
+        }
     }
 
     // MARK: Changing
 
     /// Appends a row and returns its number.
     mutating func append(_ instance: UInt32, _ attributes: InstanceAttributes) -> UInt32 {
-        let row = self.table.rowCount
         self.encode(attributes, row: nil)
+        if self.isShared, !self.isLoading { return self.appendShared(instance) }
+        let row = self.table.rowCount
         self.table.append(self.values)
         self.instances.append(instance)
         return UInt32(row)
@@ -58,9 +74,11 @@ struct KindSegment: Sendable {
 
     /// Gives a row other values; what is the same is not touched.
     mutating func update(_ row: UInt32, _ attributes: InstanceAttributes) {
-        let row = Int(row)
         self.encode(attributes, row: row)
+        guard row & Self.sharedFlag == 0 else { return self.updateShared(Int(row & ~Self.sharedFlag)) }
+        let row = Int(row)
         for index in self.fields.indices {
+            if self.values[index].isKept { continue }
             guard !self.table.holds(index, self.values[index], row) else {
                 self.fields[index].release(self.values[index])
                 continue
@@ -72,6 +90,11 @@ struct KindSegment: Sendable {
 
     /// Removes a row and returns the instance that has its number now, if there is one.
     mutating func remove(_ row: UInt32) -> UInt32? {
+        guard row & Self.sharedFlag == 0 else {
+            let row = Int(row & ~Self.sharedFlag)
+            self.removeShared(row)
+            return row < self.classes.rowCount ? self.classes.instances[row] : nil
+        }
         let row = Int(row)
         for index in self.fields.indices { self.release(index, row) }
         self.table.remove(row)
@@ -93,22 +116,12 @@ struct KindSegment: Sendable {
     /// - Parameters:
     ///   - attributes: What is known of the instance.
     ///   - row: The row that may hold the same values.
-    private mutating func encode(_ attributes: InstanceAttributes, row: Int?) {
-        for index in self.values.indices where !self.values[index].isAbsent { self.values[index] = FieldCodes() }
-        let family = Self.familyNames[Int(attributes.family.rawValue)]
-        self.values[Self.familyField].single = self.fields[Self.familyField].dictionary.use(
-            family,
-            guess: self.guess(Self.familyField, row)
-        )
-        self.values[Self.hostField].single = self.fields[Self.hostField].dictionary.use(
-            attributes.host.rawValue,
-            guess: self.guess(Self.hostField, row)
-        )
+    private mutating func encode(_ attributes: InstanceAttributes, row: UInt32?) {
+        for index in self.values.indices { self.values[index].reset() }
+        self.encode(Self.familyField, row, Self.familyNames[Int(attributes.family.rawValue)])
+        self.encode(Self.hostField, row, attributes.host.rawValue)
         if let field = self.conditionField, let condition = attributes.condition {
-            self.values[field].single = self.fields[field].dictionary.use(
-                .int(Int64(condition)),
-                guess: self.guess(field, row)
-            )
+            self.encode(field, row, .int(Int64(condition)))
         }
         if !attributes.tags.isEmpty || self.tagsField != nil { self.encode(tags: attributes.tags) }
         var expected = Self.firstParameter
@@ -116,14 +129,36 @@ struct KindSegment: Sendable {
             let index =
                 self.field(named: parameter.name, expected: expected)
                 ?? self.addField(.parameter(UTF8Text(parameter.name)))
-            self.values[index] = self.fields[index].use(parameter.value, guess: self.guess(index, row))
+            self.encode(index, row, parameter.value)
             expected = index + 1
         }
     }
 
+    // Most of what comes again is as it was: then nothing is looked up, counted or changed.
+
     @inline(__always)
-    private func guess(_ field: Int, _ row: Int?) -> UInt32 {
-        row.map { self.table.singleCode(field, $0) } ?? 0
+    private mutating func encode(_ field: Int, _ row: UInt32?, _ string: String) {
+        let code = self.guess(field, row)
+        if code != 0, self.fields[field].dictionary.holds(code, string) { return self.keep(field, code) }
+        self.values[field].single = self.fields[field].dictionary.use(string)
+    }
+
+    @inline(__always)
+    private mutating func encode(_ field: Int, _ row: UInt32?, _ value: ParameterValue) {
+        let code = self.guess(field, row)
+        if code != 0, self.fields[field].dictionary.holds(code, value) { return self.keep(field, code) }
+        self.fields[field].use(value, into: &self.values[field])
+    }
+
+    @inline(__always)
+    private func guess(_ field: Int, _ row: UInt32?) -> UInt32 {
+        row.map { self.code(field, $0) } ?? 0
+    }
+
+    @inline(__always)
+    private mutating func keep(_ field: Int, _ code: UInt32) {
+        self.values[field].single = code
+        self.values[field].isKept = true
     }
 
     private mutating func encode(tags: [String]) {
@@ -135,8 +170,9 @@ struct KindSegment: Sendable {
             self.tagsField = index
             // Whoever came before has the empty array of them.
             self.table.makeEmpty(index)
+            self.classes.makeEmpty(index)
         }
-        self.values[index] = self.fields[index].use(tags)
+        self.fields[index].use(tags, into: &self.values[index])
     }
 
     /// The index of a parameter's field. Constant if it is the expected one, as with configurations of one schema.
@@ -150,25 +186,27 @@ struct KindSegment: Sendable {
         self.fields.append(ValueField(field))
         self.values.append(FieldCodes())
         self.table.addColumn()
+        self.classes.addField()
         return self.fields.count - 1
     }
 
     // MARK: Asking
 
-    /// A pattern as a condition on the segment's rows.
+    /// A pattern as a condition on the codes of the segment's fields.
     ///
     /// - Parameters:
     ///   - pattern: The pattern.
+    ///   - isShared: Whether rows that are one of a class are asked, or the others.
     ///   - isNamed: Whether the query names this kind: then a parameter that no row has is absent, not undeclared.
-    func check(_ pattern: MatchPattern, isNamed: Bool) -> RowCheck {
+    func check(_ pattern: MatchPattern, isShared: Bool, isNamed: Bool) -> RowCheck {
         switch pattern {
-        case .all(let parts): .joining(parts.map { self.check($0, isNamed: isNamed) })
-        case .any(let parts): .alternatives(parts.map { self.check($0, isNamed: isNamed) })
-        case .field(let field, let atoms): self.check(field, atoms, isNamed: isNamed)
+        case .all(let parts): .joining(parts.map { self.check($0, isShared: isShared, isNamed: isNamed) })
+        case .any(let parts): .alternatives(parts.map { self.check($0, isShared: isShared, isNamed: isNamed) })
+        case .field(let field, let atoms): self.check(field, atoms, isShared: isShared, isNamed: isNamed)
         }
     }
 
-    private func check(_ field: MatchField, _ atoms: [MatchAtom], isNamed: Bool) -> RowCheck {
+    private func check(_ field: MatchField, _ atoms: [MatchAtom], isShared: Bool, isNamed: Bool) -> RowCheck {
         let index: Int?
         switch field {
         case .family: index = Self.familyField
@@ -188,7 +226,13 @@ struct KindSegment: Sendable {
         }
         guard let index else { return atoms.contains(.exists(false)) ? .always : .never }
         guard let test = self.fields[index].dictionary.test(atoms) else { return .never }
-        if self.table.columns[index].absentCount == 0 {
+        let isComplete =
+            if !isShared {
+                self.table.columns[index].absentCount == 0
+            } else {
+                index == Self.hostField || self.classes.table.columns[index].absentCount == 0
+            }
+        if isComplete {
             if case .except(let codes) = test.form, codes.isEmpty, test.acceptsEmpty { return .always }
             if case .codes(let codes) = test.form, codes == [0] { return .never }
         }
@@ -209,11 +253,19 @@ struct KindSegment: Sendable {
     /// The condition of a row. Precondition: the segment's instances have one.
     func condition(of row: UInt32) -> UInt32? {
         guard let field = self.conditionField else { return nil }
-        return self.fields[field].dictionary.int(self.table.singleCode(field, Int(row))).map { UInt32($0) }
+        return self.fields[field].dictionary.int(self.code(field, row)).map { UInt32($0) }
     }
 
-    func plan(_ check: RowCheck) -> SegmentPlan {
-        Planner(table: self.table, highestCodes: self.fields.map(\.dictionary.highestCode)).plan(check)
+    func plan(_ check: RowCheck, isShared: Bool) -> SegmentPlan {
+        let highestCodes = self.fields.map(\.dictionary.highestCode)
+        guard isShared else { return Planner(table: self.table, highestCodes: highestCodes).plan(check) }
+        let lifted = self.classes.lifted(check, host: Self.hostField, highestCodes: highestCodes)
+        return self.classes.plan(lifted, highestHost: highestCodes[Self.hostField])
+    }
+
+    /// The rows of one form, and their instances.
+    func rows(isShared: Bool) -> (table: RowTable, instances: InstanceColumn) {
+        isShared ? (self.classes.members, self.classes.instances) : (self.table, self.instances)
     }
 
     // MARK: Loading
@@ -221,12 +273,18 @@ struct KindSegment: Sendable {
     /// Keeps no lists until ``finishLoading()``. Precondition: there is no instance.
     mutating func startLoading() {
         self.table.deferLists()
+        self.isLoading = true
     }
 
-    mutating func finishLoading() {
+    /// Returns whether instances have become one of a class, and so have other rows.
+    mutating func finishLoading() -> Bool {
+        guard self.isLoading else { return false }
+        self.isLoading = false
+        if self.shareLoaded() { return true }
         for index in self.fields.indices {
             self.table.buildLists(index, highestCode: self.fields[index].dictionary.highestCode)
         }
+        return false
     }
 
     // MARK: Invariants
@@ -235,11 +293,19 @@ struct KindSegment: Sendable {
     func checkInvariants() -> [String] {
         var faults = self.instances.checkInvariants()
         if self.instances.count != self.table.rowCount { faults.append("rows without an instance") }
+        faults += self.classes.checkInvariants(highestHost: self.fields[Self.hostField].dictionary.highestCode)
         for (index, field) in self.fields.enumerated() {
             let highest = field.dictionary.highestCode
             var found = self.table.columns[index].checkInvariants(rows: self.table.rowCount, codes: highest)
             var uses = [UInt32](repeating: 0, count: highest + 1)
             for row in 0..<self.table.rowCount { self.table.columns[index].forEachCode(row) { uses[Int($0)] += 1 } }
+            if index == Self.hostField {
+                for row in 0..<self.classes.rowCount { uses[Int(self.classes.host(row))] += 1 }
+            } else {
+                let classes = self.classes.table.columns[index]
+                found += classes.checkInvariants(rows: self.classes.bound, codes: highest)
+                for number in 0..<self.classes.bound { classes.forEachCode(number) { uses[Int($0)] += 1 } }
+            }
             found += field.dictionary.checkInvariants(uses)
             faults += found.map { "\(field.field): \($0)" }
         }

@@ -8,91 +8,91 @@ struct PostingLists: Sendable {
     static let shortMax = 2048
     private static let longFlag: UInt32 = 1 << 31
 
-    /// By code: the row of a list of one, else where the list starts in the pool, or its number among the long ones.
-    private var heads = Column<UInt32>(repeating: 0, count: 1)
-    /// By code: how many rows, and whether the list is long.
-    private var counts = Column<UInt32>(repeating: 0, count: 1)
+    /// By code: the row of a list of one, else where the list starts in the pool, or its number among the long ones; above
+    /// it how many rows, and whether the list is long.
+    private var entries = Column<UInt64>(repeating: 0, count: 1)
     private var pool = BuddyPool<UInt32>()
     private var containers = RowContainers()
 
+    init() {}
+
     /// Bytes of memory held.
-    var byteCount: Int {
-        self.heads.byteCount + self.counts.byteCount + self.pool.byteCount + self.containers.byteCount
-    }
+    var byteCount: Int { self.entries.byteCount + self.pool.byteCount + self.containers.byteCount }
 
     /// The number of rows with a code.
     @inline(__always)
     func count(of code: UInt32) -> Int {
-        Int(code) < self.counts.count ? Int(self.counts[Int(code)] & ~Self.longFlag) : 0
+        Int(code) < self.entries.count ? Int(self.entries[Int(code)] >> 32 & UInt64(~Self.longFlag)) : 0
     }
+
+    @inline(__always)
+    private static func entry(_ head: UInt32, _ stored: UInt32) -> UInt64 { UInt64(head) | UInt64(stored) << 32 }
 
     // MARK: Changing
 
     /// Adds a row to a code's list. Precondition: it is not there. O(``shortMax``), O(1) above all rows of the list.
     mutating func insert(_ row: UInt32, _ code: UInt32) {
         let index = Int(code)
-        if index >= self.counts.count {
-            self.heads.append(repeating: 0, count: index + 1 - self.heads.count)
-            self.counts.append(repeating: 0, count: index + 1 - self.counts.count)
+        if index >= self.entries.count { self.entries.append(repeating: 0, count: index + 1 - self.entries.count) }
+        let entry = self.entries[index]
+        let stored = UInt32(entry >> 32)
+        var head = UInt32(truncatingIfNeeded: entry)
+        if stored & Self.longFlag != 0 {
+            self.containers.insert(row, list: Int(head))
+        } else {
+            switch Int(stored) {
+            case 0: head = row
+            case 1:
+                let start = self.pool.allocate(2)
+                self.pool.elements[Int(start)] = min(head, row)
+                self.pool.elements[Int(start) + 1] = max(head, row)
+                head = start
+            case Self.shortMax: return self.lengthen(code, row)
+            case let count:
+                head = self.pool.resize(head, count, to: count + 1)
+                self.pool.elements.insert(row, at: Int(head), count: count)
+            }
         }
-        let stored = self.counts[index]
-        self.counts[index] = stored + 1
-        let head = self.heads[index]
-        if stored & Self.longFlag != 0 { return self.containers.insert(row, list: Int(head)) }
-        let count = Int(stored)
-        switch count {
-        case 0: self.heads[index] = row
-        case 1:
-            let start = self.pool.allocate(2)
-            self.pool.elements[Int(start)] = min(head, row)
-            self.pool.elements[Int(start) + 1] = max(head, row)
-            self.heads[index] = start
-        case Self.shortMax: self.lengthen(code, row)
-        default:
-            let start = self.pool.resize(head, count, to: count + 1)
-            self.heads[index] = start
-            self.pool.elements.insert(row, at: Int(start), count: count)
-        }
+        self.entries[index] = Self.entry(head, stored + 1)
     }
 
     /// Removes a row from a code's list. Precondition: it is there. O(``shortMax``).
     mutating func remove(_ row: UInt32, _ code: UInt32) {
         let index = Int(code)
-        let stored = self.counts[index]
-        self.counts[index] = stored - 1
-        let head = self.heads[index]
+        let entry = self.entries[index]
+        let stored = UInt32(entry >> 32)
+        var head = UInt32(truncatingIfNeeded: entry)
         if stored & Self.longFlag != 0 {
             self.containers.remove(row, list: Int(head))
+            self.entries[index] = Self.entry(head, stored - 1)
             if Int(stored - 1 & ~Self.longFlag) <= Self.shortMax / 2 { self.shorten(code) }
             return
         }
         let count = Int(stored)
-        guard count > 1 else { return }
-        let start = Int(head)
         if count == 2 {
-            let other = self.pool.elements[start] == row ? start + 1 : start
-            self.heads[index] = self.pool.elements[other]
+            let other = self.pool.elements[Int(head)] == row ? head + 1 : head
+            let last = self.pool.elements[Int(other)]
             self.pool.release(head, 2)
-        } else {
-            self.pool.elements.remove(row, from: start, count: count)
-            self.heads[index] = self.pool.resize(head, count, to: count - 1)
+            head = last
+        } else if count > 2 {
+            self.pool.elements.remove(row, from: Int(head), count: count)
+            head = self.pool.resize(head, count, to: count - 1)
         }
+        self.entries[index] = Self.entry(head, stored - 1)
     }
 
     private mutating func lengthen(_ code: UInt32, _ row: UInt32) {
-        let head = self.heads[Int(code)]
+        let head = UInt32(truncatingIfNeeded: self.entries[Int(code)])
+        let start = Int(head)
         let list = self.containers.addList()
-        for offset in 0..<Self.shortMax {
-            self.containers.insert(self.pool.elements[Int(head) + offset], list: list)
-        }
+        for offset in 0..<Self.shortMax { self.containers.insert(self.pool.elements[start + offset], list: list) }
         self.containers.insert(row, list: list)
         self.pool.release(head, Self.shortMax)
-        self.heads[Int(code)] = UInt32(list)
-        self.counts[Int(code)] |= Self.longFlag
+        self.entries[Int(code)] = Self.entry(UInt32(list), UInt32(Self.shortMax + 1) | Self.longFlag)
     }
 
     private mutating func shorten(_ code: UInt32) {
-        let list = Int(self.heads[Int(code)])
+        let list = Int(UInt32(truncatingIfNeeded: self.entries[Int(code)]))
         let count = self.count(of: code)
         let start = self.pool.allocate(count)
         var filled = Int(start)
@@ -106,87 +106,66 @@ struct PostingLists: Sendable {
         }
         swap(&pool, &self.pool)
         self.containers.removeList(list)
-        self.heads[Int(code)] = start
-        self.counts[Int(code)] = UInt32(count)
+        self.entries[Int(code)] = Self.entry(start, UInt32(count))
     }
 
     // MARK: Building at once
 
-    /// Lists of the rows of a field whose lists were not kept while it was loaded. Precondition: no list yet.
-    ///
-    /// Counting first, so that every list is written into a place of the right size, in the order of the rows: a radix
-    /// sort of one digit, the code.
+    /// The lists of rows that are sorted by code: what a radix sort whose digit is the code leaves.
     ///
     /// - Parameters:
-    ///   - highestCode: The highest code.
-    ///   - rows: How many rows there are.
-    ///   - forEachCode: Calls its argument with each code that a row has, but not with 0.
-    mutating func build(highestCode: Int, rows: Int, _ forEachCode: (Int, (UInt32) -> Void) -> Void) {
-        guard rows > 0 else { return }
-        var counts = Column<UInt32>(zeros: highestCode + 1)
-        for row in 0..<rows { forEachCode(row) { counts[Int($0)] += 1 } }
-        self.heads = Column(zeros: highestCode + 1)
-        self.counts = counts
-        var pool = BuddyPool<UInt32>()
-        // Where the next row of a code goes; of long lists, the number of the list.
-        for code in 1..<highestCode + 1 {
-            let count = Int(counts[code])
-            if count > Self.shortMax {
-                self.heads[code] = UInt32(self.containers.addList())
-                self.counts[code] |= Self.longFlag
-            } else if count > 1 {
-                self.heads[code] = pool.allocate(count)
+    ///   - rows: The rows, those of a code ascending.
+    ///   - ends: By code, where its rows end; those of code 0 are none.
+    init(_ rows: Span<UInt32>, ends: Span<UInt32>) {
+        guard ends.count > 1 else { return }
+        self.entries = Column(zeros: ends.count)
+        for code in 1..<ends.count {
+            let start = Int(ends[code - 1])
+            let count = Int(ends[code]) - start
+            switch count {
+            case 0: break
+            case 1: self.entries[code] = Self.entry(rows[start], 1)
+            case ...Self.shortMax:
+                let head = self.pool.allocate(count)
+                self.pool.elements.write(rows.extracting(start..<start + count), at: Int(head))
+                self.entries[code] = Self.entry(head, UInt32(count))
+            default:
+                let list = self.containers.addList(rows.extracting(start..<start + count))
+                self.entries[code] = Self.entry(UInt32(list), UInt32(count) | Self.longFlag)
             }
         }
-        var heads = self.heads
-        for row in 0..<rows {
-            forEachCode(row) { code in
-                let code = Int(code)
-                switch Int(counts[code]) {
-                case 1: heads[code] = UInt32(row)
-                case let count where count > Self.shortMax:
-                    self.containers.insert(UInt32(row), list: Int(heads[code]))
-                default:
-                    pool.elements[Int(heads[code])] = UInt32(row)
-                    heads[code] += 1
-                }
-            }
-        }
-        // The heads have moved to the ends of their lists.
-        for code in 1..<highestCode + 1 where Int(counts[code]) > 1 && Int(counts[code]) <= Self.shortMax {
-            heads[code] -= counts[code]
-        }
-        self.heads = heads
-        self.pool = pool
     }
 
     // MARK: Reading
 
     /// Calls `body` with the rows of a code in ascending parts of at most ``RowContainers/partMax``.
+    @inline(__always)
     func forEachSpan(of code: UInt32, _ body: (Span<UInt32>) -> Void) {
-        let count = self.count(of: code)
-        guard count > 0 else { return }
-        let head = Int(self.heads[Int(code)])
-        if self.counts[Int(code)] & Self.longFlag != 0 { return self.containers.forEachSpan(of: head, body) }
-        if count == 1 {
-            self.heads.withSpan { body($0.extracting(Int(code)..<Int(code) + 1)) }
-        } else {
-            self.pool.elements.withSpan { body($0.extracting(head..<head + count)) }
+        guard Int(code) < self.entries.count else { return }
+        let entry = self.entries[Int(code)]
+        let stored = UInt32(entry >> 32)
+        let head = UInt32(truncatingIfNeeded: entry)
+        if stored & Self.longFlag != 0 { return self.containers.forEachSpan(of: Int(head), body) }
+        if stored == 1 {
+            let row: InlineArray<1, UInt32> = [head]
+            body(row.span)
+        } else if stored > 1 {
+            self.pool.elements.withSpan { body($0.extracting(Int(head)..<Int(head) + Int(stored))) }
         }
     }
 
     /// Sets or clears the bits of a code's rows within a block of 65,536 rows.
     func mark(_ words: inout [UInt64], _ code: UInt32, block: Int, set: Bool) {
-        let count = self.count(of: code)
-        guard count > 0 else { return }
-        let head = Int(self.heads[Int(code)])
-        if self.counts[Int(code)] & Self.longFlag != 0 {
+        guard Int(code) < self.entries.count else { return }
+        let entry = self.entries[Int(code)]
+        let stored = UInt32(entry >> 32)
+        let head = Int(UInt32(truncatingIfNeeded: entry))
+        if stored & Self.longFlag != 0 {
             return self.containers.mark(&words, list: head, block: block, set: set)
         }
-        if count == 1 {
-            if head >> 16 == block { words.mark(head & 0xFFFF, set) }
-            return
-        }
+        let count = Int(stored)
+        if count == 1 { return head >> 16 == block ? words.mark(head & 0xFFFF, set) : () }
+        guard count > 1 else { return }
         self.pool.elements.withSpan { elements in
             let rows = elements.extracting(head..<head + count)
             var index = rows.lowerBound(of: UInt32(block) << 16)
@@ -206,7 +185,7 @@ struct PostingLists: Sendable {
         var faults: [String] = []
         var blocks: [(start: UInt32, count: Int)] = []
         var lists: Set<Int> = []
-        for code in 1..<max(1, self.heads.count) {
+        for code in 1..<max(1, self.entries.count) {
             let count = self.count(of: UInt32(code))
             var found: [UInt32] = []
             self.forEachSpan(of: UInt32(code)) { rows in
@@ -215,10 +194,11 @@ struct PostingLists: Sendable {
             if !zip(found, found.dropFirst()).allSatisfy({ $0 < $1 }) { faults.append("list \(code) is not ascending") }
             if let last = found.last, last >= rows { faults.append("list \(code) has a row beyond the last") }
             if found.count != count { faults.append("list \(code) has \(found.count) rows, not \(count)") }
-            if self.counts[code] & Self.longFlag != 0 {
-                lists.insert(Int(self.heads[code]))
+            let head = UInt32(truncatingIfNeeded: self.entries[code])
+            if UInt32(self.entries[code] >> 32) & Self.longFlag != 0 {
+                lists.insert(Int(head))
             } else if count > 1 {
-                blocks.append((self.heads[code], count))
+                blocks.append((head, count))
             }
         }
         return faults + self.pool.checkInvariants(blocks) + self.containers.checkInvariants(lists)

@@ -121,7 +121,7 @@ package struct QueryPlan: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension KindSegment {
-    func describe(_ plan: SegmentPlan, _ counts: ScanCounts) -> QueryPlan {
+    func describe(_ plan: SegmentPlan, isShared: Bool, _ counts: ScanCounts) -> QueryPlan {
         var drivers: [QueryPlan.Driver] = []
         var filters = 0
         let path: QueryPlan.Path
@@ -135,7 +135,7 @@ extension KindSegment {
             path = .postings
             for pass in passes {
                 drivers.append(
-                    QueryPlan.Driver(field: self.fields[pass.column].field.description, length: pass.length)
+                    QueryPlan.Driver(field: self.name(pass.column, isShared: isShared), length: pass.length)
                 )
                 filters += pass.filters.count
             }
@@ -146,10 +146,18 @@ extension KindSegment {
             drivers: drivers,
             candidates: plan.candidates,
             filters: filters,
-            rows: self.count,
+            rows: self.rows(isShared: isShared).table.rowCount,
             isConditional: self.conditionField != nil,
             touched: QueryPlan.Touched(counts)
         )
+    }
+}
+
+extension KindSegment {
+    /// What the lists of a column are by: a field, or all that instances of a class have in common.
+    private func name(_ column: Int, isShared: Bool) -> String {
+        guard isShared else { return self.fields[column].field.description }
+        return column == InstanceClasses.hostColumn ? MatchField.host.description : "configuration"
     }
 }
 

@@ -150,10 +150,13 @@ extension ValueDictionary {
     func table(_ atoms: [MatchAtom]) -> CodeTest.Form {
         var table = [UInt8](repeating: 0, count: CodeTest.tableSize(self.highestCode))
         var passing: [UInt32] = []
-        for code in 0..<self.highestCode + 1 where self.satisfies(UInt32(code), atoms) {
-            table[code] = 1
-            passing.append(UInt32(code))
+        let prefixes = atoms.compactMap { if case .prefix(let text) = $0 { text } else { nil } }
+        if prefixes.count == atoms.count {
+            self.table(prefixes: prefixes, &table)
+        } else {
+            for code in 0..<self.highestCode + 1 where self.satisfies(UInt32(code), atoms) { table[code] = 1 }
         }
+        for code in 0..<self.highestCode + 1 where table[code] != 0 { passing.append(UInt32(code)) }
         let isDriver = passing.first != 0 && passing.count <= Self.driverCodesMax
         return .table(table, passing: isDriver ? passing : nil)
     }

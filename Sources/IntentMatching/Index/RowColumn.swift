@@ -103,6 +103,7 @@ struct RowColumn: Sendable {
         } else {
             self.codes[row] = value.single
         }
+        guard self.hasLists else { return }
         value.forEach { self.lists.insert(UInt32(row), $0) }
     }
 
@@ -111,13 +112,15 @@ struct RowColumn: Sendable {
         self.forget(row)
         let last = self.rowCount - 1
         if row != last {
-            var lists = PostingLists()
-            swap(&lists, &self.lists)
-            self.forEachCode(last) { code in
-                lists.remove(UInt32(last), code)
-                lists.insert(UInt32(row), code)
+            if self.hasLists {
+                var lists = PostingLists()
+                swap(&lists, &self.lists)
+                self.forEachCode(last) { code in
+                    lists.remove(UInt32(last), code)
+                    lists.insert(UInt32(row), code)
+                }
+                swap(&lists, &self.lists)
             }
-            swap(&lists, &self.lists)
             if self.isArray { self.words[row] = self.words[last] } else { self.codes[row] = self.codes[last] }
         }
         if self.isArray { self.words.removeLast() } else { self.codes.removeLast() }
@@ -128,11 +131,13 @@ struct RowColumn: Sendable {
         if self.isArray {
             let word = self.words[row]
             if word == ElementWord.absent { self.absentCount -= 1 }
-            for code in ElementWord.codes(word, self.pool) { self.lists.remove(UInt32(row), code) }
+            if self.hasLists {
+                for code in ElementWord.codes(word, self.pool) { self.lists.remove(UInt32(row), code) }
+            }
             ElementWord.release(word, &self.pool)
         } else {
             let code = self.codes[row]
-            if code == 0 { self.absentCount -= 1 } else { self.lists.remove(UInt32(row), code) }
+            if code == 0 { self.absentCount -= 1 } else if self.hasLists { self.lists.remove(UInt32(row), code) }
         }
     }
 
@@ -158,10 +163,20 @@ struct RowColumn: Sendable {
     /// Builds the lists of all rows.
     mutating func buildLists(highestCode: Int) {
         guard !self.hasLists else { return }
-        var lists = PostingLists()
-        lists.build(highestCode: highestCode, rows: self.rowCount) { row, body in self.forEachCode(row, body) }
-        self.lists = lists
         self.hasLists = true
+        // Counting first, so that each row is written to its place among those with its code.
+        var ends = [UInt32](repeating: 0, count: highestCode + 2)
+        for row in 0..<self.rowCount { self.forEachCode(row) { ends[Int($0) + 1] += 1 } }
+        for code in 1..<ends.count { ends[code] += ends[code - 1] }
+        var rows = [UInt32](repeating: 0, count: Int(ends[ends.count - 1]))
+        for row in 0..<self.rowCount {
+            self.forEachCode(row) { code in
+                rows[Int(ends[Int(code)])] = UInt32(row)
+                ends[Int(code)] += 1
+            }
+        }
+        // Each start has moved to the code's end.
+        self.lists = PostingLists(rows.span, ends: ends.span.extracting(first: highestCode + 1))
     }
 
     // MARK: Invariants
@@ -208,6 +223,17 @@ struct FieldCodes: Sendable {
     var elements: [UInt32] = []
     /// Whether the value is an array of no or several elements. One of a single element is that element.
     var isArray = false
+    /// Whether this is what the row has already, and not counted as used once more.
+    var isKept = false
+
+    /// Makes it "absent", its memory kept.
+    @inline(__always)
+    mutating func reset() {
+        self.single = 0
+        if self.isArray { self.elements.removeAll(keepingCapacity: true) }
+        self.isArray = false
+        self.isKept = false
+    }
 
     /// Whether there is no value at all, which an empty array is not.
     var isAbsent: Bool { self.single == 0 && !self.isArray }

@@ -41,6 +41,45 @@ struct RowContainers: Sendable {
         return self.listStarts.count - 1
     }
 
+    /// A list of ascending rows, at once.
+    mutating func addList(_ rows: Span<UInt32>) -> Int {
+        let list = self.addList()
+        var start = 0
+        while start < rows.count {
+            let block = rows[start] >> 16
+            // The rows of a block are at most 65,536.
+            let within = rows.extracting(start..<min(rows.count, start + (1 << 16)))
+            let count = block == 0xFFFF ? within.count : within.lowerBound(of: (block + 1) << 16)
+            let container = self.addContainer()
+            self.setContainer(list, Int(block), UInt32(container))
+            self.fill(container, within.extracting(first: count))
+            start += count
+        }
+        return list
+    }
+
+    private mutating func fill(_ container: Int, _ rows: Span<UInt32>) {
+        if rows.count > Self.arrayMax {
+            let bitmap = Int(self.bitmaps.allocate(Self.words))
+            self.bitmaps.elements.withMutableSpan { words in
+                for index in 0..<Self.words { words[bitmap + index] = 0 }
+                for index in rows.indices {
+                    let low = Int(rows[index] & 0xFFFF)
+                    words[bitmap + (low >> 6)] |= 1 << UInt64(low & 63)
+                }
+            }
+            self.starts[container] = UInt32(bitmap)
+            self.counts[container] = UInt32(rows.count) | Self.bitmapFlag
+        } else {
+            let array = Int(self.arrays.allocate(rows.count))
+            self.arrays.elements.withMutableSpan { lows in
+                for index in rows.indices { lows[array + index] = UInt16(truncatingIfNeeded: rows[index]) }
+            }
+            self.starts[container] = UInt32(array)
+            self.counts[container] = UInt32(rows.count)
+        }
+    }
+
     mutating func removeList(_ list: Int) {
         for block in 0..<Int(self.listCounts[list]) {
             let container = self.container(list, block)

@@ -12,10 +12,12 @@ extension RowTable {
             RowKernel.mark(&marks, where: rows.span.extracting(first: kept), isIn: source, as: 0)
             return RowKernel.keep(source, marked: marks.span, &rows)
         case .first(let index, let codes, let code):
-            let column = self.columns[index]
+            // What is read of the column, and no more: a copy of all of it counts references as long as fifty rows take.
+            let words = self.columns[index].words
+            let pool = self.columns[index].pool
             return RowKernel.keep(source, &rows) { row in
                 var lowest: UInt32 = 0
-                _ = ElementWord.contains(column.words[row], column.pool) { own in
+                _ = ElementWord.contains(words[row], pool) { own in
                     guard own == code || codes.containsAscending(own) else { return false }
                     lowest = own
                     return true
@@ -45,12 +47,15 @@ extension RowTable {
             }
             return RowKernel.keep(source, marked: marks.span, &rows)
         case .column(let index, let test):
-            let column = self.columns[index]
-            guard !column.isArray else { return RowKernel.keep(source, &rows) { column.passes($0, test) } }
-            switch column.codes.width {
-            case .one: return column.codes.narrow.withSpan { RowKernel.keep(test, source, $0, &rows) }
-            case .two: return column.codes.medium.withSpan { RowKernel.keep(test, source, $0, &rows) }
-            case .four: return column.codes.wide.withSpan { RowKernel.keep(test, source, $0, &rows) }
+            guard !self.columns[index].isArray else {
+                let words = self.columns[index].words
+                let pool = self.columns[index].pool
+                return RowKernel.keep(source, &rows) { RowColumn.passes(words[$0], pool, test) }
+            }
+            switch self.columns[index].codes.width {
+            case .one: return self.columns[index].codes.narrow.withSpan { RowKernel.keep(test, source, $0, &rows) }
+            case .two: return self.columns[index].codes.medium.withSpan { RowKernel.keep(test, source, $0, &rows) }
+            case .four: return self.columns[index].codes.wide.withSpan { RowKernel.keep(test, source, $0, &rows) }
             }
         }
     }
@@ -58,10 +63,10 @@ extension RowTable {
 
 extension RowColumn {
     /// Whether the value of a row of arrays, or one of its elements, passes.
-    func passes(_ row: Int, _ test: CodeTest) -> Bool {
-        let word = self.words[row]
+    @inline(__always)
+    static func passes(_ word: UInt32, _ pool: SizeClassPool<UInt32>, _ test: CodeTest) -> Bool {
         if word == ElementWord.absent { return test.passes(0) }
         if word == ElementWord.empty { return test.acceptsEmpty }
-        return ElementWord.contains(word, self.pool) { test.passes($0) }
+        return ElementWord.contains(word, pool) { test.passes($0) }
     }
 }

@@ -43,6 +43,25 @@ struct RowTable: Sendable {
         self.rowCount += 1
     }
 
+    /// Appends a row of a table of two columns.
+    mutating func append(_ first: UInt32, _ second: UInt32) {
+        self.columns[0].append(FieldCodes(single: first))
+        self.columns[1].append(FieldCodes(single: second))
+        self.rowCount += 1
+    }
+
+    /// Appends a row that has no value in one column.
+    mutating func append(_ values: [FieldCodes], without column: Int) {
+        for index in self.columns.indices {
+            if index == column {
+                self.columns[index].append(FieldCodes())
+            } else {
+                self.columns[index].append(values[index])
+            }
+        }
+        self.rowCount += 1
+    }
+
     /// Builds the lists of a column that were deferred.
     mutating func buildLists(_ column: Int, highestCode: Int) {
         self.columns[column].buildLists(highestCode: highestCode)

@@ -29,6 +29,15 @@ struct SegmentPlan: Sendable {
     var path: Path
     /// Rows that are looked at.
     var candidates: Int
+
+    /// How many walks over ascending rows there are.
+    var walks: Int {
+        switch self.path {
+        case .nothing: 0
+        case .everything, .dense: 1
+        case .postings(let passes): passes.count
+        }
+    }
 }
 
 /// Chooses a path by what it would cost. Costs are in picoseconds, measured once and good to a factor of two; only their
@@ -54,17 +63,15 @@ struct Planner {
         default: break
         }
         guard self.table.rowCount > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
-        let walk = self.walk(check)
-        let dense = self.densePrice(check)
-        if let walk, walk.price <= dense {
-            let check = self.prepared(check, walk.rows)
-            if case .never = check { return SegmentPlan(path: .nothing, candidates: 0) }
-            let passes = self.passes(check)
+        // Values that are only known one by one give no list yet. Once all of them were looked at, they may.
+        let check = self.prepared(check, self.walk(check)?.rows ?? self.table.rowCount, tabled: .max)
+        if case .never = check { return SegmentPlan(path: .nothing, candidates: 0) }
+        if let walk = self.walk(check), walk.price <= self.densePrice(check) {
+            let passes = self.passes(self.prepared(check, walk.rows, tabled: 2))
             return SegmentPlan(path: .postings(passes), candidates: passes.reduce(0) { $0 + $1.length })
         }
-        let check = self.prepared(check, self.table.rowCount)
-        if case .never = check { return SegmentPlan(path: .nothing, candidates: 0) }
-        return SegmentPlan(path: .dense(self.dense(check)), candidates: self.table.rowCount)
+        let whole = self.prepared(check, self.table.rowCount, tabled: 5)
+        return SegmentPlan(path: .dense(self.dense(whole)), candidates: self.table.rowCount)
     }
 
     // MARK: Lists
@@ -108,13 +115,13 @@ struct Planner {
         case .never, .always: return []
         case .column(let index, let test):
             let codes = test.drivers ?? []
-            let column = self.table.columns[index]
+            let isArray = self.table.columns[index].isArray
             return codes.compactMap { code in
-                let length = column.lists.count(of: code)
+                let length = self.table.columns[index].lists.count(of: code)
                 guard length > 0 else { return nil }
                 var pass = SegmentPlan.Pass(column: index, code: code, length: length)
                 // A row with the lowest code has no lower one of them.
-                if column.isArray, code != codes[0] {
+                if isArray, code != codes[0] {
                     pass.filters = [.first(column: index, codes: codes, code: code)]
                 }
                 return pass
@@ -142,21 +149,26 @@ struct Planner {
     }
 
     /// The check with tables of all codes wherever so many rows pay for them.
-    private func prepared(_ check: RowCheck, _ candidates: Int) -> RowCheck {
+    ///
+    /// - Parameters:
+    ///   - check: The check.
+    ///   - candidates: How many rows there are to look at.
+    ///   - tabled: So many codes are more work to compare with than one look into a table is.
+    private func prepared(_ check: RowCheck, _ candidates: Int, tabled: Int) -> RowCheck {
         switch check {
         case .never, .always: return check
-        case .all(let parts): return .joining(parts.map { self.prepared($0, candidates) })
-        case .any(let parts): return .alternatives(parts.map { self.prepared($0, candidates) })
+        case .all(let parts): return .joining(parts.map { self.prepared($0, candidates, tabled: tabled) })
+        case .any(let parts): return .alternatives(parts.map { self.prepared($0, candidates, tabled: tabled) })
         case .column(let index, let test):
             let highest = self.highestCodes[index]
             switch test.form {
-            case .values where candidates > highest / 2:
+            case .values where candidates > highest / 8:
                 let table = test.tabled(highestCode: highest)
                 if case .table(_, let passing) = table.form, passing?.isEmpty ?? false { return .never }
                 return .column(index, table)
-            case .codes(let codes) where codes.count > 4 && candidates > highest / 16:
+            case .codes(let codes) where codes.count >= tabled && candidates > highest / 16:
                 return .column(index, test.tabled(highestCode: highest))
-            case .except(let codes) where codes.count > 3 && candidates > highest / 16:
+            case .except(let codes) where codes.count >= tabled - 1 && candidates > highest / 16:
                 return .column(index, test.tabled(highestCode: highest))
             default: return check
             }
@@ -206,7 +218,7 @@ struct Planner {
         case .column(let index, let test):
             let marks = self.markPrice(index, test)
             guard let marks, marks < self.scanPrice(index, test),
-                let listed = DenseCheck.listed(test, self.table.columns[index])
+                let listed = DenseCheck.listed(test, self.table, index)
             else { return .scan(column: index, test) }
             return .marks(column: index, codes: listed.codes, isRest: listed.isRest)
         }
@@ -215,9 +227,8 @@ struct Planner {
     /// Picoseconds to look at every row's code.
     private func scanPrice(_ index: Int, _ test: CodeTest) -> Int {
         let rows = self.table.rowCount
-        let column = self.table.columns[index]
-        if column.isArray { return rows * (4000 + self.valuePrice(test)) }
-        let width = column.codes.width.rawValue
+        if self.table.columns[index].isArray { return rows * (4000 + self.valuePrice(test)) }
+        let width = self.table.columns[index].codes.width.rawValue
         switch test.form {
         case .codes(let codes) where codes.count <= 4: return rows * 40 * width * codes.count
         case .except(let codes) where codes.count <= 3: return rows * 40 * width * (codes.count + 1)
@@ -232,12 +243,11 @@ struct Planner {
 
     /// Picoseconds to mark the rows of a test's lists, or of those it excepts; nil if lists do not tell.
     private func markPrice(_ index: Int, _ test: CodeTest) -> Int? {
-        let column = self.table.columns[index]
-        guard let codes = DenseCheck.listed(test, column)?.codes else { return nil }
+        guard let codes = DenseCheck.listed(test, self.table, index)?.codes else { return nil }
         let rows = self.table.rowCount
         var price = codes.count * self.table.blockCount * Self.list / 10
         for code in codes {
-            let count = column.lists.count(of: code)
+            let count = self.table.columns[index].lists.count(of: code)
             // Where a list is dense its containers are bitmaps.
             price += min(count * Self.mark, rows * Self.word)
         }

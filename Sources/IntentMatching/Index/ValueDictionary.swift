@@ -17,18 +17,17 @@ struct ValueDictionary: Sendable {
 
     /// Marks a code without a value.
     private static let unused = UInt32.max
+    /// One use in an entry.
+    private static let oneUse: UInt64 = 1 << 32
     /// Bytes of the tag and the length.
     private static let headBytes = 4
 
     private var pool = SizeClassPool<UInt64>()
-    /// Where the value of a code starts in the pool; the entry of code 0 is never read.
-    private var starts = Column<UInt32>(repeating: unused, count: 1)
-    /// How many rows have the code, elements of arrays counted each.
-    private var uses = Column<UInt32>(repeating: 0, count: 1)
+    /// By code: where the value starts in the pool, and above it how many rows have the code, elements of arrays counted
+    /// each. The entry of code 0 is never read.
+    private var entries = Column<UInt64>(repeating: UInt64(unused), count: 1)
     private var unusedCodes = Column<UInt32>()
     private var slots = HashSlots()
-    /// The value that is being looked up.
-    private var scratch: [UInt64] = []
     /// Hosts choose the values, so the places they take must not be theirs to choose. The seed differs from process to
     /// process and nothing that leaves this type depends on it: codes count up as values come.
     private let seed: UInt64
@@ -46,55 +45,62 @@ struct ValueDictionary: Sendable {
     }()
 
     /// The highest code that was ever given.
-    var highestCode: Int { self.starts.count - 1 }
+    var highestCode: Int { self.entries.count - 1 }
 
     /// The number of values.
     var count: Int { self.slots.count }
 
     /// Bytes of memory held.
     var byteCount: Int {
-        self.pool.byteCount + self.starts.byteCount + self.uses.byteCount + self.unusedCodes.byteCount
-            + self.slots.byteCount
+        self.pool.byteCount + self.entries.byteCount + self.unusedCodes.byteCount + self.slots.byteCount
     }
 
     // MARK: Codes of values
 
     /// The code of a value, new if it has none yet, and one use of it. Precondition: no array.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - guess: A code that it may well have; 0 for none.
-    mutating func use(_ value: ParameterValue, guess: UInt32 = 0) -> UInt32 {
-        if case .string(let string) = value { return self.use(string, guess: guess) }
-        guard let (tag, word) = Self.word(of: value) else { return 0 }
-        Self.write(tag, word, &self.scratch)
-        return self.useScratch(guess)
+    mutating func use(_ value: ParameterValue) -> UInt32 {
+        if case .string(let string) = value { return self.use(string) }
+        guard let (tag, payload) = Self.word(of: value) else { return 0 }
+        return self.use(2) { Self.word(tag, payload, $0) }
     }
 
     /// The code of a string, new if it has none yet, and one use of it.
-    mutating func use(_ string: String, guess: UInt32 = 0) -> UInt32 {
-        var string = string
-        string.makeContiguousUTF8()
-        Self.write(string.utf8.span, &self.scratch)
-        return self.useScratch(guess)
+    mutating func use(_ string: String) -> UInt32 {
+        let text = string.utf8.span
+        return self.use(Self.wordCount(text)) { Self.word(text, $0) }
+    }
+
+    /// Whether a code stands for a value. Precondition: no array.
+    func holds(_ code: UInt32, _ value: ParameterValue) -> Bool {
+        if case .string(let string) = value { return self.holds(code, string) }
+        guard let (tag, payload) = Self.word(of: value) else { return false }
+        return self.holds(code, 2) { Self.word(tag, payload, $0) }
+    }
+
+    func holds(_ code: UInt32, _ string: String) -> Bool {
+        let text = string.utf8.span
+        return self.holds(code, Self.wordCount(text)) { Self.word(text, $0) }
     }
 
     /// Takes back one use of a code.
     mutating func release(_ code: UInt32) {
-        let left = self.uses[Int(code)] - 1
-        self.uses[Int(code)] = left
-        guard left == 0 else { return }
+        let entry = self.entries[Int(code)] - Self.oneUse
+        self.entries[Int(code)] = entry
+        guard entry < Self.oneUse else { return }
         self.slots.remove(code, self.hash(of: code))
-        let start = self.starts[Int(code)]
+        let start = UInt32(truncatingIfNeeded: entry)
         self.pool.release(start, self.wordCount(at: start))
-        self.starts[Int(code)] = Self.unused
+        self.entries[Int(code)] = UInt64(Self.unused)
         self.unusedCodes.append(code)
     }
 
     /// One more use of a code.
     mutating func retain(_ code: UInt32) {
-        self.uses[Int(code)] += 1
+        self.entries[Int(code)] += Self.oneUse
     }
+
+    @inline(__always)
+    private func start(_ code: UInt32) -> UInt32 { UInt32(truncatingIfNeeded: self.entries[Int(code)]) }
 
     /// The codes of the values that equal a literal: none, one, or two where a string is a date's text as well.
     func codes(equalTo literal: MatchLiteral) -> [UInt32] {
@@ -105,9 +111,8 @@ struct ValueDictionary: Sendable {
             let (tag, word) = Self.word(of: number)
             return self.codes(tag, word)
         case .string(let text):
-            var key: [UInt64] = []
-            Self.write(text.bytes.span, &key)
-            let codes = self.find(key).map { [$0] } ?? []
+            let bytes = text.bytes.span
+            let codes = self.find(Self.wordCount(bytes)) { Self.word(bytes, $0) }.map { [$0] } ?? []
             // A field of texts alone, the usual case, need not have its literals read as dates.
             guard self.holdsDates, let date = literal.date else { return codes }
             return codes + self.codes(.date, UInt64(bitPattern: date.milliseconds))
@@ -115,9 +120,7 @@ struct ValueDictionary: Sendable {
     }
 
     private func codes(_ tag: Tag, _ word: UInt64) -> [UInt32] {
-        var key: [UInt64] = []
-        Self.write(tag, word, &key)
-        return self.find(key).map { [$0] } ?? []
+        self.find(2) { Self.word(tag, word, $0) }.map { [$0] } ?? []
     }
 
     private static func word(of value: ParameterValue) -> (Tag, UInt64)? {
@@ -138,31 +141,25 @@ struct ValueDictionary: Sendable {
         }
     }
 
-    // MARK: Keys
-
-    /// Tag and length, and the first four bytes.
-    @inline(__always)
-    private static func head(_ tag: Tag, _ count: Int) -> UInt64 {
-        UInt64(tag.rawValue) | UInt64(count) << 8
-    }
+    // MARK: Words of values
 
     @inline(__always)
-    private static func write(_ text: Span<UInt8>, _ key: inout [UInt64]) {
+    private static func wordCount(_ text: Span<UInt8>) -> Int {
         precondition(text.count < 1 << 24, "a value of more than 16 MiB")
-        key.removeAll(keepingCapacity: true)
-        key.append(Self.head(.text, text.count) | (text.word(at: 0) << 32))
-        var offset = Self.headBytes
-        while offset < text.count {
-            key.append(text.word(at: offset))
-            offset += 8
-        }
+        return (text.count + Self.headBytes + 7) / 8
     }
 
+    /// A word of a text: the first is tag, length and four bytes, the others are eight bytes each.
     @inline(__always)
-    private static func write(_ tag: Tag, _ word: UInt64, _ key: inout [UInt64]) {
-        key.removeAll(keepingCapacity: true)
-        key.append(Self.head(tag, 8) | (word << 32))
-        key.append(word >> 32)
+    private static func word(_ text: Span<UInt8>, _ index: Int) -> UInt64 {
+        guard index == 0 else { return text.word(at: 8 * index - Self.headBytes) }
+        return UInt64(Tag.text.rawValue) | UInt64(text.count) << 8 | text.word(at: 0) << 32
+    }
+
+    /// A word of any other value, which has two.
+    @inline(__always)
+    private static func word(_ tag: Tag, _ payload: UInt64, _ index: Int) -> UInt64 {
+        index == 0 ? UInt64(tag.rawValue) | 8 << 8 | payload << 32 : payload >> 32
     }
 
     private func tag(at start: UInt32) -> (Tag, length: Int) {
@@ -184,7 +181,7 @@ struct ValueDictionary: Sendable {
     /// value, which no row has, nothing.
     func satisfies(_ code: UInt32, _ atoms: [MatchAtom]) -> Bool {
         guard code != 0 else { return atoms.contains(.exists(false)) }
-        let start = self.starts[Int(code)]
+        let start = self.start(code)
         guard start != Self.unused else { return false }
         let (tag, length) = self.tag(at: start)
         guard tag != .text else {
@@ -206,79 +203,91 @@ struct ValueDictionary: Sendable {
 
     /// The integer of a code, if it is one.
     func int(_ code: UInt32) -> Int64? {
-        let start = self.starts[Int(code)]
+        let start = self.start(code)
         guard code != 0, start != Self.unused, self.tag(at: start).0 == .int else { return nil }
         return Int64(bitPattern: self.pool.elements[Int(start)] >> 32 | self.pool.elements[Int(start) + 1] << 32)
     }
 
+    /// By code, 1 for each text with one of some prefixes. O(values), a few nanoseconds each.
+    func table(prefixes: [UTF8Text], _ table: inout [UInt8]) {
+        for prefix in prefixes {
+            let bytes = prefix.bytes.span
+            let count = Self.wordCount(bytes)
+            // The tag and as many bytes as the prefix has, without the length.
+            var wanted = (0..<count).map { Self.word(bytes, $0) }
+            var masks = [UInt64](repeating: .max, count: count)
+            let last = bytes.count + Self.headBytes - 8 * (count - 1)
+            masks[count - 1] = last == 8 ? .max : 1 << UInt64(8 * last) - 1
+            masks[0] &= ~(0xFF_FFFF << 8)
+            wanted[0] &= masks[0]
+            self.pool.elements.withSpan { words in
+                for code in 1..<self.entries.count {
+                    let start = UInt32(truncatingIfNeeded: self.entries[code])
+                    guard start != Self.unused else { continue }
+                    let head = words[Int(start)]
+                    guard head & masks[0] == wanted[0], Int(head >> 8 & 0xFF_FFFF) >= bytes.count else { continue }
+                    var index = 1
+                    while index < count, words[Int(start) + index] & masks[index] == wanted[index] { index += 1 }
+                    if index == count { table[code] = 1 }
+                }
+            }
+        }
+    }
+
     // MARK: The table
 
-    private func find(_ key: [UInt64]) -> UInt32? {
-        self.slots.find(self.hash(key)) { self.holds($0, key) }
+    @inline(__always)
+    private func find(_ count: Int, _ word: (Int) -> UInt64) -> UInt32? {
+        self.slots.find(self.hash(count, word)) { self.holds($0, count, word) }
     }
 
     @inline(__always)
-    private mutating func useScratch(_ guess: UInt32) -> UInt32 {
-        if guess != 0, self.holds(guess, self.scratch) {
-            self.uses[Int(guess)] += 1
-            return guess
+    private mutating func use(_ count: Int, _ word: (Int) -> UInt64) -> UInt32 {
+        let hash = self.hash(count, word)
+        if let code = self.slots.find(hash, { self.holds($0, count, word) }) {
+            self.entries[Int(code)] += Self.oneUse
+            return code
         }
-        let hash = self.hash(self.scratch)
-        guard let code = self.findScratch(hash) else { return self.insertScratch(hash) }
-        self.uses[Int(code)] += 1
-        return code
+        let start = self.pool.allocate(count)
+        for index in 0..<count { self.pool.elements[Int(start) + index] = word(index) }
+        return self.insert(start, hash)
     }
 
-    @inline(__always)
-    private func findScratch(_ hash: UInt64) -> UInt32? {
-        self.slots.find(hash) { self.holds($0, self.scratch) }
-    }
-
-    private mutating func insertScratch(_ hash: UInt64) -> UInt32 {
-        let start = self.pool.allocate(self.scratch.count)
-        for (index, word) in self.scratch.enumerated() { self.pool.elements[Int(start) + index] = word }
+    private mutating func insert(_ start: UInt32, _ hash: UInt64) -> UInt32 {
         let code: UInt32
         if let unused = self.unusedCodes.popLast() {
             code = unused
-            self.starts[Int(code)] = start
-            self.uses[Int(code)] = 1
+            self.entries[Int(code)] = UInt64(start) | Self.oneUse
         } else {
-            code = UInt32(self.starts.count)
+            code = UInt32(self.entries.count)
             precondition(code <= ElementWord.codeMax, "a milliard of distinct values of one field")
-            self.starts.append(start)
-            self.uses.append(1)
+            self.entries.append(UInt64(start) | Self.oneUse)
         }
-        var slots = HashSlots()
-        swap(&slots, &self.slots)
-        slots.insert(code, hash) { self.hash(of: $0) }
-        swap(&slots, &self.slots)
-        if UInt8(truncatingIfNeeded: self.scratch[0]) == Tag.date.rawValue { self.holdsDates = true }
+        self.slots.insert(code, hash)
+        if UInt8(truncatingIfNeeded: self.pool.elements[Int(start)]) == Tag.date.rawValue { self.holdsDates = true }
         return code
     }
 
     @inline(__always)
-    private func holds(_ code: UInt32, _ key: [UInt64]) -> Bool {
-        let start = self.starts[Int(code)]
-        guard start != Self.unused, self.pool.elements[Int(start)] == key[0] else { return false }
-        for index in key.indices.dropFirst() where self.pool.elements[Int(start) + index] != key[index] { return false }
-        return true
+    private func holds(_ code: UInt32, _ count: Int, _ word: (Int) -> UInt64) -> Bool {
+        let start = self.start(code)
+        guard start != Self.unused, self.pool.elements[Int(start)] == word(0) else { return false }
+        var index = 1
+        while index < count, self.pool.elements[Int(start) + index] == word(index) { index += 1 }
+        return index == count
     }
 
     /// Folds eight bytes at a time.
     @inline(__always)
-    private func hash(_ key: [UInt64]) -> UInt64 {
+    private func hash(_ count: Int, _ word: (Int) -> UInt64) -> UInt64 {
         var hash = self.seed
-        for word in key { hash = HashSlots.fold(hash ^ word) }
+        for index in 0..<count { hash = HashSlots.fold(hash ^ word(index)) }
         return hash
     }
 
     private func hash(of code: UInt32) -> UInt64 {
-        let start = self.starts[Int(code)]
-        var hash = self.seed
-        for index in 0..<self.wordCount(at: start) {
-            hash = HashSlots.fold(hash ^ self.pool.elements[Int(start) + index])
-        }
-        return hash
+        let start = self.start(code)
+        return self.hash(self.wordCount(at: start)) { self.pool.elements[Int(start) + $0] }
     }
 
     // MARK: Invariants
@@ -290,16 +299,18 @@ struct ValueDictionary: Sendable {
         var faults = self.slots.checkInvariants()
         var blocks: [(start: UInt32, count: Int)] = []
         for code in 1..<(self.highestCode + 1) {
-            if self.uses[code] != counted[code] {
-                faults.append("code \(code) has \(self.uses[code]) uses, but is in \(counted[code]) places")
+            let uses = self.entries[code] / Self.oneUse
+            if uses != UInt64(counted[code]) {
+                faults.append("code \(code) has \(uses) uses, but is in \(counted[code]) places")
             }
-            let start = self.starts[code]
+            let start = self.start(UInt32(code))
             guard start != Self.unused else { continue }
-            if self.uses[code] == 0 { faults.append("code \(code) has a value and no use") }
+            if uses == 0 { faults.append("code \(code) has a value and no use") }
             let count = self.wordCount(at: start)
             blocks.append((start, count))
-            let key = (0..<count).map { self.pool.elements[Int(start) + $0] }
-            if self.find(key) != UInt32(code) { faults.append("the value of code \(code) is found elsewhere") }
+            if self.find(count, { self.pool.elements[Int(start) + $0] }) != UInt32(code) {
+                faults.append("the value of code \(code) is found elsewhere")
+            }
         }
         if blocks.count != self.count {
             faults.append("\(self.count) values in the table, \(blocks.count) with a code")

@@ -7,8 +7,6 @@ struct ValueField: Sendable {
     private let name: String?
     private let isASCII: Bool
     var dictionary = ValueDictionary()
-    /// Codes of the elements of one array.
-    private var scratch: [UInt32] = []
 
     init(_ field: MatchField) {
         self.field = field
@@ -29,35 +27,38 @@ struct ValueField: Sendable {
     }
 
     /// The codes of a value, each used once more.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - guess: The code that it may well have; 0 for none.
-    mutating func use(_ value: ParameterValue, guess: UInt32) -> FieldCodes {
+    mutating func use(_ value: ParameterValue, into codes: inout FieldCodes) {
         guard case .array(let elements) = value else {
-            return FieldCodes(single: self.dictionary.use(value, guess: guess))
+            codes.single = self.dictionary.use(value)
+            return
         }
-        self.scratch.removeAll(keepingCapacity: true)
-        for element in elements { self.scratch.append(self.dictionary.use(element)) }
-        return self.distinctScratch()
+        for element in elements { codes.elements.append(self.dictionary.use(element)) }
+        self.makeDistinct(&codes)
     }
 
-    mutating func use(_ strings: [String]) -> FieldCodes {
-        self.scratch.removeAll(keepingCapacity: true)
-        for string in strings { self.scratch.append(self.dictionary.use(string)) }
-        return self.distinctScratch()
+    mutating func use(_ strings: [String], into codes: inout FieldCodes) {
+        for string in strings { codes.elements.append(self.dictionary.use(string)) }
+        self.makeDistinct(&codes)
     }
 
-    private mutating func distinctScratch() -> FieldCodes {
-        if self.scratch.count == 1 { return FieldCodes(single: self.scratch[0]) }
-        self.scratch.sort()
-        var elements: [UInt32] = []
-        elements.reserveCapacity(self.scratch.count)
-        for code in self.scratch {
-            if elements.last == code { self.dictionary.release(code) } else { elements.append(code) }
+    private mutating func makeDistinct(_ codes: inout FieldCodes) {
+        if codes.elements.count > 1 {
+            codes.elements.sort()
+            var kept = 1
+            for index in 1..<codes.elements.count {
+                if codes.elements[index] == codes.elements[kept - 1] {
+                    self.dictionary.release(codes.elements[index])
+                } else {
+                    codes.elements[kept] = codes.elements[index]
+                    kept += 1
+                }
+            }
+            codes.elements.removeLast(codes.elements.count - kept)
         }
-        return elements.count == 1
-            ? FieldCodes(single: elements[0]) : FieldCodes(elements: elements, isArray: true)
+        codes.isArray = codes.elements.count != 1
+        guard !codes.isArray else { return }
+        codes.single = codes.elements[0]
+        codes.elements.removeAll(keepingCapacity: true)
     }
 
     mutating func release(_ value: FieldCodes) {

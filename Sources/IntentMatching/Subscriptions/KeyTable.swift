@@ -41,11 +41,7 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
             self.lengths.append(UInt32(key.count))
             self.uses.append(1)
         }
-        // Out of self meanwhile, since the hashes of what moves are read from it.
-        var slots = HashSlots()
-        swap(&slots, &self.slots)
-        slots.insert(number, hash) { self.hash(of: $0) }
-        swap(&slots, &self.slots)
+        self.slots.insert(number, hash)
         return (number, true)
     }
 

@@ -1,0 +1,204 @@
+/// Instances of one kind that share what they are configured with.
+///
+/// Instances with the same values, but for the host, are a class. Each class is one row of a table with a column for each
+/// field; each instance is a row with two columns alone, its class and its host. What a query asks of the fields is answered
+/// once for each class, and what is found are values of one column: so lists, filters and bits are those of any other table.
+struct InstanceClasses: Sendable {
+    private static let classColumn = 0
+    static let hostColumn = 1
+    /// In a key, marks how many codes of one field follow.
+    private static let severalFlag: UInt32 = 1 << 31
+
+    /// The number of each class by the codes of its fields, and how many instances it has.
+    private var keys = KeyTable<UInt32>()
+    /// By class: its codes. The host's column is empty, and so are the rows of numbers that no class has.
+    private(set) var table = RowTable()
+    /// By class: its number, for walks over ``table``.
+    private(set) var numbers = InstanceColumn()
+    /// By row: the class's number plus one, and the host's code.
+    private(set) var members = RowTable()
+    private(set) var instances = InstanceColumn()
+    private var key: [UInt32] = []
+
+    init() {
+        self.members.addColumn()
+        self.members.addColumn()
+    }
+
+    /// Classes that have instances.
+    var count: Int { self.keys.count }
+
+    /// One more than the highest number of a class.
+    var bound: Int { self.table.rowCount }
+
+    /// Instances.
+    var rowCount: Int { self.members.rowCount }
+
+    var byteCount: Int {
+        self.keys.byteCount + self.table.byteCount + self.numbers.byteCount + self.members.byteCount
+            + self.instances.byteCount
+    }
+
+    mutating func addField() { self.table.addColumn() }
+
+    /// Gives every class an array of no elements in a field that has just been added.
+    mutating func makeEmpty(_ field: Int) { self.table.makeEmpty(field) }
+
+    // MARK: Rows
+
+    func classNumber(_ row: Int) -> Int { Int(self.members.singleCode(Self.classColumn, row)) - 1 }
+
+    func host(_ row: Int) -> UInt32 { self.members.singleCode(Self.hostColumn, row) }
+
+    mutating func append(_ instance: UInt32, _ number: Int, host: UInt32) -> Int {
+        self.members.append(UInt32(number + 1), host)
+        self.instances.append(instance)
+        return self.members.rowCount - 1
+    }
+
+    mutating func set(_ row: Int, _ number: Int) {
+        self.members.columns[Self.classColumn].set(row, FieldCodes(single: UInt32(number + 1)))
+    }
+
+    mutating func set(_ row: Int, host: UInt32) {
+        self.members.columns[Self.hostColumn].set(row, FieldCodes(single: host))
+    }
+
+    /// Removes a row; the last one takes its place.
+    mutating func remove(_ row: Int) {
+        self.members.remove(row)
+        let last = self.instances[self.instances.count - 1]
+        if row < self.members.rowCount { self.instances.set(row, last) }
+        self.instances.removeLast()
+    }
+
+    // MARK: Classes
+
+    /// The number of the class with some values, and one use of it.
+    ///
+    /// - Parameters:
+    ///   - values: By field.
+    ///   - host: The field that does not count.
+    ///   - tags: The field in which the empty array is what is usual.
+    mutating func use(_ values: [FieldCodes], host: Int, tags: Int?) -> (number: Int, isNew: Bool) {
+        self.key.removeAll(keepingCapacity: true)
+        for index in values.indices {
+            if index == host || (index == tags && values[index].elements.isEmpty && values[index].isArray) {
+                self.key.append(0)
+            } else if values[index].isArray {
+                self.key.append(Self.severalFlag | UInt32(values[index].elements.count))
+                self.key += values[index].elements
+            } else {
+                self.key.append(values[index].single)
+            }
+        }
+        // Fields that come later must not make other classes of those that lack them.
+        while self.key.last == 0 { self.key.removeLast() }
+        let used = self.keys.use(self.key)
+        let number = Int(used.number)
+        guard used.isNew else { return (number, false) }
+        if number == self.table.rowCount {
+            self.numbers.append(UInt32(number))
+            self.table.append(values, without: host)
+        } else {
+            for index in values.indices where index != host && !self.table.holds(index, values[index], number) {
+                self.table.columns[index].set(number, values[index])
+            }
+        }
+        return (number, true)
+    }
+
+    /// Takes back one use of a class; returns whether it was the last. The class's row is to be emptied then.
+    mutating func release(_ number: Int) -> Bool { self.keys.release(UInt32(number)) }
+
+    /// Empties the row of a class that has no instance any more.
+    mutating func vacate(_ number: Int) {
+        let absent = FieldCodes()
+        for index in self.table.columns.indices where !self.table.holds(index, absent, number) {
+            self.table.columns[index].set(number, absent)
+        }
+    }
+
+    // MARK: Loading
+
+    mutating func startLoading() {
+        self.members.deferLists()
+    }
+
+    mutating func finishLoading(highestHost: Int) {
+        self.members.buildLists(Self.classColumn, highestCode: self.bound)
+        self.members.buildLists(Self.hostColumn, highestCode: highestHost)
+    }
+
+    // MARK: Asking
+
+    /// A check on the fields as one on the instances' rows.
+    ///
+    /// - Parameters:
+    ///   - check: The check.
+    ///   - host: The host's field.
+    ///   - highestCodes: By field.
+    func lifted(_ check: RowCheck, host: Int, highestCodes: [Int]) -> RowCheck {
+        func isPure(_ check: RowCheck) -> Bool {
+            switch check {
+            case .never, .always: true
+            case .column(let index, _): index != host
+            case .all(let parts), .any(let parts): parts.allSatisfy { isPure($0) }
+            }
+        }
+        if isPure(check) { return self.classes(check, highestCodes) }
+        switch check {
+        case .never, .always: return check
+        case .column(_, let test): return .column(Self.hostColumn, test)
+        case .all(let parts):
+            let pure = RowCheck.joining(parts.filter { isPure($0) })
+            let mixed = parts.filter { !isPure($0) }.map { self.lifted($0, host: host, highestCodes: highestCodes) }
+            return .joining([self.classes(pure, highestCodes)] + mixed)
+        case .any(let parts):
+            let pure = RowCheck.alternatives(parts.filter { isPure($0) })
+            let mixed = parts.filter { !isPure($0) }.map { self.lifted($0, host: host, highestCodes: highestCodes) }
+            return .alternatives([self.classes(pure, highestCodes)] + mixed)
+        }
+    }
+
+    /// The classes that pass, as a check on the instances' rows.
+    private func classes(_ check: RowCheck, _ highestCodes: [Int]) -> RowCheck {
+        if case .always = check { return .always }
+        let plan = Planner(table: self.table, highestCodes: highestCodes).plan(check)
+        var codes: [UInt32] = []
+        var scan = RowScan(batchLimit: 4096, candidates: plan.candidates)
+        scan.run(plan, self.table, self.numbers) { classes in
+            for index in classes.indices where self.keys.uses[Int(classes[index])] > 0 {
+                codes.append(classes[index] + 1)
+            }
+        }
+        guard !codes.isEmpty else { return .never }
+        guard codes.count < self.count else { return .always }
+        // Several lists were walked one after the other.
+        codes.sort()
+        guard codes.count > 4 else { return .column(Self.classColumn, CodeTest(form: .codes(codes))) }
+        var table = [UInt8](repeating: 0, count: CodeTest.tableSize(self.bound))
+        for code in codes { table[Int(code)] = 1 }
+        return .column(Self.classColumn, CodeTest(form: .table(table, passing: codes)))
+    }
+
+    func plan(_ check: RowCheck, highestHost: Int) -> SegmentPlan {
+        Planner(table: self.members, highestCodes: [self.bound, highestHost]).plan(check)
+    }
+
+    // MARK: Invariants
+
+    /// What is wrong with the classes; empty if nothing.
+    func checkInvariants(highestHost: Int) -> [String] {
+        var faults = self.instances.checkInvariants() + self.numbers.checkInvariants()
+        let rows = self.members.rowCount
+        faults += self.members.columns[Self.classColumn].checkInvariants(rows: rows, codes: self.bound)
+        faults += self.members.columns[Self.hostColumn].checkInvariants(rows: rows, codes: highestHost)
+        var uses = [UInt32](repeating: 0, count: self.bound)
+        for row in 0..<rows { uses[self.classNumber(row)] += 1 }
+        for number in 0..<self.bound where uses[number] != self.keys.uses[number] {
+            faults.append("class \(number) has \(uses[number]) instances, not \(self.keys.uses[number])")
+        }
+        return faults
+    }
+}
