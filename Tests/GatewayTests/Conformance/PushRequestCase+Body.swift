@@ -190,7 +190,7 @@ extension PushRequestCase {
             "an alert",
             ["apns-push-type: alert", "apns-topic: com.example.scores"],
             certificate: .scoresOfEveryType,
-            "200 scores alert phone"
+            "200 scores alert upstream"
         ),
         PushRequestCase(
             "a location push, which takes a token",
