@@ -15,6 +15,9 @@ struct HTTP2Dial: Sendable {
     /// - Returns: On the loop given; fails with ``HTTPTransportError``.
     func run(on eventLoop: any EventLoop) -> EventLoopFuture<Made> {
         let name = self.serverName ?? self.origin.host
+        // By channel: by the time it is known which of them connected first, TLS may have failed and emptied its pipeline.
+        let none: [ObjectIdentifier: HTTP2ClientHandler] = [:]
+        let handlers = NIOLoopBoundBox.makeBoxSendingValue(none, eventLoop: eventLoop)
         return ClientBootstrap(group: eventLoop)
             .connectTimeout(self.configuration.connectTimeout)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -23,30 +26,28 @@ struct HTTP2Dial: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.addHandler(AddressGuardHandler(self.addresses))
-                    try pipeline.addHandler(
-                        HTTP2ClientHandler(
-                            tls: try TLSSession.client(self.tls, serverName: name),
-                            origin: self.origin,
-                            serverName: name,
-                            configuration: self.configuration,
-                            eventLoop: channel.eventLoop
-                        )
+                    let handler = HTTP2ClientHandler(
+                        tls: try TLSSession.client(self.tls, serverName: name),
+                        origin: self.origin,
+                        serverName: name,
+                        configuration: self.configuration,
+                        eventLoop: channel.eventLoop
                     )
+                    handlers.value[ObjectIdentifier(channel)] = handler
+                    try pipeline.addHandler(handler)
                 }
             }
             .connect(host: self.origin.host, port: self.origin.port)
             .flatMapErrorThrowing { throw self.failure($0) }
             .flatMap { channel in
                 // Happy eyeballs makes a channel for every address; this is the one that connected first.
-                do {
-                    let handler = try channel.pipeline.syncOperations.handler(type: HTTP2ClientHandler.self)
-                    let bound = NIOLoopBound(handler, eventLoop: eventLoop)
-                    return handler.isReady.map { (channel, bound) }.flatMapErrorThrowing { error in
-                        channel.close(promise: nil)
-                        throw error
-                    }
-                } catch {
-                    return eventLoop.makeFailedFuture(self.failure(error))
+                guard let handler = handlers.value[ObjectIdentifier(channel)] else {
+                    preconditionFailure("a channel that connects was made by the initializer")
+                }
+                let bound = NIOLoopBound(handler, eventLoop: eventLoop)
+                return handler.isReady.map { (channel, bound) }.flatMapErrorThrowing { error in
+                    channel.close(promise: nil)
+                    throw error
                 }
             }
     }
