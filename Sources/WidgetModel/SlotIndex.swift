@@ -1,18 +1,21 @@
 /// A hash table from keys to row numbers that leaves the keys in the rows: eight bytes a cell, open addressing.
 ///
-/// Never iterated. The caller hashes, and compares through a closure.
-package struct SlotIndex: Sendable {
+/// Never iterated. The caller hashes, and compares through a closure. Public, since look-ups are worth inlining where they
+/// are made, and what has package access is not inlined into other targets (Swift 6.3).
+public struct SlotIndex: Sendable {
     /// 0 if empty, else the upper half of the hash above the slot plus one.
     @usableFromInline var cells: [UInt64] = Array(repeating: 0, count: 16)
-    package private(set) var count = 0
+    /// How many slots are in it.
+    public private(set) var count = 0
 
     @inlinable var mask: Int { self.cells.count - 1 }
 
-    package init() {}
+    /// An empty table.
+    public init() {}
 
     /// The slot with this hash for which `matches` holds.
     @inlinable @inline(__always)
-    package func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
+    public func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
         let tag = hash >> 32
         var index = Int(truncatingIfNeeded: tag) & self.mask
         while true {
@@ -28,9 +31,10 @@ package struct SlotIndex: Sendable {
 
     /// The cell where a search for this hash begins; good for nothing but having been looked at.
     @inlinable @inline(__always)
-    package func approach(_ hash: UInt64) -> UInt64 { self.cells[Int(truncatingIfNeeded: hash >> 32) & self.mask] }
+    public func approach(_ hash: UInt64) -> UInt64 { self.cells[Int(truncatingIfNeeded: hash >> 32) & self.mask] }
 
-    package mutating func insert(_ hash: UInt64, _ slot: UInt32) {
+    /// Adds a slot under a hash, whether or not there is one.
+    public mutating func insert(_ hash: UInt64, _ slot: UInt32) {
         if (self.count + 1) * 2 > self.cells.count { self.grow() }
         self.place((hash & 0xFFFF_FFFF_0000_0000) | (UInt64(slot) + 1))
         self.count += 1
@@ -49,7 +53,7 @@ package struct SlotIndex: Sendable {
     }
 
     /// Removes what was inserted with this hash and slot. Precondition: it is there.
-    package mutating func remove(_ hash: UInt64, _ slot: UInt32) {
+    public mutating func remove(_ hash: UInt64, _ slot: UInt32) {
         let wanted = (hash & 0xFFFF_FFFF_0000_0000) | (UInt64(slot) + 1)
         var index = Int(truncatingIfNeeded: wanted >> 32) & self.mask
         while self.cells[index] != wanted {
