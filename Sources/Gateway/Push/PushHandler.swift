@@ -117,7 +117,8 @@ extension PushHandler {
             let field = batch.fields[Int(index)]
             head.receive(name: bytes.extracting(field.name.indices), value: field.value.wire, in: bytes)
         }
-        guard request.flags.isDisjoint(with: [.headersTooLarge, .timedOut]) else {
+        // One by one: across targets a set that is written as a literal is made of an array, each time.
+        if request.flags.contains(.headersTooLarge) || request.flags.contains(.timedOut) {
             return self.refuseUnread(request, batch, head, connection)
         }
         if self.role == .channelManagement || head.path.map({ !PushRoute.isBelowDevice($0, in: bytes) }) ?? false,
