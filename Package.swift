@@ -66,7 +66,7 @@ let package = Package(
         product("HTTP2", ["CNghttp2"]),
 
         // I/O.
-        product("HTTPTransport", ["HTTP2", "TLS", logging, nioCore, nioHTTP1, nioPosix]),
+        product("HTTPTransport", ["HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel"]),
 
         // Composition, and the program.

@@ -93,6 +93,6 @@ package struct CircuitBreaker: Hashable, Sendable {
 
     private mutating func open(at now: Instant, times: Int) {
         self.opened += 1
-        self.state = .open(until: now + self.backoff.wait(after: times, hash: self.hash), times: times)
+        self.state = .open(until: now + self.backoff.wait(after: times, seed: self.hash), times: times)
     }
 }

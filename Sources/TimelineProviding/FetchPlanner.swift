@@ -210,7 +210,7 @@ package struct FetchPlanner: Sendable {
         self.known[item.reload]?.failures = failures
         self.delay(
             item,
-            until: now + self.limits.retry.wait(after: failures, hash: item.hash),
+            until: now + self.limits.retry.wait(after: failures, seed: item.hash),
             awaitsCall: false
         )
     }

@@ -68,19 +68,6 @@ import Testing
         #expect(IPNetwork(text) == nil)
     }
 
-    @Test func `a backoff doubles between half and all, up to its maximum, by the seed`() {
-        let backoff = Backoff(first: 1000, max: 60_000)
-        for seed in 0..<200 as Range<UInt64> {
-            for attempt in 1...40 {
-                let whole = min(60_000, 1000 << min(attempt - 1, 20))
-                #expect((whole / 2...whole).contains(Int(backoff.delay(attempt: attempt, seed: seed))))
-            }
-        }
-        #expect(backoff.delay(attempt: 3, seed: 7) == backoff.delay(attempt: 3, seed: 7))
-        #expect(Set((0..<50).map { backoff.delay(attempt: 5, seed: $0) }).count > 40)
-        #expect(Backoff(first: .max, max: .max).delay(attempt: 63, seed: 1) > 0)
-    }
-
     @Test func `a PING goes out after a silence, and a second silence is the end`() {
         var configuration = HTTP2ClientConfiguration()
         configuration.pingAfterSilence = .seconds(10)

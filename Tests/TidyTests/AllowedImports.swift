@@ -16,7 +16,7 @@ enum AllowedImports {
         "TLS": ["COpenSSL"],
         "HTTP2": ["CNghttp2"],
         // I/O.
-        "HTTPTransport": ["HTTP2", "TLS"],
+        "HTTPTransport": ["HTTP2", "TLS", "WidgetModel"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel"],
         // Composition, and the programs.
         "Simulation": ["APNSWire", "Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],

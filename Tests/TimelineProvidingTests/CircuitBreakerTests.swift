@@ -6,7 +6,7 @@ import WidgetModel
     private static let start = Fixtures.start
 
     private static func breaker(_ failures: Int = 3) -> CircuitBreaker {
-        let backoff = Backoff(base: .seconds(5), max: .minutes(5))
+        let backoff = Backoff(first: .seconds(5), max: .minutes(5))
         return CircuitBreaker(failuresMax: failures, backoff: backoff, hash: 7)
     }
 

@@ -121,17 +121,6 @@ import WidgetModel
         #expect(planner.count == 10)
     }
 
-    @Test func `the wait doubles up to its end, is the same every time, and differs by instance`() {
-        let backoff = Backoff(base: .seconds(1), max: .minutes(5))
-        for failures in 1...20 {
-            let whole = min(Int64(1000) << Int64(min(failures - 1, 20)), 300_000)
-            let waits = (0..<200).map { backoff.wait(after: failures, hash: StableHash.of("\($0)")).milliseconds }
-            #expect(waits.allSatisfy { $0 >= whole / 2 && $0 <= whole }, "\(failures): \(waits.min() ?? 0)")
-            #expect(Set(waits).count > 100)
-            #expect(waits == (0..<200).map { backoff.wait(after: failures, hash: StableHash.of("\($0)")).milliseconds })
-        }
-    }
-
     @Test func `what was not answered of a batch is tried again, what was is done`() {
         var planner = Self.planner()
         for number in 0..<3 { planner.add(Fixtures.item(number)) }

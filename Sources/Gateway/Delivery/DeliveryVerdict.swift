@@ -29,8 +29,7 @@ package struct DeliveryRetries: Hashable, Sendable {
 
     /// The wait after so many tries (from 1), a pure function of the delivery's seed.
     package func wait(after tries: Int, seed: UInt64) -> Interval {
-        let backoff = Backoff(first: self.first.milliseconds, max: self.max.milliseconds)
-        return .milliseconds(backoff.delay(attempt: tries, seed: seed))
+        Backoff(first: self.first, max: self.max).wait(after: tries, seed: seed)
     }
 
     /// The wait after a 500: never shorter than asked, and up to a quarter longer so that not all come at once.

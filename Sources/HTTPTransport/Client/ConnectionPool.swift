@@ -1,4 +1,5 @@
 import NIOCore
+import WidgetModel
 
 /// The decisions of a pool of connections to one target: who is sent where, when to connect, what is sent again.
 ///
@@ -253,11 +254,12 @@ struct ConnectionPool {
 
     private mutating func delayConnecting(_ now: NIODeadline) {
         self.failures += 1
-        let delay = Backoff(
-            first: self.limits.reconnectDelayMin.nanoseconds,
-            max: self.limits.reconnectDelayMax.nanoseconds
-        ).delay(attempt: self.failures, seed: self.seed)
-        self.mayConnectAt = now + .nanoseconds(delay)
+        let backoff = Backoff(
+            first: .milliseconds(self.limits.reconnectDelayMin.nanoseconds / 1_000_000),
+            max: .milliseconds(self.limits.reconnectDelayMax.nanoseconds / 1_000_000)
+        )
+        let wait = backoff.wait(after: self.failures, seed: self.seed)
+        self.mayConnectAt = now + .milliseconds(wait.milliseconds)
     }
 
     // MARK: Deciding
