@@ -102,12 +102,7 @@ import Testing
         let connection = try EmbeddedConnection { $0.heldBytesMax = 1000 }
         connection.handler.status = nil
         try connection.run()
-        // More than the stream's window: the rest waits for credit that is not looked at.
-        connection.request("/slow", body: [UInt8](repeating: 0, count: 65_536))
-        var output: [UInt8] = []
-        try connection.session.drain(into: &output, upTo: 1 << 20, at: 0)
-        try connection.tls.write(output.span)
-        try connection.channel.writeInbound(ByteBuffer(bytes: connection.tls.drainAll()))
+        try connection.requestBeyondWindow("/slow")
         try connection.run()
         let reason = "the listener holds too much, and most of it for this connection"
         #expect(connection.goAways() == ["ENHANCE_YOUR_CALM \(reason)"])
@@ -120,11 +115,7 @@ import Testing
         let connection = try EmbeddedConnection()
         connection.handler.status = nil
         try connection.run()
-        connection.request("/slow", body: [UInt8](repeating: 0, count: 65_536))
-        var output: [UInt8] = []
-        try connection.session.drain(into: &output, upTo: 1 << 20, at: 0)
-        try connection.tls.write(output.span)
-        try connection.channel.writeInbound(ByteBuffer(bytes: connection.tls.drainAll()))
+        try connection.requestBeyondWindow("/slow")
         let held = connection.loop.shared.heldBytes.load(ordering: .relaxed)
         #expect((65_535...66_000).contains(held))
         _ = try connection.channel.finish()

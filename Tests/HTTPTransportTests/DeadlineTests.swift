@@ -68,12 +68,7 @@ import Testing
         let connection = try EmbeddedConnection()
         connection.handler.status = 408
         try connection.run()
-        // More than the stream's window: the rest cannot come before credit does, and credit is not looked at.
-        connection.request("/slow", body: [UInt8](repeating: 0, count: 65_536))
-        var output: [UInt8] = []
-        try connection.session.drain(into: &output, upTo: 1 << 20, at: 0)
-        try connection.tls.write(output.span)
-        try connection.channel.writeInbound(ByteBuffer(bytes: connection.tls.drainAll()))
+        try connection.requestBeyondWindow("/slow")
         #expect(connection.handler.events == [])
         connection.advance(seconds: 29)
         #expect(connection.handler.events == [])

@@ -100,6 +100,16 @@ final class EmbeddedConnection {
         #expect(self.session.request(method: "POST", fields: fields, body: body.span) != nil)
     }
 
+    /// Sends as much of a request as the stream's window takes, 65,535 of its body's 65,536 bytes: the rest waits for
+    /// credit that is not looked at.
+    func requestBeyondWindow(_ path: String) throws {
+        self.request(path, body: [UInt8](repeating: 0, count: 65_536))
+        var output: [UInt8] = []
+        try self.session.drain(into: &output, upTo: 1 << 20, at: 0)
+        try self.tls.write(output.span)
+        try self.channel.writeInbound(ByteBuffer(bytes: self.tls.drainAll()))
+    }
+
     /// The statuses of the responses since the last look.
     func statuses() -> [Int] {
         var batch = ResponseBatch()
