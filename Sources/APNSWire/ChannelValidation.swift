@@ -93,14 +93,9 @@ package enum ChannelValidation {
         throw Self.hasSuffix(bundle) ? .topicDisallowed : .topicMismatch
     }
 
-    /// Refuses a key that is for the other environment than the app that the path names: `BadEnvironmentKeyInToken`.
-    package static func checkEnvironment(
-        _ route: ChannelRoute,
-        in bytes: Span<UInt8>,
-        topics: TopicTable
-    ) throws(Rejection) {
-        let entry = topics.entry(bundle: route.bundle, in: bytes)
-        if entry?.isOfOtherEnvironment ?? false { throw .badEnvironmentKeyInToken }
+    /// Whether a key is for the other environment than the app that the path names: `BadEnvironmentKeyInToken`.
+    package static func isOfOtherEnvironment(_ route: ChannelRoute, in bytes: Span<UInt8>, topics: TopicTable) -> Bool {
+        topics.entry(bundle: route.bundle, in: bytes)?.isOfOtherEnvironment ?? false
     }
 
     /// Whether a text is a topic with the suffix of a push type.

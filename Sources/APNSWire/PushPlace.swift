@@ -30,11 +30,8 @@ package struct PushPlace: Hashable, Sendable {
         return Int(topic.tokenDigitsMax)
     }
 
-    /// Refuses a key that is for the other environment than the app: `BadEnvironmentKeyInToken`.
-    package func checkEnvironment(_ rules: PushRules = .all) throws(Rejection) {
-        let isOther = (self.app ?? self.topic)?.isOfOtherEnvironment ?? false
-        guard rules.met(.keyEnvironment, !isOther) else { throw .badEnvironmentKeyInToken }
-    }
+    /// Whether the key is for the other environment than the app: `BadEnvironmentKeyInToken`.
+    package var isOfOtherEnvironment: Bool { (self.app ?? self.topic)?.isOfOtherEnvironment ?? false }
 
     /// The app and type that topic, push type and path agree on.
     func appAndType(

@@ -91,7 +91,7 @@ struct PushFixture {
             }
         }
         let place = PushPlace(head, in: bytes.span, target: target, topics: self.topics)
-        try place.checkEnvironment()
+        if place.isOfOtherEnvironment { throw .badEnvironmentKeyInToken }
         return try PushValidation.afterCredentials(
             head,
             in: bytes.span,

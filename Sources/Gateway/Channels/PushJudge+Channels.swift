@@ -86,17 +86,9 @@ extension PushJudge {
     ) throws(ProviderTokenFault) -> Sender {
         if let sender = try self.sender(of: connection.certificate, head) { return sender }
         let token = try self.verified(head, bytes)
-        let isLatest = connection.binding.isLatest(token)
-        do throws(Rejection) {
-            if !isLatest, self.senders.bindsConnections {
-                try connection.binding.check(token.sender, rules: self.rules)
-            }
-            try ChannelValidation.checkEnvironment(route, in: bytes, topics: token.sender.topics)
-        } catch {
-            throw ProviderTokenFault(error, Self.sentence(error))
-        }
-        try self.senders.check(token, now: now, inForce: self.rules)
-        if !isLatest { try self.admit(token, connection, now) }
+        let topics = token.sender.topics
+        let isOther = ChannelValidation.isOfOtherEnvironment(route, in: bytes, topics: topics)
+        try self.check(token, on: connection, isOfOtherEnvironment: isOther, now)
         try self.check(.channels, of: token.sender)
         return token.sender
     }

@@ -109,18 +109,8 @@ package struct PushJudge: ~Copyable {
             return (sender, try self.judgeRest(head, bytes, target, place, bodyBytes, sender))
         }
         let token = try self.verified(head, bytes)
-        let isLatest = connection.binding.isLatest(token)
         let place = PushPlace(head, in: bytes, target: target, topics: token.sender.topics)
-        do throws(Rejection) {
-            if !isLatest, self.senders.bindsConnections {
-                try connection.binding.check(token.sender, rules: self.rules)
-            }
-            try place.checkEnvironment(self.rules)
-        } catch {
-            throw ProviderTokenFault(error, Self.sentence(error))
-        }
-        try self.senders.check(token, now: now, inForce: self.rules)
-        if !isLatest { try self.admit(token, connection, now) }
+        try self.check(token, on: connection, isOfOtherEnvironment: place.isOfOtherEnvironment, now)
         return (token.sender, try self.judgeRest(head, bytes, target, place, bodyBytes, token.sender))
     }
 
@@ -144,11 +134,26 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    func admit(
+    /// Refuses a token for what it is itself, or for what came over the connection before; remembers it for what follows.
+    ///
+    /// - Parameter isOfOtherEnvironment: Whether its key is for the other environment than the app of the request.
+    func check(
         _ token: VerifiedSender,
-        _ connection: PushConnection,
+        on connection: PushConnection,
+        isOfOtherEnvironment: Bool,
         _ now: Instant
     ) throws(ProviderTokenFault) {
+        let isLatest = connection.binding.isLatest(token)
+        do throws(Rejection) {
+            if !isLatest, self.senders.bindsConnections {
+                try connection.binding.check(token.sender, rules: self.rules)
+            }
+            guard self.rules.met(.keyEnvironment, !isOfOtherEnvironment) else { throw .badEnvironmentKeyInToken }
+        } catch {
+            throw ProviderTokenFault(error, Self.sentence(error))
+        }
+        try self.senders.check(token, now: now, inForce: self.rules)
+        guard !isLatest else { return }
         do throws(Rejection) {
             try connection.binding.admit(token, now: now, updates: self.senders.updates, rules: self.rules)
         } catch {
@@ -225,7 +230,7 @@ package struct PushJudge: ~Copyable {
     }
 
     /// What a person is told who wonders about a token that is in order by itself.
-    static func sentence(_ rejection: Rejection) -> String {
+    private static func sentence(_ rejection: Rejection) -> String {
         switch rejection {
         case .invalidProviderToken: "the connection carries the pushes of another team; open another one"
         case .unrelatedKeyIDInToken: "the connection carries the pushes of another key; open another one"
