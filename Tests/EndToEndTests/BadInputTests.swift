@@ -169,6 +169,17 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `a push that does not come whole is 408, with its id and no body`() async throws {
+        let gateway = try await TestGateway.start(extra: "timeouts: {request: 1s}")
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        let options = ["--unfinished", "--id", Self.id, "--close-after", "response"]
+        let events = await (try Probe(gateway, push: true, bearer: bearer, options: options)).all()
+        #expect(events.filter { $0.hasPrefix("response") || $0.hasPrefix("id") } == ["response 408", "id \(Self.id)"])
+        #expect(!events.contains { $0.hasPrefix("body") })
+        await gateway.stop()
+    }
+
     @Test func `registrations that are wrong say where, and change nothing`() async throws {
         let gateway = try await TestGateway.start()
         let bearer = try await gateway.providerToken()

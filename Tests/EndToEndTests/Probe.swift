@@ -57,6 +57,7 @@ final class Probe {
                 switch name {
                 case "settings": "settings \(event["streams"] as? Int ?? -1)"
                 case "response": "response \(event["status"] as? Int ?? 0)"
+                case "id": "id \(event["id"] as? String ?? "")"
                 case "body": "body \((event["body"] as? [String: Any])?["reason"] as? String ?? "")"
                 case "goaway":
                     "goaway \(event["code"] as? Int ?? -1) last \(event["last"] as? Int ?? -1) \(event["debug"] ?? "")"

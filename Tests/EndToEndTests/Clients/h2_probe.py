@@ -31,9 +31,11 @@ def push(connection, tokens):
     ]
     headers += [("apns-topic", options.topic)] if options.topic else []
     headers += [("authorization", f"bearer {options.bearer}")] if options.bearer else []
+    headers += [("apns-id", options.id)] if options.id else []
     stream = connection.get_next_available_stream_id()
     connection.send_headers(stream, headers)
-    connection.send_data(stream, b'{"aps":{"content-changed":true}}', end_stream=True)
+    body = b'{"aps":{"content-changed":true}}'
+    connection.send_data(stream, body[:-1] if options.unfinished else body, end_stream=not options.unfinished)
     return True
 
 
@@ -46,6 +48,8 @@ parser.add_argument("--no-alpn", action="store_true")
 parser.add_argument("--token", action="append", default=[])
 parser.add_argument("--topic")
 parser.add_argument("--bearer")
+parser.add_argument("--id", help="the apns-id of each push, told of each answer")
+parser.add_argument("--unfinished", action="store_true", help="keep the last byte of each push back")
 parser.add_argument("--close-after", choices=["settings", "response"], help="leave after that event, of the last push")
 options = parser.parse_args()
 
@@ -84,8 +88,10 @@ with socket.create_connection(("127.0.0.1", options.port), timeout=60) as plain:
                         tell(event="settings", streams=changed.new_value if changed else None)
                         isOpen = isOpen and options.close_after != "settings"
                     case h2.events.ResponseReceived():
-                        status = dict(event.headers)
-                        tell(event="response", status=int(status.get(b":status", status.get(":status"))))
+                        fields = dict(event.headers)
+                        tell(event="response", status=int(fields[b":status"]))
+                        if options.id:
+                            tell(event="id", id=fields.get(b"apns-id", b"").decode())
                     case h2.events.DataReceived():
                         tell(event="body", body=json.loads(event.data))
                     case h2.events.StreamEnded():
