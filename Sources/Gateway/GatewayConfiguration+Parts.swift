@@ -153,13 +153,18 @@ extension RevocationList {
             self.init()
             return
         }
-        let listeners = configuration.listeners
-        let authorities = [listeners.push, listeners.manage, listeners.host, listeners.ops]
+        try self.init(.file(file), authorities: configuration.clientAuthorities.map { .file($0) })
+    }
+}
+
+extension GatewayConfiguration {
+    /// The files of those whose client certificates, and revocation lists, are believed: each once, in the order of the
+    /// listeners.
+    var clientAuthorities: [String] {
+        let files = [self.listeners.push, self.listeners.manage, self.listeners.host, self.listeners.ops]
             .filter(\.isEnabled)
-            .compactMap { configuration.tls(for: $0).clientAuthorities }
-        // Each file once, in the order of the listeners.
-        let files = authorities.enumerated().filter { !authorities[..<$0.offset].contains($0.element) }.map(\.element)
-        try self.init(.file(file), authorities: files.map { .file($0) })
+            .compactMap { self.tls(for: $0).clientAuthorities }
+        return files.enumerated().filter { !files[..<$0.offset].contains($0.element) }.map(\.element)
     }
 }
 

@@ -113,6 +113,44 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `a revocation list is looked at again when the authorities change`() async throws {
+        let folder = try await self.makeAuthority()
+        let made = try await Command.run(TestGateway.program, ["certs", "--out", "\(folder)/second"])
+        try #require(made.status == 0, "\(made.errors)")
+        let configuration = "\(folder)/openssl.cnf"
+        try "[ca]\ndefault_ca = d\n[d]\ndatabase = \(folder)/index.txt\ndefault_md = sha256\n"
+            .write(toFile: configuration, atomically: true, encoding: .utf8)
+        try "".write(toFile: "\(folder)/index.txt", atomically: true, encoding: .utf8)
+        let authority = ["-cert", "\(folder)/second/ca.pem", "-keyfile", "\(folder)/second/ca.key"]
+        let list = try await Command.run(
+            "openssl",
+            ["ca", "-gencrl", "-crldays", "9", "-config", configuration, "-out", "\(folder)/second.crl"] + authority
+        )
+        try #require(list.status == 0, "\(list.errors)")
+        try "# nobody yet\n".write(toFile: "\(folder)/revoked.pem", atomically: true, encoding: .utf8)
+        let gateway = try await TestGateway.start(
+            in: folder,
+            extra: "clientCertificates: {unnamed: topics, revocationList: revoked.pem}",
+            environment: ["FRESHET_TLS_CHECK_INTERVAL": "1s"]
+        )
+        func shown() async throws -> [String: Any] {
+            let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
+            return stats.json["clientCertificates"] as? [String: Any] ?? [:]
+        }
+        try String(contentsOfFile: "\(folder)/second.crl", encoding: .utf8)
+            .write(toFile: "\(folder)/revoked.pem", atomically: true, encoding: .utf8)
+        _ = try await gateway.eventually("a stranger's list is refused") { try await shown()["refusal"] as? String }
+        #expect(try await shown()["nextUpdate"] == nil)
+
+        let authorities = try ["certs", "second"].map {
+            try String(contentsOfFile: "\(folder)/\($0)/ca.pem", encoding: .utf8)
+        }
+        try authorities.joined().write(toFile: "\(folder)/certs/ca.pem", atomically: true, encoding: .utf8)
+        _ = try await gateway.eventually("it is in force") { try await shown()["nextUpdate"] }
+        #expect(try await shown()["refusal"] == nil)
+        await gateway.stop()
+    }
+
     @Test func `a certificate that the configuration names anew is known after SIGHUP`() async throws {
         let folder = try await self.makeAuthority()
         let client = try await self.client("named", in: folder, ["--user-id", "scores-back-end"])

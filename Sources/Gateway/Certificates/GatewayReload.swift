@@ -48,8 +48,10 @@ final class GatewayReload: Sendable {
             }
         }
         if let file = configuration.clientCertificates.revocationList {
+            // With whom it has to be signed by: a list is good or not as they change.
+            let paths = [file] + configuration.clientAuthorities
             subjects.append(
-                FileWatch.Subject(name: "clientCertificates.revocationList", paths: [file]) {
+                FileWatch.Subject(name: "clientCertificates.revocationList", paths: paths) {
                     let list = try senders.certificates.revoke { try RevocationList(configuration) }
                     return ["revoked": "\(list.count)"]
                 }
