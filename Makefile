@@ -16,10 +16,10 @@ test: setup ## Set up, then run every test
 	@Tests/Kernels/run.sh
 
 lint: ## Check the format, strictly
-	swift format lint --strict --recursive --parallel Package.swift Sources Tests
+	swift format lint --strict --recursive --parallel Package.swift Sources Tests docs/examples/provider-swift
 
 format: ## Format in place
-	swift format format --in-place --recursive --parallel Package.swift Sources Tests
+	swift format format --in-place --recursive --parallel Package.swift Sources Tests docs/examples/provider-swift
 
 demo: setup ## A gateway, 10,000 hosts, real clients; KEEP=1 leaves it running
 	@KEEP="$(KEEP)" deploy/demo/run.sh

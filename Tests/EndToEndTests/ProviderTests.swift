@@ -3,42 +3,6 @@ import Testing
 
 /// Sender, gateway, timeline provider, host: a push changes what a widget shows.
 @Suite struct ProviderTests {
-    /// The example provider of the documentation, with a state of its own.
-    private final class Provider: Sendable {
-        let url: String
-        private let command: Command
-        private let state: String
-
-        init(_ folder: String) async throws {
-            self.state = "\(folder)/state.json"
-            try Self.write(#"{}"#, to: self.state)
-            self.command = try Command(
-                "python3",
-                ["\(TestGateway.root)/docs/examples/provider-python/provider.py", "--port", "0", "--state", self.state]
-            )
-            var url: String?
-            for await line in self.command.lines where line.hasPrefix("listening on ") {
-                url = String(line.dropFirst("listening on ".count))
-                break
-            }
-            self.url = try #require(url)
-        }
-
-        private static func write(_ text: String, to file: String) throws {
-            try text.write(toFile: file, atomically: true, encoding: .utf8)
-        }
-
-        func set(us: Int, them: Int) throws {
-            let game = #"{"opponent":"rams","us":\#(us),"them":\#(them),"minute":52}"#
-            try Self.write(#"{"scores":{"seahawks":\#(game)},"characters":{"panda":{"health":40}}}"#, to: self.state)
-        }
-
-        func stop() async {
-            self.command.terminate()
-            _ = await self.command.wait()
-        }
-    }
-
     /// The score in the data of an `entry` event.
     private static func score(_ line: String) -> (score: String, reload: String, date: String)? {
         guard line.hasPrefix("data: "),
@@ -50,21 +14,12 @@ import Testing
         return ("\(us)-\(them)", reload, date)
     }
 
-    private static func push(_ gateway: TestGateway, _ bearer: String) async throws -> String {
-        let answer = try await gateway.curl(
-            "POST",
-            "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
-            bearer: bearer,
-            headers: ["apns-priority: 10"],
-            body: #"{"aps":{"content-changed":true},"freshet":{"kind":"scores","match":{"team":["seahawks"]}}}"#
-        )
-        try #require(answer.status == 200, "\(answer.body)")
-        return try #require(answer.headers["apns-id"])
-    }
-
-    @Test func `a push lets the gateway fetch a timeline, and the host shows its entry`() async throws {
+    @Test(arguments: ExampleProvider.Language.allCases)
+    func `a push lets the gateway fetch a timeline, and the host shows its entry`(
+        language: ExampleProvider.Language
+    ) async throws {
         let folder = try TestGateway.makeFolder()
-        let provider = try await Provider(folder)
+        let provider = try await ExampleProvider(language, in: folder)
         try provider.set(us: 14, them: 10)
         let gateway = try await TestGateway.start(
             in: folder,
@@ -90,7 +45,7 @@ import Testing
             if pushed == nil {
                 #expect(seen.score == "14-10")
                 try provider.set(us: 21, them: 10)
-                pushed = try await Self.push(gateway, bearer)
+                pushed = try await gateway.pushScore(bearer)
             } else if seen.score == "21-10" {
                 let shown = try await gateway.curl(
                     "POST",
@@ -159,70 +114,5 @@ import Testing
         #expect(unknown.status == 404)
         let bad = try await gateway.curl("GET", "\(kind)/snapshot?family=huge", bearer: bearer)
         #expect(bad.status == 400 && bad.json["path"] as? String == "family")
-    }
-
-    @Test func `a page in a browser shows the score that a push brings`() async throws {
-        let folder = try TestGateway.makeFolder()
-        let provider = try await Provider(folder)
-        try provider.set(us: 14, them: 10)
-        let site = try Command(
-            "python3",
-            [
-                "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory",
-                "\(TestGateway.root)/docs/examples/host-web",
-            ]
-        )
-        var port: String?
-        for await line in site.lines {
-            guard let range = line.range(of: #"port \d+"#, options: .regularExpression) else { continue }
-            port = String(line[range].dropFirst(5))
-            break
-        }
-        let origin = "http://127.0.0.1:\(try #require(port))"
-        let gateway = try await TestGateway.start(
-            in: folder,
-            appSettings: "    developerMode: true\n    origins: [\"\(origin)\"]",
-            timelineProvider: provider.url
-        )
-        let token = TestGateway.token(7)
-        let credential = try await gateway.hostCredential(token)
-        let bearer = try await gateway.providerToken()
-        let pictures = "\(TestGateway.root)/.build/host-web"
-        let browser = try Command(
-            TestGateway.python,
-            [
-                "\(TestGateway.root)/Tests/EndToEndTests/Clients/browser.py",
-                "--url",
-                "\(origin)/#gateway=\(gateway.hostURL)&app=\(TestGateway.app)&token=\(token)&credential=\(credential)",
-                "--wait", "document.querySelector('#widget-seahawks [data-score=\"14-10\"]') !== null",
-                "--wait", "document.querySelector('#widget-panda [data-health=\"40\"]') !== null",
-                "--wait", "document.querySelector('#widget-seahawks [data-score=\"21-10\"]') !== null",
-                "--shots", pictures,
-            ]
-        )
-        var seen: [String] = []
-        for await line in browser.lines {
-            seen.append(line)
-            guard line == "seen 1" else { continue }
-            try provider.set(us: 21, them: 10)
-            _ = try await Self.push(gateway, bearer)
-        }
-        #expect(await browser.wait().status == 0, "\(seen)")
-        #expect(seen.contains("seen 2"), "\(seen)")
-        for name in ["wide-light", "wide-dark", "phone-light", "phone-dark"] {
-            let size = try FileManager.default.attributesOfItem(atPath: "\(pictures)/\(name).png")[.size] as? Int
-            #expect(size ?? 0 > 10_000, "\(name)")
-        }
-        // A page of another origin is not let in.
-        let other = try await gateway.curl(
-            "OPTIONS",
-            "\(gateway.hostURL)/v1/hosts/\(token)/widgets",
-            headers: ["origin: https://evil.example", "access-control-request-method: PUT"]
-        )
-        #expect(other.status == 403 && other.headers["access-control-allow-origin"] == nil)
-        site.terminate()
-        _ = await site.wait()
-        await provider.stop()
-        await gateway.stop()
     }
 }

@@ -3,24 +3,6 @@ import Testing
 
 /// Two gateways over real sockets: what A decides goes as a push to B, its APNs, and on to a host's stream there.
 @Suite struct UpstreamTests {
-    /// A gateway whose upstream is another one.
-    private static func gateway(before upstream: TestGateway, relay: String = "none", extra: String = "") async throws
-        -> TestGateway
-    {
-        try await TestGateway.start(
-            extra: extra,
-            appSettings: """
-                    developerMode: true
-                    upstream:
-                      url: https://localhost:\(upstream.pushPort)
-                      keyID: \(TestGateway.kid)
-                      key: \(upstream.key)
-                      ca: \(upstream.ca)
-                      relay: \(relay)
-                """
-        )
-    }
-
     /// A host with two widgets of the app, delivered this way.
     private static func register(_ gateway: TestGateway, _ delivery: String) async throws -> TestGateway.Answer {
         let bearer = try await gateway.providerToken()
@@ -55,7 +37,7 @@ import Testing
     @Test func `a push goes through A and B to the host's stream, and comes to count as reloaded at A`() async throws {
         // In developer mode nobody waits for a budget, only for 15 s between two reloads.
         let far = try await TestGateway.start(appSettings: "    developerMode: true")
-        let near = try await Self.gateway(before: far)
+        let near = try await TestGateway.start(before: far)
         try #require(try await Self.register(far, "stream").status == 200)
         let registered = try await Self.register(near, "apns")
         try #require(registered.status == 200, "\(registered.body)")
@@ -102,7 +84,7 @@ import Testing
     func `pushes of other types are relayed, and the answer comes back as it is`(credentials: String) async throws {
         let far = try await TestGateway.start()
         // A's senders sign with A's key; B knows only its own, which A holds for itself.
-        let near = try await Self.gateway(before: far, relay: credentials)
+        let near = try await TestGateway.start(before: far, relay: credentials)
         let id = "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0"
         let answer = try await Self.push(
             near,
@@ -120,5 +102,25 @@ import Testing
         await ordinary.stop()
         await near.stop()
         await far.stop()
+    }
+}
+
+extension TestGateway {
+    /// A gateway whose upstream is another one.
+    static func start(
+        before upstream: TestGateway,
+        relay: String = "none"
+    ) async throws -> TestGateway {
+        try await TestGateway.start(
+            appSettings: """
+                    developerMode: true
+                    upstream:
+                      url: https://localhost:\(upstream.pushPort)
+                      keyID: \(TestGateway.kid)
+                      key: \(upstream.key)
+                      ca: \(upstream.ca)
+                      relay: \(relay)
+                """
+        )
     }
 }

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+/// An example provider of the documentation, with a state of its own.
+final class ExampleProvider: Sendable {
+    enum Language: CaseIterable { case python, swift }
+
+    let url: String
+    private let command: Command
+    private let state: String
+
+    init(_ language: Language = .python, in folder: String) async throws {
+        self.state = "\(folder)/state.json"
+        try Self.write(#"{}"#, to: self.state)
+        let program = try await Self.program(language)
+        self.command = try Command(program[0], program.dropFirst() + ["--port", "0", "--state", self.state])
+        var url: String?
+        for await line in self.command.lines where line.hasPrefix("listening on ") {
+            url = String(line.dropFirst("listening on ".count))
+            break
+        }
+        self.url = try #require(url)
+    }
+
+    /// How it is started; the one in Swift is a package of its own, which is built first.
+    private static func program(_ language: Language) async throws -> [String] {
+        let examples = "\(TestGateway.root)/docs/examples"
+        switch language {
+        case .python: return ["python3", "\(examples)/provider-python/provider.py"]
+        case .swift:
+            let scratch = "\(TestGateway.root)/.build/provider-swift"
+            let build = ["build", "--package-path", "\(examples)/provider-swift", "--scratch-path", scratch]
+            let built = try await Command.run("swift", build)
+            try #require(built.status == 0, "\(built.output)\(built.errors)")
+            return ["\(scratch)/debug/TimelineProvider"]
+        }
+    }
+
+    private static func write(_ text: String, to file: String) throws {
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+    }
+
+    func set(us: Int, them: Int) throws {
+        let game = #"{"opponent":"rams","us":\#(us),"them":\#(them),"minute":52}"#
+        try Self.write(#"{"scores":{"seahawks":\#(game)},"characters":{"panda":{"health":40}}}"#, to: self.state)
+    }
+
+    func stop() async {
+        self.command.terminate()
+        _ = await self.command.wait()
+    }
+}
+
+extension TestGateway {
+    /// Pushes that the score of the Seahawks has changed.
+    ///
+    /// - Returns: Its apns-id.
+    func pushScore(_ bearer: String) async throws -> String {
+        let answer = try await self.curl(
+            "POST",
+            "\(self.pushURL)/v1/apps/\(TestGateway.app)/pushes",
+            bearer: bearer,
+            headers: ["apns-priority: 10"],
+            body: #"{"aps":{"content-changed":true},"freshet":{"kind":"scores","match":{"team":["seahawks"]}}}"#
+        )
+        try #require(answer.status == 200, "\(answer.body)")
+        return try #require(answer.headers["apns-id"])
+    }
+}
