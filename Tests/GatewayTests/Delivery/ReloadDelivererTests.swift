@@ -126,8 +126,12 @@ import WidgetModel
     @Test func `nothing is sent after its expiration`() async throws {
         try await UpstreamScene.with(script: { _ in [.answer(503)] }) { scene in
             try await scene.register("phone")
-            let reloads = try await scene.scene.owners[0].query { $0.undeliveredReloads(limit: 10) }
-            let expiresAt = try #require(reloads.first?.expiresAt)
+            var expires: Instant?
+            try await scene.until("the reload is issued") {
+                expires = try await scene.scene.owners[0].query { $0.undeliveredReloads(limit: 1).first?.expiresAt }
+                return expires != nil
+            }
+            let expiresAt = try #require(expires)
             try await scene.until("it was tried") { scene.server.requests.count >= 3 }
             scene.scene.time.pass(expiresAt - scene.scene.time.wall)
             _ = try await scene.idleCounters()
