@@ -7,6 +7,7 @@
 #include <nghttp2/nghttp2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 // `nghttp2_frame` is a C union whose members are large structs. Swift's importer makes every read of a member
 // a computed property on a copy of the whole union; these read the one field in place.

@@ -16,6 +16,12 @@ import CNghttp2
     private static let keptMax = 256
     /// Stands before each block; keeps blocks aligned as the C library's are.
     private static let headerBytes = 16
+    /// Blocks beyond this size begin without memory behind them: bytes.
+    ///
+    /// nghttp2 makes frames in a buffer of 16 KiB that each session has. A session that sends short answers writes to the
+    /// first page of it only, but the C library hands out what a handshake has just used and freed.
+    private static let emptyFrom = 8192
+    private static let pageBytes = 4096
     /// What a header says of a block that is not kept.
     private static let large = 0
 
@@ -42,8 +48,19 @@ import CNghttp2
 
     private static func make(_ number: Int, _ size: Int) -> UnsafeMutableRawPointer? {
         guard let memory = unsafe malloc(size + Self.headerBytes) else { return nil }
+        if size > Self.emptyFrom { unsafe Self.empty(memory, size + Self.headerBytes) }
         unsafe memory.storeBytes(of: number, as: Int.self)
         return unsafe memory + Self.headerBytes
+    }
+
+    /// Takes the memory away from behind the pages that lie within a block; it comes back when they are written to.
+    ///
+    /// Sound: nothing has been written to the block yet, and what the C library keeps stands before and behind it.
+    private static func empty(_ memory: UnsafeMutableRawPointer, _ size: Int) {
+        let first = unsafe memory.alignedUp(toMultipleOf: Self.pageBytes)
+        let end = unsafe (memory + size).alignedDown(toMultipleOf: Self.pageBytes)
+        // Where the system's pages are larger it refuses, and nothing is changed.
+        if unsafe first < end { _ = unsafe madvise(first, end - first, MADV_DONTNEED) }
     }
 
     /// Takes a block back that ``allocate(_:)`` gave.

@@ -184,7 +184,7 @@ import CNghttp2
     /// Bytes of requests that are not whole, and of answers that have not gone.
     package var heldBytes: Int { unsafe self.state.pointee.heldBytes }
 
-    /// Gives memory back that only a session with streams has use for.
+    /// Gives memory back that only a busy session has use for.
     package func freeSpares() {
         unsafe self.state.pointee.slab.freeSpares()
         unsafe self.pool.pointee.trim()

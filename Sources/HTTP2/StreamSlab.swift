@@ -2,9 +2,9 @@
 ///
 /// Taking and giving back are constant time without an allocation in the steady state.
 @safe struct StreamSlab {
-    private static let slotsPerChunk = 32
+    private static let slotsPerChunk = 8
     /// Chunks that an idle session keeps: enough for 128 streams at once.
-    private static let chunksKept = 4
+    private static let chunksKept = 16
     /// Bytes of a spare store; a larger one goes back to the allocator.
     private static let spareCapacityMax: Int32 = 4096
     /// Spare stores that a session keeps until ``freeSpares()``.
@@ -53,8 +53,11 @@
         }
     }
 
-    /// Gives the memory of spare stores back: for a session that has nothing to do.
+    /// Gives the memory of spare stores back, and of streams' empty ones: for a session that has nothing to do.
     mutating func freeSpares() {
+        unsafe self.forEachLive { slot in
+            if unsafe slot.pointee.output.count == 0 { unsafe slot.pointee.output.deallocate() }
+        }
         for index in self.spares.indices { self.spares[index].deallocate() }
         self.spares = []
     }
@@ -84,6 +87,7 @@
 
     /// Frees all memory; the slab is not used afterwards.
     mutating func deallocate() {
+        self.freeSpares()
         for place in unsafe self.chunks.indices {
             let chunk = unsafe self.chunks[place]
             for index in 0..<Self.slotsPerChunk {
@@ -92,7 +96,6 @@
             }
             unsafe chunk.deallocate()
         }
-        self.freeSpares()
         unsafe self.chunks = []
     }
 

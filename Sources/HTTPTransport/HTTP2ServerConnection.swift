@@ -14,6 +14,8 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
 
     /// Bytes gathered before they are encrypted: four TLS records.
     private static let drainBytesMax = 65_536
+    /// So long after the peer was heard, memory that only a busy session has use for goes back.
+    private static let quietSeconds: UInt32 = 5
     /// The whole frame that answers a PING (RFC 9113, 6.7).
     private static let pingFrameBytes = 17
 
@@ -127,8 +129,9 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
         } else if second &- self.heardAt >= deadlines.keepAlive.wholeSeconds {
             self.sendProbe(at: second)
         }
+        // A host's stream is silent for minutes.
+        if self.session.streamCount == 0 || second &- self.heardAt >= Self.quietSeconds { self.session.freeSpares() }
         guard self.session.streamCount > 0 else {
-            self.session.freeSpares()
             if second &- self.activeAt >= deadlines.idle.wholeSeconds, self.session.sentGoAway == nil {
                 self.loop.counters.deadlines[.idle] += 1
                 self.goAway(.noError, debug: GoAwayReason.idleTimeout.json)

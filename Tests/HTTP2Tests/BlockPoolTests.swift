@@ -46,7 +46,8 @@ import Testing
         var pool = BlockPool()
         var blocks: [Block] = []
         for step in 0..<4000 {
-            let size = [0, 1, 63, 64, 65, 511, 512, 513, 5000].randomElement(using: &dice) ?? 0
+            let sizes = [0, 1, 63, 64, 65, 511, 512, 513, 5000, 8192, 8193, 16_465, 40_000]
+            let size = sizes.randomElement(using: &dice) ?? 0
             switch Int.random(in: 0..<4, using: &dice) {
             case 0, 1:
                 blocks.append(try #require(Block(&pool, size, mark: UInt8(truncatingIfNeeded: step))))

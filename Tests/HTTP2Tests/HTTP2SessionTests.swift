@@ -213,4 +213,31 @@ import Testing
             ]
         )
     }
+
+    @Test func `a quiet session gives memory back, and its open streams go on`() throws {
+        let pair = try SessionPair()
+        let streams = try (0..<40).map { try #require(pair.request("/\($0)")) }
+        try pair.run()
+        for stream in streams {
+            #expect(pair.server.beginStreaming(stream, status: 200, fields: ResponseFields()))
+        }
+        var sent: [Int32: String] = [:]
+        for round in 0..<3 {
+            // Every third stream has bytes that have not gone when memory is given back.
+            for stream in streams where (Int(stream) + round).isMultiple(of: 3) {
+                let piece = "\(stream), \(round);"
+                #expect(pair.server.write(stream, Array(piece.utf8).span) == .accepted)
+                sent[stream, default: ""] += piece
+            }
+            pair.server.freeSpares()
+            try pair.run()
+            pair.server.freeSpares()
+        }
+        for stream in streams { pair.server.finish(stream) }
+        try pair.run()
+        let bodies = Dictionary(uniqueKeysWithValues: pair.responses().map { ($0.stream, $0.body) })
+        #expect(bodies == Dictionary(uniqueKeysWithValues: streams.map { ($0, sent[$0] ?? "") }))
+        #expect(pair.server.streamCount == 0)
+        #expect(pair.server.heldBytes == 0)
+    }
 }
