@@ -97,15 +97,22 @@ package final class AsyncRequestHandler: RequestBatchHandler {
         let handler = NIOLoopBound(self, eventLoop: eventLoop)
         stream.task = Task {
             let response = await respond(request)
-            guard case .stream(let produce) = response.body else {
-                eventLoop.execute {
-                    handler.value.streams[key] = nil
-                    bound.value.respond(response)
-                }
-                return
-            }
+            eventLoop.execute { handler.value.answer(response, bound.value, key) }
+        }
+    }
+
+    private func answer(_ response: HTTPResponse, _ stream: AsyncResponseStream, _ key: Key) {
+        guard case .stream(let produce) = response.body else {
+            self.streams[key] = nil
+            return stream.respond(response)
+        }
+        guard stream.begin(response) else { return }
+        let eventLoop = self.eventLoop
+        let bound = NIOLoopBound(stream, eventLoop: eventLoop)
+        let handler = NIOLoopBound(self, eventLoop: eventLoop)
+        // A task of its own: what the answer took of the other's memory would stay for as long as the stream does.
+        stream.task = Task {
             do {
-                guard try await eventLoop.submit({ bound.value.begin(response) }).get() else { return }
                 try await produce(HTTPBodyWriter(bound))
                 eventLoop.execute {
                     handler.value.streams[key] = nil

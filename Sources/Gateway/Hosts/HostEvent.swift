@@ -3,7 +3,9 @@ package import TimelineProviding
 package import WidgetModel
 
 /// Something that a host is told on its event stream.
-package enum HostEvent: Hashable, Sendable {
+///
+/// Indirect, since thousands of streams wait for one at a time and each holds the room for several.
+package indirect enum HostEvent: Hashable, Sendable {
     /// It is to reload: its timelines are its own.
     case reload(ReloadEffect)
     /// Something beside timelines is to be asked for anew.

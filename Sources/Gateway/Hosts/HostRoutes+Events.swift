@@ -47,48 +47,94 @@ extension HostRoutes {
         _ backlog: [ReloadBacklog],
         _ writer: HTTPBodyWriter
     ) async throws {
-        var text = EventText.retry(subscription.retryMilliseconds)
-        // Nil where nobody can say what the reader has had.
-        var missed: Set<ReloadID>?
-        switch subscription.missed {
-        case .unknown: break
-        case .gap: text += EventText.gap
-        case .events(let events):
-            missed = []
-            for case .reload(let reload) in events { missed?.insert(reload.id) }
+        let applied: [PartitionID: LogPosition]
+        do {
+            // In a task of its own, whose memory goes with it: what follows is there for hours, ten thousand times.
+            async let opening = self.open(subscription, backlog, writer)
+            applied = try await opening
         }
-        for due in await self.entries(subscription) { text += EventText.event(.entry(due)) }
-        var applied: [PartitionID: LogPosition] = [:]
-        for var part in backlog {
-            applied[part.partition] = part.page.through
-            while true {
-                for reload in part.page.reloads where self.providers?.fetches(reload) != true {
-                    let isRepeated = missed.map { !$0.contains(reload.id) } ?? false
-                    text += EventText.event(.reload(reload), redelivered: isRepeated)
-                    if text.utf8.count > EventText.chunkBytes {
-                        try await writer.write(text)
-                        text = ""
-                    }
+        for await event in subscription.events {
+            if let text = Self.text(event, after: applied) { try await writer.write(text) }
+        }
+    }
+
+    /// What a reader is told; nil if it was among what was outstanding when the stream began.
+    private static func text(_ event: HostStreams.Event, after applied: [PartitionID: LogPosition]) -> String? {
+        switch event {
+        case .heartbeat(let cursor): return EventText.heartbeat(cursor)
+        case .event(let event, let cursor):
+            // Published after the subscription, but applied before the question: it was among what is outstanding, or
+            // has been acknowledged since.
+            if case .reload(let reload) = event, let applied = applied[reload.id.partition],
+                reload.id.position <= applied
+            {
+                return nil
+            }
+            return EventText.event(event, cursor)
+        }
+    }
+
+    /// Writes what a reader is to have before anything new.
+    ///
+    /// - Returns: How far each partition had come when it was asked what is outstanding.
+    private func open(
+        _ subscription: HostStreams.Subscription,
+        _ backlog: [ReloadBacklog],
+        _ writer: HTTPBodyWriter
+    ) async throws -> [PartitionID: LogPosition] {
+        var text = Self.opening(subscription)
+        text += Self.text(await self.entries(subscription))
+        // Nil where nobody can say what the reader has had.
+        let missed = Self.missedReloads(subscription)
+        for first in backlog {
+            var part: ReloadBacklog? = first
+            while let page = part {
+                var next = 0
+                while self.add(page.page.reloads, &next, missed, to: &text) {
+                    try await writer.write(text)
+                    text = ""
                 }
-                guard let next = try await self.page(after: part) else { break }
-                part = next
+                part = try await self.page(after: page)
             }
         }
         try await writer.write(text + EventText.place(subscription.start))
-        for await event in subscription.events {
-            switch event {
-            case .heartbeat(let cursor): try await writer.write(EventText.heartbeat(cursor))
-            case .event(let event, let cursor):
-                // Published after the subscription, but applied before the question: it was among what is outstanding, or
-                // has been acknowledged since.
-                if case .reload(let reload) = event, let applied = applied[reload.id.partition],
-                    reload.id.position <= applied
-                {
-                    continue
-                }
-                try await writer.write(EventText.event(event, cursor))
-            }
+        return Dictionary(uniqueKeysWithValues: backlog.map { ($0.partition, $0.page.through) })
+    }
+
+    private static func opening(_ subscription: HostStreams.Subscription) -> String {
+        let retry = EventText.retry(subscription.retryMilliseconds)
+        return subscription.missed == .gap ? retry + EventText.gap : retry
+    }
+
+    private static func text(_ entries: [ContentTable.Due]) -> String {
+        entries.reduce(into: "") { $0 += EventText.event(.entry($1)) }
+    }
+
+    private static func missedReloads(_ subscription: HostStreams.Subscription) -> Set<ReloadID>? {
+        guard case .events(let events) = subscription.missed else { return nil }
+        var missed: Set<ReloadID> = []
+        for case .reload(let reload) in events { missed.insert(reload.id) }
+        return missed
+    }
+
+    /// Adds reloads, from one on, until there is enough to write.
+    ///
+    /// - Returns: False when all have been added.
+    private func add(
+        _ reloads: [ReloadEffect],
+        _ next: inout Int,
+        _ missed: Set<ReloadID>?,
+        to text: inout String
+    ) -> Bool {
+        while next < reloads.count {
+            let reload = reloads[next]
+            next += 1
+            guard self.providers?.fetches(reload) != true else { continue }
+            let isRepeated = missed.map { !$0.contains(reload.id) } ?? false
+            text += EventText.event(.reload(reload), redelivered: isRepeated)
+            if text.utf8.count > EventText.chunkBytes { return true }
         }
+        return false
     }
 
     /// The entries that a reader is to be shown at once: of a host that is new, or has a gap, those of now; of one that
