@@ -3,15 +3,17 @@ package import WidgetModel
 
 extension Engine {
     /// Everything about a widget instance, or nil if no host shows it here.
-    package func instance(_ address: InstanceAddress) -> InstanceView? {
+    ///
+    /// - Parameter decisions: How many of its last decisions to show at most.
+    package func instance(_ address: InstanceAddress, decisions: Int = 100) -> InstanceView? {
         guard let slot = self.liveInstance(address) else { return nil }
         // The tables are shared, not copied, but for the instance's rows if its window is due.
         var engine = self
         engine.openWindow(of: slot)
-        return engine.view(of: slot, address)
+        return engine.view(of: slot, address, decisions)
     }
 
-    private func view(of slot: UInt32, _ address: InstanceAddress) -> InstanceView {
+    private func view(of slot: UInt32, _ address: InstanceAddress, _ decisions: Int) -> InstanceView {
         let row = self.instances[slot]
         let details = self.instances[details: slot]
         let kind = self.apps.kinds[Int(row.kind)]
@@ -38,7 +40,8 @@ extension Engine {
             pending: self.pending(of: slot),
             decidesAt: row.decidesAt == .max ? nil : Instant(milliseconds: row.decidesAt),
             outstanding: outstanding,
-            decisions: self.decisions(of: slot)
+            decisions: self.decisions(of: slot, decisions),
+            ledger: self.dayLedger(of: slot)
         )
     }
 
@@ -115,25 +118,11 @@ extension Engine {
         return views
     }
 
-    /// How many of an instance's last decisions a view shows.
-    static let decisionsShown = 100
-
-    private func decisions(of instance: UInt32) -> [DecisionView] {
+    private func decisions(of instance: UInt32, _ limit: Int) -> [DecisionView] {
         var views: [DecisionView] = []
         var number = self.instances[instance].lastDecision
-        while views.count < Self.decisionsShown, let entry = self.log[number], entry.instance == instance {
-            views.append(
-                DecisionView(
-                    at: entry.at,
-                    position: entry.position,
-                    cause: entry.cause,
-                    push: entry.hasPush ? entry.push : nil,
-                    outcome: entry.outcome,
-                    reason: entry.reason,
-                    exemption: entry.exemption,
-                    until: entry.until == .max ? nil : Instant(milliseconds: entry.until)
-                )
-            )
+        while views.count < limit, let entry = self.log[number], entry.instance == instance {
+            views.append(entry.view)
             number = entry.previous
         }
         return views

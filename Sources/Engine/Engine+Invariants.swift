@@ -36,7 +36,19 @@ extension Engine {
             faults.append("\(complete) pushes complete, \(self.ledger.completeCount) of them listed")
         }
         faults += self.channels.checkInvariants()
-        return faults
+        return faults + self.checkCounts()
+    }
+
+    private func checkCounts() -> [String] {
+        let counted = self.counted()
+        let members: [(String, KeyPath<EngineStats, Int>)] = [
+            ("hosts", \.hosts), ("instances", \.instances), ("tombstones", \.tombstones),
+            ("push-enabled instances", \.pushEnabledInstances), ("orphaned instances", \.orphanedInstances),
+        ]
+        return members.compactMap { name, member in
+            let (running, real) = (self.counters[keyPath: member], counted[keyPath: member])
+            return running == real ? nil : "\(real) \(name), but \(running) counted"
+        }
     }
 
     /// What was found while walking hosts and instances.

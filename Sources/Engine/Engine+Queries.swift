@@ -13,7 +13,7 @@ extension Engine {
         self.ledger.find(id, team: nil).map { self.view(ofPush: $0) }
     }
 
-    private func view(ofPush slot: UInt32) -> PushView {
+    func view(ofPush slot: UInt32) -> PushView {
         let row = self.ledger[slot]
         var counts = OutcomeCounts()
         for outcome in PushOutcome.allCases { counts[outcome] = Int(row.counts[Int(outcome.rawValue)]) }
@@ -38,11 +38,6 @@ extension Engine {
     package func host(_ id: HostID) -> HostView? {
         guard let slot = self.hosts.find(id), self.hosts[slot].isRegistered else { return nil }
         let row = self.hosts[slot]
-        var exemptions: [Exemption] = []
-        if row.foregroundUntil > self.now { exemptions.append(.appForeground) }
-        for session in HostSession.allCases where row.sessionsUntil[Int(session.rawValue)] > self.now {
-            exemptions.append(session.exemption)
-        }
         return HostView(
             host: id,
             app: self.apps.apps[Int(row.app)].id,
@@ -53,7 +48,7 @@ extension Engine {
             registeredAt: row.registeredAt,
             firstRegisteredAt: row.firstRegisteredAt,
             leaseEnds: row.leaseEnds,
-            exemptions: exemptions,
+            exemptions: self.exemptions(ofHost: slot),
             isInStandBy: row.isInStandBy,
             isInLowPower: row.isInLowPower,
             instances: self.instances(of: slot).filter { self.instances[$0].isLive }.map { self.registration(of: $0) },
@@ -61,18 +56,11 @@ extension Engine {
         )
     }
 
-    /// The totals of this partition. O(instances).
+    /// The totals of this partition. O(1): what hosts and instances add up to is counted as they come and go.
     package func stats() -> EngineStats {
         var stats = self.counters
         stats.position = self.position
         stats.time = self.time
-        stats.hosts = self.hosts.usedSlots().count { self.hosts[$0].isRegistered }
-        for instance in self.instances.usedSlots() {
-            let row = self.instances[instance]
-            if row.isLive { stats.instances += 1 } else { stats.tombstones += 1 }
-            if row.isLive, row.pushEnabled { stats.pushEnabledInstances += 1 }
-            if row.isOrphaned { stats.orphanedInstances += 1 }
-        }
         stats.tokens = self.tokens.boundCount
         stats.removedTokens = self.tokens.removedCount
         stats.channels = self.channels.count
@@ -90,5 +78,28 @@ extension Engine {
         stats.decisions = self.log.count
         stats.timersArmed = self.calendar.count
         return stats
+    }
+
+    /// Hosts and instances, counted one by one: what the running counts have to be. O(instances).
+    func counted() -> EngineStats {
+        var stats = EngineStats()
+        stats.hosts = self.hosts.usedSlots().count { self.hosts[$0].isRegistered }
+        for instance in self.instances.usedSlots() {
+            let row = self.instances[instance]
+            if row.isLive { stats.instances += 1 } else { stats.tombstones += 1 }
+            if row.isLive, row.pushEnabled { stats.pushEnabledInstances += 1 }
+            if row.isOrphaned { stats.orphanedInstances += 1 }
+        }
+        return stats
+    }
+
+    /// Takes the running counts of hosts and instances from what is there, after tables were filled from elsewhere.
+    mutating func recount() {
+        let counted = self.counted()
+        self.counters.hosts = counted.hosts
+        self.counters.instances = counted.instances
+        self.counters.tombstones = counted.tombstones
+        self.counters.pushEnabledInstances = counted.pushEnabledInstances
+        self.counters.orphanedInstances = counted.orphanedInstances
     }
 }

@@ -75,7 +75,8 @@ extension Engine {
     }
 
     private mutating func insertHost(_ registration: HostRegistration, app: UInt32) -> UInt32 {
-        self.hosts.insert(
+        self.counters.hosts += 1
+        return self.hosts.insert(
             HostTable.Row(
                 id: registration.host,
                 app: app,
@@ -91,6 +92,7 @@ extension Engine {
     /// Takes in what the registration says of the host itself.
     private mutating func update(_ host: UInt32, app: UInt32, _ registration: HostRegistration) {
         self.hosts[host].app = app
+        if !self.hosts[host].isRegistered { self.counters.hosts += 1 }
         self.hosts[host].isRegistered = true
         self.hosts[host].delivery = registration.delivery
         self.hosts[host].revision = registration.revision
@@ -206,6 +208,10 @@ extension Engine {
     private mutating func show(_ instance: UInt32, _ plan: PlannedInstance) {
         let registration = plan.registration
         self.moveBudget(of: instance, to: plan.kind)
+        // The row of one that was never shown is live from its start; one that returns was remembered.
+        if !self.instances[instance].isLive { self.counters.tombstones -= 1 }
+        self.counters.instances += 1
+        if registration.pushEnabled { self.counters.pushEnabledInstances += 1 }
         self.instances[instance].isLive = true
         self.instances[instance].isOrphaned = false
         self.instances[instance].pushEnabled = registration.pushEnabled
@@ -272,6 +278,7 @@ extension Engine {
             self.removeInstance(instance, .instanceRemoved)
             return self.show(instance, plan)
         }
+        if old.pushEnabled != new.pushEnabled { self.counters.pushEnabledInstances += new.pushEnabled ? 1 : -1 }
         self.instances[instance].pushEnabled = new.pushEnabled
         self.instances[details: instance].tags = new.tags
         self.setCondition(of: instance, new.when)
@@ -279,6 +286,7 @@ extension Engine {
         if old.configuration != new.configuration {
             self.instances[details: instance].configuration = new.configuration
             self.instances[details: instance].confirmedDigest = nil
+            if self.instances[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
             self.instances[instance].isOrphaned = false
             self.instances[instance].generation += 1
             self.instances[instance].configuredAt = self.position

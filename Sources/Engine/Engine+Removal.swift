@@ -22,6 +22,7 @@ extension Engine {
         self.calendar.cancel(Self.timer(ofHost: host))
         for token in self.hosts[host].tokens { self.forget(token.token, ofApp: self.hosts[host].app, reason) }
         self.hosts[host].tokens = []
+        if self.hosts[host].isRegistered { self.counters.hosts -= 1 }
         self.hosts[host].isRegistered = false
         self.hosts[host].revision = 0
         self.hosts[host].leaseEnds = nil
@@ -54,6 +55,10 @@ extension Engine {
         self.index.remove(instance)
         self.setControlToken(of: instance, nil, tokenReason)
         self.hosts[self.instances[instance].host].liveInstances -= 1
+        self.counters.instances -= 1
+        self.counters.tombstones += 1
+        if self.instances[instance].pushEnabled { self.counters.pushEnabledInstances -= 1 }
+        if self.instances[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
         self.instances[instance].isLive = false
         self.instances[instance].isOrphaned = false
         self.instances[instance].pending = CauseList()
@@ -100,6 +105,7 @@ extension Engine {
         let host = self.instances[instance].host
         self.link(self.instances(of: host).filter { $0 != instance }, to: host)
         self.instances.release(instance)
+        self.counters.tombstones -= 1
         if !self.hosts[host].isRegistered, self.hosts[host].firstInstance == InstanceTable.none {
             self.hosts.release(host)
         }

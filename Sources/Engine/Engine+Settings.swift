@@ -73,8 +73,10 @@ extension Engine {
         }
         guard row.isLive else { return }
         let configuration = self.instances[details: instance].configuration
-        self.instances[instance].isOrphaned =
+        let isOrphaned =
             !new.isConfigured || !self.apps.apps[Int(new.app)].isConfigured || !new.schema.accepts(configuration)
+        if isOrphaned != row.isOrphaned { self.counters.orphanedInstances += isOrphaned ? 1 : -1 }
+        self.instances[instance].isOrphaned = isOrphaned
         self.decide(instance)
     }
 }

@@ -28,6 +28,7 @@ package final class Gateway: Service {
     private let streams: HostStreams
     private let followers: PushFollowers
     private let archive: any RecordArchive
+    private let feed: OperatorFeed
     private let states = KindStates()
     /// Set once the log is replayed; what is issued before is looked for then.
     private let providers = Mutex<TimelineProviders?>(nil)
@@ -80,6 +81,7 @@ package final class Gateway: Service {
         self.directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
         self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
         self.followers = PushFollowers(max: configuration.streams.followedPushesMax)
+        self.feed = OperatorFeed(epoch: UInt32(truncatingIfNeeded: system.next()))
         self.onReady = onReady
     }
 
@@ -113,6 +115,13 @@ package final class Gateway: Service {
         let owners = try await self.startOwners(ownerLoops)
         let log = CommandLog(journal: self.journal, owners: owners)
         try await self.logSettings(log)
+        let watch = GatewayWatch(
+            log: log,
+            clock: self.clock,
+            counters: self.counters,
+            senderLimits: self.senderLimits,
+            feed: self.feed
+        )
         let providers = try await self.startProviders(log, connections)
         self.readiness.set(.replay, met: true)
 
@@ -133,7 +142,8 @@ package final class Gateway: Service {
                 plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
             }
         )
-        let servers = try await self.listen(plans, on: group, apps, senders, certificates, log, outgoing)
+        let servers = try await self.listen(plans, on: group, apps, senders, certificates, log, outgoing, watch)
+        let observing = Task { await watch.run() }
         let fetching = Task { await providers?.run() }
         self.readiness.set(.listeners, met: true)
         let reload = GatewayReload(
@@ -157,10 +167,12 @@ package final class Gateway: Service {
         heartbeat.cancel()
         watching.cancel()
         fetching.cancel()
+        observing.cancel()
         await providers?.close()
         await connections.close()
         self.streams.close()
         self.followers.close()
+        self.feed.close()
         await servers.drain(within: .milliseconds(self.configuration.timeouts.drain.milliseconds))
         await deliverer.stop()
         self.journal.close()
@@ -232,18 +244,26 @@ extension Gateway {
         let directory = self.directory
         let streams = self.streams
         let followers = self.followers
+        let feed = self.feed
         let readiness = self.readiness
         return PartitionOwner.Outlets(
             effects: { [self] effects in
                 streams.publish(self.providers.withLock { $0 }?.take(effects) ?? effects)
                 // What comes before there is one is found when it starts.
                 self.deliverer.withLock { $0 }?.publish(effects)
+                feed.publish(effects)
             },
             directory: { partition, changes in
                 for change in changes { directory.apply(change, partition) }
             },
             applied: { followers.wake(.applied) },
-            failed: { _, _ in readiness.set(.partitions, met: false) }
+            failed: { partition, _ in
+                readiness.set(.partitions, met: false)
+                let note = JSONValue.object(of: [
+                    ("partition", .count(Int(partition.rawValue))), ("failed", .bool(true)),
+                ])
+                feed.publish(.note(.partition, note))
+            }
         )
     }
 
@@ -311,7 +331,8 @@ extension Gateway {
         _ senders: SenderDirectory,
         _ certificates: ServerCertificates,
         _ log: CommandLog,
-        _ outgoing: Outgoing
+        _ outgoing: Outgoing,
+        _ watch: GatewayWatch
     ) async throws -> RunningListeners {
         let hosts = HostRoutes(
             apps: apps,
@@ -345,7 +366,8 @@ extension Gateway {
             travel: self.movableClock.map { TimeTravel($0, self.clock, log) },
             apps: apps,
             states: self.states,
-            providers: self.providers.withLock { $0 }
+            providers: self.providers.withLock { $0 },
+            watch: watch
         )
         let services = self.pushServices(apps, senders, log, outgoing)
         var running = RunningListeners()
@@ -418,59 +440,5 @@ extension Gateway {
             seed: self.seed,
             dryRun: { record in DryRunSummary(try await log.askAll { $0.dryRun(record) }) }
         )
-    }
-}
-
-/// The listeners that are open.
-private struct RunningListeners: Sendable {
-    var push: HTTPServer?
-    var manage: HTTPServer?
-    var host: HTTPServer?
-    var ops: HTTPServer?
-    var health: HTTPServer?
-
-    /// A listener with TLS by its name in the configuration.
-    subscript(name: String) -> HTTPServer? {
-        switch name {
-        case "push": self.push
-        case "manage": self.manage
-        case "host": self.host
-        case "ops": self.ops
-        default: nil
-        }
-    }
-
-    var ports: Gateway.BoundPorts {
-        Gateway.BoundPorts(
-            push: self.push?.port,
-            manage: self.manage?.port,
-            host: self.host?.port,
-            ops: self.ops?.port,
-            health: self.health?.port
-        )
-    }
-
-    var metadata: Logger.Metadata {
-        var metadata: Logger.Metadata = [:]
-        for (name, server) in self.all { metadata[name] = "\(server.port)" }
-        return metadata
-    }
-
-    var all: [(name: String, server: HTTPServer)] {
-        let listeners = [
-            ("push", self.push), ("manage", self.manage), ("host", self.host), ("ops", self.ops),
-            ("health", self.health),
-        ]
-        return listeners.compactMap { name, server in server.map { (name, $0) } }
-    }
-
-    /// Operators' routes and probes stay open until the others are done.
-    func drain(within limit: Duration) async {
-        async let push: Void? = self.push?.drain(within: limit)
-        async let manage: Void? = self.manage?.drain(within: limit)
-        async let host: Void? = self.host?.drain(within: limit)
-        _ = await (push, manage, host)
-        await self.ops?.drain(within: .seconds(1))
-        await self.health?.drain(within: .seconds(1))
     }
 }

@@ -135,6 +135,7 @@ package enum Views {
             ("decidesAt", view.decidesAt.map { .instant($0) }),
             ("outstanding", .array(view.outstanding.map { Views.reload($0) })),
             ("decisions", .array(view.decisions.map { Views.decision($0) })),
+            ("ledger", Views.ledger(view.ledger)),
         ])
     }
 
@@ -234,7 +235,7 @@ package enum Views {
         ])
     }
 
-    private static func decision(_ view: DecisionView) -> JSONValue {
+    static func decision(_ view: DecisionView) -> JSONValue {
         JSONValue.object(of: [
             ("at", .instant(view.at)),
             ("position", .unsigned(view.position.rawValue)),

@@ -41,6 +41,14 @@ package struct Freshness: Hashable, Sendable {
         left.count += right.count
     }
 
+    /// What was counted since an earlier state of the same histogram. O(buckets).
+    package func since(_ earlier: Freshness) -> Freshness {
+        var counted = self
+        for (bucket, count) in earlier.counts.enumerated() { counted.counts[bucket] -= count }
+        counted.count -= earlier.count
+        return counted
+    }
+
     private static func bucket(of value: UInt64) -> Int {
         let exponent = max(0, (UInt64.bitWidth - 1 - value.leadingZeroBitCount) - Self.subBucketBits)
         return exponent << Self.subBucketBits + Int(value >> UInt64(exponent))

@@ -27,6 +27,25 @@ package struct InstanceView: Hashable, Sendable {
     package let outstanding: [ReloadEffect]
     /// The newest first, as far as they are retained.
     package let decisions: [DecisionView]
+    package let ledger: DayLedger
+}
+
+/// The reloads that the gateway issued for an instance in the last 24 hours.
+package struct DayLedger: Hashable, Sendable {
+    package struct Entry: Hashable, Sendable {
+        package let decision: DecisionView
+        /// Whether the instance's budget paid for it.
+        package let isCharged: Bool
+        /// What was left of the present window's allowance after it; nil in a window before, or without a limit.
+        package let left: Int?
+    }
+
+    package let from: Instant
+    package let until: Instant
+    /// Whether all decisions of that time are still kept.
+    package let isWhole: Bool
+    /// The oldest first.
+    package let entries: [Entry]
 }
 
 /// The budget of one instance, now.

@@ -47,6 +47,19 @@ struct DecisionLog: Sendable {
         return self.entries[Int(number % UInt64(self.capacity))]
     }
 
+    /// The number of the oldest decision that is kept.
+    var oldest: UInt64 { self.count - UInt64(self.entries.count) }
+
+    /// The number of the first kept decision at this position or a later one; ``count`` if there is none. O(log kept).
+    func first(from position: LogPosition) -> UInt64 {
+        var (low, high) = (self.oldest, self.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if let entry = self[middle], entry.position < position { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
     /// Keeps as many of the newest as fit another capacity. O(kept).
     mutating func resize(to capacity: Int) {
         let capacity = max(1, capacity)

@@ -64,6 +64,8 @@ struct HostTable: Sendable {
     }
 
     var count: Int { self.rows.count }
+    /// All numbers are below this; some of them may be free, and their rows are not registered.
+    var end: Int { self.rows.end }
 
     @inline(__always)
     subscript(slot: UInt32) -> Row {

@@ -163,6 +163,8 @@ struct InstanceTable: Sendable {
 
     mutating func release(_ slot: UInt32) {
         if self.rows[slot].rollingDay != Slab<RollingDay>.none { self.days.release(self.rows[slot].rollingDay) }
+        // No decision is this one's any more.
+        self.rows[slot].lastDecision = DecisionLog.none
         self.rows.release(slot)
     }
 

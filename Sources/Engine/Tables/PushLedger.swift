@@ -5,6 +5,8 @@ import WidgetModel
 /// Rows of complete pushes are kept for questions, in the order in which they completed, within the limits.
 struct PushLedger: Sendable {
     static let none = Slab<Row>.none
+    /// When a row completed that is no push any more.
+    private static let evicted = Instant(milliseconds: .min)
 
     struct Row: Sendable {
         let id: PushID
@@ -43,6 +45,7 @@ struct PushLedger: Sendable {
     private(set) var matched = 0
     private(set) var totals = InlineArray<11, Int>(repeating: 0)
     private(set) var failures = InlineArray<3, Int>(repeating: 0)
+    private(set) var recent = RecentPushes()
     private let seed: UInt64
 
     init(seed: UInt64) {
@@ -69,7 +72,9 @@ struct PushLedger: Sendable {
     /// Opens a row for a push that was just accepted; ``close(_:at:)`` it when matching is over.
     mutating func open(_ row: consuming Row, collapseID: ArraySlice<UInt8>) -> UInt32 {
         let hash = self.hash(row.id)
+        let position = row.position
         let slot = self.rows.insert(row)
+        self.recent.append(slot, at: position)
         if !collapseID.isEmpty { self.collapseIDs[slot] = Array(collapseID) }
         self.index.insert(hash, slot)
         return slot
@@ -139,8 +144,23 @@ struct PushLedger: Sendable {
             self.completeCount -= 1
             self.index.remove(self.hash(self.rows[slot].id), slot)
             if self.rows[slot].hasCollapseID { self.collapseIDs[slot] = nil }
+            self.rows[slot].completedAt = Self.evicted
             self.rows.release(slot)
         }
+    }
+
+    /// The push that was accepted as the `number`th, if it is listed and still kept.
+    func listed(_ number: UInt64) -> UInt32? {
+        guard let entry = self.recent[number] else { return nil }
+        let row = self.rows[entry.slot]
+        return row.position == entry.position && row.completedAt != Self.evicted ? entry.slot : nil
+    }
+
+    /// Lists what is kept in the order of positions, after rows were filled from elsewhere. O(rows log rows).
+    mutating func relist() {
+        self.recent = RecentPushes()
+        let slots = self.rows.usedSlots().sorted { (self.rows[$0].position, $0) < (self.rows[$1].position, $1) }
+        for slot in slots.suffix(RecentPushes.capacity) { self.recent.append(slot, at: self.rows[slot].position) }
     }
 
     /// The collapse id of a push, empty if it has none.

@@ -25,7 +25,7 @@ package final class UpstreamTokens: Sendable {
         var minted = 0
     }
 
-    private let keyID: KeyID
+    package let keyID: KeyID
     private let team: TeamID
     private let key: ES256PrivateKey
     private let window: Window
@@ -40,6 +40,8 @@ package final class UpstreamTokens: Sendable {
 
     /// How many were minted.
     package var minted: Int { self.state.withLock { $0.minted } }
+    /// When the one in use was made, by wall time; nil if there is none.
+    package var mintedAt: Instant? { self.state.withLock { $0.token == nil ? nil : $0.mintedAt } }
 
     /// The token to send now.
     ///

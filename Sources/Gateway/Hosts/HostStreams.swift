@@ -118,6 +118,11 @@ package final class HostStreams: Sendable {
     package var count: Int { self.table.withLock { $0.count } }
     package var counters: Counters { self.table.withLock { $0.counters } }
 
+    /// How many streams each of these hosts has open.
+    package func open(of hosts: [HostID]) -> [Int] {
+        self.table.withLock { table in hosts.map { table.streams[.host($0)]?.count ?? 0 } }
+    }
+
     /// Opens a stream.
     ///
     /// - Parameter last: The place behind the last event that the reader saw; nil if it does not say, and

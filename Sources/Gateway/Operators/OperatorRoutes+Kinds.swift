@@ -11,35 +11,37 @@ extension OperatorRoutes {
         let kind = WidgetKind(name)
         var found: [JSONValue] = []
         for app in self.apps.apps where app.schema(of: kind) != nil {
-            let key = KindKey(app: app.bundle, kind: kind)
-            let findings = self.states[key]
-            found.append(
-                JSONValue.object(of: [
-                    ("app", .string(app.bundle.rawValue)),
-                    ("kind", .string(name)),
-                    ("timelineProvider", await self.provider(key)),
-                    ("findings", JSONValue.object(of: findings.counts.map { ($0.code, .count($0.count)) })),
-                    (
-                        "recent",
-                        .array(
-                            findings.recent.reversed().map { recent in
-                                JSONValue.object(of: [
-                                    ("at", .instant(recent.at)),
-                                    ("instance", .string(recent.instance.description)),
-                                    ("code", .string(recent.finding.code)),
-                                    ("message", .string(recent.finding.message)),
-                                ])
-                            }
-                        )
-                    ),
-                ])
-            )
+            found.append(JSONValue.object(of: await self.members(of: KindKey(app: app.bundle, kind: kind))))
         }
         guard !found.isEmpty else { throw Problem(.unknownKind, "no app has a kind \"\(name)\"") }
-        return HTTPResponse(json: JSONValue.object(of: [("kinds", .array(found))]))
+        return try await self.answer([("kinds", .array(found))])
     }
 
-    private func provider(_ key: KindKey) async -> JSONValue? {
+    /// What is known of a kind's timelines and its provider.
+    func members(of key: KindKey) async -> [(String, JSONValue?)] {
+        let findings = self.states[key]
+        return [
+            ("app", .string(key.app.rawValue)),
+            ("kind", .string(key.kind.rawValue)),
+            ("timelineProvider", await self.provider(key)),
+            ("findings", JSONValue.object(of: findings.counts.map { ($0.code, .count($0.count)) })),
+            (
+                "recent",
+                .array(
+                    findings.recent.reversed().map { recent in
+                        JSONValue.object(of: [
+                            ("at", .instant(recent.at)),
+                            ("instance", .string(recent.instance.description)),
+                            ("code", .string(recent.finding.code)),
+                            ("message", .string(recent.finding.message)),
+                        ])
+                    }
+                )
+            ),
+        ]
+    }
+
+    func provider(_ key: KindKey) async -> JSONValue? {
         guard let fetcher = self.providers?[key] else { return nil }
         let view = await fetcher.view
         let counters = view.counters

@@ -14,6 +14,9 @@ extension OperatorRoutes {
         let progress = await self.log.progress()
         return JSONValue.object(of: [
             ("asOf", .instant(self.clock.now())),
+            ("startedAt", .instant(self.watch.startedAt)),
+            ("ready", .bool(self.readiness.isReady)),
+            ("missing", .strings(self.readiness.missing.map(\.description))),
             (
                 "partitions",
                 .array(
@@ -42,7 +45,7 @@ extension OperatorRoutes {
                     ("balanced", .bool(matched == final + outcomes[.deferred] + outcomes[.issued])),
                 ])
             ),
-            ("reloads", Self.reloads(views)),
+            ("reloads", Self.reloads(views, self.watch.history.recentFreshness())),
             ("http", self.http()),
             ("listeners", Self.listeners(await self.listeners.counters())),
             (
@@ -100,7 +103,10 @@ extension OperatorRoutes {
         ])
     }
 
-    private static func reloads(_ views: [EngineStats]) -> JSONValue {
+    private static func reloads(
+        _ views: [EngineStats],
+        _ recent: (length: Interval, freshness: Freshness)?
+    ) -> JSONValue {
         let causes = ReloadCause.allCases.map { cause in
             (cause.name, views.reduce(0) { $0 + $1.reloadsByCause[Int(cause.rawValue)] })
         }
@@ -115,7 +121,7 @@ extension OperatorRoutes {
             ("refused", .count(Self.sum(views, \.reloadsRefused))),
             ("unacknowledged", .count(Self.sum(views, \.reloadsUnacknowledged))),
             ("observed", .count(Self.sum(views, \.reloadsObserved))),
-            ("freshness", Self.freshness(views)),
+            ("freshness", Self.freshness(views, recent)),
             ("collateral", .count(Self.sum(views, \.reloadsCollateral))),
             ("collateralOver", .count(Self.sum(views, \.reloadsCollateralOver))),
             ("tokenPushes", .count(Self.sum(views, \.tokenPushes))),
@@ -124,15 +130,27 @@ extension OperatorRoutes {
         ])
     }
 
-    /// How old news was when hosts said that they show it.
-    private static func freshness(_ views: [EngineStats]) -> JSONValue {
+    /// How old news was when hosts said that they show it: ever, and in the last minutes.
+    private static func freshness(
+        _ views: [EngineStats],
+        _ recent: (length: Interval, freshness: Freshness)?
+    ) -> JSONValue {
         var all = Freshness()
         for view in views { all += view.freshness }
-        return JSONValue.object(of: [
-            ("shown", .count(all.count)),
-            ("p50Milliseconds", all.quantile(50).map { .int($0.milliseconds) }),
-            ("p95Milliseconds", all.quantile(95).map { .int($0.milliseconds) }),
-        ])
+        let last = recent.map { recent in
+            JSONValue.object(
+                of: [("seconds", .int(recent.length.milliseconds / 1000))] + Self.quantiles(recent.freshness)
+            )
+        }
+        return JSONValue.object(of: Self.quantiles(all) + [("recent", last)])
+    }
+
+    private static func quantiles(_ freshness: Freshness) -> [(String, JSONValue?)] {
+        [
+            ("shown", .count(freshness.count)),
+            ("p50Milliseconds", freshness.quantile(50).map { .int($0.milliseconds) }),
+            ("p95Milliseconds", freshness.quantile(95).map { .int($0.milliseconds) }),
+        ]
     }
 
     static func nonzero(_ counts: [(String, Int)]) -> JSONValue {

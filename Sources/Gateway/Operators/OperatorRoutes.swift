@@ -26,6 +26,7 @@ package struct OperatorRoutes: Sendable {
     let states: KindStates
     /// Nil where no kind has one.
     let providers: TimelineProviders?
+    let watch: GatewayWatch
 
     package init(
         log: CommandLog,
@@ -46,7 +47,8 @@ package struct OperatorRoutes: Sendable {
         travel: TimeTravel? = nil,
         apps: ServedApps = ServedApps([]),
         states: KindStates = KindStates(),
-        providers: TimelineProviders? = nil
+        providers: TimelineProviders? = nil,
+        watch: GatewayWatch? = nil
     ) {
         self.log = log
         self.streams = streams
@@ -67,6 +69,8 @@ package struct OperatorRoutes: Sendable {
         self.apps = apps
         self.states = states
         self.providers = providers
+        self.watch =
+            watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
     }
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
@@ -89,14 +93,38 @@ package struct OperatorRoutes: Sendable {
         }
         if path[1] == "clock", path.count == 2, request.method == "POST" { return try await self.moveClock(request) }
         try HostRoutes.allow(request, "GET")
+        return path.count == 2 ? try await self.list(path[1], request) : try await self.item(path, request)
+    }
+
+    private func list(_ name: String, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+        switch name {
+        case "apps": return try await self.appList()
+        case "budget": return try await self.budget(request)
+        case "clock": return self.clockNow()
+        case "events": return try self.events(request)
+        case "herd": return try await self.herd()
+        case "history": return try await self.samples(request)
+        case "hosts": return try await self.hosts(request)
+        case "instances": return try await self.instances(request)
+        case "kinds": return try await self.kindList()
+        case "partitions": return try await self.partitionList()
+        case "providers": return try await self.providerList()
+        case "pushes": return try await self.pushes(request)
+        case "senders": return try await self.senders()
+        case "stats": return HTTPResponse(json: try await self.stats())
+        case "upstreams": return try await self.upstreamList()
+        default: throw HostRoutes.notFound
+        }
+    }
+
+    private func item(_ path: [String], _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
         switch (path[1], path.count) {
-        case ("clock", 2): return self.clockNow()
-        case ("stats", 2): return HTTPResponse(json: try await self.stats())
-        case ("senders", 2): return try await self.senders()
-        case ("instances", 3): return try await self.instance(path[2])
+        case ("hosts", 3): return try await self.host(path[2])
+        case ("instances", 3): return try await self.instance(path[2], request)
         case ("kinds", 3): return try await self.kind(path[2])
         case ("pushes", 3):
             return HTTPResponse(json: try await PushQuestion(path[2], team: nil, self.log).ask().json)
+        case ("pushes", 4) where path[3] == "decisions": return try await self.decisions(path[2], request)
         case ("pushes", 4) where path[3] == "events":
             return try await PushQuestion(path[2], team: nil, self.log).follow(self.followers)
         default: throw HostRoutes.notFound
@@ -114,7 +142,7 @@ package struct OperatorRoutes: Sendable {
             }
         }
         sums.sort { $0.team.rawValue < $1.team.rawValue }
-        return HTTPResponse(json: JSONValue.object(of: [("senders", .array(sums.map { Views.sender($0) }))]))
+        return try await self.answer([("senders", .array(sums.map { Views.sender($0) }))])
     }
 
     /// `POST /v1/orders`: pause, resume, cancel or grant.
@@ -125,14 +153,16 @@ package struct OperatorRoutes: Sendable {
         return HTTPResponse(json: JSONValue.object(of: [("matched", .count(matched))]))
     }
 
-    private func instance(_ text: String) async throws(Problem) -> HTTPResponse {
+    private func instance(_ text: String, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
         guard let address = InstanceAddress(text) else {
             throw Problem(.badRequest, "an instance is addressed as <host>:<instance>")
         }
-        guard let view = try await self.log.ask(address.host, { $0.instance(address) }) else {
+        let decisions = try ListRequest.int(request, "decisions", in: 1...ListRequest.limitMax) ?? 100
+        guard let view = try await self.log.ask(address.host, { $0.instance(address, decisions: decisions) }) else {
             throw Problem(.unknownInstance, "there is no instance \(address)")
         }
-        return HTTPResponse(json: Views.instance(view))
+        guard case .object(let members) = Views.instance(view) else { throw Problem(.internal, "no instance") }
+        return try await self.answer(members.map { ($0.name, $0.value) })
     }
 }
 

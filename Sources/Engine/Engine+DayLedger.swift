@@ -1,0 +1,47 @@
+import Timelines
+import WidgetModel
+
+extension Engine {
+    /// How many decisions of an instance a ledger goes back at most.
+    private static let ledgerDecisionsMax = 4096
+
+    /// The reloads of an instance in the last 24 hours, as far as its decisions are kept. O(decisions of a day).
+    func dayLedger(of instance: UInt32) -> DayLedger {
+        let from = self.time - .day
+        var issued: [DecisionLog.Entry] = []
+        var number = self.instances[instance].lastDecision
+        var looked = 0
+        var isWhole = true
+        while number != DecisionLog.none {
+            guard looked < Self.ledgerDecisionsMax, let entry = self.log[number], entry.instance == instance else {
+                isWhole = false
+                break
+            }
+            guard entry.at >= from else { break }
+            if entry.outcome == .issued { issued.append(entry) }
+            looked += 1
+            number = entry.previous
+        }
+        return DayLedger(from: from, until: self.time, isWhole: isWhole, entries: self.leftAfter(issued, instance))
+    }
+
+    /// What was left after each reload of the present window: counted back from what is left now.
+    private func leftAfter(_ issued: [DecisionLog.Entry], _ instance: UInt32) -> [DayLedger.Entry] {
+        let use = self.use(of: instance)
+        var charged = use.charged
+        var entries: [DayLedger.Entry] = []
+        for entry in issued {
+            let isInWindow = entry.at >= use.window.start && !use.isUnlimited
+            let isCharged = entry.exemption == nil && entry.reason != .collateralOver
+            entries.append(
+                DayLedger.Entry(
+                    decision: entry.view,
+                    isCharged: isCharged,
+                    left: isInWindow ? max(0, use.allowance - charged) : nil
+                )
+            )
+            if isInWindow, isCharged { charged = max(0, charged - 1) }
+        }
+        return entries.reversed()
+    }
+}

@@ -1,0 +1,222 @@
+import Timelines
+package import WidgetModel
+
+/// Lists for operators, read in bounded steps, so that no question stops a partition for long: a step looks at a number
+/// of rows and says where the next one begins. An instance or host that is there all the while is listed once.
+extension Engine {
+    /// Live instances from a number on, in the order of their numbers. O(`scanMax`).
+    ///
+    /// - Parameters:
+    ///   - start: Where to begin: 0, or the `next` of a page.
+    ///   - limit: How many to list at most.
+    ///   - scanMax: How many rows to look at.
+    package func instances(
+        from start: UInt32,
+        _ filter: InstanceFilter,
+        limit: Int,
+        scanMax: Int
+    ) -> ListPage<InstanceSummary, UInt32> {
+        var page = ListPage<InstanceSummary, UInt32>()
+        let end = UInt32(clamping: min(self.instances.end, Int(start) + scanMax))
+        var slot = start
+        while slot < end, page.rows.count < limit {
+            if let row = self.summary(ofInstance: slot, filter) { page.rows.append(row) }
+            slot += 1
+        }
+        page.next = slot < self.instances.end ? slot : nil
+        return page
+    }
+
+    /// The live instances of a host, in the order of their ids.
+    package func instances(of host: HostID, _ filter: InstanceFilter) -> [InstanceSummary] {
+        guard let slot = self.hosts.find(host) else { return [] }
+        return self.instances(of: slot).compactMap { self.summary(ofInstance: $0, filter) }
+    }
+
+    private func summary(ofInstance slot: UInt32, _ filter: InstanceFilter) -> InstanceSummary? {
+        let row = self.instances[slot]
+        guard row.isLive else { return nil }
+        let kind = self.apps.kinds[Int(row.kind)]
+        if let wanted = filter.kind, kind.name != wanted { return nil }
+        let app = self.apps.apps[Int(kind.app)].id
+        if let wanted = filter.app, app != wanted { return nil }
+        let use = self.use(of: slot)
+        switch filter.state {
+        case nil: break
+        case .waiting: guard row.pending.count > 0 || !row.waiting.isEmpty else { return nil }
+        case .outstanding: guard row.firstReload != ReloadTable.none else { return nil }
+        case .exhausted: guard use.isExhausted else { return nil }
+        case .visible: guard row.visibleUntil > self.now else { return nil }
+        case .orphaned: guard row.isOrphaned else { return nil }
+        }
+        let host = self.hosts[row.host]
+        return InstanceSummary(
+            address: InstanceAddress(host: host.id, instance: self.instances[details: slot].id),
+            app: app,
+            kind: kind.name,
+            family: self.instances[details: slot].family,
+            pushEnabled: row.pushEnabled,
+            isOrphaned: row.isOrphaned,
+            isVisible: host.tellsVisibility ? row.visibleUntil > self.now : nil,
+            allowance: use.isUnlimited ? nil : use.allowance,
+            charged: use.charged,
+            waiting: Int(row.pending.count) + row.waiting.list.count,
+            outstanding: self.outstanding(of: slot),
+            decidesAt: row.decidesAt == .max ? nil : Instant(milliseconds: row.decidesAt),
+            lastReload: self.budget(of: slot).lastReload
+        )
+    }
+
+    private func outstanding(of instance: UInt32) -> Int {
+        var count = 0
+        var reload = self.instances[instance].firstReload
+        while reload != ReloadTable.none {
+            count += 1
+            reload = self.reloads[reload].next
+        }
+        return count
+    }
+
+    /// Registered hosts from a number on, in the order of their numbers. O(`scanMax` + instances of those listed).
+    package func hosts(
+        from start: UInt32,
+        app: BundleID?,
+        limit: Int,
+        scanMax: Int
+    ) -> ListPage<HostSummary, UInt32> {
+        var page = ListPage<HostSummary, UInt32>()
+        let end = UInt32(clamping: min(self.hosts.end, Int(start) + scanMax))
+        var slot = start
+        while slot < end, page.rows.count < limit {
+            if self.hosts[slot].isRegistered {
+                let id = self.apps.apps[Int(self.hosts[slot].app)].id
+                if app == nil || app == id { page.rows.append(self.summary(ofHost: slot, id)) }
+            }
+            slot += 1
+        }
+        page.next = slot < self.hosts.end ? slot : nil
+        return page
+    }
+
+    private func summary(ofHost slot: UInt32, _ app: BundleID) -> HostSummary {
+        let row = self.hosts[slot]
+        return HostSummary(
+            host: row.id,
+            app: app,
+            delivery: row.delivery,
+            registeredAt: row.registeredAt,
+            leaseEnds: row.leaseEnds,
+            exemptions: self.exemptions(ofHost: slot),
+            isInStandBy: row.isInStandBy,
+            isInLowPower: row.isInLowPower,
+            instances: Int(row.liveInstances),
+            outstanding: self.instances(of: slot).reduce(0) { $0 + self.outstanding(of: $1) }
+        )
+    }
+
+    /// Why the reloads of a host are not charged at this moment, in the order of raw values.
+    func exemptions(ofHost slot: UInt32) -> [Exemption] {
+        let row = self.hosts[slot]
+        var exemptions: [Exemption] = []
+        if row.foregroundUntil > self.now { exemptions.append(.appForeground) }
+        for session in HostSession.allCases where row.sessionsUntil[Int(session.rawValue)] > self.now {
+            exemptions.append(session.exemption)
+        }
+        return exemptions
+    }
+}
+
+/// What came in last, and what was decided about it.
+extension Engine {
+    /// The number that the next accepted push will have: every listed one's is less.
+    package var pushesListed: UInt64 { self.ledger.recent.count }
+
+    /// The pushes that were accepted last, the newest first, with their numbers. O(`scanMax`).
+    ///
+    /// A push for an app is one in every partition: it is listed by the first, whatever the filter says of outcomes, since
+    /// only the sum over partitions can tell.
+    ///
+    /// - Parameter before: Those with lesser numbers only.
+    package func recentPushes(
+        before: UInt64,
+        _ filter: PushFilter,
+        limit: Int,
+        scanMax: Int
+    ) -> ListPage<(number: UInt64, push: PushView), UInt64> {
+        var page = ListPage<(number: UInt64, push: PushView), UInt64>()
+        let oldest = self.ledger.recent.oldest
+        var number = min(before, self.ledger.recent.count)
+        var scanned = 0
+        while number > oldest, scanned < scanMax, page.rows.count < limit {
+            number -= 1
+            scanned += 1
+            guard let slot = self.ledger.listed(number) else { continue }
+            let isForApp = self.ledger[slot].isForApp
+            if isForApp, self.partition.rawValue != 0 { continue }
+            if let team = filter.team, TeamID(self.teams.names[Int(self.ledger[slot].team)]) != team { continue }
+            let view = self.view(ofPush: slot)
+            guard isForApp || filter.contains(view) else { continue }
+            page.rows.append((number, view))
+        }
+        page.next = number > oldest ? number : nil
+        return page
+    }
+
+    /// What was decided about a push, the oldest first, as far as it is kept. O(`scanMax` + decisions of the instances).
+    ///
+    /// - Parameters:
+    ///   - start: The number of the decision to begin with; nil for the first that can be about it.
+    ///   - outcome: Only decisions that came out so.
+    package func decisions(
+        about push: PushID,
+        from start: UInt64?,
+        outcome: PushOutcome?,
+        limit: Int,
+        scanMax: Int
+    ) -> ListPage<PushDecision, UInt64> {
+        guard let accepted = self.ledger.find(push, team: nil).map({ self.ledger[$0].position }).min() else {
+            return ListPage()
+        }
+        var page = ListPage<PushDecision, UInt64>()
+        var number = max(start ?? self.log.first(from: accepted), self.log.oldest)
+        let end = min(self.log.count, number + UInt64(scanMax))
+        while number < end, page.rows.count < limit {
+            if let entry = self.log[number], entry.hasPush, entry.push == push,
+                outcome == nil || entry.outcome == outcome
+            {
+                page.rows.append(PushDecision(instance: self.address(ofDecision: number, entry), decision: entry.view))
+            }
+            number += 1
+        }
+        page.next = number < self.log.count ? number : nil
+        return page
+    }
+
+    /// Whom a decision was about; nil if the number of that instance is another's by now.
+    private func address(ofDecision number: UInt64, _ entry: DecisionLog.Entry) -> InstanceAddress? {
+        var last = self.instances[entry.instance].lastDecision
+        while last != number {
+            guard last != DecisionLog.none, last > number, let newer = self.log[last] else { return nil }
+            last = newer.previous
+        }
+        return InstanceAddress(
+            host: self.hosts[self.instances[entry.instance].host].id,
+            instance: self.instances[details: entry.instance].id
+        )
+    }
+}
+
+extension DecisionLog.Entry {
+    var view: DecisionView {
+        DecisionView(
+            at: self.at,
+            position: self.position,
+            cause: self.cause,
+            push: self.hasPush ? self.push : nil,
+            outcome: self.outcome,
+            reason: self.reason,
+            exemption: self.exemption,
+            until: self.until == .max ? nil : Instant(milliseconds: self.until)
+        )
+    }
+}

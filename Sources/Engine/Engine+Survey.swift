@@ -1,0 +1,98 @@
+import Timelines
+import WidgetModel
+
+/// What an instance has used of its window, read without opening it.
+struct BudgetUse {
+    let allowance: Int
+    let charged: Int
+    let isUnlimited: Bool
+    let window: BudgetWindow
+
+    var isExhausted: Bool { !self.isUnlimited && self.charged >= self.allowance }
+}
+
+extension Engine {
+    /// What an instance has used. Where its window is over and nothing has opened the next, nothing is used, and the
+    /// allowance is taken to be the old one.
+    func use(of instance: UInt32) -> BudgetUse {
+        let terms = self.terms(of: instance)
+        let isOver = terms.window.end <= self.time
+        return BudgetUse(
+            allowance: isOver ? terms.allowance : terms.limit,
+            charged: isOver ? 0 : self.budget(of: instance).charged(in: terms.window),
+            isUnlimited: terms.isUnlimited,
+            window: terms.window
+        )
+    }
+
+    /// Adds the instances from a number on to a survey. O(`count`).
+    ///
+    /// - Returns: The number to go on with, nil after the last instance.
+    package func survey(_ survey: inout BudgetSurvey, from start: UInt32, count: Int) -> UInt32? {
+        for kind in self.apps.kinds[survey.kinds.count...] {
+            survey.kinds.append(BudgetSurvey.KindRow(app: self.apps.apps[Int(kind.app)].id, kind: kind.name))
+        }
+        let end = UInt32(clamping: min(self.instances.end, Int(start) + count))
+        var slot = start
+        while slot < end {
+            if self.instances[slot].isLive {
+                self.count(slot, &survey.kinds[Int(self.instances[slot].kind)])
+                self.countPolicy(slot, &survey)
+            }
+            slot += 1
+        }
+        return slot < self.instances.end ? slot : nil
+    }
+
+    private func count(_ instance: UInt32, _ kind: inout BudgetSurvey.KindRow) {
+        let row = self.instances[instance]
+        kind.instances += 1
+        if row.pushEnabled { kind.pushEnabled += 1 }
+        if row.isOrphaned { kind.orphaned += 1 }
+        if row.pending.count > 0 || !row.waiting.isEmpty { kind.waiting += 1 }
+        kind.waitingPushes += Int(row.pending.count)
+        let use = self.use(of: instance)
+        guard !use.isUnlimited else {
+            kind.unlimited += 1
+            return
+        }
+        let left = max(0, use.allowance - use.charged)
+        kind.charged += use.charged
+        kind.allowance += use.allowance
+        kind.left[min(BudgetSurvey.leftRows - 1, left * BudgetSurvey.leftRows / max(1, use.allowance))] += 1
+        guard left > 0 else {
+            kind.exhausted += 1
+            kind.exhaustedWithin[0] += 1
+            return
+        }
+        guard use.charged > 0, use.window.end > self.time else { return }
+        // At the pace of the window so far.
+        let elapsed = max(1, (self.time - use.window.start).milliseconds)
+        let lasts = Interval(milliseconds: elapsed / Int64(use.charged) * Int64(left))
+        let hours = Int(lasts.milliseconds / Interval.hours(1).milliseconds) + 1
+        guard self.time + lasts < use.window.end, hours <= BudgetSurvey.forecastHours else { return }
+        kind.exhaustedWithin[hours] += 1
+    }
+
+    /// Counts when a timeline's policy asks for the next one: before smoothing, and after.
+    private func countPolicy(_ instance: UInt32, _ survey: inout BudgetSurvey) {
+        let row = self.instances[instance]
+        guard row.timelineDue != .max, !row.isHostDriven else { return }
+        let planned = (row.timelineDue - survey.from.milliseconds) / 1000
+        // What is smoothed is never before it is asked for, nor more than a slot after.
+        let slot = Smoothing.defaultSlot.milliseconds / 1000
+        guard row.timelineDue >= survey.from.milliseconds, planned < Int64(BudgetSurvey.herdSeconds) + slot else {
+            return
+        }
+        if planned < Int64(BudgetSurvey.herdSeconds) { survey.planned[Int(planned)] += 1 }
+        guard let shown = self.instances[details: instance].timeline else { return }
+        let terms = self.terms(of: instance)
+        let atEnd = self.apps.kinds[Int(row.kind)].bare.atEnd
+        guard
+            let date = shown.timeline.nextRequest(receivedAt: shown.receivedAt, pace: terms.interval, atEnd: atEnd)
+        else { return }
+        let asked = (date.milliseconds - survey.from.milliseconds) / 1000
+        guard date >= survey.from, asked < Int64(BudgetSurvey.herdSeconds) else { return }
+        survey.asked[Int(asked)] += 1
+    }
+}

@@ -1,0 +1,83 @@
+package import WidgetModel
+
+/// What the instances of a partition have left of their budgets and when they will ask for timelines: added up over all
+/// of them, a number of rows at a time. Surveys of partitions add up.
+package struct BudgetSurvey: Hashable, Sendable {
+    /// How many hours ahead the forecast looks.
+    package static let forecastHours = 24
+    /// How many seconds ahead policy reloads are counted.
+    package static let herdSeconds = 3600
+    /// Rows of the histogram of what is left.
+    package static let leftRows = 10
+
+    /// The instances of one kind.
+    package struct KindRow: Hashable, Sendable {
+        package let app: BundleID
+        package let kind: WidgetKind
+        package var instances = 0
+        package var pushEnabled = 0
+        package var orphaned = 0
+        /// Those whose policy allows any number.
+        package var unlimited = 0
+        /// Those with nothing left in the present window.
+        package var exhausted = 0
+        /// Those for which anything waits, and how many pushes do.
+        package var waiting = 0
+        package var waitingPushes = 0
+        /// Sums over the instances with a limit.
+        package var charged = 0
+        package var allowance = 0
+        /// By tenths of the allowance that is left.
+        package var left = Array(repeating: 0, count: BudgetSurvey.leftRows)
+        /// How many will have nothing left by the end of each coming hour, the ones that have nothing left now first.
+        package var exhaustedWithin = Array(repeating: 0, count: BudgetSurvey.forecastHours + 1)
+
+        package init(app: BundleID, kind: WidgetKind) {
+            self.app = app
+            self.kind = kind
+        }
+
+        /// Adds what another survey has of the same kind.
+        package static func += (sum: inout KindRow, other: KindRow) {
+            sum.instances += other.instances
+            sum.pushEnabled += other.pushEnabled
+            sum.orphaned += other.orphaned
+            sum.unlimited += other.unlimited
+            sum.exhausted += other.exhausted
+            sum.waiting += other.waiting
+            sum.waitingPushes += other.waitingPushes
+            sum.charged += other.charged
+            sum.allowance += other.allowance
+            for index in sum.left.indices { sum.left[index] += other.left[index] }
+            for index in sum.exhaustedWithin.indices { sum.exhaustedWithin[index] += other.exhaustedWithin[index] }
+        }
+    }
+
+    /// From when on policy reloads are counted.
+    package let from: Instant
+    /// By the partition's numbers of kinds, those without instances included.
+    package internal(set) var kinds: [KindRow] = []
+    /// Policy reloads by the second, from ``from`` on: when timelines ask for the next ones, and when that is done after
+    /// smoothing. Only those that the gateway does: hosts that run their own timelines are not smoothed.
+    package internal(set) var asked = Array(repeating: UInt32(0), count: BudgetSurvey.herdSeconds)
+    package internal(set) var planned = Array(repeating: UInt32(0), count: BudgetSurvey.herdSeconds)
+
+    package init(from: Instant) {
+        self.from = from
+    }
+
+    /// Adds another partition's survey from the same instant.
+    package static func += (sum: inout BudgetSurvey, other: BudgetSurvey) {
+        for row in other.kinds where row.instances > 0 {
+            if let index = sum.kinds.firstIndex(where: { $0.app == row.app && $0.kind == row.kind }) {
+                sum.kinds[index] += row
+            } else {
+                sum.kinds.append(row)
+            }
+        }
+        for second in sum.asked.indices {
+            sum.asked[second] += other.asked[second]
+            sum.planned[second] += other.planned[second]
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package import WidgetModel
+
+/// Which instances a list is of.
+package struct InstanceFilter: Hashable, Sendable {
+    /// What is so of an instance now.
+    package enum State: String, Hashable, Sendable, CaseIterable {
+        /// Something waits for it.
+        case waiting
+        /// A reload is out for it.
+        case outstanding
+        /// Its window's allowance is used up.
+        case exhausted
+        /// The user sees it, as far as the host tells.
+        case visible
+        /// Its configuration no longer fits its kind.
+        case orphaned
+    }
+
+    package var app: BundleID?
+    package var kind: WidgetKind?
+    package var state: State?
+
+    package init(app: BundleID? = nil, kind: WidgetKind? = nil, state: State? = nil) {
+        self.app = app
+        self.kind = kind
+        self.state = state
+    }
+}
+
+/// One line of a list of instances.
+package struct InstanceSummary: Hashable, Sendable {
+    package let address: InstanceAddress
+    package let app: BundleID
+    package let kind: WidgetKind
+    package let family: WidgetFamily
+    package let pushEnabled: Bool
+    package let isOrphaned: Bool
+    /// Nil from a host that never told of any instance.
+    package let isVisible: Bool?
+    /// Of the present window; nil where the policy allows any number.
+    package let allowance: Int?
+    package let charged: Int
+    /// Pushes and other causes that wait.
+    package let waiting: Int
+    package let outstanding: Int
+    package let decidesAt: Instant?
+    package let lastReload: Instant?
+}
+
+/// Which hosts a list is of.
+package struct HostSummary: Hashable, Sendable {
+    package let host: HostID
+    package let app: BundleID
+    package let delivery: HostDelivery
+    package let registeredAt: Instant
+    package let leaseEnds: Instant?
+    package let exemptions: [Exemption]
+    package let isInStandBy: Bool
+    package let isInLowPower: Bool
+    package let instances: Int
+    package let outstanding: Int
+}
+
+/// One decision about a push, with whom it was about.
+package struct PushDecision: Hashable, Sendable {
+    /// Nil if the instance is forgotten by now.
+    package let instance: InstanceAddress?
+    package let decision: DecisionView
+}
+
+/// A part of a list that was searched for in bounded steps: what was found, and where to go on.
+package struct ListPage<Row: Sendable, Place: Sendable>: Sendable {
+    package var rows: [Row]
+    /// Where the next search begins; nil at the end of the list.
+    package var next: Place?
+
+    package init(rows: [Row] = [], next: Place? = nil) {
+        self.rows = rows
+        self.next = next
+    }
+}
+
+/// Which pushes a list is of.
+package struct PushFilter: Hashable, Sendable {
+    package var team: TeamID?
+    package var isComplete: Bool?
+    /// At least one instance of it has this outcome.
+    package var outcome: PushOutcome?
+
+    package init(team: TeamID? = nil, isComplete: Bool? = nil, outcome: PushOutcome? = nil) {
+        self.team = team
+        self.isComplete = isComplete
+        self.outcome = outcome
+    }
+
+    /// Whether a push is on the list; the counts are those of all partitions.
+    package func contains(_ push: PushView) -> Bool {
+        if let team, push.team != team { return false }
+        if let isComplete, push.isComplete != isComplete { return false }
+        if let outcome, push.counts[outcome] == 0 { return false }
+        return true
+    }
+}

@@ -1,0 +1,65 @@
+import Engine
+import HTTPTransport
+import NIOCore
+import WidgetModel
+
+/// What every list takes: `limit` and `cursor`.
+struct ListRequest: Sendable {
+    static let limitMax = 1000
+    static let limitDefault = 100
+
+    let limit: Int
+    /// The numbers of the cursor, nil for the list's beginning.
+    let cursor: [UInt64]?
+
+    /// - Parameter numbers: How many numbers this list's cursors have.
+    init(_ request: HTTPRequest, numbers: Int) throws(Problem) {
+        self.limit = try Self.int(request, "limit", in: 1...Self.limitMax) ?? Self.limitDefault
+        guard let text = request.query("cursor") else {
+            self.cursor = nil
+            return
+        }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt64($0) }
+        guard parts.count == numbers, !parts.contains(nil) else {
+            throw Problem(.badRequest, "expected the `next` of the page before", path: "cursor")
+        }
+        self.cursor = parts.compactMap { $0 }
+    }
+
+    static func text(_ numbers: [UInt64]) -> String { numbers.map { "\($0)" }.joined(separator: ".") }
+
+    /// A whole number of the query, nil if it is not there.
+    static func int(_ request: HTTPRequest, _ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let text = request.query(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw Problem(.badRequest, "expected \(range.lowerBound) to \(range.upperBound)", path: name)
+        }
+        return number
+    }
+
+    /// One of some words of the query, nil if it is not there.
+    static func word<Word>(_ request: HTTPRequest, _ name: String, _ words: [(String, Word)]) throws(Problem) -> Word? {
+        guard let text = request.query(name) else { return nil }
+        guard let found = words.first(where: { $0.0 == text }) else {
+            let all = words.map(\.0).joined(separator: ", ")
+            throw Problem(.badRequest, "expected one of \(all)", path: name)
+        }
+        return found.1
+    }
+}
+
+/// How long one request goes on searching: a list whose filter finds little is given in parts.
+struct SearchBudget {
+    /// Rows that are looked at in one step: a fraction of a millisecond of a partition.
+    static let stepRows = 2048
+    private static let stepsMax = 64
+    private static let timeMax = TimeAmount.milliseconds(50)
+
+    private let started = NIODeadline.now()
+    private var steps = 0
+
+    mutating func takeStep() -> Bool {
+        self.steps += 1
+        return self.steps <= Self.stepsMax && NIODeadline.now() - self.started < Self.timeMax
+    }
+}

@@ -1,0 +1,153 @@
+import APNSWire
+import Engine
+import HTTPTransport
+import IntentMatching
+import Timelines
+import WidgetModel
+
+/// Apps, kinds, timeline providers, upstreams and partitions.
+extension OperatorRoutes {
+    /// `GET /v1/apps`.
+    func appList() async throws(Problem) -> HTTPResponse {
+        let survey = try await self.watch.surveys.current()
+        let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
+        return try await self.answer([
+            Self.survey(survey),
+            (
+                "apps",
+                .array(
+                    self.apps.apps.map { app in
+                        let settings = settings?.apps.first { $0.app == app.bundle }
+                        var sum = BudgetSurvey.KindRow(app: app.bundle, kind: WidgetKind(""))
+                        for row in survey.sum.kinds where row.app == app.bundle { sum += row }
+                        return JSONValue.object(of: [
+                            ("app", .string(app.bundle.rawValue)),
+                            ("team", settings.map { .string($0.team.rawValue) }),
+                            ("environment", .string(app.isInDevelopment ? "development" : "production")),
+                            ("developerMode", settings.map { .bool($0.developerMode) }),
+                            ("deliveries", .strings(app.deliveries.map { String(describing: $0) })),
+                            ("kinds", .strings(app.schemas.map(\.kind.rawValue))),
+                            ("instances", .count(sum.instances)),
+                            ("pushEnabled", .count(sum.pushEnabled)),
+                            ("waiting", .count(sum.waiting)),
+                            ("exhausted", .count(sum.exhausted)),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+
+    /// `GET /v1/kinds`: every kind of every app.
+    func kindList() async throws(Problem) -> HTTPResponse {
+        let survey = try await self.watch.surveys.current()
+        let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
+        var kinds: [JSONValue] = []
+        for app in self.apps.apps {
+            for schema in app.schemas {
+                let row = survey.sum.kinds.first { $0.app == app.bundle && $0.kind == schema.kind }
+                let budget = settings?.apps.first { $0.app == app.bundle }?.kinds
+                    .first { $0.schema.kind == schema.kind }?.budget
+                kinds.append(
+                    JSONValue.object(
+                        of: await self.members(of: KindKey(app: app.bundle, kind: schema.kind)) + [
+                            ("policy", budget.map { .string($0.name) }),
+                            ("instances", .count(row?.instances ?? 0)),
+                            ("waiting", .count(row?.waiting ?? 0)),
+                            ("exhausted", .count(row?.exhausted ?? 0)),
+                        ]
+                    )
+                )
+            }
+        }
+        return try await self.answer([Self.survey(survey), ("kinds", .array(kinds))])
+    }
+
+    /// `GET /v1/providers`: how each timeline provider does.
+    func providerList() async throws(Problem) -> HTTPResponse {
+        var providers: [JSONValue] = []
+        for app in self.apps.apps {
+            for schema in app.schemas {
+                let key = KindKey(app: app.bundle, kind: schema.kind)
+                guard case .object(let members) = await self.provider(key) else { continue }
+                let names = JSONValue.object(of: [
+                    ("app", .string(app.bundle.rawValue)), ("kind", .string(schema.kind.rawValue)),
+                ])
+                guard case .object(let first) = names else { continue }
+                providers.append(.object(first + members))
+            }
+        }
+        return try await self.answer([("providers", .array(providers))])
+    }
+
+    /// `GET /v1/upstreams`: where reloads go by HTTP, and how that goes.
+    func upstreamList() async throws(Problem) -> HTTPResponse {
+        guard let outgoing = self.outgoing else {
+            return try await self.answer([("upstreams", .array([])), ("webhooks", .array([]))])
+        }
+        let wall = LogClock.wallTime()
+        let upstreams = self.apps.apps.compactMap { app -> JSONValue? in
+            guard let upstream = outgoing.plans.upstreams[app.bundle] else { return nil }
+            return JSONValue.object(of: [
+                ("app", .string(app.bundle.rawValue)),
+                ("origin", .string(upstream.target.origin.description)),
+                ("relay", .string(upstream.relay.rawValue)),
+                ("keyID", upstream.tokens.map { .string($0.keyID.rawValue) }),
+                ("tokensMinted", upstream.tokens.map { .count($0.minted) }),
+                (
+                    "tokenAgeSeconds",
+                    upstream.tokens?.mintedAt.map { .int(max(0, (wall - $0).milliseconds / 1000)) }
+                ),
+            ])
+        }
+        let webhooks = self.apps.apps.compactMap { app -> JSONValue? in
+            guard let webhook = outgoing.plans.webhooks[app.bundle] else { return nil }
+            return JSONValue.object(of: [
+                ("app", .string(app.bundle.rawValue)), ("origin", .string(webhook.target.origin.description)),
+            ])
+        }
+        guard case .object(let totals) = await self.deliveries() else { throw Problem(.internal, "no deliveries") }
+        return try await self.answer(
+            [("upstreams", .array(upstreams)), ("webhooks", .array(webhooks))] + totals.map { ($0.name, $0.value) }
+        )
+    }
+
+    /// `GET /v1/partitions`: how far each is, and what it holds.
+    func partitionList() async throws(Problem) -> HTTPResponse {
+        let progress = await self.log.progress()
+        let views = try await self.log.askAll { ($0.stats(), $0.nextTimer, $0.runningHash) }
+        return try await self.answer([
+            (
+                "partitions",
+                .array(
+                    progress.map { progress in
+                        let number = Int(progress.partition.rawValue)
+                        let (stats, timer, hash) = views[number]
+                        return JSONValue.object(of: [
+                            ("partition", .count(number)),
+                            ("applied", .unsigned(progress.applied.rawValue)),
+                            ("announced", .unsigned(progress.announced.rawValue)),
+                            ("lag", .unsigned(progress.announced.rawValue - progress.applied.rawValue)),
+                            ("uncommittedEffects", .count(progress.uncommittedEffects)),
+                            ("failed", .bool(progress.hasFailed)),
+                            ("time", .instant(stats.time)),
+                            ("hosts", .count(stats.hosts)),
+                            ("instances", .count(stats.instances)),
+                            ("pushesAccepted", .count(stats.pushesAccepted)),
+                            ("matched", .count(stats.matched)),
+                            ("deferred", .count(stats.outcomes[.deferred])),
+                            ("issued", .count(stats.outcomes[.issued])),
+                            ("timersArmed", .count(stats.timersArmed)),
+                            ("nextTimer", timer.map { .instant($0) }),
+                            ("runningHash", .string(SettingRules.hex(Self.bytes(of: hash)))),
+                        ])
+                    }
+                )
+            )
+        ])
+    }
+
+    private static func bytes(of word: UInt64) -> [UInt8] {
+        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: word >> UInt64($0)) }
+    }
+}

@@ -1,0 +1,77 @@
+import Engine
+import Synchronization
+package import WidgetModel
+
+/// What is kept for operators while the gateway runs: surveys of budgets, a history of totals, the live feed.
+package final class GatewayWatch: Sendable {
+    package let surveys: BudgetSurveys
+    package let history = GatewayHistory()
+    package let feed: OperatorFeed
+    package let startedAt: Instant
+    private let log: CommandLog
+    private let clock: LogClock
+    private let counters: PushCounters
+    private let senderLimits: SenderLimits
+
+    package init(
+        log: CommandLog,
+        clock: LogClock,
+        counters: PushCounters,
+        senderLimits: SenderLimits,
+        surveys: BudgetSurveys? = nil,
+        feed: OperatorFeed = OperatorFeed(epoch: 0)
+    ) {
+        self.log = log
+        self.clock = clock
+        self.counters = counters
+        self.senderLimits = senderLimits
+        self.surveys = surveys ?? BudgetSurveys(log: log, clock: clock)
+        self.feed = feed
+        self.startedAt = clock.now()
+    }
+
+    /// Samples once a second and surveys now and then, until the task is cancelled.
+    package func run() async {
+        await withTaskGroup { group in
+            group.addTask { await self.surveys.run() }
+            group.addTask { await self.sample() }
+        }
+    }
+
+    private func sample() async {
+        while !Task.isCancelled {
+            // A partition that has stopped is told of elsewhere.
+            if let totals = try? await self.totals(), let sample = self.history.add(totals) {
+                self.feed.publish(sample)
+            }
+            do {
+                try await Task.sleep(for: .seconds(1))
+            } catch {
+                return
+            }
+        }
+    }
+
+    /// What is counted up to now.
+    package func totals() async throws(Problem) -> GatewayTotals {
+        let views = try await self.log.askAll { $0.stats() }
+        var totals = GatewayTotals(at: self.clock.now())
+        for view in views {
+            totals.matched += view.matched
+            totals.outcomes += view.outcomes
+            totals.reloadsIssued += view.reloadsIssued
+            totals.policyReloads += view.reloadsByCause[Int(ReloadCause.policy.rawValue)]
+            totals.freshness += view.freshness
+        }
+        totals.accepted = self.counters.accepted
+        totals.rejected = self.counters.rejected.reduce(0) { $0 + $1.1 }
+        totals.unavailable = self.counters.unavailable
+        let limited = self.senderLimits.counters
+        totals.rateLimited = limited[.app] + limited[.key] + limited[.token]
+        totals.backlogFull = limited.backlogFull
+        totals.inFlight = self.senderLimits.backlog.count
+        totals.lag = await self.log.progress().reduce(0) { $0 + Int($1.announced.rawValue - $1.applied.rawValue) }
+        totals.reloadsNotShown = self.feed.reloadsNotShown
+        return totals
+    }
+}

@@ -1,0 +1,189 @@
+import APNSWire
+package import Engine
+import Synchronization
+package import WidgetModel
+
+/// What happens, for operators who look on: bounded in every direction, so that nobody who looks slows anything down.
+///
+/// The last events are kept for readers that come back; of a busy second's reloads the first ones are told, and how many
+/// more there were.
+package final class OperatorFeed: Sendable {
+    /// What an event is about; `types` of `GET /v1/events`.
+    package enum Subject: String, Hashable, Sendable, CaseIterable {
+        /// What happened in the last second.
+        case sample
+        /// A reload that was issued.
+        case reload
+        /// What an operator did.
+        case order
+        /// The configuration was read again, or refused.
+        case configuration
+        /// A partition has stopped.
+        case partition
+    }
+
+    package enum Event: Sendable {
+        case sample(GatewaySample)
+        case reload(ReloadEffect)
+        case note(Subject, JSONValue)
+
+        package var subject: Subject {
+            switch self {
+            case .sample: .sample
+            case .reload: .reload
+            case .note(let subject, _): subject
+            }
+        }
+    }
+
+    package struct Limits: Hashable, Sendable {
+        /// Events that are kept for readers that come back.
+        package var historyMax = 4096
+        /// Readers at a time.
+        package var readersMax = 64
+        /// Events that wait for one reader before it is cut off.
+        package var bufferMax = 1024
+        /// Reloads of one second that are told of.
+        package var reloadsPerSecond = 50
+
+        package init() {}
+    }
+
+    /// Why nobody may look on.
+    package enum Refusal: Error, Hashable, Sendable {
+        case tooMany(max: Int)
+        case closing
+    }
+
+    /// One reader. Cancel it when it has gone.
+    package struct Subscription: Sendable {
+        package let events: AsyncStream<(event: Event, place: StreamCursor)>
+        /// What the reader has missed since its place; nil if that is not known any more.
+        package let missed: [(event: Event, place: StreamCursor)]?
+        package let start: StreamCursor
+        fileprivate let number: UInt64
+    }
+
+    private struct Table {
+        var readers: [UInt64: AsyncStream<(event: Event, place: StreamCursor)>.Continuation] = [:]
+        var next: UInt64 = 0
+        var isClosing = false
+        /// The event with sequence `n` is at `(n - 1) % historyMax`.
+        var events: [Event] = []
+        var sequence: UInt64 = 0
+        var cutOff = 0
+    }
+
+    private let table = Mutex(Table())
+    private let limits: Limits
+    private let epoch: UInt32
+    private let reloadsLeft: Atomic<Int>
+    private let notShown = Atomic<Int>(0)
+
+    /// - Parameter epoch: Tells this gateway's places from others'.
+    package init(limits: Limits = Limits(), epoch: UInt32) {
+        self.limits = limits
+        self.epoch = epoch
+        self.reloadsLeft = Atomic(limits.reloadsPerSecond)
+    }
+
+    /// How many look on.
+    package var count: Int { self.table.withLock { $0.readers.count } }
+    /// Readers that were too slow.
+    package var cutOff: Int { self.table.withLock { $0.cutOff } }
+    /// Reloads that were left out so far.
+    package var reloadsNotShown: Int { self.notShown.load(ordering: .relaxed) }
+
+    package func subscribe(after place: StreamCursor?) throws(Refusal) -> Subscription {
+        let (events, continuation) = AsyncStream.makeStream(
+            of: (event: Event, place: StreamCursor).self,
+            bufferingPolicy: .bufferingOldest(self.limits.bufferMax)
+        )
+        let result = self.table.withLock { table -> Result<Subscription, Refusal> in
+            if table.isClosing { return .failure(.closing) }
+            if table.readers.count >= self.limits.readersMax {
+                return .failure(.tooMany(max: self.limits.readersMax))
+            }
+            table.next += 1
+            table.readers[table.next] = continuation
+            let start = StreamCursor(epoch: self.epoch, sequence: table.sequence)
+            let missed = place.map { self.missed(since: $0, table) } ?? []
+            return .success(Subscription(events: events, missed: missed, start: start, number: table.next))
+        }
+        let subscription = try result.get()
+        let number = subscription.number
+        continuation.onTermination = { [weak self] _ in self?.remove(number) }
+        return subscription
+    }
+
+    private func missed(since place: StreamCursor, _ table: Table) -> [(event: Event, place: StreamCursor)]? {
+        guard place.epoch == self.epoch, place.sequence <= table.sequence,
+            table.sequence - place.sequence <= UInt64(table.events.count)
+        else { return nil }
+        return (place.sequence..<table.sequence).map { number in
+            let event = table.events[Int(number % UInt64(self.limits.historyMax))]
+            return (event, StreamCursor(epoch: self.epoch, sequence: number + 1))
+        }
+    }
+
+    package func cancel(_ subscription: Subscription) {
+        self.remove(subscription.number)?.finish()
+    }
+
+    @discardableResult
+    private func remove(_ number: UInt64) -> AsyncStream<(event: Event, place: StreamCursor)>.Continuation? {
+        self.table.withLock { $0.readers.removeValue(forKey: number) }
+    }
+
+    /// Tells of the reloads among these, as many as a second has room for.
+    package func publish(_ effects: [Effect]) {
+        for effect in effects {
+            guard case .reload(let reload) = effect else { continue }
+            if self.reloadsLeft.load(ordering: .relaxed) > 0,
+                self.reloadsLeft.wrappingSubtract(1, ordering: .relaxed).oldValue > 0
+            {
+                self.publish(.reload(reload))
+            } else {
+                self.notShown.wrappingAdd(1, ordering: .relaxed)
+            }
+        }
+    }
+
+    /// Tells of what happened in the last second, and lets the next one's reloads in.
+    package func publish(_ sample: GatewaySample) {
+        self.reloadsLeft.store(self.limits.reloadsPerSecond, ordering: .relaxed)
+        self.publish(.sample(sample))
+    }
+
+    package func publish(_ event: Event) {
+        let slow = self.table.withLock { table in
+            if table.events.count < self.limits.historyMax {
+                table.events.append(event)
+            } else {
+                table.events[Int(table.sequence % UInt64(self.limits.historyMax))] = event
+            }
+            table.sequence += 1
+            let place = StreamCursor(epoch: self.epoch, sequence: table.sequence)
+            var slow: [AsyncStream<(event: Event, place: StreamCursor)>.Continuation] = []
+            for (number, reader) in table.readers {
+                guard case .dropped = reader.yield((event, place)) else { continue }
+                table.readers[number] = nil
+                table.cutOff += 1
+                slow.append(reader)
+            }
+            return slow
+        }
+        for reader in slow { reader.finish() }
+    }
+
+    /// Ends every stream and opens no more: the gateway is draining.
+    package func close() {
+        let open = self.table.withLock { table in
+            table.isClosing = true
+            let open = Array(table.readers.values)
+            table.readers = [:]
+            return open
+        }
+        for reader in open { reader.finish() }
+    }
+}

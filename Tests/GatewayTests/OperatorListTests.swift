@@ -1,0 +1,180 @@
+import APNSWire
+import Engine
+import Gateway
+import HTTPTransport
+import IntentMatching
+import Testing
+import WidgetModel
+
+/// The lists that operators page through, over two partitions.
+@Suite struct OperatorListTests {
+    private static func rows(_ value: JSONValue?) -> [JSONValue] {
+        guard case .array(let rows) = value else { return [] }
+        return rows
+    }
+
+    private static func text(_ value: JSONValue?) -> String {
+        guard case .string(let text) = value else { return "" }
+        return text
+    }
+
+    private static func settled(hosts: Int = 12) async throws -> OperatorScene {
+        let scene = try await OperatorScene()
+        for number in 0..<hosts { try await scene.scene.register("host-\(number)") }
+        try await scene.acknowledgeAll()
+        scene.scene.time.pass(.hours(1))
+        return scene
+    }
+
+    private static func push(_ number: UInt64) -> PushRecord {
+        var push = Sports.push(number, to: "")
+        push.target = .app(Sports.app)
+        return push
+    }
+
+    /// All rows of a list, page after page.
+    private static func all(_ scene: OperatorScene, _ path: String, _ member: String, limit: Int) async throws
+        -> [JSONValue]
+    {
+        var found: [JSONValue] = []
+        var cursor = ""
+        repeat {
+            let joint = path.contains("?") ? "&" : "?"
+            let page = try await scene.send("GET", "\(path)\(joint)limit=\(limit)\(cursor)")
+            #expect(page.status == 200)
+            #expect(Self.rows(page.json[member]).count <= limit)
+            found += Self.rows(page.json[member])
+            cursor = Self.text(page.json["next"])
+            if !cursor.isEmpty { cursor = "&cursor=\(cursor)" }
+        } while !cursor.isEmpty
+        return found
+    }
+
+    @Test func `instances of all partitions are listed once`() async throws {
+        let scene = try await Self.settled()
+        let wanted = Set((0..<12).map { "host-\($0):a0" })
+        for limit in [1, 5, 100] {
+            let rows = try await Self.all(scene, "/v1/instances", "instances", limit: limit)
+            #expect(rows.count == 12)
+            #expect(Set(rows.map { Self.text($0["id"]) }) == wanted)
+        }
+        let one = try await scene.send("GET", "/v1/instances?host=host-3").json
+        #expect(Self.rows(one["instances"]).map { Self.text($0["id"]) } == ["host-3:a0"])
+        #expect(one["asOf"] != nil)
+        #expect(Self.rows(one["positions"]).count == 2)
+    }
+
+    @Test(arguments: [
+        "/v1/instances?limit=0", "/v1/instances?limit=1001", "/v1/instances?cursor=1", "/v1/instances?cursor=a.b",
+        "/v1/instances?state=asleep", "/v1/hosts?connected=maybe", "/v1/pushes?cursor=1.2.3", "/v1/pushes?outcome=lost",
+        "/v1/history?step=hour", "/v1/history?after=yesterday", "/v1/events?types=gossip",
+        "/v1/instances/host-1:a0?decisions=0",
+    ])
+    func `what a list does not understand is 400 and says where`(_ target: String) async throws {
+        let scene = try await OperatorScene()
+        let answer = try await scene.send("GET", target)
+        #expect(answer.status == 400)
+        #expect(Self.text(answer.json["code"]) == "bad-request")
+        #expect(answer.json["path"] != nil)
+    }
+
+    @Test func `hosts say whether their stream is open`() async throws {
+        let scene = try await Self.settled(hosts: 3)
+        let subscription = try scene.scene.streams.subscribe(.host(HostID("host-1")))
+        defer { scene.scene.streams.cancel(subscription) }
+        let connected = try await Self.all(scene, "/v1/hosts?connected=true", "hosts", limit: 2)
+        #expect(connected.map { Self.text($0["host"]) } == ["host-1"])
+        #expect(connected.map { $0["streams"] } == [.int(1)])
+        #expect(try await Self.all(scene, "/v1/hosts?connected=false", "hosts", limit: 2).count == 2)
+        #expect(try await Self.all(scene, "/v1/hosts?app=com.example.other", "hosts", limit: 2) == [])
+        #expect(try await scene.send("GET", "/v1/hosts/host-1").json["outstandingReloads"] == .int(0))
+        #expect(try await scene.send("GET", "/v1/hosts/host-9").status == 404)
+    }
+
+    @Test func `a push for an app is listed once, with the sums of all partitions`() async throws {
+        let scene = try await Self.settled()
+        var ids: [String] = []
+        for number in 1...5 {
+            let push = Self.push(UInt64(number))
+            ids.append(push.id.description)
+            _ = try await scene.scene.log.appendToAll(.push(push))
+            scene.scene.time.pass(.seconds(1))
+        }
+        for number in 6...8 {
+            let push = Sports.push(UInt64(number), to: "host-\(number)")
+            ids.append(push.id.description)
+            _ = try await scene.scene.log.append(.push(push), for: HostID("host-\(number)"))
+            scene.scene.time.pass(.seconds(1))
+        }
+        for limit in [1, 3, 100] {
+            let rows = try await Self.all(scene, "/v1/pushes", "pushes", limit: limit)
+            #expect(rows.map { Self.text($0["id"]) } == ids.reversed(), "limit \(limit)")
+            #expect(rows.map { $0["matched"] } == [1, 1, 1, 12, 12, 12, 12, 12].map { .int($0) })
+        }
+        let waiting = try await Self.all(scene, "/v1/pushes?outcome=issued", "pushes", limit: 100)
+        #expect(waiting.map { Self.text($0["id"]) } == [ids[0]])
+        #expect(try await Self.all(scene, "/v1/pushes?sender=OTHER12345", "pushes", limit: 100) == [])
+        let decisions = try await Self.all(scene, "/v1/pushes/\(ids[0])/decisions", "decisions", limit: 5)
+        #expect(Set(decisions.map { Self.text($0["instance"]) }).count == 12)
+        #expect(Set(decisions.map { Self.text($0["outcome"]) }) == ["issued"])
+        let nobody = "/v1/pushes/8F7A2C1E-0B44-4B7C-9D53-6A1F0E2D3C4B/decisions"
+        #expect(try await scene.send("GET", nobody).status == 404)
+    }
+
+    @Test func `budget, kinds, apps and partitions add up with the totals`() async throws {
+        let scene = try await Self.settled()
+        _ = try await scene.scene.log.appendToAll(.push(Self.push(1)))
+        let budget = try await scene.send("GET", "/v1/budget").json
+        #expect(budget["instances"] == .int(12))
+        #expect(Self.rows(budget["left"]).count == 10)
+        #expect(Self.rows(budget["forecast"]).count == 25)
+        #expect(Self.rows(budget["kinds"]).map { $0["charged"] } == [.int(12)])
+        let none = try await scene.send("GET", "/v1/budget?app=com.example.other").json
+        #expect(none["instances"] == .int(0))
+        let partitions = Self.rows(try await scene.send("GET", "/v1/partitions").json["partitions"])
+        #expect(partitions.count == 2)
+        let stats = try await scene.send("GET", "/v1/stats").json
+        let instances = partitions.reduce(into: Int64(0)) { sum, row in
+            if case .int(let count) = row["instances"] { sum += count }
+        }
+        #expect(stats["registry"]?["instances"] == .int(instances), "\(instances)")
+        #expect(stats["ready"] == .bool(false))
+        let herd = try await scene.send("GET", "/v1/herd").json
+        #expect(Self.rows(herd["buckets"]).count == 360)
+        for path in ["apps", "kinds", "providers", "upstreams", "senders", "history"] {
+            #expect(try await scene.send("GET", "/v1/\(path)").status == 200)
+        }
+    }
+
+    @Test func `samples tell what happened between two totals`() {
+        let history = GatewayHistory()
+        var totals = GatewayTotals(at: Sports.start)
+        #expect(history.add(totals) == nil)
+        for second in 1...70 {
+            totals.at = Sports.start + .seconds(Int64(second))
+            totals.accepted += 10
+            totals.matched += 30
+            totals.outcomes[.reloaded] += 20
+            totals.outcomes[.deferred] += 10
+            totals.freshness.record(.seconds(second <= 60 ? 1 : 5))
+            history.add(totals)
+        }
+        let seconds = history.samples(.second, limit: 600)
+        #expect(seconds.count == 70)
+        #expect(seconds.last?.accepted == 10)
+        #expect(seconds.last?.outcomes[.reloaded] == 20)
+        #expect(seconds.last?.outcomes[.deferred] == 700)
+        let minutes = history.samples(.minute, limit: 10)
+        #expect(minutes.map(\.accepted) == [600])
+        #expect(minutes.map(\.freshness.count) == [60])
+        #expect(history.samples(.second, after: Sports.start + .seconds(68), limit: 600).count == 2)
+        #expect(history.recentFreshness()?.freshness.count == 70)
+        for second in 71...2000 {
+            totals.at = Sports.start + .seconds(Int64(second))
+            history.add(totals)
+        }
+        #expect(history.samples(.second, limit: 600).count == 600)
+        #expect(history.samples(.minute, limit: 1440).count == 33)
+        #expect((history.recentFreshness()?.length ?? .zero) <= .minutes(6))
+    }
+}
