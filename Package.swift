@@ -60,6 +60,7 @@ let package = Package(
         product("TimelineProviding", ["Engine", "Timelines", "WidgetModel"]),
         product("APNSWire", ["CSimdjson", "WidgetModel"]),
         product("Journaling", ["WidgetModel"]),
+        product("History", ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"]),
 
         // Protocols without sockets.
         product("TLS", ["COpenSSL"]),
@@ -85,7 +86,7 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "Gateway", "HTTPTransport", "JournalSQLite", "Journaling", "Simulation", "TLS",
+                "APNSWire", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling", "Simulation", "TLS",
                 "WidgetModel", argumentParser, lifecycle, logging, nioCore, nioPosix, unixSignals,
             ],
             swiftSettings: settings
@@ -96,7 +97,10 @@ let package = Package(
         suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
         suite("IntentMatchingTests", ["IntentMatching", "WidgetModel", "TestSupport"]),
         suite("TimelinesTests", ["Timelines", "WidgetModel", "TestSupport"]),
-        suite("EngineTests", ["Engine", "IntentMatching", "Timelines", "WidgetModel", "TestSupport"]),
+        suite(
+            "EngineTests",
+            ["Engine", "History", "IntentMatching", "Journaling", "Timelines", "WidgetModel", "TestSupport"]
+        ),
         suite(
             "TimelineProvidingTests",
             ["TimelineProviding", "Engine", "IntentMatching", "Timelines", "WidgetModel", "TestSupport"]
@@ -118,6 +122,13 @@ let package = Package(
             ]
         ),
         suite("JournalingTests", ["Journaling", "WidgetModel", "TestSupport"]),
+        suite(
+            "HistoryTests",
+            [
+                "APNSWire", "CSQLite", "Engine", "History", "IntentMatching", "JournalSQLite", "Journaling",
+                "TestSupport", "Timelines", "WidgetModel",
+            ]
+        ),
         suite(
             "JournalSQLiteTests",
             ["CSQLite", "JournalSQLite", "Journaling", "WidgetModel", "TestSupport", "JournalCrasher"]

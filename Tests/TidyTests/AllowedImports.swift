@@ -12,6 +12,7 @@ enum AllowedImports {
         "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
         "APNSWire": ["CSimdjson", "WidgetModel"],
         "Journaling": ["WidgetModel"],
+        "History": ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
         // Protocols without sockets.
         "TLS": ["COpenSSL"],
         "HTTP2": ["CNghttp2"],
@@ -26,7 +27,7 @@ enum AllowedImports {
             "WidgetModel",
         ],
         "FreshetCLI": [
-            "APNSWire", "Engine", "Gateway", "HTTPTransport", "IntentMatching", "JournalSQLite", "Journaling",
+            "APNSWire", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite", "Journaling",
             "Simulation", "TLS", "Timelines", "WidgetModel",
         ],
         // C libraries: no Swift in them.
@@ -59,7 +60,7 @@ enum AllowedImports {
     /// Targets without clock, dice, I/O and threads.
     static let pure: Set<String> = [
         "WidgetModel", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire", "Journaling",
-        "Simulation",
+        "History", "Simulation",
     ]
 
     /// Words that no pure target has a use for.

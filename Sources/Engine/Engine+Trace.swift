@@ -1,0 +1,104 @@
+package import WidgetModel
+
+/// A decision about any instance, as an observer reads it after each record.
+package struct TracedDecision: Hashable, Sendable {
+    /// Counts the partition's decisions.
+    package let number: UInt64
+    package let instance: InstanceAddress
+    package let app: BundleID
+    package let kind: WidgetKind
+    package let decision: DecisionView
+}
+
+/// One of the pushes that a reload serves.
+package struct ServedPush: Hashable, Sendable {
+    package let id: PushID
+    package let team: TeamID
+    /// Tells pushes apart that share an id.
+    package let contentHash: UInt64
+    package let position: LogPosition
+    package let acceptedAt: Instant
+    /// Whether the reload is on this push's account: it ends `reloaded` or `exempt`, the others `coalesced`.
+    package let isPrimary: Bool
+}
+
+extension Engine {
+    /// How many decisions were ever noted: the number of the next one.
+    package var decisionCount: UInt64 { self.log.count }
+
+    /// The decisions from a number on, in the order in which they were made.
+    ///
+    /// An instance that was removed for good and whose place another one has taken is named as that one, so whoever
+    /// wants every decision reads them after each record.
+    ///
+    /// - Parameters:
+    ///   - number: The first one wanted.
+    ///   - body: Called for each that is still kept; see ``EngineLimits/decisionsRetainedMax``.
+    /// - Returns: How many are not kept any more.
+    @discardableResult
+    package func forEachDecision(from number: UInt64, _ body: (TracedDecision) -> Void) -> Int {
+        var lost = 0
+        var next = number
+        while next < self.log.count {
+            defer { next += 1 }
+            guard let entry = self.log[next] else {
+                lost += 1
+                continue
+            }
+            let row = self.instances[entry.instance]
+            let kind = self.apps.kinds[Int(row.kind)]
+            body(
+                TracedDecision(
+                    number: next,
+                    instance: InstanceAddress(
+                        host: self.hosts[row.host].id,
+                        instance: self.instances[details: entry.instance].id
+                    ),
+                    app: self.apps.apps[Int(kind.app)].id,
+                    kind: kind.name,
+                    decision: DecisionView(
+                        at: entry.at,
+                        position: entry.position,
+                        cause: entry.cause,
+                        push: entry.hasPush ? entry.push : nil,
+                        outcome: entry.outcome,
+                        reason: entry.reason,
+                        exemption: entry.exemption,
+                        until: entry.until == .max ? nil : Instant(milliseconds: entry.until)
+                    )
+                )
+            )
+        }
+        return lost
+    }
+
+    /// The pushes that a reload serves, in the order in which they came; none if it is not outstanding.
+    package func pushes(servedBy reload: ReloadID) -> [ServedPush] {
+        guard let instance = self.liveInstance(reload.instance), let slot = self.reload(reload.position, of: instance)
+        else { return [] }
+        let row = self.reloads[slot]
+        var served: [ServedPush] = []
+        var cause = row.pushes.head
+        while cause != PendingCauses.none {
+            let push = self.ledger[self.causes[cause].push]
+            served.append(
+                ServedPush(
+                    id: push.id,
+                    team: TeamID(self.teams.names[Int(push.team)]),
+                    contentHash: push.contentHash,
+                    position: push.position,
+                    acceptedAt: push.acceptedAt,
+                    isPrimary: cause == row.primary
+                )
+            )
+            cause = self.causes[cause].next
+        }
+        return served
+    }
+
+    /// The tokens, ids and conditions of what a host shows, nil if it is not registered: what a push to it is matched
+    /// with.
+    package func registration(of address: InstanceAddress) -> InstanceRegistration? {
+        self.liveInstance(address).map { self.registration(of: $0) }
+    }
+}

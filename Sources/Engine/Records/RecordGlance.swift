@@ -1,0 +1,81 @@
+package import WidgetModel
+
+/// What a record is and whom it is about, read from its first bytes alone: for whoever looks for few records among many.
+package struct RecordGlance: Hashable, Sendable {
+    /// Raw values are the records' tags.
+    package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+        case settings = 0
+        case push = 1
+        case register = 2
+        case unregister = 3
+        case signal = 4
+        case timeline = 5
+        case delivery = 6
+        case appReload = 7
+        case tick = 8
+        case invalidate = 9
+        case channel = 16
+        case order = 32
+
+        package var name: String { String(describing: self) }
+    }
+
+    package enum Subject: Hashable, Sendable {
+        /// It may concern any host.
+        case anybody
+        /// One host; where its id is in the bytes, in UTF-8.
+        case host(Range<Int>)
+        /// No widget at all.
+        case nobody
+    }
+
+    package let kind: Kind
+    package let subject: Subject
+    /// Where the bundle id of the app is that the record names, nil if it names none.
+    package private(set) var app: Range<Int>?
+    /// Where the push token of a registration is.
+    package private(set) var token: Range<Int>?
+
+    /// - Parameters:
+    ///   - bytes: The entry's bytes.
+    ///   - range: Where the record is in them, without its length prefix.
+    /// - Throws: If the bytes are no record of a kind that this engine knows.
+    package init(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) {
+        guard let first = range.first, let kind = Kind(rawValue: bytes[first]) else {
+            throw .invalid(offset: range.lowerBound)
+        }
+        self.kind = kind
+        switch kind {
+        case .settings, .order: self.subject = .anybody
+        case .tick: self.subject = .nobody
+        case .push:
+            var reader = ByteReader(bytes, in: range.dropFirst())
+            let head = try PushHead(from: &reader)
+            self.subject = head.target == .app ? .anybody : .host(head.targetName)
+            if head.target == .app { self.app = head.targetName }
+        case .unregister, .signal, .timeline:
+            var reader = ByteReader(bytes, in: range.dropFirst())
+            self.subject = .host(try reader.readByteRange())
+        case .register:
+            var reader = ByteReader(bytes, in: range.dropFirst())
+            self.subject = .host(try reader.readByteRange())
+            self.token = try reader.readByteRange()
+            if try reader.readBool() { _ = try reader.readByteRange() }
+            self.app = try reader.readByteRange()
+        case .delivery:
+            var reader = ByteReader(bytes, in: range.dropFirst())
+            _ = try reader.readVarint()
+            _ = try reader.readVarint()
+            self.subject = .host(try reader.readByteRange())
+        case .appReload, .invalidate:
+            var reader = ByteReader(bytes, in: range.dropFirst())
+            self.app = try reader.readByteRange()
+            self.subject = .anybody
+        case .channel:
+            var reader = ByteReader(bytes, in: range.dropFirst())
+            _ = try reader.readByte()
+            self.app = try reader.readByteRange()
+            self.subject = .nobody
+        }
+    }
+}

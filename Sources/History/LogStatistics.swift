@@ -1,0 +1,149 @@
+package import Engine
+package import Journaling
+package import WidgetModel
+
+/// What is in a log, counted: records by kind, by partition and by app, bytes and times.
+package struct LogStatistics: Sendable {
+    package struct Count: Hashable, Sendable {
+        package var records = 0
+        package var bytes = 0
+
+        mutating func add(_ bytes: Int) {
+            self.records += 1
+            self.bytes += bytes
+        }
+    }
+
+    package struct Partition: Hashable, Sendable {
+        package var entries = 0
+        package var records = 0
+        package var bytes = 0
+        package var firstPosition: LogPosition?
+        package var lastPosition: LogPosition?
+        package var outputs = 0
+        package var effects = 0
+        package var outputBytes = 0
+    }
+
+    package private(set) var partitions: [Partition]
+    package private(set) var from: Instant?
+    package private(set) var to: Instant?
+    /// By the kinds' raw values.
+    private var kinds = Array(repeating: Count(), count: 256)
+    private var apps: [String: Count] = [:]
+    /// To which app a host belongs, by the hash of its id: two hosts with one hash are counted as one.
+    private var appsOfHosts: [UInt64: String] = [:]
+    /// Records that are none.
+    package private(set) var unreadable = 0
+
+    package init(partitions: Int) {
+        self.partitions = Array(repeating: Partition(), count: partitions)
+    }
+
+    package var entries: Int { self.partitions.reduce(0) { $0 + $1.entries } }
+    package var records: Int { self.partitions.reduce(0) { $0 + $1.records } }
+    package var bytes: Int { self.partitions.reduce(0) { $0 + $1.bytes } }
+
+    /// Counts an entry and its records.
+    package mutating func add(_ entry: LogEntry, of partition: PartitionID) {
+        let index = Int(partition.rawValue)
+        let bytes = entry.bytes
+        self.partitions[index].entries += 1
+        self.partitions[index].bytes += bytes.count
+        self.partitions[index].records += entry.recordCount
+        self.partitions[index].firstPosition = self.partitions[index].firstPosition ?? entry.position
+        self.partitions[index].lastPosition = entry.position
+        self.from = min(self.from ?? entry.logTime, entry.logTime)
+        self.to = max(self.to ?? entry.logTime, entry.logTime)
+        for range in entry.records {
+            guard let glance = try? RecordGlance(bytes, in: range) else {
+                self.unreadable += 1
+                continue
+            }
+            self.kinds[Int(glance.kind.rawValue)].add(range.count)
+            if let app = self.app(of: glance, bytes) { self.apps[app, default: Count()].add(range.count) }
+        }
+    }
+
+    package mutating func add(_ output: OutputEntry, of partition: PartitionID) {
+        let index = Int(partition.rawValue)
+        self.partitions[index].outputs += 1
+        self.partitions[index].outputBytes += output.record.effects.count
+        var reader = ByteReader(output.record.effects)
+        self.partitions[index].effects += (try? reader.readCount()) ?? 0
+    }
+
+    private mutating func app(of glance: RecordGlance, _ bytes: [UInt8]) -> String? {
+        var host: UInt64?
+        if case .host(let range) = glance.subject {
+            var hash = StableHash()
+            hash.combine(bytes.span.extracting(range))
+            host = hash.value
+        }
+        guard let named = glance.app else { return host.flatMap { self.appsOfHosts[$0] } }
+        let app = String(decoding: bytes[named], as: UTF8.self)
+        if let host, glance.kind == .register { self.appsOfHosts[host] = app }
+        return app
+    }
+
+    /// Kinds of which there is a record, in the order of their tags.
+    package var byKind: [(kind: RecordGlance.Kind, count: Count)] {
+        RecordGlance.Kind.allCases.map { ($0, self.kinds[Int($0.rawValue)]) }.filter { $0.1.records > 0 }
+    }
+
+    /// The apps that records name, or whose hosts they are about, by bundle id.
+    package var byApp: [(app: String, count: Count)] {
+        self.apps.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
+    }
+}
+
+extension LogStatistics {
+    /// - Parameter fileBytes: The size of the log's files.
+    package func json(fileBytes: Int) -> JSONValue {
+        func count(_ count: Count) -> [(String, JSONValue?)] {
+            [("records", .number(count.records)), ("bytes", .number(count.bytes))]
+        }
+        return .members([
+            ("entries", .number(self.entries)), ("records", .number(self.records)), ("bytes", .number(self.bytes)),
+            ("fileBytes", .number(fileBytes)), ("from", self.from.map { .at($0) }), ("to", self.to.map { .at($0) }),
+            ("unreadable", .number(self.unreadable)),
+            ("kinds", .members(self.byKind.map { ($0.kind.name, .members(count($0.count))) })),
+            ("apps", .members(self.byApp.map { ($0.app, .members(count($0.count))) })),
+            (
+                "partitions",
+                .array(
+                    self.partitions.enumerated().map { index, partition in
+                        .members([
+                            ("partition", .number(index)), ("entries", .number(partition.entries)),
+                            ("records", .number(partition.records)), ("bytes", .number(partition.bytes)),
+                            ("first", partition.firstPosition.map { .unsigned($0.rawValue) }),
+                            ("last", partition.lastPosition.map { .unsigned($0.rawValue) }),
+                            ("outputs", .number(partition.outputs)), ("effects", .number(partition.effects)),
+                            ("outputBytes", .number(partition.outputBytes)),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+}
+
+extension LogStatistics {
+    /// - Parameter fileBytes: The size of the log's files.
+    package func text(fileBytes: Int) -> String {
+        func time(_ instant: Instant?) -> String {
+            if case .string(let text)? = instant.map({ JSONValue.at($0) }) { text } else { "-" }
+        }
+        var text = "\(self.entries) entries, \(self.records) records, \(self.bytes) bytes (\(fileBytes) in files)\n"
+        text += "from \(time(self.from)) to \(time(self.to))\n"
+        for (kind, count) in self.byKind { text += "  \(kind.name): \(count.records) records, \(count.bytes) bytes\n" }
+        for (app, count) in self.byApp { text += "  app \(app): \(count.records) records, \(count.bytes) bytes\n" }
+        for (index, partition) in self.partitions.enumerated() {
+            text +=
+                "  partition \(index): \(partition.entries) entries, \(partition.records) records, \(partition.bytes) bytes, "
+                + "\(partition.outputs) outputs with \(partition.effects) effects\n"
+        }
+        if self.unreadable > 0 { text += "  \(self.unreadable) records cannot be read\n" }
+        return text
+    }
+}

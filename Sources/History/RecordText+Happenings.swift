@@ -1,0 +1,63 @@
+import Engine
+import WidgetModel
+
+extension HostSignal {
+    /// The signal's name on the wire.
+    var name: String {
+        switch self.event {
+        case .appForeground: "appForeground"
+        case .appBackground: "appBackground"
+        case .sessionStarted(let session), .sessionEnded(let session): "\(session)Session"
+        case .widgetVisible: "widgetVisible"
+        case .widgetHidden: "widgetHidden"
+        case .appIntent: "appIntent"
+        case .animation: "animation"
+        case .systemChange(let change): "\(change)Changed"
+        case .significantLocationChange: "significantLocationChange"
+        case .standBy: "standBy"
+        case .lowPower: "lowPower"
+        case .reloaded: "reloaded"
+        case .entryShown: "entryShown"
+        }
+    }
+
+    var members: [(String, JSONValue?)] {
+        var members: [(String, JSONValue?)] = [
+            ("host", .string(self.host.rawValue)), ("signal", .string(self.name)),
+        ]
+        switch self.event {
+        case .sessionStarted: members.append(("state", .string("start")))
+        case .sessionEnded: members.append(("state", .string("end")))
+        case .standBy(let isOn), .lowPower(let isOn): members.append(("state", .string(isOn ? "on" : "off")))
+        case .widgetVisible(let id), .widgetHidden(let id), .appIntent(let id), .animation(let id), .reloaded(let id):
+            members.append(("instance", .string(id.rawValue)))
+        case .entryShown(let reload, let date):
+            members += [("reload", .string(reload.description)), ("date", .at(date))]
+        case .appForeground, .appBackground, .systemChange, .significantLocationChange: break
+        }
+        return members
+    }
+}
+
+extension OperatorOrder {
+    var members: [(String, JSONValue?)] {
+        let action: [(String, JSONValue?)] =
+            switch self.action {
+            case .pause(let until): [("action", .string("pause")), ("until", until.map { .at($0) })]
+            case .resume: [("action", .string("resume"))]
+            case .cancel: [("action", .string("cancel"))]
+            case .grant(let count): [("action", .string("grant")), ("count", .number(count))]
+            }
+        let scope: [(String, JSONValue?)] =
+            switch self.scope {
+            case .app(let app): [("app", .string(app.rawValue))]
+            case .kind(let app, let kind): [("app", .string(app.rawValue)), ("kind", .string(kind.rawValue))]
+            case .sender(let team): [("sender", .string(team.rawValue))]
+            case .host(let host): [("host", .string(host.rawValue))]
+            case .instance(let address): [("instance", .string(address.description))]
+            case .push(let push, let team):
+                [("push", .string(push.description)), ("sender", team.map { .string($0.rawValue) })]
+            }
+        return action + [("of", .members(scope))]
+    }
+}

@@ -1,0 +1,257 @@
+package import Engine
+import IntentMatching
+package import Journaling
+import Timelines
+package import WidgetModel
+
+/// A record of the log as a line of JSON: what `freshet log export` writes.
+///
+/// Members are named as on the wire. Tokens are shortened. With the record's own bytes the line can be read back
+/// whole; without them it is for people and statistics.
+package struct RecordText: Sendable {
+    package let partition: PartitionID
+    package let position: LogPosition
+    package let logTime: Instant
+    /// The record's place in its entry.
+    package let index: Int
+    package let bytes: [UInt8]
+
+    package init(partition: PartitionID, position: LogPosition, logTime: Instant, index: Int, bytes: [UInt8]) {
+        self.partition = partition
+        self.position = position
+        self.logTime = logTime
+        self.index = index
+        self.bytes = bytes
+    }
+
+    /// - Parameter hasBytes: Whether the record's bytes are a member, with everything that is in them.
+    package func json(hasBytes: Bool = false) throws(ByteFault) -> JSONValue {
+        var reader = ByteReader(self.bytes)
+        let record = try Record(from: &reader)
+        let head: [(String, JSONValue?)] = [
+            ("partition", .number(Int(self.partition.rawValue))), ("position", .unsigned(self.position.rawValue)),
+            ("index", .number(self.index)), ("time", .at(self.logTime)), ("record", .string(record.name)),
+        ]
+        return .members(head + record.members + [("bytes", hasBytes ? .string(Base16.text(of: self.bytes)) : nil)])
+    }
+
+    /// The record that a line with bytes is about, or nil if it has none.
+    package init?(_ json: JSONValue) {
+        guard case .int(let partition)? = json["partition"], let partition = UInt16(exactly: partition),
+            let position = Self.unsigned(json["position"]), case .int(let index)? = json["index"],
+            case .string(let time)? = json["time"], let time = try? RFC3339.parse(time),
+            case .string(let hex)? = json["bytes"], let bytes = DeviceToken(hex: hex)?.bytes
+        else { return nil }
+        self.init(
+            partition: PartitionID(partition),
+            position: LogPosition(position),
+            logTime: time,
+            index: Int(index),
+            bytes: bytes
+        )
+    }
+
+    private static func unsigned(_ value: JSONValue?) -> UInt64? {
+        switch value {
+        case .int(let int): UInt64(exactly: int)
+        case .unsigned(let int): int
+        default: nil
+        }
+    }
+}
+
+extension LogEntry {
+    /// The entry's records, to be written as lines.
+    package func texts(of partition: PartitionID) -> [RecordText] {
+        let bytes = self.bytes
+        return self.records.enumerated().map { index, range in
+            RecordText(
+                partition: partition,
+                position: self.position,
+                logTime: self.logTime,
+                index: index,
+                bytes: Array(bytes[range])
+            )
+        }
+    }
+}
+
+extension Record {
+    /// The word for its kind.
+    package var name: String {
+        switch self {
+        case .settings: "settings"
+        case .push: "push"
+        case .register: "register"
+        case .unregister: "unregister"
+        case .signal: "signal"
+        case .timeline: "timeline"
+        case .delivery: "delivery"
+        case .appReload: "appReload"
+        case .invalidate: "invalidate"
+        case .order: "order"
+        case .channel: "channel"
+        case .tick: "tick"
+        }
+    }
+
+    var members: [(String, JSONValue?)] {
+        switch self {
+        case .settings(let settings):
+            [
+                ("engine", .number(settings.engineVersion)),
+                ("apps", .array(settings.apps.map { $0.json })),
+            ]
+        case .push(let push): push.members
+        case .register(let registration): registration.members
+        case .unregister(let removal):
+            [
+                ("host", .string(removal.host.rawValue)), ("token", removal.token.map { .string($0.description) }),
+                ("notRegisteredSince", removal.notRegisteredSince.map { .at($0) }),
+            ]
+        case .signal(let signal): signal.members
+        case .timeline(let report): report.members
+        case .delivery(let report):
+            switch report.result {
+            case .acknowledged: [("reload", .string(report.reload.description)), ("result", .string("acknowledged"))]
+            case .refused(let reason):
+                [
+                    ("reload", .string(report.reload.description)), ("result", .string("refused")),
+                    ("reason", .string(reason)),
+                ]
+            }
+        case .appReload(let request):
+            [
+                ("app", .string(request.app.rawValue)), ("kind", request.kind.map { .string($0.rawValue) }),
+                ("match", request.pattern?.json), ("host", request.host.map { .string($0.rawValue) }),
+                ("digest", request.digest.map { .text($0) }),
+                ("controls", request.isForControls ? .bool(true) : nil),
+            ]
+        case .invalidate(let request):
+            [
+                ("app", .string(request.app.rawValue)), ("subject", .string(String(describing: request.subject))),
+                ("kind", request.kind.map { .string($0.rawValue) }),
+                ("host", request.host.map { .string($0.rawValue) }),
+            ]
+        case .order(let order): order.members
+        case .channel(let command): command.members
+        case .tick: []
+        }
+    }
+}
+
+extension AppSettings {
+    fileprivate var json: JSONValue {
+        .members([
+            ("app", .string(self.app.rawValue)), ("team", .string(self.team.rawValue)),
+            ("developerMode", self.developerMode ? .bool(true) : nil),
+            (
+                "kinds",
+                .array(
+                    self.kinds.map { kind in
+                        .members([
+                            ("kind", .string(kind.schema.kind.rawValue)), ("budget", .string(kind.budget.name)),
+                            ("usesLocation", kind.usesLocation ? .bool(true) : nil),
+                        ])
+                    }
+                )
+            ),
+        ])
+    }
+}
+
+extension PushRecord {
+    var members: [(String, JSONValue?)] {
+        var target: [(String, JSONValue?)]
+        switch self.target {
+        case .host(let host, let instance):
+            target = [
+                ("host", .string(host.rawValue)), ("instance", instance.map { .string($0.rawValue) }),
+            ]
+        case .app(let app): target = [("app", .string(app.rawValue))]
+        }
+        target += [
+            ("id", .string(self.id.description)), ("team", .string(self.team.rawValue)),
+            ("contentHash", .string(Base16.text(of: self.contentHash))),
+            ("priority", self.priority.map { .number(Int($0.rawValue)) }),
+            ("expiration", self.expiration.map { .int($0) }),
+            ("collapseID", self.collapseID.map { .text($0.bytes) }),
+            ("notBefore", self.notBefore.map { .at($0) }),
+            ("digest", self.digest.map { .text($0) }),
+            ("kind", self.kind.map { .string($0.rawValue) }),
+            ("match", self.pattern?.json),
+            ("attributes", self.attributes.parameters.isEmpty ? nil : .of(self.attributes)),
+        ]
+        return target
+    }
+}
+
+extension HostRegistration {
+    fileprivate var members: [(String, JSONValue?)] {
+        [
+            ("host", .string(self.host.rawValue)), ("token", .string(self.token.description)),
+            ("replaces", self.replacedToken.map { .string($0.description) }),
+            ("app", .string(self.app.rawValue)), ("revision", .unsigned(self.revision)),
+            ("delivery", .string(String(describing: self.delivery))),
+            ("locale", self.context.locale.map { .string($0) }),
+            ("timeZone", self.context.timeZone.map { .string($0) }),
+            ("lease", self.lease.map { .seconds($0) }),
+            (
+                "instances",
+                .array(
+                    self.instances.map { instance in
+                        .members([
+                            ("id", .string(instance.id.rawValue)), ("kind", .string(instance.kind.rawValue)),
+                            ("family", .string(instance.family.name)),
+                            ("configuration", .of(instance.configuration)),
+                            ("pushEnabled", .bool(instance.pushEnabled)),
+                            ("tags", instance.tags.isEmpty ? nil : .texts(instance.tags)),
+                            ("when", instance.when?.json),
+                            ("controlToken", instance.controlToken.map { .string($0.description) }),
+                        ])
+                    }
+                )
+            ),
+        ]
+    }
+}
+
+extension TimelineReport {
+    fileprivate var members: [(String, JSONValue?)] {
+        [
+            ("host", .string(self.host.rawValue)), ("instance", .string(self.instance.rawValue)),
+            ("reload", self.reload.map { .string($0.description) }),
+            ("policy", .of(self.timeline.policy)),
+            ("digest", self.timeline.digest.map { .text($0) }),
+            (
+                "entries",
+                .array(
+                    self.timeline.entries.map { entry in
+                        .members([
+                            ("date", .at(entry.date)),
+                            ("score", entry.relevance.map { .double(Double($0.score)) }),
+                            ("duration", entry.relevance.map { .seconds($0.duration) }),
+                        ])
+                    }
+                )
+            ),
+        ]
+    }
+}
+
+extension ChannelCommand {
+    fileprivate var members: [(String, JSONValue?)] {
+        switch self {
+        case .create(let channel, let app, _):
+            [
+                ("action", .string("create")), ("app", .string(app.rawValue)),
+                ("channel", .string(channel.id.rawValue)), ("pushType", .string(String(describing: channel.pushType))),
+                ("storagePolicy", .number(Int(channel.storagePolicy.rawValue))),
+            ]
+        case .delete(let channel, let app):
+            [
+                ("action", .string("delete")), ("app", .string(app.rawValue)), ("channel", .string(channel.rawValue)),
+            ]
+        }
+    }
+}

@@ -1,0 +1,352 @@
+package import Engine
+import IntentMatching
+package import Journaling
+package import WidgetModel
+
+/// Replays a log for the sake of one widget instance, and watches what happens to it.
+///
+/// The engine runs as it is; nothing in it knows that it is watched. Of the log only that is applied which may concern the
+/// instance: records of its host, records for apps, settings, and registrations of other hosts that take a token of its
+/// host. The others are left out; where one of them was the moment at which a timer of the host fired, time passes there,
+/// so that everything is decided at the instants and positions at which it was. What couples hosts beside that is not
+/// followed: see `docs/history.md`.
+package struct InstanceReplay {
+    package private(set) var trace: InstanceTrace
+    private var engine: Engine
+    private var output = EngineOutput()
+    private let host: [UInt8]
+    /// Tokens that the host had at any time.
+    private var tokens: Set<[UInt8]> = []
+    private var nextTimer: Int64 = .max
+    private var isTracing = false
+    private let stepsMax: Int
+    /// Whether every record is applied, whomever it concerns.
+    private let isWhole: Bool
+
+    /// - Parameters:
+    ///   - address: The instance.
+    ///   - engine: The state to begin with.
+    ///   - since: The beginning of what is told.
+    ///   - stepsMax: The most steps that are told, the newest ones.
+    ///   - isWhole: Whether all records are applied: slower by far, and exact in every case.
+    package init(
+        _ address: InstanceAddress,
+        from engine: Engine,
+        since: Instant,
+        stepsMax: Int = 10_000,
+        isWhole: Bool = false
+    ) {
+        self.trace = InstanceTrace(address: address, partition: engine.partition, since: since, until: engine.time)
+        self.trace.position = engine.position
+        self.engine = engine
+        self.host = Array(address.host.rawValue.utf8)
+        self.stepsMax = stepsMax
+        self.isWhole = isWhole
+        for token in engine.host(address.host)?.tokens ?? [] { self.tokens.insert(token.bytes) }
+        self.nextTimer = engine.nextTimer?.milliseconds ?? .max
+    }
+
+    /// Takes the next entry.
+    ///
+    /// - Throws: ``EngineFault`` if a record cannot be read.
+    package mutating func take(_ entry: LogEntry) throws(EngineFault) {
+        let bytes = entry.bytes
+        self.trace.work.entries += 1
+        self.trace.work.bytes += bytes.count
+        self.trace.position = entry.position
+        if !self.isTracing, entry.logTime >= self.trace.since {
+            self.isTracing = true
+            self.trace.first = self.engine.instance(self.trace.address)
+        }
+        let time = max(self.engine.time, entry.logTime).milliseconds
+        var index = 0
+        for range in entry.records {
+            self.trace.work.records += 1
+            defer { index += 1 }
+            let glance: RecordGlance
+            do throws(ByteFault) {
+                glance = try RecordGlance(bytes, in: range)
+            } catch {
+                throw .damaged(entry.position, error)
+            }
+            if self.concerns(glance, bytes) {
+                if self.isTracing {
+                    try self.watch(bytes, range, glance, index, entry)
+                } else {
+                    try self.apply(bytes, range, index, entry)
+                }
+                self.learnTokens(glance, bytes)
+            } else if self.nextTimer <= time {
+                try self.pass(to: entry)
+            } else if self.isWhole {
+                try self.apply(bytes, range, index, entry)
+            }
+        }
+    }
+
+    /// The trace, once the last entry was taken.
+    package mutating func finish() -> InstanceTrace {
+        if !self.isTracing { self.trace.first = self.engine.instance(self.trace.address) }
+        self.trace.last = self.engine.instance(self.trace.address)
+        self.trace.until = max(self.trace.until, self.engine.time)
+        return self.trace
+    }
+
+    // MARK: - What is applied
+
+    private func concerns(_ glance: RecordGlance, _ bytes: [UInt8]) -> Bool {
+        switch glance.subject {
+        case .anybody: return true
+        case .nobody: return false
+        case .host(let range):
+            if range.count == self.host.count, bytes[range].elementsEqual(self.host) { return true }
+            guard let token = glance.token, !self.tokens.isEmpty else { return false }
+            return self.tokens.contains(Array(bytes[token]))
+        }
+    }
+
+    private mutating func learnTokens(_ glance: RecordGlance, _ bytes: [UInt8]) {
+        guard glance.kind == .register, case .host(let range) = glance.subject, let token = glance.token,
+            bytes[range].elementsEqual(self.host)
+        else { return }
+        self.tokens.insert(Array(bytes[token]))
+    }
+
+    private static let tick = Record.tick.bytes
+
+    /// Lets time pass to an entry, so that timers fire as they did there.
+    private mutating func pass(to entry: LogEntry) throws(EngineFault) {
+        guard self.isTracing else { return try self.apply(Self.tick, Self.tick.indices, 0, entry) }
+        let before = self.engine.instance(self.trace.address)
+        let count = self.engine.decisionCount
+        try self.apply(Self.tick, Self.tick.indices, 0, entry)
+        if self.engine.decisionCount > count { self.note(nil, nil, before, since: count) }
+    }
+
+    private mutating func apply(
+        _ bytes: [UInt8],
+        _ range: Range<Int>,
+        _ index: Int,
+        _ entry: LogEntry
+    ) throws(EngineFault) {
+        self.output.removeAll()
+        try self.engine.apply(
+            bytes,
+            in: range,
+            recordIndex: index,
+            at: entry.position,
+            logTime: entry.logTime,
+            into: &self.output
+        )
+        self.trace.work.applied += 1
+        self.nextTimer = self.engine.nextTimer?.milliseconds ?? .max
+    }
+
+    // MARK: - Watching
+
+    private mutating func watch(
+        _ bytes: [UInt8],
+        _ range: Range<Int>,
+        _ glance: RecordGlance,
+        _ index: Int,
+        _ entry: LogEntry
+    ) throws(EngineFault) {
+        // Timers first and by themselves: what they do is not the record's doing.
+        if self.nextTimer <= max(self.engine.time, entry.logTime).milliseconds { try self.pass(to: entry) }
+        let record: Record
+        do throws(ByteFault) {
+            var reader = ByteReader(bytes, in: range)
+            record = try Record(from: &reader)
+        } catch {
+            throw .damaged(entry.position, error)
+        }
+        guard case .push(let push) = record else {
+            let before = self.engine.instance(self.trace.address)
+            let count = self.engine.decisionCount
+            try self.apply(bytes, range, index, entry)
+            let isAbout = self.isAbout(record)
+            if isAbout || self.engine.decisionCount > count { self.note(record, isAbout, before, since: count) }
+            return
+        }
+        let verdict = self.verdict(of: push)
+        let before = verdict.matches ? self.engine.instance(self.trace.address) : nil
+        let count = self.engine.decisionCount
+        try self.apply(bytes, range, index, entry)
+        if case .push(_, isRepeat: true)? = self.output.answers.last?.result {
+            self.trace.misses.repeats += verdict.matches ? 1 : 0
+            return
+        }
+        guard verdict.matches else {
+            return self.trace.misses.add(TraceMisses.Miss(at: self.engine.time, record: push, verdict: verdict))
+        }
+        self.trace.pushes.append(
+            TracedPush(record: push, position: entry.position, acceptedAt: self.engine.time, verdict: verdict)
+        )
+        self.note(record, true, before, since: count)
+    }
+
+    private func verdict(of push: PushRecord) -> MatchVerdict {
+        let address = self.trace.address
+        let registration = self.engine.registration(of: address)
+        let app = registration == nil ? nil : self.engine.host(address.host)?.app
+        let settings = app.flatMap { app in self.engine.settings?.apps.first { $0.app == app } }
+        let schema = settings?.kinds.first { $0.schema.kind == registration?.kind }?.schema
+        return MatchVerdict(of: push, for: address, registration, app: app, schema: schema)
+    }
+
+    /// Whether a record is about the instance itself, be anything decided upon it or not.
+    private func isAbout(_ record: Record) -> Bool {
+        let address = self.trace.address
+        switch record {
+        case .push, .tick, .channel, .settings, .invalidate, .appReload: return false
+        case .register(let registration): return registration.host == address.host
+        case .unregister(let removal): return removal.host == address.host
+        case .timeline(let report): return report.host == address.host && report.instance == address.instance
+        case .delivery(let report): return report.reload.instance == address
+        case .signal(let signal):
+            guard signal.host == address.host else { return false }
+            return signal.instance == nil || signal.instance == address.instance
+        case .order(let order):
+            return switch order.scope {
+            case .host(let host): host == address.host
+            case .instance(let instance): instance == address
+            case .app, .kind, .sender, .push: false
+            }
+        }
+    }
+
+    /// Notes a step, if it is about the instance.
+    private mutating func note(_ record: Record?, _ isAbout: Bool?, _ before: InstanceView?, since count: UInt64) {
+        var decisions: [DecisionView] = []
+        self.engine.forEachDecision(from: count) { traced in
+            if traced.instance == self.trace.address { decisions.append(traced.decision) }
+        }
+        guard isAbout == true || !decisions.isEmpty else { return }
+        let after = self.engine.instance(self.trace.address)
+        let reload = self.issued()
+        let served = reload.map { self.engine.pushes(servedBy: $0.id) } ?? []
+        let out = Set((after?.outstanding ?? []).map(\.id))
+        let ended = (before?.outstanding ?? []).map(\.id).filter { !out.contains($0) }
+        let step = TraceStep(
+            at: self.engine.time,
+            position: self.engine.position,
+            record: record,
+            answer: record == nil ? nil : self.output.answers.last?.result,
+            decisions: decisions,
+            reload: reload,
+            served: served,
+            ended: ended,
+            before: before?.budget,
+            after: after?.budget
+        )
+        self.follow(step)
+        if self.trace.steps.count == self.stepsMax {
+            self.trace.steps.removeFirst()
+            self.trace.work.droppedSteps += 1
+        }
+        self.trace.steps.append(step)
+    }
+
+    /// The instance's reload among what came out.
+    private func issued() -> ReloadEffect? {
+        for effect in self.output.effects {
+            switch effect {
+            case .reload(let reload) where reload.id.instance == self.trace.address: return reload
+            case .push(let push):
+                if let member = push.members.first(where: { $0.reload.id.instance == self.trace.address }) {
+                    return member.reload
+                }
+            case .reload, .invalidation: continue
+            }
+        }
+        return nil
+    }
+}
+
+// MARK: - What becomes of pushes
+
+extension InstanceReplay {
+    private mutating func follow(_ step: TraceStep) {
+        var ended = step.ended[...]
+        for decision in step.decisions {
+            switch decision.outcome {
+            case .issued: self.join(step, decision)
+            case .reloaded, .exempt:
+                if let reload = ended.popFirst() { self.end(reload, decision) }
+            case .failed where decision.reason != .pendingLimit:
+                if let reload = ended.popFirst() { self.end(reload, decision) }
+            case .removed:
+                // A push that waited is named in a decision of its own, before those of reloads that were out.
+                if let push = decision.push, self.change(push, decision) { continue }
+                if let reload = ended.popFirst() { self.end(reload, decision) }
+            case .deferred, .coalesced, .superseded, .expired, .unchanged, .cancelled, .failed:
+                if let push = decision.push { _ = self.change(push, decision) }
+            }
+        }
+    }
+
+    /// The waiting push that a decision names: the newest for its first decision, else the oldest with that id.
+    private mutating func change(_ id: PushID, _ decision: DecisionView) -> Bool {
+        let waiting = self.trace.pushes.indices.filter { index in
+            guard self.trace.pushes[index].record.id == id else { return false }
+            let outcome = self.trace.pushes[index].outcome
+            return outcome == nil || outcome == .deferred
+        }
+        guard let index = waiting.last(where: { self.trace.pushes[$0].outcome == nil }) ?? waiting.first else {
+            return false
+        }
+        self.add(decision, decision.outcome, nil, to: index)
+        return true
+    }
+
+    /// The pushes that a reload takes along are issued with it.
+    private mutating func join(_ step: TraceStep, _ decision: DecisionView) {
+        guard let reload = step.reload else { return }
+        for served in step.served {
+            let index = self.trace.pushes.lastIndex { push in
+                push.position == served.position && push.record.id == served.id
+                    && push.record.contentHash == served.contentHash
+            }
+            guard let index else { continue }
+            self.trace.pushes[index].isPrimary = served.isPrimary
+            self.add(decision, .issued, reload.id, to: index)
+        }
+    }
+
+    private mutating func end(_ reload: ReloadID, _ decision: DecisionView) {
+        for index in self.trace.pushes.indices {
+            guard let last = self.trace.pushes[index].changes.last, last.outcome == .issued, last.reload == reload
+            else { continue }
+            let isCoalesced =
+                !self.trace.pushes[index].isPrimary && (decision.outcome == .reloaded || decision.outcome == .exempt)
+            self.add(decision, isCoalesced ? .coalesced : decision.outcome, reload, to: index)
+        }
+    }
+
+    private mutating func add(_ decision: DecisionView, _ outcome: PushOutcome, _ reload: ReloadID?, to index: Int) {
+        self.trace.pushes[index].changes.append(
+            TracedPush.Change(
+                at: decision.at,
+                position: decision.position,
+                outcome: outcome,
+                reason: decision.reason,
+                until: outcome == .deferred ? decision.until : nil,
+                reload: reload
+            )
+        )
+    }
+}
+
+extension HostSignal {
+    /// The instance that it is about, nil for the whole host.
+    fileprivate var instance: InstanceID? {
+        switch self.event {
+        case .widgetVisible(let id), .widgetHidden(let id), .appIntent(let id), .animation(let id), .reloaded(let id):
+            id
+        case .entryShown(let reload, _): reload.instance.instance
+        case .appForeground, .appBackground, .sessionStarted, .sessionEnded, .systemChange,
+            .significantLocationChange, .standBy, .lowPower:
+            nil
+        }
+    }
+}

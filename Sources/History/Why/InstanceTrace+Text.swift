@@ -1,0 +1,91 @@
+import Engine
+import WidgetModel
+
+extension InstanceTrace {
+    /// The trace in plain words, a line for each thing that happened.
+    package var text: String {
+        var lines = ["\(self.address), \(TraceWords.time(self.since)) to \(TraceWords.time(self.until))"]
+        lines += self.summary.map { "  " + $0 }
+        lines.append("")
+        if self.work.droppedSteps > 0 { lines.append("(\(self.work.droppedSteps) earlier steps are not shown)") }
+        for step in self.steps { lines += Self.lines(of: step, self) }
+        if self.misses.count > 0 {
+            lines.append("")
+            lines.append("\(self.misses.count) pushes were for its app or host and not for it:")
+            lines += self.misses.counts.map { "  \($0.count) because of \($0.condition)" }
+            for miss in self.misses.newest.suffix(3) {
+                let failed = miss.verdict.failed.map { TraceWords.condition($0) } ?? ""
+                lines.append("  \(TraceWords.time(miss.at)) push \(miss.record.id): \(failed)")
+            }
+        }
+        if self.misses.repeats > 0 { lines.append("\(self.misses.repeats) repeats of pushes were recognised") }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// How it stands, in a few sentences.
+    package var summary: [String] {
+        guard let last = self.last else {
+            return [
+                self.first == nil
+                    ? "no host shows it, and none did" : "no host shows it any more"
+            ]
+        }
+        var lines = ["\(last.kind.rawValue) of \(last.app.rawValue), \(last.family.name)"]
+        lines.append("budget: \(TraceWords.budget(last.budget))")
+        lines.append("last reload: \(last.budget.lastReload.map { TraceWords.time($0) } ?? "never")")
+        for pending in last.pending {
+            let push = pending.push.map { " \($0)" } ?? ""
+            let wait = self.reason(of: pending, last)
+            lines.append("waits: \(pending.cause.name)\(push)\(wait)")
+        }
+        for reload in last.outstanding {
+            lines.append("on its way since \(TraceWords.time(reload.issuedAt)): reload \(reload.id), not acknowledged yet")
+        }
+        if let next = last.timeline?.nextRequest { lines.append("its timeline asks again at \(TraceWords.time(next))") }
+        if last.pending.isEmpty, last.outstanding.isEmpty { lines.append("nothing waits for it") }
+        return lines
+    }
+
+    private func reason(of pending: PendingView, _ view: InstanceView) -> String {
+        let decided = view.decisions.first { $0.outcome == .deferred && $0.push == pending.push }
+        var text = view.decidesAt.map { " until \(TraceWords.time($0))" } ?? ""
+        if let decided { text += ", since " + TraceWords.reason(decided.reason) }
+        if let expires = pending.expiresAt { text += "; expires \(TraceWords.time(expires))" }
+        return text
+    }
+
+    private static func lines(of step: TraceStep, _ trace: InstanceTrace) -> [String] {
+        var head = "\(TraceWords.time(step.at)) #\(step.position) "
+        head += step.record.map { TraceWords.record($0) } ?? "a timer fired"
+        if case .push(let push)? = step.record {
+            head += ", priority \(push.priority.map { "\($0.rawValue)" } ?? "by default")"
+            let traced = trace.pushes.first { $0.record == push && $0.position == step.position }
+            let conditions = traced?.verdict.conditions.map { TraceWords.condition($0) } ?? []
+            if !conditions.isEmpty { head += "; matched: \(conditions.joined(separator: ", "))" }
+        }
+        if let answer = step.answer.flatMap({ TraceWords.answer($0) }) { head += " (\(answer))" }
+        var lines = [head]
+        for decision in step.decisions { lines.append("    " + Self.line(of: decision, step)) }
+        if let before = step.before, let after = step.after, before.charged != after.charged {
+            lines.append("    budget: \(before.charged) before, \(TraceWords.budget(after))")
+        }
+        return lines
+    }
+
+    private static func line(of decision: DecisionView, _ step: TraceStep) -> String {
+        let what = decision.push.map { "push \($0)" } ?? decision.cause.name
+        let why = TraceWords.reason(decision.reason)
+        switch decision.outcome {
+        case .issued:
+            let reload = step.reload.map { "reload \($0.id)" } ?? "a reload"
+            let causes = step.reload?.causes.list.map(\.name).joined(separator: ", ") ?? decision.cause.name
+            let along = step.served.count > 1 ? ", serving \(step.served.count) pushes" : ""
+            let exemption = decision.exemption.map { " (\($0.name))" } ?? ""
+            return "\(reload) goes out for \(causes)\(along): \(why)\(exemption)"
+        case .deferred:
+            let until = decision.until.map { " until \(TraceWords.time($0))" } ?? ""
+            return "\(what) is deferred\(until): \(why)"
+        default: return "\(what) ends \(decision.outcome.name): \(why)"
+        }
+    }
+}

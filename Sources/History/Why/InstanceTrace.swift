@@ -1,0 +1,116 @@
+package import Engine
+package import WidgetModel
+
+/// What happened to one widget instance, and why: the answer to `freshet why`.
+package struct InstanceTrace: Sendable {
+    package let address: InstanceAddress
+    package let partition: PartitionID
+    /// The beginning of what is told; nothing before it is.
+    package let since: Instant
+    /// The log's time at the end.
+    package internal(set) var until: Instant
+    /// The last entry that was read.
+    package internal(set) var position = LogPosition.start
+    /// The instance at the beginning and at the end; nil where no host showed it.
+    package internal(set) var first: InstanceView?
+    package internal(set) var last: InstanceView?
+    /// What changed it, in order.
+    package internal(set) var steps: [TraceStep] = []
+    /// The pushes that matched it, in order.
+    package internal(set) var pushes: [TracedPush] = []
+    package internal(set) var misses = TraceMisses()
+    /// What it took to find out.
+    package internal(set) var work = TraceWork()
+}
+
+/// One moment at which something happened to the instance.
+package struct TraceStep: Sendable {
+    package let at: Instant
+    package let position: LogPosition
+    /// The record that it came from; nil if it was time.
+    package let record: Record?
+    /// What the engine answered to the record.
+    package let answer: RecordAnswer.Result?
+    /// What was decided about the instance, in order.
+    package let decisions: [DecisionView]
+    /// The reload that was issued, with the pushes that it serves.
+    package let reload: ReloadEffect?
+    package let served: [ServedPush]
+    /// The reloads of which this was the end.
+    package let ended: [ReloadID]
+    /// Nil where no host showed the instance.
+    package let before: BudgetView?
+    package let after: BudgetView?
+
+    /// How many reloads were charged to the budget: decisions of its own and collateral that the budget allowed.
+    package var charges: Int {
+        self.decisions.count { $0.outcome == .issued && ($0.reason == .conforms || $0.reason == .collateral) }
+    }
+}
+
+/// A push that matched the instance, and what became of it there.
+package struct TracedPush: Sendable {
+    package struct Change: Hashable, Sendable {
+        package let at: Instant
+        package let position: LogPosition
+        package let outcome: PushOutcome
+        package let reason: DecisionReason
+        /// Deferred until then.
+        package let until: Instant?
+        /// The reload that it is part of.
+        package let reload: ReloadID?
+    }
+
+    package let record: PushRecord
+    package let position: LogPosition
+    package let acceptedAt: Instant
+    package let verdict: MatchVerdict
+    package internal(set) var changes: [Change] = []
+    /// Whether the reload that serves it is on its account.
+    var isPrimary = false
+
+    /// What became of it so far; nil for a moment while it is accepted.
+    package var outcome: PushOutcome? { self.changes.last?.outcome }
+}
+
+/// The pushes that were for the instance's app or host, and not for the instance.
+package struct TraceMisses: Sendable {
+    package struct Miss: Sendable {
+        package let at: Instant
+        package let record: PushRecord
+        package let verdict: MatchVerdict
+    }
+
+    package static let keptMax = 20
+
+    package private(set) var count = 0
+    /// The names of the conditions that failed first, and how often.
+    private var byCondition: [String: Int] = [:]
+    /// The newest, the oldest of them first.
+    package private(set) var newest: [Miss] = []
+    /// Repeats of pushes that were accepted before.
+    package internal(set) var repeats = 0
+
+    mutating func add(_ miss: Miss) {
+        self.count += 1
+        self.byCondition[miss.verdict.failed?.name ?? "", default: 0] += 1
+        if self.newest.count == Self.keptMax { self.newest.removeFirst() }
+        self.newest.append(miss)
+    }
+
+    /// By the name of the condition that failed first, the most frequent one first.
+    package var counts: [(condition: String, count: Int)] {
+        self.byCondition.map { ($0.key, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    }
+}
+
+/// How much of the log was read and applied.
+package struct TraceWork: Hashable, Sendable {
+    package var entries = 0
+    package var records = 0
+    package var bytes = 0
+    /// Records that were applied: those that may concern the instance, and time where a timer was due.
+    package var applied = 0
+    /// Steps that are not told, since there were too many.
+    package var droppedSteps = 0
+}

@@ -1,0 +1,123 @@
+import Engine
+import IntentMatching
+import Timelines
+import WidgetModel
+
+/// Reasons in plain words.
+enum TraceWords {
+    static func time(_ instant: Instant) -> String {
+        if case .string(let text) = JSONValue.at(instant) { text } else { "\(instant.milliseconds) ms" }
+    }
+
+    static func reason(_ reason: DecisionReason) -> String {
+        switch reason {
+        case .conforms: "the budget allows it"
+        case .exempt: "it is not charged"
+        case .pace: "the pace of its budget: not so soon after the reloads before"
+        case .minimumInterval: "it is less than the minimum interval after another reload"
+        case .allowance: "the allowance of the window, or the pushes' share of it, is used up"
+        case .notBefore: "its not-before is still to come"
+        case .joinsPolicy: "the timeline reloads within minutes anyway, and this goes along"
+        case .waitsForAnother: "priority 1 waits for any other reload"
+        case .exemptInterval: "it is less than 15 s after another reload that was not charged"
+        case .joined: "it goes along with another reload"
+        case .collapseID: "a later push with the same collapse id took its place"
+        case .sameDigest: "it shows that content already"
+        case .expiration: "its expiration came first"
+        case .instanceRemoved: "the widget is gone, or has another kind or family"
+        case .hostRemoved: "the host is gone, or its lease ran out"
+        case .acknowledged: "the host says that it reloaded"
+        case .unacknowledged: "nobody said in time that it reloaded"
+        case .refused: "the host refused"
+        case .pendingLimit: "too many pushes wait for it already"
+        case .hidden: "nobody sees the widget; the reload is held until somebody does"
+        case .systemChange: "the system has just reloaded it by itself"
+        case .paused: "the app, the kind or the sender is paused"
+        case .cancelled: "it was taken back"
+        case .collateral: "a push for another widget with the same token reloads this one too, and its budget allows it"
+        case .collateralOver: "a push for another widget with the same token reloads this one too, beyond its budget"
+        case .notPushEnabled: "its host is reached through pushes alone, and it is not push-enabled"
+        case .otherEnvironment: "its push token belongs to APNs' other environment"
+        }
+    }
+
+    static func condition(_ condition: MatchVerdict.Condition) -> String {
+        let wanted = String(decoding: condition.wanted.compactText, as: UTF8.self)
+        guard let found = condition.found else { return "\(condition.name) is wanted \(wanted), there is none" }
+        let has = String(decoding: found.compactText, as: UTF8.self)
+        return condition.holds
+            ? "\(condition.name) = \(has)" : "\(condition.name) is wanted \(wanted), it is \(has)"
+    }
+
+    static func budget(_ view: BudgetView) -> String {
+        let charged = "\(view.charged) of \(view.allowance) charged (pushes \(view.pushesCharged) of \(view.pushAllowance))"
+        return "\(charged), window until \(Self.time(view.windowEnd))"
+    }
+
+    /// What a record other than a push was, in a few words.
+    static func record(_ record: Record) -> String {
+        switch record {
+        case .settings: return "the configuration changed"
+        case .push(let push): return "push \(push.id) of \(push.team.rawValue)"
+        case .register(let registration): return "the host registered, revision \(registration.revision)"
+        case .unregister(let removal): return removal.token == nil ? "the host was removed" : "a push token was removed"
+        case .signal(let signal): return "signal \(signal.name)"
+        case .timeline(let report):
+            let reload = report.reload.map { " for reload \($0)" } ?? ", of its own accord"
+            return "a timeline of \(report.timeline.entries.count) entries came\(reload)"
+        case .delivery(let report):
+            return switch report.result {
+            case .acknowledged: "reload \(report.reload) was acknowledged"
+            case .refused(let reason): "reload \(report.reload) was refused: \(reason)"
+            }
+        case .appReload: return "the app asked for a reload"
+        case .invalidate: return "the app invalidated what is known beside timelines"
+        case .order(let order):
+            return switch order.action {
+            case .pause: "an operator paused something"
+            case .resume: "an operator resumed something"
+            case .cancel: "what waits was cancelled"
+            case .grant(let count): "an operator granted \(count) reloads"
+            }
+        case .channel: return "a channel changed"
+        case .tick: return "time passed"
+        }
+    }
+
+    /// What of an answer is worth a word, nil if nothing is.
+    static func answer(_ answer: RecordAnswer.Result) -> String? {
+        switch answer {
+        case .staleRevision(let current): "refused: revision \(current) was applied before"
+        case .refused(let refusal): "refused: \(refusal)"
+        case .staleGeneration: "discarded: it was made for a configuration that the widget does not have any more"
+        case .timelineRefused(let fault): "refused: \(fault)"
+        case .timeline(let findings) where !findings.isEmpty:
+            "findings: \(findings.map(\.code).joined(separator: ", "))"
+        case .delivery(known: false): "without effect: no such reload was out"
+        case .unknownHost: "without effect: the host was not registered"
+        case .unknownInstance: "without effect: the host did not show the widget"
+        default: nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value as JSON, for messages.
+    var compactText: [UInt8] {
+        switch self {
+        case .string(let text): Array(text.utf8)
+        case .array(let elements): [0x5B] + Self.joined(elements.map(\.compactText)) + [0x5D]
+        case .object(let members):
+            [0x7B] + Self.joined(members.map { Array("\($0.name): ".utf8) + $0.value.compactText }) + [0x7D]
+        case .null: Array("null".utf8)
+        case .bool(let bool): Array("\(bool)".utf8)
+        case .int(let int): Array("\(int)".utf8)
+        case .unsigned(let int): Array("\(int)".utf8)
+        case .double(let double): Array("\(double)".utf8)
+        }
+    }
+
+    private static func joined(_ texts: [[UInt8]]) -> [UInt8] {
+        Array(texts.joined(separator: Array(", ".utf8)))
+    }
+}

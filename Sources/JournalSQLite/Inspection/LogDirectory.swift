@@ -1,0 +1,165 @@
+import CSQLite
+import Glibc
+package import Journaling
+package import WidgetModel
+
+/// A data directory that is only read, beside a running gateway or without one.
+///
+/// Takes no lock and writes nothing but what SQLite itself needs beside a file to read it (`-shm`). What it reads was
+/// committed; of a log that grows, it sees what there was when it was opened.
+package final class LogDirectory: LogHistory {
+    package let path: String
+    package let format: JournalFormat
+    /// The log files in order.
+    let files: [LogReader.File]
+    private let ends: [PartitionStart]
+    private let reader: LogReader
+
+    /// Opens a directory.
+    ///
+    /// - Throws: `.corrupt`, `.formatMismatch` or a system's error if its files are not those of a log;
+    ///   ``LogSurvey`` says more of a damaged one.
+    package init(path: String) throws(JournalError) {
+        self.path = path
+        self.format = try Self.format(in: path)
+        var files: [LogReader.File] = []
+        for number in try Self.logFileNumbers(in: path) {
+            let file = "\(path)/\(LogFileName.name(of: number))"
+            do throws(SQLiteFailure) {
+                let database = try Database(path: file, access: .readOnly)
+                let starts = try LogFile.starts(of: database, number: number, format: self.format)
+                files.append(LogReader.File(number: number, path: file, starts: starts))
+            } catch {
+                throw error.journalError("opening of the log")
+            }
+        }
+        self.files = files
+        self.reader = LogReader(files: files, bytesMax: 8_388_608)
+        self.ends = try Self.ends(of: files.last, partitions: self.format.partitions)
+    }
+
+    deinit { self.reader.close() }
+
+    /// The size of the log's files in bytes, with what SQLite keeps beside them.
+    package var fileBytes: Int {
+        self.files.reduce(0) { sum, file in
+            sum + ["", "-wal"].reduce(0) { $0 + Self.size(of: file.path + $1) }
+        }
+    }
+
+    /// The newest entry of a partition, ``LogPosition/start`` if there is none.
+    package func tail(_ partition: PartitionID) throws(JournalError) -> LogPosition {
+        try self.end(partition).tail.position
+    }
+
+    /// The first entry that there is.
+    package func head(_ partition: PartitionID) -> LogPosition {
+        self.files.first.map { $0.starts[Int(partition.rawValue)].tail.position.next } ?? LogPosition.start.next
+    }
+
+    package func read(
+        _ partition: PartitionID,
+        from position: LogPosition,
+        entriesMax: Int
+    ) throws(JournalError) -> [LogEntry] {
+        let tail = try self.end(partition).tail.position
+        let first = max(position, self.head(partition))
+        guard first <= tail, entriesMax > 0 else { return [] }
+        return try self.reader.entries(partition, from: first, through: tail, entriesMax: entriesMax)
+    }
+
+    package func readOutputs(
+        _ partition: PartitionID,
+        from position: OutputPosition,
+        outputsMax: Int
+    ) throws(JournalError) -> [OutputEntry] {
+        guard let newest = try self.end(partition).newestOutput else { return [] }
+        let before = self.files.first?.starts[Int(partition.rawValue)].newestOutput
+        let first = max(position, before?.next ?? .first)
+        guard first <= newest, outputsMax > 0 else { return [] }
+        return try self.reader.outputs(partition, from: first, through: newest, outputsMax: outputsMax)
+    }
+
+    private func end(_ partition: PartitionID) throws(JournalError) -> PartitionStart {
+        guard Int(partition.rawValue) < self.ends.count else {
+            throw JournalError(.invalid, "read of partition \(partition) of a log with \(self.ends.count)")
+        }
+        return self.ends[Int(partition.rawValue)]
+    }
+}
+
+// MARK: - What is in a directory
+
+extension LogDirectory {
+    /// The format of the log in a directory.
+    package static func format(in path: String) throws(JournalError) -> JournalFormat {
+        let file = path + "/format"
+        let format = try FormatFile.format(
+            from: try PosixFile(path: file, flags: O_RDONLY).readAll(),
+            path: file
+        )
+        guard format.formatVersion == JournalFormat.currentVersion else {
+            throw JournalError(
+                .formatMismatch,
+                "\(file) has format version \(format.formatVersion), this program has \(JournalFormat.currentVersion)"
+            )
+        }
+        return format
+    }
+
+    static func logFileNumbers(in path: String) throws(JournalError) -> [Int] {
+        try self.fileNames(in: path).compactMap { LogFileName.number(of: $0) }.sorted()
+    }
+
+    /// The names of what is in a directory, sorted.
+    static func fileNames(in path: String) throws(JournalError) -> [String] {
+        // Sound: the stream is used by this call only and closed at its end; each name is copied before the next read.
+        guard let stream = unsafe opendir(path) else { throw systemFailure("listing of directory \(path)") }
+        defer { _ = unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            names.append(name)
+        }
+        return names.sorted()
+    }
+
+    /// A file's size in bytes, 0 if there is none.
+    static func size(of path: String) -> Int {
+        var status = stat()
+        // Sound: the path is only read during the call, and the status is a local.
+        guard unsafe stat(path, &status) == 0 else { return 0 }
+        return Int(status.st_size)
+    }
+
+    /// Where each partition stands at the end of the newest file.
+    private static func ends(of newest: LogReader.File?, partitions: Int) throws(JournalError) -> [PartitionStart] {
+        guard let newest else { return Array(repeating: PartitionStart(), count: partitions) }
+        var ends = newest.starts
+        do throws(SQLiteFailure) {
+            let database = try Database(path: newest.path, access: .readOnly)
+            // One transaction: all partitions as they were at one moment, so that no output is ahead of its entries.
+            try database.execute("BEGIN")
+            for partition in ends.indices {
+                let entry = try database.prepare(
+                    "SELECT position, log_time FROM entries_\(partition) ORDER BY position DESC LIMIT 1"
+                )
+                if try entry.step() {
+                    ends[partition].tail = EntryAssembler.Tail(
+                        position: LogPosition(UInt64(bitPattern: entry.integer(at: 0))),
+                        logTime: Instant(milliseconds: entry.integer(at: 1))
+                    )
+                }
+                let output = try database.prepare("SELECT max(position) FROM outputs_\(partition)")
+                if try output.step(), !output.isNull(at: 0) {
+                    ends[partition].newestOutput = OutputPosition(UInt64(bitPattern: output.integer(at: 0)))
+                }
+            }
+        } catch {
+            throw error.journalError("look for the end of the log")
+        }
+        return ends
+    }
+}

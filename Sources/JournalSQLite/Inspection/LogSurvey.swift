@@ -1,0 +1,251 @@
+import CSQLite
+import Glibc
+package import Journaling
+package import WidgetModel
+
+/// Looks at every row of a log and tells all that is wrong, where reading would stop at the first.
+///
+/// What is checked: that every file is there and is the one that its name says; SQLite's own check of each; that rows
+/// follow each other without a gap, from file to file as well; checksums; framing; that time does not go back; that outputs
+/// speak of entries there are; and that the write-ahead log was written to its end. What the records mean is not.
+package struct LogSurvey {
+    /// Where one partition stands.
+    package struct Partition: Hashable, Sendable {
+        package var entries = 0
+        package var outputs = 0
+        /// The position of the newest entry that was found.
+        package var tail = LogPosition.start
+        /// The entries before this one are good.
+        package var firstFault: LogPosition?
+    }
+
+    private let path: String
+    package private(set) var faults: [LogFault] = []
+    package private(set) var partitions: [Partition] = []
+    /// Nil if the format file cannot be read; nothing else was looked at then.
+    package private(set) var format: JournalFormat?
+
+    /// Surveys the log in a directory.
+    ///
+    /// - Parameters:
+    ///   - path: The data directory.
+    ///   - begin: Called before a partition's rows of a file are read, with how many of these steps there are.
+    package init(of path: String, step: (_ steps: Int) -> Void = { _ in }) {
+        self.path = path
+        do throws(JournalError) {
+            self.format = try LogDirectory.format(in: path)
+        } catch {
+            let code: LogFault.Code = error.code == .formatMismatch ? .version : .file
+            self.faults.append(LogFault(code, file: "format", error.message))
+            return
+        }
+        guard let format = self.format else { return }
+        self.partitions = Array(repeating: Partition(), count: format.partitions)
+        let numbers = self.numbers()
+        var ends: [PartitionStart]?
+        for number in numbers {
+            ends = self.survey(number, format, after: ends) { step(numbers.count * format.partitions) }
+        }
+        if let newest = numbers.last { self.checkTail(of: newest) }
+        if let ends { self.checkOutputs(ends) }
+    }
+
+    private mutating func note(_ fault: LogFault) {
+        self.faults.append(fault)
+        guard fault.table == .entries, let partition = fault.partition, let position = fault.position else { return }
+        let index = Int(partition.rawValue)
+        let first = self.partitions[index].firstFault ?? LogPosition(.max)
+        self.partitions[index].firstFault = min(first, LogPosition(position))
+    }
+
+    // MARK: - Files
+
+    /// The numbers of the files there are; those that are missing are told.
+    private mutating func numbers() -> [Int] {
+        let numbers: [Int]
+        do throws(JournalError) {
+            numbers = try LogDirectory.logFileNumbers(in: self.path)
+        } catch {
+            self.note(LogFault(.file, error.message))
+            return []
+        }
+        let begun = self.begun()
+        guard let lowest = numbers.first, let highest = numbers.last else {
+            if begun > 0 { self.note(LogFault(.file, file: LogFileName.name(of: begun), "the file is missing")) }
+            return []
+        }
+        let first = LogTrimming.lowestLegalFile(in: self.path, present: lowest)
+        for number in first...max(first, highest, begun) where !numbers.contains(number) {
+            self.note(LogFault(.file, file: LogFileName.name(of: number), "the file is missing"))
+        }
+        return numbers
+    }
+
+    /// The newest file that was ever begun, as the directory remembers it; 0 if it does not.
+    private mutating func begun() -> Int {
+        guard LogDirectory.size(of: self.path + "/begun") > 0 else { return 0 }
+        let bytes = try? PosixFile(path: self.path + "/begun", flags: O_RDONLY).readAll(bytesMax: 32)
+        let text = bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        if let number = Int(text.dropLast()), text.hasSuffix("\n"), number > 0 { return number }
+        self.note(LogFault(.file, file: "begun", "it does not hold the number of a log file"))
+        return 0
+    }
+
+    /// Surveys one file; gives where each partition stands at its end, or nil if that cannot be told.
+    private mutating func survey(
+        _ number: Int,
+        _ format: JournalFormat,
+        after ends: [PartitionStart]?,
+        step: () -> Void
+    ) -> [PartitionStart]? {
+        let name = LogFileName.name(of: number)
+        let database: Database
+        let starts: [PartitionStart]
+        do throws(SQLiteFailure) {
+            database = try Database(path: "\(self.path)/\(name)", access: .readOnly)
+            let version = try database.integer("PRAGMA user_version")
+            if version != Int64(format.formatVersion) {
+                self.note(
+                    LogFault(
+                        .version,
+                        file: name,
+                        "its format version is \(version), this program reads \(format.formatVersion)"
+                    )
+                )
+                return nil
+            }
+            starts = try LogFile.starts(of: database, number: number, format: format)
+            try self.checkPages(of: database, name)
+        } catch {
+            self.note(LogFault(error.primaryCode == SQLITE_CORRUPT ? .page : .file, file: name, error.sentence))
+            return nil
+        }
+        var walk = RowWalk(database: database, file: name, starts: starts, partitions: format.partitions)
+        for index in 0..<format.partitions {
+            let partition = PartitionID(UInt16(index))
+            if let end = ends?[index], end != starts[index] {
+                self.noteSeam(end, starts[index], partition, name)
+            }
+            step()
+            walk.walkEntries(of: partition)
+            walk.walkOutputs(of: partition)
+            self.partitions[index].entries += walk.entries
+            self.partitions[index].outputs += walk.outputs
+            self.partitions[index].tail = walk.ends[index].tail.position
+        }
+        for fault in walk.faults { self.note(fault) }
+        return walk.ends
+    }
+
+    /// What SQLite itself finds.
+    private mutating func checkPages(of database: Database, _ name: String) throws(SQLiteFailure) {
+        let check = try database.prepare("PRAGMA quick_check(20)")
+        while try check.step() {
+            let sentence = check.text(at: 0)
+            if sentence != "ok" { self.note(LogFault(.page, file: name, "SQLite says: \(sentence)")) }
+        }
+    }
+
+    private mutating func noteSeam(
+        _ end: PartitionStart,
+        _ start: PartitionStart,
+        _ partition: PartitionID,
+        _ name: String
+    ) {
+        if end.tail.position != start.tail.position {
+            let next = end.tail.position.next
+            self.note(
+                LogFault(
+                    start.tail.position > end.tail.position ? .missing : .place,
+                    file: name,
+                    partition: partition,
+                    table: .entries,
+                    position: min(next.rawValue, start.tail.position.rawValue + 1),
+                    "the file before ends with entry \(end.tail.position), this one begins after \(start.tail.position)"
+                )
+            )
+        } else if end.tail.logTime != start.tail.logTime {
+            let sentence = "it begins at another time than the file before ends"
+            self.note(LogFault(.time, file: name, partition: partition, sentence))
+        }
+        if end.newestOutput != start.newestOutput {
+            let (before, after) = (end.newestOutput?.rawValue ?? 0, start.newestOutput?.rawValue ?? 0)
+            self.note(
+                LogFault(
+                    after > before ? .missing : .place,
+                    file: name,
+                    partition: partition,
+                    table: .outputs,
+                    position: min(before, after) + 1,
+                    "the file before ends with output \(before), this one begins after \(after)"
+                )
+            )
+        }
+    }
+
+    // MARK: - The end
+
+    /// Whether the newest file's write-ahead log was written to its end. Not asked beside a gateway that is writing it.
+    private mutating func checkTail(of number: Int) {
+        let name = LogFileName.name(of: number) + "-wal"
+        guard !DataDirectoryLock.isHeld(in: self.path), LogDirectory.size(of: "\(self.path)/\(name)") > 0 else {
+            return
+        }
+        do throws(JournalError) {
+            guard let sentence = try WriteAheadLog(path: "\(self.path)/\(name)").fault else { return }
+            let tails = self.partitions.prefix(16).enumerated().map { "\($0.offset) at \($0.element.tail)" }
+            let ends = "partitions end now: \(tails.joined(separator: ", "))"
+            self.note(LogFault(.tail, file: name, position: self.partitions.first?.tail.rawValue, "\(sentence); \(ends)"))
+        } catch {
+            self.note(LogFault(.file, file: name, error.message))
+        }
+    }
+
+    private mutating func checkOutputs(_ ends: [PartitionStart]) {
+        for (index, end) in ends.enumerated() {
+            let partition = PartitionID(UInt16(index))
+            let through = self.newestThrough(partition)
+            guard through > end.tail.position else { continue }
+            self.note(
+                LogFault(
+                    .output,
+                    partition: partition,
+                    table: .entries,
+                    position: end.tail.position.rawValue + 1,
+                    "the log ends with entry \(end.tail.position), but its outputs go through entry \(through)"
+                )
+            )
+        }
+    }
+
+    private func newestThrough(_ partition: PartitionID) -> LogPosition {
+        guard let number = try? LogDirectory.logFileNumbers(in: self.path).last,
+            let database = try? Database(path: "\(self.path)/\(LogFileName.name(of: number))", access: .readOnly),
+            let through = try? database.integer("SELECT max(through) FROM outputs_\(partition)")
+        else { return .start }
+        return LogPosition(UInt64(bitPattern: through))
+    }
+}
+
+/// What trimming may have taken away from the front of a log.
+enum LogTrimming {
+    /// The first file that has to be there.
+    ///
+    /// - Parameter present: The lowest one that is.
+    static func lowestLegalFile(in path: String, present: Int) -> Int { 1 }
+}
+
+/// Whether a gateway has a data directory.
+package enum DataDirectoryLock {
+    /// Whether some process holds the directory's lock. Takes nothing.
+    package static func isHeld(in path: String) -> Bool {
+        // Sound: the path is only read during the call.
+        let descriptor = unsafe open(path + "/lock", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        // A shared lock that is given back at once: it fails only where somebody has the exclusive one.
+        guard flock(descriptor, LOCK_SH | LOCK_NB) == 0 else { return true }
+        _ = flock(descriptor, LOCK_UN)
+        return false
+    }
+}

@@ -1,0 +1,122 @@
+import Engine
+import History
+import Journaling
+import TestSupport
+import Testing
+import Timelines
+import WidgetModel
+
+/// What `why` tells is what the engine did: for random days, for every widget there ever was.
+@Suite("why") struct WhyPropertyTests {
+    @Test(arguments: Seeds.from(7001, count: 12))
+    func `it tells of every push that matched once, with the outcome that the ledger has`(seed: UInt64) throws {
+        let schedule = Self.schedule(seed)
+        let traces = try Self.traces(of: schedule)
+        let stats = schedule.scene.engine.stats()
+        let pushes = traces.flatMap(\.pushes)
+        #expect(pushes.count == stats.matched, "seed \(seed)")
+        var outcomes = OutcomeCounts()
+        for push in pushes {
+            let outcome = try #require(push.outcome, "seed \(seed): push \(push.record.id) has no outcome")
+            outcomes[outcome] += 1
+        }
+        for outcome in PushOutcome.allCases {
+            #expect(outcomes[outcome] == stats.outcomes[outcome], "seed \(seed), \(outcome)")
+        }
+        for view in Set(pushes.map(\.record.id)).flatMap({ schedule.scene.engine.push($0) }) {
+            let matched = pushes.count {
+                $0.record.id == view.id && $0.record.contentHash == view.contentHash && $0.position == view.position
+            }
+            #expect(matched == view.matched, "seed \(seed), push \(view.id)")
+        }
+        #expect(stats.matched > 100, "seed \(seed)")
+    }
+
+    @Test(arguments: Seeds.from(7101, count: 12))
+    func `its charges add up to what the engine has charged`(seed: UInt64) throws {
+        let schedule = Self.schedule(seed)
+        let steps = try Self.traces(of: schedule).flatMap(\.steps)
+        let stats = schedule.scene.engine.stats()
+        let charges = steps.reduce(0) { $0 + $1.charges }
+        #expect(charges == stats.reloadsCharged + stats.reloadsCollateral, "seed \(seed)")
+        let reloads = steps.compactMap(\.reload?.id)
+        #expect(reloads.count == Set(reloads).count, "seed \(seed)")
+        #expect(Set(reloads) == Set(schedule.scene.reloads.map(\.id)), "seed \(seed)")
+    }
+
+    @Test(arguments: Seeds.from(7201, count: 12))
+    func `leaving out what cannot concern a widget changes nothing of it`(seed: UInt64) throws {
+        let schedule = Self.schedule(seed)
+        var skipped = 0
+        for trace in try Self.traces(of: schedule) {
+            #expect(trace.last == schedule.scene.engine.instance(trace.address), "seed \(seed), \(trace.address)")
+            skipped += trace.work.records - trace.work.applied
+        }
+        #expect(skipped > 500, "seed \(seed)")
+    }
+
+    @Test(arguments: Seeds.from(7301, count: 6))
+    func `from the middle on it tells the same as from the beginning`(seed: UInt64) throws {
+        let schedule = Self.schedule(seed)
+        let entries = Self.entries(of: schedule)
+        let middle = entries[entries.count / 2].logTime
+        for address in Self.addresses(of: schedule) {
+            let whole = try Self.trace(address, entries, since: Instant(milliseconds: .min))
+            let half = try Self.trace(address, entries, since: middle)
+            let expected = whole.steps.filter { $0.at >= middle }.map { "\($0.at) \($0.decisions)" }
+            #expect(half.steps.map { "\($0.at) \($0.decisions)" } == expected, "seed \(seed), \(address)")
+        }
+    }
+
+    // MARK: -
+
+    private static func schedule(_ seed: UInt64) -> RandomSchedule {
+        var schedule = RandomSchedule(
+            seed: seed,
+            deliveries: seed.isMultiple(of: 3) ? [.apns, .apns, .stream] : [.stream]
+        )
+        schedule.scene.checks = false
+        schedule.run(steps: 500)
+        return schedule
+    }
+
+    private static func entries(of schedule: RandomSchedule) -> [LogEntry] {
+        var entries: [LogEntry] = []
+        var packed = PackedRecords()
+        let log = schedule.scene.log
+        for (index, logged) in log.enumerated() {
+            packed.append(logged.record.bytes)
+            if index + 1 < log.count, log[index + 1].at == logged.at { continue }
+            entries.append(LogEntry(position: logged.at, logTime: logged.time, packed: packed.take()))
+        }
+        return entries
+    }
+
+    private static func addresses(of schedule: RandomSchedule) -> [InstanceAddress] {
+        var found: Set<InstanceAddress> = []
+        for case .register(let registration) in schedule.scene.log.map(\.record) {
+            for instance in registration.instances {
+                found.insert(InstanceAddress(host: registration.host, instance: instance.id))
+            }
+        }
+        return found.sorted()
+    }
+
+    private static func trace(
+        _ address: InstanceAddress,
+        _ entries: [LogEntry],
+        since: Instant
+    ) throws -> InstanceTrace {
+        let engine = EmptyStart().engine(of: PartitionID(0), among: 1, notAfter: since)
+        var replay = InstanceReplay(address, from: engine, since: since)
+        for entry in entries { try replay.take(entry) }
+        return replay.finish()
+    }
+
+    private static func traces(of schedule: RandomSchedule) throws -> [InstanceTrace] {
+        let entries = Self.entries(of: schedule)
+        return try Self.addresses(of: schedule).map {
+            try Self.trace($0, entries, since: Instant(milliseconds: .min))
+        }
+    }
+}

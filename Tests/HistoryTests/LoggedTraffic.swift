@@ -1,0 +1,193 @@
+import Dispatch
+import Engine
+import Foundation
+import IntentMatching
+import JournalSQLite
+import Journaling
+import Synchronization
+import TestSupport
+import Timelines
+import WidgetModel
+
+/// A log in a directory of its own, as a gateway writes it: entries by a journal, outputs by engines that follow it.
+final class LoggedTraffic {
+    static let app = BundleID("com.example.scores")
+    static let team = TeamID("ABCDE12345")
+    static let start = Instant(seconds: 1_793_638_800)
+    static let partitions = 2
+
+    let directory: String
+    private(set) var now = LoggedTraffic.start
+    private(set) var journal: SQLiteJournal
+    private(set) var engines: [Engine]
+    private var outputs: [OutputPosition?]
+    private(set) var reloads: [ReloadEffect] = []
+    private let clock: Mutex<Instant>.Shared
+
+    init(fileBytesMax: Int = 40 * 1024, budget: BudgetPolicy = .widgetkit) throws {
+        let parent = FileManager.default.temporaryDirectory
+        self.directory = parent.appendingPathComponent("freshet-history-\(UUID().uuidString)").path
+        let clock = Mutex<Instant>.Shared(Self.start)
+        self.clock = clock
+        var configuration = SQLiteJournal.Configuration(directory: self.directory, partitions: Self.partitions)
+        configuration.fileBytesMax = fileBytesMax
+        configuration.commitSpacing = .zero
+        self.journal = try SQLiteJournal(configuration: configuration) { clock.value }
+        self.engines = (0..<Self.partitions).map {
+            Engine(partition: PartitionID(UInt16($0)), partitions: Self.partitions)
+        }
+        self.outputs = Array(repeating: nil, count: Self.partitions)
+        for partition in 0..<Self.partitions { try self.append([.settings(Self.settings(budget))], to: partition) }
+    }
+
+    deinit {
+        self.journal.close()
+        try? FileManager.default.removeItem(atPath: self.directory)
+    }
+
+    static func settings(_ budget: BudgetPolicy = .widgetkit) -> EngineSettings {
+        EngineSettings(apps: [
+            AppSettings(
+                app: Self.app,
+                team: Self.team,
+                kinds: [
+                    KindSettings(schema: Self.schema("scores", ["team", "league"]), budget: budget),
+                    KindSettings(schema: Self.schema("weather", ["city"]), budget: budget),
+                ]
+            )
+        ])
+    }
+
+    private static func schema(_ kind: String, _ parameters: [String]) -> KindSchema {
+        let made = try? KindSchema(
+            kind: WidgetKind(kind),
+            parameters: parameters.map { ParameterSchema($0, .string) }
+        )
+        guard let made else { preconditionFailure("the schema \(kind) is good") }
+        return made
+    }
+
+    /// Moves time on.
+    func pass(_ interval: Interval) {
+        self.now = self.now + interval
+        self.clock.set(self.now)
+    }
+
+    /// Where a host lives.
+    static func partition(of host: HostID) -> Int {
+        Int(PartitionID(of: host, among: Self.partitions).rawValue)
+    }
+
+    /// Appends one entry, applies it and commits what comes out.
+    func append(_ records: [Record], to partition: Int) throws {
+        var packed = PackedRecords()
+        for record in records { packed.append(record.bytes) }
+        let id = PartitionID(UInt16(partition))
+        let receipt = try self.wait { done in
+            self.journal.append(Submission(partition: id, records: packed)) { done($0.map { $0[0] }) }
+        }
+        var output = EngineOutput()
+        for (index, range) in packed.ranges.enumerated() {
+            try self.engines[partition].apply(
+                packed.bytes,
+                in: range,
+                recordIndex: index,
+                at: receipt.position,
+                logTime: receipt.logTime,
+                into: &output
+            )
+        }
+        for case .reload(let reload) in output.effects { self.reloads.append(reload) }
+        guard !output.effects.isEmpty else { return }
+        var writer = ByteWriter()
+        writer.write(each: output.effects) { $1.encode(into: &$0) }
+        let record = OutputRecord(
+            through: receipt.position,
+            epoch: 0,
+            engineVersion: UInt32(Engine.version),
+            runningHash: self.engines[partition].runningHash,
+            effects: writer.bytes
+        )
+        let expected = self.outputs[partition]
+        self.outputs[partition] = try self.wait { done in
+            self.journal.commitOutput(id, expected: expected, record, whenDurable: done)
+        }
+    }
+
+    private func wait<Value: Sendable>(
+        _ body: (@escaping @Sendable (Result<Value, JournalError>) -> Void) -> Void
+    ) throws -> Value {
+        let arrived = DispatchSemaphore(value: 0)
+        let answer = Mutex<Result<Value, JournalError>?>.Shared(nil)
+        body {
+            answer.set($0)
+            arrived.signal()
+        }
+        arrived.wait()
+        guard let result = answer.value else { preconditionFailure("no answer") }
+        return try result.get()
+    }
+
+    /// Hosts that register and pushes to them, some of which are acknowledged: enough for several files.
+    func run(hosts: Int = 24, pushes: Int = 240, seed: UInt64 = 7) throws {
+        var random = SplitMix64(seed: seed)
+        for number in 0..<hosts { try self.register(number) }
+        for count in 0..<pushes {
+            self.pass(.seconds(Int64(20 + random.next() % 200)))
+            let host = HostID("host-\(random.next() % UInt64(hosts))")
+            try self.append([.push(self.push(to: host, count))], to: Self.partition(of: host))
+            if let reload = self.reloads.popLast() {
+                let report = DeliveryReport(reload: reload.id, result: .acknowledged)
+                try self.append([.delivery(report), .tick], to: Self.partition(of: reload.host))
+            }
+        }
+    }
+
+    func register(_ number: Int, revision: UInt64 = 1) throws {
+        let host = HostID("host-\(number)")
+        let registration = HostRegistration(
+            host: host,
+            token: DeviceToken(bytes: [0xAA, UInt8(number >> 8), UInt8(number & 255), 0xBB]),
+            app: Self.app,
+            revision: revision,
+            instances: [
+                InstanceRegistration(
+                    id: InstanceID("w1"),
+                    kind: WidgetKind("scores"),
+                    family: .systemSmall,
+                    configuration: Configuration([.init(name: "team", value: .string("team-\(number % 4)"))])
+                )
+            ]
+        )
+        try self.append([.register(registration)], to: Self.partition(of: host))
+    }
+
+    func push(to host: HostID, _ count: Int) -> PushRecord {
+        PushRecord(
+            id: PushID(high: 1, low: UInt64(count)),
+            team: Self.team,
+            contentHash: UInt64(count),
+            priority: .high,
+            target: .host(host, nil)
+        )
+    }
+
+    /// A copy of the directory as it is on the disk now.
+    func copy() throws -> String {
+        let path = self.directory + "-copy-\(UUID().uuidString)"
+        try FileManager.default.copyItem(atPath: self.directory, toPath: path)
+        return path
+    }
+
+    func close() { self.journal.close() }
+}
+
+extension Mutex where Value: Sendable {
+    /// A value that several threads may read and set.
+    final class Shared: Sendable where Value: Sendable {
+        private let mutex: Mutex<Value>
+        init(_ value: Value) { self.mutex = Mutex(value) }
+        var value: Value { self.mutex.withLock { $0 } }
+        func set(_ value: Value) { self.mutex.withLock { $0 = value } }
+    }
+}
