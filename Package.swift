@@ -78,7 +78,7 @@ let package = Package(
         product(
             "Gateway",
             [
-                "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS",
+                "APNSWire", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling", "TLS",
                 "TimelineProviding", "Timelines",
                 "WidgetModel", lifecycle, logging, nioCore, nioPosix, yams,
             ]
@@ -142,7 +142,7 @@ let package = Package(
         suite(
             "GatewayTests",
             [
-                "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling",
+                "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
                 "ScriptedServer", "TLS", "TestSupport", "TimelineProviding", "Timelines", "WidgetModel", logging,
                 nioCore,
                 nioPosix,

@@ -95,10 +95,4 @@ extension Engine {
         }
         return served
     }
-
-    /// The tokens, ids and conditions of what a host shows, nil if it is not registered: what a push to it is matched
-    /// with.
-    package func registration(of address: InstanceAddress) -> InstanceRegistration? {
-        self.liveInstance(address).map { self.registration(of: $0) }
-    }
 }

@@ -43,6 +43,7 @@ struct Serve: AsyncParsableCommand {
             configuration: configuration,
             journal: journal,
             archive: try self.archive(configuration, logger),
+            history: self.inMemory ? nil : { try LogDirectory(path: configuration.dataDirectory) },
             clock: clock,
             movableClock: movable,
             logger: logger

@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 import HTTP2
 import HTTPTransport
+import History
 package import Journaling
 package import Logging
 import NIOCore
@@ -39,6 +40,7 @@ package final class Gateway: Service {
     private let deliverer = Mutex<ReloadDeliverer?>(nil)
     private let seed: UInt64
     private let onReady: @Sendable (BoundPorts) -> Void
+    private let history: HistoryQuestions
     /// What reads files again, once the listeners are open.
     private let reloading = Mutex<GatewayReload?>(nil)
 
@@ -56,6 +58,7 @@ package final class Gateway: Service {
     ///   - journal: The log; created with as many partitions as the configuration says.
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
     ///   - clock: Stamps the log's entries.
+    ///   - history: Opens the log for one question about the past; by default the journal itself is read.
     ///   - movableClock: What that clock is over, for a gateway whose time operators may move; nil for one in service.
     ///   - logger: Where to write.
     ///   - onReady: Called once every listener is bound.
@@ -63,6 +66,7 @@ package final class Gateway: Service {
         configuration: GatewayConfiguration,
         journal: any Journal,
         archive: any RecordArchive = MemoryArchive(),
+        history: HistoryQuestions.Opening? = nil,
         clock: LogClock,
         movableClock: MovableClock? = nil,
         logger: Logger,
@@ -72,6 +76,10 @@ package final class Gateway: Service {
         self.configuration = configuration
         self.journal = WatchedJournal(journal, readiness: self.readiness, logger: logger)
         self.archive = archive
+        self.history = HistoryQuestions(
+            concurrentMax: configuration.limits.historyQuestionsMax,
+            open: history ?? { JournalHistory(journal) }
+        )
         self.clock = clock
         self.movableClock = movableClock
         self.credentialClock = movableClock == nil ? clock : LogClock()
@@ -175,6 +183,7 @@ package final class Gateway: Service {
         self.feed.close()
         await servers.drain(within: .milliseconds(self.configuration.timeouts.drain.milliseconds))
         await deliverer.stop()
+        self.history.close()
         self.journal.close()
         self.logger.notice("stopped")
     }
@@ -367,7 +376,8 @@ extension Gateway {
             apps: apps,
             states: self.states,
             providers: self.providers.withLock { $0 },
-            watch: watch
+            watch: watch,
+            history: self.history
         )
         let services = self.pushServices(apps, senders, log, outgoing)
         var running = RunningListeners()

@@ -110,7 +110,7 @@ import WidgetModel
         let engine = EmptyStart().engine(of: PartitionID(0), among: 1, notAfter: since)
         var replay = InstanceReplay(address, from: engine, since: since)
         for entry in entries { try replay.take(entry) }
-        return replay.finish()
+        return try replay.finish()
     }
 
     private static func traces(of schedule: RandomSchedule) throws -> [InstanceTrace] {

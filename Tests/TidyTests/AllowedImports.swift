@@ -22,8 +22,8 @@ enum AllowedImports {
         // Composition, and the programs.
         "Simulation": ["APNSWire", "Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
         "Gateway": [
-            "APNSWire", "Engine", "HTTP2", "HTTPTransport", "IntentMatching", "Journaling", "TLS", "TimelineProviding",
-            "Timelines",
+            "APNSWire", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling", "TLS",
+            "TimelineProviding", "Timelines",
             "WidgetModel",
         ],
         "FreshetCLI": [

@@ -166,6 +166,7 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxInFlightBytes", &self.inFlightBytesMax, .bytes(1_048_576...4_294_967_296))
         visitor.scalar("maxInFlightPushes", &self.inFlightPushesMax, .integer(1...100 * million))
         visitor.scalar("maxChannelsPerApp", &self.channelsPerAppMax, .integer(1...million))
+        visitor.scalar("maxHistoryQuestions", &self.historyQuestionsMax, .integer(1...64))
         visitor.scalar("maxInstancesPerHost", &self.engine.instancesPerHostMax, .integer(1...10_000))
         visitor.scalar("maxTokensPerHost", &self.engine.tokensPerHostMax, .integer(1...1000))
         visitor.scalar("maxTags", &self.engine.tagsMax, .integer(0...1000))

@@ -42,6 +42,8 @@ extension GatewayConfiguration {
         package var inFlightPushesMax = 200_000
         /// Channels of one app. Default 10,000, as at APNs; above it 400 `CannotCreateChannelConfig`.
         package var channelsPerAppMax = 10_000
+        /// Questions about history (`why`) that are answered at once, each on a thread. Default 2; above it 503.
+        package var historyQuestionsMax = 2
         /// What the engine holds; logged with the apps, so that a replay decides under the same limits.
         package var engine = EngineLimits()
 

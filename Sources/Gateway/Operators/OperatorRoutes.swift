@@ -27,6 +27,8 @@ package struct OperatorRoutes: Sendable {
     /// Nil where no kind has one.
     let providers: TimelineProviders?
     let watch: GatewayWatch
+    /// Nil where nothing is asked of the past.
+    let history: HistoryQuestions?
 
     package init(
         log: CommandLog,
@@ -48,7 +50,8 @@ package struct OperatorRoutes: Sendable {
         apps: ServedApps = ServedApps([]),
         states: KindStates = KindStates(),
         providers: TimelineProviders? = nil,
-        watch: GatewayWatch? = nil
+        watch: GatewayWatch? = nil,
+        history: HistoryQuestions? = nil
     ) {
         self.log = log
         self.streams = streams
@@ -71,6 +74,7 @@ package struct OperatorRoutes: Sendable {
         self.providers = providers
         self.watch =
             watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
+        self.history = history
     }
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
@@ -121,6 +125,7 @@ package struct OperatorRoutes: Sendable {
         switch (path[1], path.count) {
         case ("hosts", 3): return try await self.host(path[2])
         case ("instances", 3): return try await self.instance(path[2], request)
+        case ("instances", 4) where path[3] == "why": return try await self.why(path[2], request)
         case ("kinds", 3): return try await self.kind(path[2])
         case ("pushes", 3):
             return HTTPResponse(json: try await PushQuestion(path[2], team: nil, self.log).ask().json)

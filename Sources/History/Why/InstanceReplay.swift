@@ -19,6 +19,8 @@ package struct InstanceReplay {
     private var tokens: Set<[UInt8]> = []
     private var nextTimer: Int64 = .max
     private var isTracing = false
+    /// The entry taken last.
+    private var newest: LogEntry?
     private let stepsMax: Int
     /// Whether every record is applied, whomever it concerns.
     private let isWhole: Bool
@@ -54,6 +56,7 @@ package struct InstanceReplay {
         self.trace.work.entries += 1
         self.trace.work.bytes += bytes.count
         self.trace.position = entry.position
+        self.newest = entry
         if !self.isTracing, entry.logTime >= self.trace.since {
             self.isTracing = true
             self.trace.first = self.engine.instance(self.trace.address)
@@ -85,7 +88,10 @@ package struct InstanceReplay {
     }
 
     /// The trace, once the last entry was taken.
-    package mutating func finish() -> InstanceTrace {
+    ///
+    /// Time goes on to that entry first, which fires nothing that had not fired by then.
+    package mutating func finish() throws(EngineFault) -> InstanceTrace {
+        if let newest = self.newest, newest.logTime > self.engine.time { try self.pass(to: newest) }
         if !self.isTracing { self.trace.first = self.engine.instance(self.trace.address) }
         self.trace.last = self.engine.instance(self.trace.address)
         self.trace.until = max(self.trace.until, self.engine.time)
@@ -168,8 +174,11 @@ package struct InstanceReplay {
             if isAbout || self.engine.decisionCount > count { self.note(record, isAbout, before, since: count) }
             return
         }
-        let verdict = self.verdict(of: push)
-        let before = verdict.matches ? self.engine.instance(self.trace.address) : nil
+        let host = self.engine.host(self.trace.address.host)
+        let verdict = self.verdict(of: push, on: host)
+        // Behind APNs a push for one widget reloads those beside it, too.
+        let mayTouch = verdict.matches || host?.delivery == .apns
+        let before = mayTouch ? self.engine.instance(self.trace.address) : nil
         let count = self.engine.decisionCount
         try self.apply(bytes, range, index, entry)
         if case .push(_, isRepeat: true)? = self.output.answers.last?.result {
@@ -177,7 +186,9 @@ package struct InstanceReplay {
             return
         }
         guard verdict.matches else {
-            return self.trace.misses.add(TraceMisses.Miss(at: self.engine.time, record: push, verdict: verdict))
+            self.trace.misses.add(TraceMisses.Miss(at: self.engine.time, record: push, verdict: verdict))
+            if self.engine.decisionCount > count { self.note(record, false, before, since: count) }
+            return
         }
         self.trace.pushes.append(
             TracedPush(record: push, position: entry.position, acceptedAt: self.engine.time, verdict: verdict)
@@ -185,10 +196,10 @@ package struct InstanceReplay {
         self.note(record, true, before, since: count)
     }
 
-    private func verdict(of push: PushRecord) -> MatchVerdict {
+    private func verdict(of push: PushRecord, on host: HostView?) -> MatchVerdict {
         let address = self.trace.address
-        let registration = self.engine.registration(of: address)
-        let app = registration == nil ? nil : self.engine.host(address.host)?.app
+        let registration = host?.instances.first { $0.id == address.instance }
+        let app = host?.app
         let settings = app.flatMap { app in self.engine.settings?.apps.first { $0.app == app } }
         let schema = settings?.kinds.first { $0.schema.kind == registration?.kind }?.schema
         return MatchVerdict(of: push, for: address, registration, app: app, schema: schema)

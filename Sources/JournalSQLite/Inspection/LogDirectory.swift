@@ -52,6 +52,13 @@ package final class LogDirectory: LogHistory {
         try self.end(partition).tail.position
     }
 
+    /// The time of a partition's newest entry, the log's beginning if it has none.
+    package func newestTime(_ partition: PartitionID) -> Instant {
+        let index = Int(partition.rawValue)
+        guard index < self.ends.count, self.ends[index].tail.position > .start else { return self.format.createdAt }
+        return self.ends[index].tail.logTime
+    }
+
     /// The first entry that there is.
     package func head(_ partition: PartitionID) -> LogPosition {
         self.files.first.map { $0.starts[Int(partition.rawValue)].tail.position.next } ?? LogPosition.start.next

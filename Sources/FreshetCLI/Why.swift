@@ -1,0 +1,92 @@
+import APNSWire
+import ArgumentParser
+import Foundation
+import History
+import HTTPTransport
+import JournalSQLite
+import Journaling
+import WidgetModel
+
+/// `freshet why`
+struct Why: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Tell what happened to one widget instance, and why: pushes, reloads, budget.",
+        discussion: """
+            Replays the log of the instance's partition, of which only what may concern the instance is applied, and tells \
+            every step: which condition of a push matched or failed, what the budget was before and after, what waits and \
+            until when, what the host answered. From a data directory, beside a running gateway or without one:
+
+              freshet why phone:scores-1 --data data --since 24h
+
+            or from the gateway itself, through its listener for operators:
+
+              freshet why phone:scores-1 --server https://127.0.0.1:9443 --ca certs/ca.pem
+
+            Exit codes: 0 told, 1 the log or the server cannot be read, 2 refused by the server, or there is no such \
+            instance.
+            """
+    )
+
+    @Argument(help: "The instance, as <host>:<instance>.") var instance: String
+    @Option(help: "How far back: 45s, 90m, 24h or 2d.") var since = "24h"
+    @Option(name: [.customLong("data"), .customShort("d")], help: "The data directory.") var directory: String?
+    @Option(help: "The operators' listener, as https://127.0.0.1:9443.") var server: String?
+    @Option(help: "With --server: the CA that signed its certificate, a PEM file.") var ca: String?
+    @Option(help: "With --server: the operator's token, if it wants one.") var token: String?
+    @Flag(help: "Apply every record of the partition: slower by far, exact in every case.") var whole = false
+    @Flag(help: "Print JSON.") var json = false
+
+    func validate() throws {
+        guard InstanceAddress(self.instance) != nil else {
+            throw ValidationError("an instance is given as <host>:<instance>")
+        }
+        guard HistorySpan.parse(self.since) != nil else {
+            throw ValidationError("--since takes a length of time, as in 90m, 24h or 2d")
+        }
+        if self.directory != nil, self.server != nil { throw ValidationError("give --data or --server, not both") }
+        if self.whole, self.server != nil { throw ValidationError("--whole goes with --data") }
+    }
+
+    func run() async throws {
+        if let server = self.server { return try await self.ask(server) }
+        guard let address = InstanceAddress(self.instance), let span = HistorySpan.parse(self.since) else { return }
+        let directory = self.directory ?? "data"
+        let trace: InstanceTrace
+        do {
+            let log = try LogDirectory(path: directory)
+            // Back from where the log ends: a log of last week is asked about its own last hours.
+            let partition = PartitionID(of: address.host, among: log.format.partitions)
+            let since = log.newestTime(partition) - span
+            trace = try InstanceQuestion(address, since: since, isWhole: self.whole).answer(from: log)
+        } catch {
+            Output.standardError("\(directory): \(error)")
+            throw ExitCode(1)
+        }
+        guard trace.first != nil || trace.last != nil || !trace.steps.isEmpty else {
+            Output.standardError("there is no instance \(address), and there was none in that time")
+            throw ExitCode(2)
+        }
+        print(self.json ? String(decoding: trace.json.jsonText, as: UTF8.self) + "\n" : trace.text, terminator: "")
+    }
+
+    /// Asks a gateway.
+    private func ask(_ server: String) async throws {
+        guard let url = URL(string: server), let host = url.host() else {
+            throw ValidationError("--server takes a URL, as in https://127.0.0.1:9443")
+        }
+        let place = ["--host", host, "--port", "\(url.port ?? 9443)"]
+        let options = try ServerOptions.parse(place + (self.ca.map { ["--ca", $0] } ?? []))
+        var headers = HTTPFields()
+        headers.append("accept", self.json ? "application/json" : "text/plain")
+        if let token = self.token { headers.append("authorization", "bearer \(token)") }
+        let id = self.instance.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? self.instance
+        let path = "/v1/instances/\(id)/why?since=\(self.since)"
+        let request = HTTPClientRequest(method: "GET", path: path, headers: headers, body: [])
+        let response = try await options.withConnection { try await $0.send(request) }
+        guard response.status == 200 else {
+            Output.standardError("the gateway refused: \(response.status) \(response.text)")
+            throw ExitCode(2)
+        }
+        print(response.text, terminator: self.json ? "\n" : "")
+    }
+}

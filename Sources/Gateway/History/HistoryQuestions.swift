@@ -1,0 +1,81 @@
+package import History
+package import Journaling
+import NIOPosix
+import Synchronization
+package import WidgetModel
+
+/// Answers what is asked of the log's past, beside everything else: a thread for each question, a few at a time.
+///
+/// A question reads the log through connections of its own and replays it in an engine of its own, so that neither the
+/// event loops nor the partitions' owners wait for it.
+package final class HistoryQuestions: Sendable {
+    /// Opens the log for one question.
+    package typealias Opening = @Sendable () throws -> any LogHistory
+
+    private let open: Opening
+    private let start: any HistoryStart
+    private let concurrentMax: Int
+    private let state = Mutex(State())
+
+    private struct State {
+        var running = 0
+        var isClosed = false
+    }
+
+    /// - Parameters:
+    ///   - start: Where replays begin.
+    ///   - concurrentMax: The most questions at once; one more is answered 503.
+    ///   - open: Opens the log; called on the question's thread.
+    package init(from start: any HistoryStart = EmptyStart(), concurrentMax: Int, open: @escaping Opening) {
+        self.open = open
+        self.start = start
+        self.concurrentMax = concurrentMax
+    }
+
+    /// How many questions are being answered.
+    package var running: Int { self.state.withLock { $0.running } }
+
+    /// What happened to an instance since an instant, and why.
+    ///
+    /// - Throws: `.unavailable` if as many questions as may be are being answered, or if the log cannot be read.
+    package func why(_ address: InstanceAddress, since: Instant) async throws(Problem) -> InstanceTrace {
+        try self.enter()
+        defer { self.state.withLock { $0.running -= 1 } }
+        let thread = NIOThreadPool(numberOfThreads: 1)
+        thread.start()
+        do {
+            let trace = try await thread.runIfActive { try self.replay(address, since: since) }
+            try await thread.shutdownGracefully()
+            return trace
+        } catch {
+            thread.shutdownGracefully { _ in }
+            throw Problem(.unavailable, "the log's history cannot be read: \(error)")
+        }
+    }
+
+    private func enter() throws(Problem) {
+        let isFull = self.state.withLock { state in
+            if state.running >= self.concurrentMax { return true }
+            state.running += 1
+            return false
+        }
+        if isFull {
+            throw Problem(
+                .unavailable,
+                "\(self.concurrentMax) questions about history are being answered; ask again in a second, ask the data "
+                    + "directory itself (freshet why --data), or raise limits.maxHistoryQuestions"
+            )
+        }
+    }
+
+    private func replay(_ address: InstanceAddress, since: Instant) throws -> InstanceTrace {
+        try InstanceQuestion(address, since: since).answer(from: try self.open(), self.start) {
+            self.state.withLock { $0.isClosed }
+        }
+    }
+
+    /// Ends what is being answered: it is told as far as it came.
+    package func close() {
+        self.state.withLock { $0.isClosed = true }
+    }
+}

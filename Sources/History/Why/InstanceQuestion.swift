@@ -1,0 +1,54 @@
+import Engine
+package import Journaling
+package import WidgetModel
+
+/// What is asked of a log about one widget instance.
+package struct InstanceQuestion: Sendable {
+    private let address: InstanceAddress
+    private let since: Instant
+    private let isWhole: Bool
+
+    private static let chunk = 512
+
+    /// - Parameters:
+    ///   - address: The instance.
+    ///   - since: The beginning of what is told.
+    ///   - isWhole: Whether every record of the partition is applied, and not only those that may concern the instance.
+    package init(_ address: InstanceAddress, since: Instant, isWhole: Bool = false) {
+        self.address = address
+        self.since = since
+        self.isWhole = isWhole
+    }
+
+    /// Reads the instance's partition from the newest state before the question's beginning to its end.
+    ///
+    /// - Parameters:
+    ///   - history: The log.
+    ///   - start: Where the replay begins.
+    ///   - isCancelled: Asked now and then whether nobody waits any more; what was found by then is given.
+    /// - Throws: What the log, the start or the engine throws.
+    package func answer(
+        from history: any LogHistory,
+        _ start: any HistoryStart = EmptyStart(),
+        isCancelled: () -> Bool = { false }
+    ) throws -> InstanceTrace {
+        let partitions = history.format.partitions
+        let partition = PartitionID(of: self.address.host, among: partitions)
+        let engine = try start.engine(of: partition, among: partitions, notAfter: self.since)
+        var next = engine.position.next
+        var replay = InstanceReplay(self.address, from: engine, since: self.since, isWhole: self.isWhole)
+        while !isCancelled() {
+            let entries = try history.read(partition, from: next, entriesMax: Self.chunk)
+            guard let last = entries.last else { break }
+            if let first = entries.first, first.position != next {
+                throw JournalError(
+                    .corrupt,
+                    "partition \(partition): the log begins with entry \(first.position), and there is no state before it"
+                )
+            }
+            for entry in entries { try replay.take(entry) }
+            next = last.position.next
+        }
+        return try replay.finish()
+    }
+}

@@ -1,0 +1,81 @@
+import Engine
+import Gateway
+import History
+import Journaling
+import Synchronization
+import Testing
+import WidgetModel
+
+/// Questions about history in a gateway: how many at a time, and that nobody waits for them.
+@Suite struct HistoryQuestionsTests {
+    private static let address = InstanceAddress(host: HostID("phone"), instance: InstanceID("w1"))
+
+    /// A log whose reading waits until it is let go.
+    private final class HeldLog: LogHistory {
+        let format = JournalFormat(journalID: "test", partitions: 1, createdAt: .epoch)
+        private let entered: AsyncStream<Void>.Continuation
+        private let release: Mutex<Bool>
+
+        init(entered: AsyncStream<Void>.Continuation) {
+            self.entered = entered
+            self.release = Mutex(false)
+        }
+
+        func letGo() { self.release.withLock { $0 = true } }
+
+        func read(
+            _ partition: PartitionID,
+            from position: LogPosition,
+            entriesMax: Int
+        ) throws(JournalError) -> [LogEntry] {
+            self.entered.yield()
+            while !self.release.withLock({ $0 }) {}
+            return []
+        }
+
+        func readOutputs(
+            _ partition: PartitionID,
+            from position: OutputPosition,
+            outputsMax: Int
+        ) throws(JournalError) -> [OutputEntry] { [] }
+    }
+
+    @Test func `at the limit questions are answered, above it they are refused, and below it again answered`() async throws {
+        let (entered, continuation) = AsyncStream.makeStream(of: Void.self)
+        let log = HeldLog(entered: continuation)
+        let questions = HistoryQuestions(concurrentMax: 2) { log }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<2 {
+                group.addTask { try await questions.why(Self.address, since: .epoch).last == nil }
+            }
+            var arrivals = entered.makeAsyncIterator()
+            for _ in 0..<2 { await arrivals.next() }
+            #expect(questions.running == 2)
+            do throws(Problem) {
+                _ = try await questions.why(Self.address, since: .epoch)
+                Issue.record("a third question was answered")
+            } catch {
+                #expect(error.code == .unavailable)
+                #expect(error.detail.contains("limits.maxHistoryQuestions"))
+            }
+            log.letGo()
+            for try await isEmpty in group { #expect(isEmpty) }
+        }
+        #expect(questions.running == 0)
+        #expect(try await questions.why(Self.address, since: .epoch).steps.isEmpty)
+    }
+
+    @Test func `a log that cannot be read is a problem, and gives its place back`() async throws {
+        let questions = HistoryQuestions(concurrentMax: 1) { throw JournalError(.corrupt, "it is damaged") }
+        for _ in 0..<2 {
+            do throws(Problem) {
+                _ = try await questions.why(Self.address, since: .epoch)
+                Issue.record("a damaged log was read")
+            } catch {
+                #expect(error.code == .unavailable)
+                #expect(error.detail.contains("it is damaged"))
+            }
+        }
+        #expect(questions.running == 0)
+    }
+}
