@@ -73,7 +73,7 @@ let package = Package(
         // Composition, and the program.
         product(
             "Simulation",
-            ["APNSWire", "Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel", yams]
+            ["APNSWire", "Engine", "History", "IntentMatching", "Journaling", "Timelines", "WidgetModel", yams]
         ),
         product(
             "Gateway",
@@ -150,7 +150,7 @@ let package = Package(
         ),
         suite(
             "SimulationTests",
-            ["Engine", "Journaling", "Simulation", "TestSupport", "Timelines", "WidgetModel"]
+            ["Engine", "History", "Journaling", "Simulation", "TestSupport", "Timelines", "WidgetModel"]
         ),
         // No products: `make bench` builds them by name.
         .executableTarget(

@@ -43,7 +43,7 @@ struct Serve: AsyncParsableCommand {
             configuration: configuration,
             journal: journal,
             archive: try self.archive(configuration, logger),
-            history: self.inMemory ? nil : { try LogDirectory(path: configuration.dataDirectory) },
+            history: self.history(configuration),
             clock: clock,
             movableClock: movable,
             logger: logger
@@ -90,6 +90,13 @@ struct Serve: AsyncParsableCommand {
             logger.critical("\(error)")
             throw ExitCode.failure
         }
+    }
+
+    /// How the log is opened for a question about the past: beside the journal, so that neither waits for the other.
+    private func history(_ configuration: GatewayConfiguration) -> HistoryQuestions.Opening? {
+        guard !self.inMemory else { return nil }
+        let directory = configuration.dataDirectory
+        return { try LogDirectory(path: directory) }
     }
 
     private static func logger(_ log: GatewayConfiguration.Log) -> Logger {

@@ -63,11 +63,12 @@ struct VerifyReport {
                 value: .array(
                     self.partitions.enumerated().map { index, partition in
                         let replay = self.replays.first { Int($0.partition.rawValue) == index }
+                        let through = replay.map { JSONValue.unsigned($0.through.rawValue) }
                         return .object([
                             .init(name: "partition", value: .int(Int64(index))),
                             .init(name: "entries", value: .int(Int64(partition.entries))),
                             .init(name: "outputs", value: .int(Int64(partition.outputs))),
-                            .init(name: "replayedThrough", value: replay.map { .unsigned($0.through.rawValue) } ?? .null),
+                            .init(name: "replayedThrough", value: through ?? .null),
                             .init(
                                 name: "state",
                                 value: replay.map { .string(Base16.text(of: $0.stateDigest)) } ?? .null

@@ -40,7 +40,7 @@ import WidgetModel
         ) throws(JournalError) -> [OutputEntry] { [] }
     }
 
-    @Test func `at the limit questions are answered, above it they are refused, and below it again answered`() async throws {
+    @Test func `at the limit questions are answered, above it refused, below it again answered`() async throws {
         let (entered, continuation) = AsyncStream.makeStream(of: Void.self)
         let log = HeldLog(entered: continuation)
         let questions = HistoryQuestions(concurrentMax: 2) { log }

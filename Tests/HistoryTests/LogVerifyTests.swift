@@ -117,7 +117,8 @@ private let planted: [PlantedFault] = [
     },
     PlantedFault("a bit of a checksum", .checksum, .entries, partition: 0, 20) { surgeon, _ in
         try surgeon.sql("UPDATE entries_0 SET checksum = checksum + 1 WHERE position = 20", file: 0)
-    }, PlantedFault("a row cut short", .framing, .entries, partition: 0, 21) { surgeon, _ in
+    },
+    PlantedFault("a row cut short", .framing, .entries, partition: 0, 21) { surgeon, _ in
         try surgeon.sql(
             "UPDATE entries_0 SET bytes = CAST(substr(bytes, 1, length(bytes) - 2) AS BLOB) WHERE position = 21",
             file: 0

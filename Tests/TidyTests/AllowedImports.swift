@@ -20,7 +20,7 @@ enum AllowedImports {
         "HTTPTransport": ["HTTP2", "TLS", "WidgetModel"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel"],
         // Composition, and the programs.
-        "Simulation": ["APNSWire", "Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
+        "Simulation": ["APNSWire", "Engine", "History", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
         "Gateway": [
             "APNSWire", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling", "TLS",
             "TimelineProviding", "Timelines",

@@ -232,8 +232,9 @@ package struct InstanceReplay {
         self.engine.forEachDecision(from: count) { traced in
             if traced.instance == self.trace.address { decisions.append(traced.decision) }
         }
-        guard isAbout == true || !decisions.isEmpty else { return }
         let after = self.engine.instance(self.trace.address)
+        // A host's own affairs are no step of a widget that it does not show.
+        guard !decisions.isEmpty || isAbout == true && (before != nil || after != nil) else { return }
         let reload = self.issued()
         let served = reload.map { self.engine.pushes(servedBy: $0.id) } ?? []
         let out = Set((after?.outstanding ?? []).map(\.id))

@@ -39,7 +39,8 @@ extension InstanceTrace {
             lines.append("waits: \(pending.cause.name)\(push)\(wait)")
         }
         for reload in last.outstanding {
-            lines.append("on its way since \(TraceWords.time(reload.issuedAt)): reload \(reload.id), not acknowledged yet")
+            let issued = TraceWords.time(reload.issuedAt)
+            lines.append("on its way since \(issued): reload \(reload.id), not acknowledged yet")
         }
         if let next = last.timeline?.nextRequest { lines.append("its timeline asks again at \(TraceWords.time(next))") }
         if last.pending.isEmpty, last.outstanding.isEmpty { lines.append("nothing waits for it") }

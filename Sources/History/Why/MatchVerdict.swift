@@ -82,7 +82,8 @@ package struct MatchVerdict: Hashable, Sendable {
         }
         if let when = instance.when {
             for part in when.parts {
-                let found = part.field == nil ? .of(push.attributes) : push.attributes[part.name].map { JSONValue.of($0) }
+                let attribute = push.attributes[part.name].map { JSONValue.of($0) }
+                let found = part.field == nil ? .of(push.attributes) : attribute
                 add("when.\(part.name)", part.wanted, found, part.holds(for: push.attributes))
             }
         }

@@ -50,8 +50,8 @@ enum TraceWords {
     }
 
     static func budget(_ view: BudgetView) -> String {
-        let charged = "\(view.charged) of \(view.allowance) charged (pushes \(view.pushesCharged) of \(view.pushAllowance))"
-        return "\(charged), window until \(Self.time(view.windowEnd))"
+        let pushes = "pushes \(view.pushesCharged) of \(view.pushAllowance)"
+        return "\(view.charged) of \(view.allowance) charged (\(pushes)), window until \(Self.time(view.windowEnd))"
     }
 
     /// What a record other than a push was, in a few words.

@@ -114,8 +114,10 @@ extension LogDirectory {
         return format
     }
 
+    /// The numbers of the files that belong to the log, ascending.
     static func logFileNumbers(in path: String) throws(JournalError) -> [Int] {
-        try self.fileNames(in: path).compactMap { LogFileName.number(of: $0) }.sorted()
+        let first = try LogTrimming.firstFile(in: path)
+        return try self.fileNames(in: path).compactMap { LogFileName.number(of: $0) }.filter { $0 >= first }.sorted()
     }
 
     /// The names of what is in a directory, sorted.

@@ -63,18 +63,19 @@ package struct LogSurvey {
     /// The numbers of the files there are; those that are missing are told.
     private mutating func numbers() -> [Int] {
         let numbers: [Int]
+        let first: Int
         do throws(JournalError) {
+            first = try LogTrimming.firstFile(in: self.path)
             numbers = try LogDirectory.logFileNumbers(in: self.path)
         } catch {
             self.note(LogFault(.file, error.message))
             return []
         }
         let begun = self.begun()
-        guard let lowest = numbers.first, let highest = numbers.last else {
+        guard let highest = numbers.last else {
             if begun > 0 { self.note(LogFault(.file, file: LogFileName.name(of: begun), "the file is missing")) }
             return []
         }
-        let first = LogTrimming.lowestLegalFile(in: self.path, present: lowest)
         for number in first...max(first, highest, begun) where !numbers.contains(number) {
             self.note(LogFault(.file, file: LogFileName.name(of: number), "the file is missing"))
         }
@@ -195,7 +196,8 @@ package struct LogSurvey {
             guard let sentence = try WriteAheadLog(path: "\(self.path)/\(name)").fault else { return }
             let tails = self.partitions.prefix(16).enumerated().map { "\($0.offset) at \($0.element.tail)" }
             let ends = "partitions end now: \(tails.joined(separator: ", "))"
-            self.note(LogFault(.tail, file: name, position: self.partitions.first?.tail.rawValue, "\(sentence); \(ends)"))
+            let tail = self.partitions.first?.tail.rawValue
+            self.note(LogFault(.tail, file: name, position: tail, "\(sentence); \(ends)"))
         } catch {
             self.note(LogFault(.file, file: name, error.message))
         }
@@ -227,12 +229,19 @@ package struct LogSurvey {
     }
 }
 
-/// What trimming may have taken away from the front of a log.
+/// What trimming has taken away from the front of a log.
 enum LogTrimming {
-    /// The first file that has to be there.
-    ///
-    /// - Parameter present: The lowest one that is.
-    static func lowestLegalFile(in path: String, present: Int) -> Int { 1 }
+    /// The first file that belongs to the log: the number that the file `trimmed` holds, 1 if there is none. Files below it
+    /// may still be there, after a crash.
+    static func firstFile(in path: String) throws(JournalError) -> Int {
+        guard LogDirectory.size(of: path + "/trimmed") > 0 else { return 1 }
+        let bytes = try PosixFile(path: path + "/trimmed", flags: O_RDONLY).readAll(bytesMax: 32)
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard text.hasSuffix("\n"), let number = Int(text.dropLast()), number > 0 else {
+            throw JournalError(.corrupt, "\(path)/trimmed does not hold the number of a log file")
+        }
+        return number
+    }
 }
 
 /// Whether a gateway has a data directory.

@@ -62,7 +62,8 @@ struct RowWalk {
         }
         if time < self.ends[index].tail.logTime {
             let back = (self.ends[index].tail.logTime - time).milliseconds
-            self.note(.time, partition, .entries, position, "its time is \(back) ms before that of the entry ahead of it")
+            let sentence = "its time is \(back) ms before that of the entry ahead of it"
+            self.note(.time, partition, .entries, position, sentence)
         }
         self.ends[index].tail.logTime = max(self.ends[index].tail.logTime, time)
     }

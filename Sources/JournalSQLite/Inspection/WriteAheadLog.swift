@@ -49,7 +49,8 @@ struct WriteAheadLog {
             if Self.word(bytes, offset + 4) != 0 { committed = frame }
             offset = end
         }
-        return frame == committed ? nil : Self.sentence(committed + 1, "begins a commit that was not finished", committed)
+        if frame == committed { return nil }
+        return Self.sentence(committed + 1, "begins a commit that was not finished", committed)
     }
 
     private static func sentence(_ frame: Int, _ what: String, _ committed: Int) -> String {

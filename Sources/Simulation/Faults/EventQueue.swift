@@ -16,6 +16,8 @@ struct EventQueue<Event: Sendable>: Sendable {
 
     var isEmpty: Bool { self.items.isEmpty }
     var count: Int { self.items.count }
+    /// When the next one happens.
+    var next: Int64? { self.items.first?.at }
 
     mutating func put(_ event: Event, at: Int64) {
         self.items.append(Item(at: at, number: self.number, event: event))

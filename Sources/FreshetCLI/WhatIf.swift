@@ -1,0 +1,119 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import History
+import JournalSQLite
+import Journaling
+import Simulation
+import WidgetModel
+
+/// `freshet what-if`
+struct WhatIf: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "what-if",
+        abstract: "Run the log again under another budget policy, and show the difference.",
+        discussion: """
+            The policy is a file as in deploy/policies. The log is run twice side by side: as it was, and with the policy \
+            in the place of the one that each kind (or --kind, of --app) had. What people and senders did is the same; \
+            what hosts answered to reloads that never were is estimated from the nearest earlier answer, and how many \
+            those are is told (docs/history.md).
+
+              freshet what-if --policy deploy/policies/trmnl.yaml --since 24h --html what-if.html
+
+            Exit codes: 0 done, 1 the log cannot be read or replayed, 78 the policy is faulty.
+            """
+    )
+
+    @Option(help: "The policy, a YAML file.") var policy: String
+    @Option(help: "How far back from the log's end is measured: 90m, 24h or 2d.") var since = "24h"
+    @OptionGroup var data: DataOptions
+    @Option(help: "Only for this app's kinds.") var app: String?
+    @Option(help: "Only for this kind.") var kind: String?
+    @Option(help: "A widget that a push finds waiting for longer is starved.") var starvedAfter = "4h"
+    @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file"))
+    var json: String?
+    @Option(help: ArgumentHelp("Write a page of charts that needs nothing else.", valueName: "file"))
+    var html: String?
+
+    func validate() throws {
+        guard HistorySpan.parse(self.since) != nil, HistorySpan.parse(self.starvedAfter) != nil else {
+            throw ValidationError("--since and --starved-after take a length of time, as in 90m, 24h or 2d")
+        }
+    }
+
+    func run() async throws {
+        let rewrite = try self.rewrite()
+        let log = try self.data.open()
+        let starved = HistorySpan.parse(self.starvedAfter) ?? .hours(4)
+        let span = HistorySpan.parse(self.since) ?? .hours(24)
+        let partitions = (0..<log.format.partitions).map { PartitionID(UInt16($0)) }
+        let end = partitions.map { log.newestTime($0) }.max() ?? log.format.createdAt
+        let since = end - span
+        let report: WhatIfReport
+        do {
+            let total = partitions.reduce(0) { $0 + Int(((try? log.tail($1)) ?? .start).rawValue) }
+            let bar = ProgressBar(total: total, isQuiet: self.data.quiet)
+            let runs = try await Self.runs(partitions, log, bar) { partition in
+                let engine = EmptyStart().engine(of: partition, among: partitions.count, notAfter: since)
+                return TwinRun(engine, rewrite, since: since, starvedAfter: starved)
+            }
+            bar.finish()
+            report = WhatIfReport(rewrite, since: since, starvedAfter: starved, runs)
+        } catch {
+            Output.standardError("\(self.data.directory): \(error)")
+            throw ExitCode(1)
+        }
+        if let html { try Data(report.pageText.utf8).write(to: URL(filePath: html)) }
+        if let json {
+            let text = Data(report.jsonText)
+            if json == "-" { FileHandle.standardOutput.write(text) } else { try text.write(to: URL(filePath: json)) }
+        }
+        if !self.data.quiet, self.json != "-" { print(report.text, terminator: "") }
+    }
+
+    /// Runs the partitions side by side.
+    private static func runs(
+        _ partitions: [PartitionID],
+        _ log: LogDirectory,
+        _ bar: ProgressBar,
+        make: (PartitionID) throws -> TwinRun
+    ) async throws -> [TwinRun] {
+        try await withThrowingTaskGroup(of: TwinRun.self) { group in
+            for partition in partitions {
+                var run = try make(partition)
+                group.addTask {
+                    while case let entries = try log.read(partition, from: run.position.next, entriesMax: 256),
+                        !entries.isEmpty
+                    {
+                        for entry in entries {
+                            try run.take(entry)
+                            bar.advance()
+                        }
+                    }
+                    try run.finish()
+                    return run
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
+    /// What is to be different, or every fault of the policy on standard error and exit code 78 (EX_CONFIG).
+    private func rewrite() throws -> PolicyRewrite {
+        guard let text = try? String(contentsOf: URL(filePath: self.policy), encoding: .utf8) else {
+            Output.standardError("\(self.policy): cannot be read")
+            throw ExitCode(78)
+        }
+        do {
+            let policy = try PolicyFile.parse(text, name: self.policy)
+            return PolicyRewrite(
+                policy,
+                app: self.app.map { BundleID($0) },
+                kind: self.kind.map { WidgetKind($0) }
+            )
+        } catch {
+            Output.standardError("\(error)")
+            throw ExitCode(78)
+        }
+    }
+}

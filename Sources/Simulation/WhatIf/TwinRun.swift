@@ -1,0 +1,258 @@
+package import Engine
+package import Journaling
+package import WidgetModel
+
+/// One partition's log run twice side by side: under the policies that were in force, and under another one.
+///
+/// What people, hosts and senders did is the same in both. What hosts answered to reloads is not: a reload that went out in
+/// both at about the same moment has the answer that it had; one that is new has an answer estimated by an ``AnswerBook``;
+/// an answer to a reload that never was is left out. Time passes in the other run as a gateway would have let it: a tick
+/// whenever a timer is due.
+package struct TwinRun: Sendable {
+    package private(set) var actual: WhatIfMeasures
+    package private(set) var other: WhatIfMeasures
+    /// How many reloads of the other run had the answer that was given, and how many an estimated one.
+    package private(set) var answersKept = 0
+    package private(set) var answersEstimated = 0
+    /// The newest entry that was taken, and its time.
+    package private(set) var position: LogPosition
+    package private(set) var until: Instant
+
+    private let rewrite: PolicyRewrite
+    private let since: Instant
+    private var first: Engine
+    private var second: Engine
+    private var output = EngineOutput()
+    /// Entries of the other run have positions of their own, since it has other ticks.
+    private var otherPosition: LogPosition
+    private var book = AnswerBook()
+    private var answers = EventQueue<ReloadEffect>()
+    /// Reloads that are out, by whom they wake: the first's not yet matched with one of the second, and the reverse.
+    private var unmatchedFirst: [String: [ReloadEffect]] = [:]
+    private var unmatchedSecond: [String: [ReloadEffect]] = [:]
+    /// What the second's reload is called that goes with a reload of the first.
+    private var partners: [ReloadID: ReloadID] = [:]
+    private var matchedSecond: Set<ReloadID> = []
+    private var outstanding: [ReloadID: ReloadEffect] = [:]
+
+    /// How far apart two reloads may go out and still be the same one.
+    private static let tolerance = Interval.seconds(10)
+
+    package init(_ engine: Engine, _ rewrite: PolicyRewrite, since: Instant, starvedAfter: Interval) {
+        self.first = engine
+        self.second = engine
+        self.rewrite = rewrite
+        self.since = since
+        self.position = engine.position
+        self.otherPosition = engine.position
+        self.until = engine.time
+        self.actual = WhatIfMeasures(since: since, starvedAfter: starvedAfter)
+        self.other = self.actual
+    }
+
+    /// Takes the next entry.
+    package mutating func take(_ entry: LogEntry) throws(EngineFault) {
+        try self.passOther(to: entry.logTime)
+        if entry.logTime >= self.since {
+            self.actual.begin(self.first)
+            self.other.begin(self.second)
+        }
+        self.otherPosition = self.otherPosition.next
+        let bytes = entry.bytes
+        var index = 0
+        for range in entry.records {
+            let record: Record
+            do throws(ByteFault) {
+                var reader = ByteReader(bytes, in: range)
+                record = try Record(from: &reader)
+            } catch {
+                throw .damaged(entry.position, error)
+            }
+            try self.applyFirst(record, bytes, range, index, entry)
+            if let record = self.translated(record) {
+                try self.applySecond(record, at: entry.logTime, isNewEntry: false)
+            }
+            index += 1
+        }
+        self.position = entry.position
+        self.until = max(self.until, entry.logTime)
+    }
+
+    package mutating func finish() throws(EngineFault) {
+        try self.passOther(to: self.until)
+        self.actual.end(self.first)
+        self.other.end(self.second)
+    }
+
+    // MARK: - As it was
+
+    private mutating func applyFirst(
+        _ record: Record,
+        _ bytes: [UInt8],
+        _ range: Range<Int>,
+        _ index: Int,
+        _ entry: LogEntry
+    ) throws(EngineFault) {
+        let number = self.first.decisionCount
+        self.output.removeAll()
+        try self.first.apply(
+            bytes,
+            in: range,
+            recordIndex: index,
+            at: entry.position,
+            logTime: entry.logTime,
+            into: &self.output
+        )
+        self.actual.take(self.first, since: number)
+        for (reloads, key) in Self.units(of: self.output.effects) {
+            for reload in reloads {
+                self.outstanding[reload.id] = reload
+                let served = self.first.pushes(servedBy: reload.id).count
+                self.actual.noteServed(served, app: reload.app, kind: reload.kind, at: self.first.time)
+            }
+            self.match(reloads[0], key, isFirst: true)
+        }
+        self.learn(record, at: self.first.time)
+    }
+
+    /// Keeps what a host answered.
+    private mutating func learn(_ record: Record, at now: Instant) {
+        switch record {
+        case .timeline(let report):
+            guard let id = report.reload, let reload = self.outstanding.removeValue(forKey: id) else { return }
+            let latency = now - reload.issuedAt
+            let answer = AnswerBook.Answer(timeline: report.timeline, receivedAt: now, latency: latency)
+            self.book.note(answer, to: reload)
+        case .delivery(let report):
+            guard let reload = self.outstanding.removeValue(forKey: report.reload) else { return }
+            guard case .acknowledged = report.result else { return }
+            let answer = AnswerBook.Answer(timeline: nil, receivedAt: now, latency: now - reload.issuedAt)
+            self.book.note(answer, to: reload)
+        default: return
+        }
+    }
+
+    // MARK: - As it would have been
+
+    /// Lets time pass in the other run: its own timers, and answers that are estimated.
+    private mutating func passOther(to instant: Instant) throws(EngineFault) {
+        while true {
+            let timer = self.second.nextTimer.map { max($0, self.second.time).milliseconds } ?? .max
+            let answer = self.answers.next ?? .max
+            guard min(timer, answer) <= instant.milliseconds else { return }
+            if timer <= answer {
+                try self.applySecond(.tick, at: Instant(milliseconds: timer), isNewEntry: true)
+            } else if let (at, reload) = self.answers.take() {
+                try self.answer(reload, at: Instant(milliseconds: at))
+            }
+        }
+    }
+
+    /// Gives an estimated answer, unless the reload has turned out to be one that had an answer.
+    private mutating func answer(_ reload: ReloadEffect, at now: Instant) throws(EngineFault) {
+        guard !self.matchedSecond.contains(reload.id), let answer = self.book.estimate(for: reload) else { return }
+        let id = reload.id.instance
+        self.answersEstimated += now >= self.since ? 1 : 0
+        let record: Record =
+            answer.timeline.map { timeline in
+                .timeline(
+                    TimelineReport(host: id.host, instance: id.instance, reload: reload.id, timeline: timeline)
+                )
+            } ?? .delivery(DeliveryReport(reload: reload.id, result: .acknowledged))
+        try self.applySecond(record, at: now, isNewEntry: true)
+    }
+
+    /// What of a record also happened in the other run; nil if it did not.
+    private mutating func translated(_ record: Record) -> Record? {
+        switch record {
+        case .tick: return nil
+        case .settings(let settings): return .settings(self.rewrite.applied(to: settings))
+        case .delivery(var report):
+            guard let partner = self.partner(of: report.reload) else { return nil }
+            report.reload = partner
+            return .delivery(report)
+        case .timeline(var report):
+            guard let reload = report.reload else { return record }
+            guard let partner = self.partner(of: reload) else { return nil }
+            report.reload = partner
+            return .timeline(report)
+        case .signal(var signal):
+            guard case .entryShown(let reload, let date) = signal.event else { return record }
+            guard let partner = self.partner(of: reload, counts: false) else { return nil }
+            signal.event = .entryShown(partner, date: date)
+            return .signal(signal)
+        case .push, .register, .unregister, .appReload, .invalidate, .order, .channel: return record
+        }
+    }
+
+    private mutating func partner(of reload: ReloadID, counts: Bool = true) -> ReloadID? {
+        guard let partner = self.partners[reload] else { return nil }
+        if counts, self.first.time >= self.since { self.answersKept += 1 }
+        return partner
+    }
+
+    private mutating func applySecond(_ record: Record, at now: Instant, isNewEntry: Bool) throws(EngineFault) {
+        if isNewEntry { self.otherPosition = self.otherPosition.next }
+        let bytes = record.bytes
+        let number = self.second.decisionCount
+        self.output.removeAll()
+        try self.second.apply(
+            bytes,
+            in: bytes.indices,
+            recordIndex: 0,
+            at: self.otherPosition,
+            logTime: now,
+            into: &self.output
+        )
+        self.other.take(self.second, since: number)
+        for (reloads, key) in Self.units(of: self.output.effects) {
+            for reload in reloads {
+                let served = self.second.pushes(servedBy: reload.id).count
+                self.other.noteServed(served, app: reload.app, kind: reload.kind, at: self.second.time)
+            }
+            if let estimate = self.book.estimate(for: reloads[0]) {
+                self.answers.put(reloads[0], at: estimate.receivedAt.milliseconds)
+            }
+            self.match(reloads[0], key, isFirst: false)
+        }
+    }
+
+    // MARK: - Which reload is which
+
+    /// What is answered together: a reload of one widget, or a push to a token; with whom it wakes.
+    private static func units(of effects: [Effect]) -> [(reloads: [ReloadEffect], key: String)] {
+        effects.compactMap { effect in
+            switch effect {
+            case .reload(let reload): ([reload], reload.id.instance.description)
+            case .push(let push):
+                (
+                    push.members.map(\.reload),
+                    push.isControl ? push.id.instance.description : push.host.rawValue
+                )
+            case .invalidation: nil
+            }
+        }
+    }
+
+    /// Finds the reload of the other run that a reload is the same as.
+    private mutating func match(_ reload: ReloadEffect, _ key: String, isFirst: Bool) {
+        var waiting = (isFirst ? self.unmatchedSecond[key] : self.unmatchedFirst[key]) ?? []
+        waiting.removeAll { reload.issuedAt - $0.issuedAt > Self.tolerance }
+        let partner = waiting.popLast()
+        if isFirst {
+            self.unmatchedSecond[key] = waiting.isEmpty ? nil : waiting
+        } else {
+            self.unmatchedFirst[key] = waiting.isEmpty ? nil : waiting
+        }
+        guard let partner else {
+            var own = (isFirst ? self.unmatchedFirst[key] : self.unmatchedSecond[key]) ?? []
+            own.removeAll { reload.issuedAt - $0.issuedAt > Self.tolerance }
+            own.append(reload)
+            if isFirst { self.unmatchedFirst[key] = own } else { self.unmatchedSecond[key] = own }
+            return
+        }
+        let (mine, others) = isFirst ? (reload.id, partner.id) : (partner.id, reload.id)
+        self.partners[mine] = others
+        self.matchedSecond.insert(others)
+    }
+}

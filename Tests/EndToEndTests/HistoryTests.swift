@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+/// What is asked of a log, through the program and through the gateway.
+@Suite struct HistoryTests {
+    private static let instance = "host-1:scores-0"
+
+    /// A gateway with a widget that was pushed to, and the push's id.
+    private static func pushed(extra: String = "") async throws -> (gateway: TestGateway, bearer: String) {
+        let gateway = try await TestGateway.start(partitions: 2, extra: extra)
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        for team in ["seahawks", "mariners"] {
+            let answer = try await gateway.curl(
+                "POST",
+                "\(gateway.hostURL)/v1/apps/\(TestGateway.app)/reload",
+                bearer: bearer,
+                body: #"{"kind":"scores","match":{"team":"\#(team)"}}"#
+            )
+            #expect(answer.status == 200, "\(answer.body)")
+            let push = try await Command.run(
+                TestGateway.program,
+                [
+                    "send", "--port", "\(gateway.pushPort)", "--ca", gateway.ca, "--key", gateway.key, "--kid",
+                    TestGateway.kid, "--team", TestGateway.team, "--app", TestGateway.app, "--kind", "scores",
+                    "--match", #"{"team":["\#(team)"]}"#, "--priority", "10",
+                ]
+            )
+            #expect(push.status == 0, "\(push.errors)")
+        }
+        return (gateway, bearer)
+    }
+
+    @Test func `why tells the same of the data directory and through the gateway`() async throws {
+        let (gateway, _) = try await Self.pushed()
+        let answer = try await gateway.curl("GET", "\(gateway.opsURL)/v1/instances/\(Self.instance)/why?since=1h")
+        #expect(answer.status == 200, "\(answer.body)")
+        let pushes = answer.json["pushes"] as? [[String: Any]] ?? []
+        #expect(pushes.count == 1)
+        let conditions = pushes.first?["conditions"] as? [[String: Any]] ?? []
+        #expect(conditions.map { $0["name"] as? String } == ["app", "kind", "team"])
+        let misses = answer.json["misses"] as? [String: Any] ?? [:]
+        #expect(misses["count"] as? Int == 1)
+        #expect((misses["by"] as? [String: Int]) == ["team": 1])
+
+        let offline = try await Command.run(
+            TestGateway.program,
+            ["why", Self.instance, "--data", "\(gateway.folder)/data", "--json"]
+        )
+        #expect(offline.status == 0, "\(offline.errors)")
+        let told = try JSONSerialization.jsonObject(with: Data(offline.output.utf8)) as? [String: Any]
+        #expect((told?["pushes"] as? [[String: Any]])?.count == 1)
+        let text = try await Command.run(
+            TestGateway.program,
+            ["why", Self.instance, "--server", gateway.opsURL, "--ca", gateway.ca]
+        )
+        #expect(text.status == 0, "\(text.errors)")
+        #expect(text.output.contains("matched: app = \(TestGateway.app), kind = scores, team = seahawks"))
+        #expect(text.output.contains("1 because of team"))
+        await gateway.stop()
+    }
+
+    @Test func `why says what is wrong with a question`() async throws {
+        let (gateway, _) = try await Self.pushed()
+        let why = "\(gateway.opsURL)/v1/instances"
+        #expect(try await gateway.curl("GET", "\(why)/host-1:none/why").reason == "unknown-instance")
+        #expect(try await gateway.curl("GET", "\(why)/host-1/why").reason == "bad-request")
+        #expect(try await gateway.curl("GET", "\(why)/\(Self.instance)/why?since=soon").reason == "bad-request")
+        let program = TestGateway.program
+        let data = "\(gateway.folder)/data"
+        #expect(try await Command.run(program, ["why", "host-1:none", "--data", data]).status == 2)
+        #expect(try await Command.run(program, ["why", Self.instance, "--data", "\(data)/none"]).status == 1)
+        #expect(try await Command.run(program, ["why", "host-1"]).status == 64)
+        await gateway.stop()
+    }
+
+    @Test func `a log is verified, counted and exported beside its gateway and without it`() async throws {
+        let (gateway, _) = try await Self.pushed()
+        let data = "\(gateway.folder)/data"
+        for isRunning in [true, false] {
+            if !isRunning { #expect(await gateway.drain() == 0) }
+            let verify = try await Command.run(TestGateway.program, ["log", "verify", "--data", data])
+            #expect(verify.status == 0, "\(verify.output)")
+            #expect(verify.output.hasSuffix("good\n"))
+            let stats = try await Command.run(TestGateway.program, ["log", "stats", "--data", data, "--json"])
+            let counted = try JSONSerialization.jsonObject(with: Data(stats.output.utf8)) as? [String: Any]
+            let kinds = counted?["kinds"] as? [String: [String: Int]] ?? [:]
+            // One for each of two partitions.
+            #expect(kinds["push"]?["records"] == 4)
+            #expect(kinds["register"]?["records"] == 1)
+            let export = try await Command.run(
+                TestGateway.program,
+                ["log", "export", "--data", data, "--kind", "register"]
+            )
+            let lines = export.output.split(separator: "\n")
+            #expect(lines.count == 1)
+            #expect(lines.first?.contains(#""record":"register","host":"host-1","token":"00000000…""#) ?? false)
+        }
+        try FileManager.default.removeItem(atPath: "\(data)/format")
+        let verify = try await Command.run(TestGateway.program, ["log", "verify", "--data", data])
+        #expect(verify.status == 1)
+        #expect(verify.output.contains("FAULT file: format"))
+        await gateway.stop()
+    }
+}
