@@ -102,4 +102,35 @@ import Testing
         #expect(verify.output.contains("FAULT file: format"))
         await gateway.stop()
     }
+
+    @Test func `a backup of a running gateway is restored, and a gateway goes on from it`() async throws {
+        let (gateway, bearer) = try await Self.pushed()
+        let backup = "\(gateway.folder)/backup"
+        let made = try await Command.run(
+            TestGateway.program,
+            ["backup", "--data", "\(gateway.folder)/data", "--to", backup]
+        )
+        #expect(made.status == 0, "\(made.errors)")
+        let again = try await Command.run(
+            TestGateway.program,
+            ["backup", "--data", "\(gateway.folder)/data", "--to", backup]
+        )
+        #expect(again.status == 1)
+        #expect(again.errors.contains("is not empty"))
+        _ = try await gateway.register(2, teams: ["kraken"], bearer: bearer)
+        await gateway.crash()
+        try FileManager.default.removeItem(atPath: "\(gateway.folder)/data")
+        let restored = try await Command.run(
+            TestGateway.program,
+            ["restore", "--from", backup, "--data", "\(gateway.folder)/data"]
+        )
+        #expect(restored.status == 0, "\(restored.errors)")
+        let second = try await TestGateway.start(in: gateway.folder, partitions: 2)
+        let known = try await second.curl("GET", "\(second.opsURL)/v1/instances/\(Self.instance)")
+        #expect(known.status == 200, "\(known.body)")
+        // What came after the backup is not in it.
+        let unknown = try await second.curl("GET", "\(second.opsURL)/v1/instances/host-2:scores-0")
+        #expect(unknown.status == 404)
+        await second.stop()
+    }
 }

@@ -27,7 +27,8 @@ enum AllowedImports {
             "WidgetModel",
         ],
         "FreshetCLI": [
-            "APNSWire", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite", "Journaling",
+            "APNSWire", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
+            "Journaling",
             "Simulation", "TLS", "Timelines", "WidgetModel",
         ],
         // C libraries: no Swift in them.

@@ -143,6 +143,12 @@ extension LogDirectory {
         return Int(status.st_size)
     }
 
+    static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        // Sound: the path is only read during the call, and the status is a local.
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Where each partition stands at the end of the newest file.
     private static func ends(of newest: LogReader.File?, partitions: Int) throws(JournalError) -> [PartitionStart] {
         guard let newest else { return Array(repeating: PartitionStart(), count: partitions) }
