@@ -71,18 +71,10 @@ struct Why: AsyncParsableCommand {
 
     /// Asks a gateway.
     private func ask(_ server: String) async throws {
-        guard let url = URL(string: server), let host = url.host() else {
-            throw ValidationError("--server takes a URL, as in https://127.0.0.1:9443")
-        }
-        let place = ["--host", host, "--port", "\(url.port ?? 9443)"]
-        let options = try ServerOptions.parse(place + (self.ca.map { ["--ca", $0] } ?? []))
-        var headers = HTTPFields()
-        headers.append("accept", self.json ? "application/json" : "text/plain")
-        if let token = self.token { headers.append("authorization", "bearer \(token)") }
+        let endpoint = try OperatorEndpoint(server, ca: self.ca, token: self.token)
         let id = self.instance.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? self.instance
         let path = "/v1/instances/\(id)/why?since=\(self.since)"
-        let request = HTTPClientRequest(method: "GET", path: path, headers: headers, body: [])
-        let response = try await options.withConnection { try await $0.send(request) }
+        let response = try await endpoint.send("GET", path, accept: self.json ? "application/json" : "text/plain")
         guard response.status == 200 else {
             Output.standardError("the gateway refused: \(response.status) \(response.text)")
             throw ExitCode(2)

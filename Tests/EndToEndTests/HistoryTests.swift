@@ -133,4 +133,25 @@ import Testing
         #expect(unknown.status == 404)
         await second.stop()
     }
+
+    @Test func `a host, or all of an app, is erased at an operator's word`() async throws {
+        let (gateway, bearer) = try await Self.pushed()
+        for number in 2...5 { _ = try await gateway.register(number, teams: ["kraken"], bearer: bearer) }
+        let place = ["--server", gateway.opsURL, "--ca", gateway.ca]
+        let erase = ["erase"] + place
+        let one = try await Command.run(TestGateway.program, erase + ["--host", "host-1"])
+        #expect(one.status == 0, "\(one.errors)")
+        let gone = try await gateway.curl("GET", "\(gateway.opsURL)/v1/instances/\(Self.instance)")
+        #expect(gone.status == 404)
+        #expect(try await Command.run(TestGateway.program, erase + ["--host", "host-1"]).status == 2)
+        let all = try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app, "--json"])
+        #expect(all.output == "{\"removed\":4}\n", "\(all.errors)")
+        #expect(try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app]).status == 2)
+        #expect(try await Command.run(TestGateway.program, erase).status == 64)
+        // What was decided for it before can still be told, as long as the log has it.
+        let why = try await Command.run(TestGateway.program, ["why", Self.instance] + place)
+        #expect(why.status == 0, "\(why.errors)")
+        #expect(why.output.contains("no host shows it any more"))
+        await gateway.stop()
+    }
 }

@@ -96,6 +96,7 @@ package struct OperatorRoutes: Sendable {
             return try await self.order(request)
         }
         if path[1] == "clock", path.count == 2, request.method == "POST" { return try await self.moveClock(request) }
+        if let erased = try await self.erase(path, request) { return erased }
         try HostRoutes.allow(request, "GET")
         return path.count == 2 ? try await self.list(path[1], request) : try await self.item(path, request)
     }

@@ -26,7 +26,7 @@ extension InstanceTrace {
     package var summary: [String] {
         guard let last = self.last else {
             return [
-                self.first == nil
+                self.first == nil && self.steps.isEmpty
                     ? "no host shows it, and none did" : "no host shows it any more"
             ]
         }

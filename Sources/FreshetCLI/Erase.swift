@@ -1,0 +1,44 @@
+import ArgumentParser
+import Foundation
+import HTTPTransport
+
+/// `freshet erase`
+struct Erase: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Remove a host, or every host of an app, from a running gateway.",
+        discussion: """
+            Through the gateway's listener for operators. From then on nothing of them is in any new state; what the log \
+            and backups still hold, and until when, docs/history.md says.
+
+              freshet erase --server https://127.0.0.1:9443 --ca certs/ca.pem --host phone
+
+            Exit codes: 0 removed, 2 refused by the server, or there is no such host.
+            """
+    )
+
+    @Option(help: "The operators' listener, as https://127.0.0.1:9443.") var server: String
+    @Option(help: "The CA that signed its certificate, a PEM file.") var ca: String?
+    @Option(help: "The operator's token, if the gateway wants one.") var token: String?
+    @Option(help: "The host's id.") var host: String?
+    @Option(help: "The bundle id of an app whose hosts are all removed.") var app: String?
+    @Flag(help: "Print JSON.") var json = false
+
+    func validate() throws {
+        guard (self.host == nil) != (self.app == nil) else { throw ValidationError("give --host or --app") }
+    }
+
+    func run() async throws {
+        let endpoint = try OperatorEndpoint(self.server, ca: self.ca, token: self.token)
+        func escaped(_ text: String) -> String {
+            text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+        }
+        let path =
+            self.host.map { "/v1/hosts/\(escaped($0))" } ?? "/v1/apps/\(escaped(self.app ?? ""))/hosts"
+        let response = try await endpoint.send("DELETE", path, accept: "application/json")
+        guard response.status == 200 else {
+            Output.standardError("the gateway refused: \(response.status) \(response.text)")
+            throw ExitCode(2)
+        }
+        print(self.json ? response.text : "removed")
+    }
+}
