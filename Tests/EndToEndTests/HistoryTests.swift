@@ -154,4 +154,36 @@ import Testing
         #expect(why.output.contains("no host shows it any more"))
         await gateway.stop()
     }
+
+    @Test func `what if runs a gateway's log again, and makes a page and numbers of it`() async throws {
+        let (gateway, _) = try await Self.pushed()
+        let policy = "\(gateway.folder)/tight.yaml"
+        try """
+        name: tight
+        source: "https://example.com/tight"
+        date: "2026-11-02"
+        rare: 2
+        typical: 2
+        frequent: 2
+        """.write(toFile: policy, atomically: true, encoding: .utf8)
+        let data = ["--data", "\(gateway.folder)/data"]
+        let page = "\(gateway.folder)/what-if.html"
+        let run = try await Command.run(
+            TestGateway.program,
+            ["what-if", "--policy", policy, "--since", "1h", "--html", page, "--json", "-"] + data
+        )
+        #expect(run.status == 0, "\(run.errors)")
+        let report = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any]
+        #expect(report?["policy"] as? String == "tight")
+        let actual = report?["actual"] as? [String: Any]
+        #expect(((actual?["reloads"] as? [String: Any])?["issued"] as? Int ?? 0) > 0)
+        #expect((actual?["senders"] as? [[String: Any]])?.first?["pushes"] as? Int != nil)
+        let html = try String(contentsOfFile: page, encoding: .utf8)
+        #expect(html.contains("<title>What if: tight – Freshet</title>"))
+        try "nonsense: 1".write(toFile: policy, atomically: true, encoding: .utf8)
+        let bad = try await Command.run(TestGateway.program, ["what-if", "--policy", policy] + data)
+        #expect(bad.status == 78)
+        #expect(bad.errors.contains("nonsense"))
+        await gateway.stop()
+    }
 }
