@@ -167,7 +167,7 @@ extension Engine {
 
     /// From now on the token is answered as removed.
     private mutating func forget(_ token: DeviceToken, ofApp app: UInt32, _ reason: TokenRemoval = .unregistered) {
-        self.tokens.remove(token, reason, at: self.time)
+        self.tokens.remove(token, ofApp: app, reason, at: self.time)
         self.output.directory.append(.removed(token, app: self.apps.apps[Int(app)].id, reason, at: self.time))
     }
 

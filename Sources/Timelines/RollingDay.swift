@@ -84,9 +84,14 @@ package struct RollingDay: Sendable {
         }
     }
 
-    /// For digests of a state.
+    /// For digests and snapshots of a state.
     package func encode(into writer: inout ByteWriter) {
         writer.write(signed: self.newest)
         for word in 0..<5 { writer.write(fixed64: self.bits[word]) }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.newest = try reader.readSigned()
+        for word in 0..<5 { self.bits[word] = try reader.readFixed64() }
     }
 }

@@ -73,10 +73,22 @@ package struct TunedWindows: Sendable {
 }
 
 extension TunedWindows {
-    /// For digests of a state.
+    /// For digests and snapshots of a state.
     package func encode(into writer: inout ByteWriter) {
         writer.write(signed: self.startMinute)
         writer.write(signed: self.lengthMinutes)
         for hour in 0..<24 { writer.write(varint: UInt64(self.views[hour])) }
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.startMinute = try reader.readSigned()
+        let start = reader.offset
+        self.lengthMinutes = try reader.readSigned()
+        guard self.lengthMinutes > 0 else { throw .invalid(offset: start) }
+        for hour in 0..<24 {
+            let start = reader.offset
+            guard let views = UInt16(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
+            self.views[hour] = views
+        }
     }
 }

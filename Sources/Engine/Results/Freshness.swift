@@ -49,6 +49,17 @@ package struct Freshness: Hashable, Sendable {
         return counted
     }
 
+    func encode(into writer: inout ByteWriter) {
+        writer.write(each: self.counts) { $0.write(count: $1) }
+    }
+
+    init(from reader: inout ByteReader) throws(ByteFault) {
+        self.counts = try reader.readEach { (reader) throws(ByteFault) in
+            Int(truncatingIfNeeded: try reader.readVarint() & (1 << 62 - 1))
+        }
+        self.count = self.counts.reduce(0, &+)
+    }
+
     private static func bucket(of value: UInt64) -> Int {
         let exponent = max(0, (UInt64.bitWidth - 1 - value.leadingZeroBitCount) - Self.subBucketBits)
         return exponent << Self.subBucketBits + Int(value >> UInt64(exponent))

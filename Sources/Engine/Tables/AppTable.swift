@@ -43,6 +43,11 @@ struct AppTable: Sendable {
         var ownPausedUntil = Int64.min
         fileprivate(set) var pausedUntil = Int64.min
 
+        /// A kind that was read back; ``AppTable/refreshPause(of:)`` when its app is there.
+        init(app: UInt32, schema: KindSchema, budget: BudgetPolicy, usesLocation: Bool) {
+            self.init(app: app, KindSettings(schema: schema, budget: budget, usesLocation: usesLocation))
+        }
+
         init(app: UInt32, _ settings: KindSettings) {
             self.app = app
             self.schema = settings.schema
@@ -67,6 +72,15 @@ struct AppTable: Sendable {
 
     init(seed: UInt64) {
         self.names = NameTable(seed: seed)
+    }
+
+    /// The apps and kinds that were read back.
+    init(seed: UInt64, apps: [App], kinds: [Kind]) {
+        self.init(seed: seed)
+        for app in apps { _ = self.names.intern(app.id.rawValue) }
+        self.apps = apps
+        self.kinds = kinds
+        for kind in kinds.indices { self.refreshPause(of: UInt32(kind)) }
     }
 
     /// The number of a configured app.

@@ -21,13 +21,21 @@ struct DecisionLog: Sendable {
         let hasPush: Bool
     }
 
-    private var entries: [Entry] = []
+    /// In the ring's order.
+    private(set) var entries: [Entry] = []
     private(set) var capacity: Int
     /// How many decisions were ever noted; the next one's number.
     private(set) var count: UInt64 = 0
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)
+    }
+
+    /// The log of entries that were read back.
+    init(capacity: Int, entries: [Entry], count: UInt64) {
+        self.init(capacity: capacity)
+        self.entries = entries
+        self.count = count
     }
 
     /// Notes a decision and returns its number.

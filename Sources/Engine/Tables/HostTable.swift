@@ -51,7 +51,7 @@ struct HostTable: Sendable {
         let count: Int
     }
 
-    private var rows = Slab<Row>()
+    private(set) var rows = Slab<Row>()
     private var index = SlotIndex()
     private var places: [Name] = []
     private var names: [UInt8] = []
@@ -61,6 +61,17 @@ struct HostTable: Sendable {
 
     init(seed: UInt64) {
         self.seed = seed
+    }
+
+    /// The table of rows that were read back. O(rows).
+    init(seed: UInt64, rows: Slab<Row>) {
+        self.seed = seed
+        self.rows = rows
+        self.places = Array(repeating: Name(offset: 0, count: 0), count: rows.end)
+        for slot in rows.usedSlots() {
+            self.index.insert(ByteHash.of(rows[slot].id.rawValue, seed: seed), slot)
+            self.place(slot)
+        }
     }
 
     var count: Int { self.rows.count }

@@ -130,9 +130,19 @@ struct InstanceTable: Sendable {
         let acceptedAt: Instant
     }
 
-    private var rows = Slab<Row>()
-    private var days = Slab<RollingDay>()
+    private(set) var rows = Slab<Row>()
+    private(set) var days = Slab<RollingDay>()
     private(set) var details: [Details] = []
+
+    /// An empty table.
+    init() {}
+
+    /// The table of rows that were read back; one of `details` for each number that was ever given out.
+    init(rows: Slab<Row>, details: [Details], days: Slab<RollingDay>) {
+        self.rows = rows
+        self.details = details
+        self.days = days
+    }
 
     /// Rows in use, those of removed instances included.
     var count: Int { self.rows.count }

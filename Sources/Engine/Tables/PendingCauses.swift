@@ -29,6 +29,14 @@ struct PendingCauses: Sendable {
 
     private(set) var nodes = Slab<Node>()
 
+    /// No causes.
+    init() {}
+
+    /// Causes that were read back.
+    init(nodes: Slab<Node>) {
+        self.nodes = nodes
+    }
+
     var count: Int { self.nodes.count }
 
     @inline(__always)

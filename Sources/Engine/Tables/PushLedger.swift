@@ -35,11 +35,11 @@ struct PushLedger: Sendable {
         var isComplete: Bool { !self.isOpen && self.counts[0] == 0 && self.counts[1] == 0 }
     }
 
-    private var rows = Slab<Row>()
+    private(set) var rows = Slab<Row>()
     /// Beside the rows, since few pushes have one: a row that refers to nothing is copied and dropped for nothing.
     private var collapseIDs: [UInt32: [UInt8]] = [:]
     private var index = SlotIndex()
-    private var complete = (first: PushLedger.none, last: PushLedger.none)
+    private(set) var complete = (first: PushLedger.none, last: PushLedger.none)
     private(set) var completeCount = 0
     /// Totals over all pushes ever, evicted ones included.
     private(set) var matched = 0
@@ -50,6 +50,34 @@ struct PushLedger: Sendable {
 
     init(seed: UInt64) {
         self.seed = seed
+    }
+
+    /// What there is beside the rows.
+    struct Totals: Sendable {
+        var complete = (first: PushLedger.none, last: PushLedger.none)
+        var completeCount = 0
+        var matched = 0
+        var totals = InlineArray<11, Int>(repeating: 0)
+        var failures = InlineArray<3, Int>(repeating: 0)
+    }
+
+    /// The ledger of rows that were read back. O(rows).
+    ///
+    /// - Parameters:
+    ///   - seed: As for an empty one.
+    ///   - rows: The rows.
+    ///   - collapseIDs: Those of the rows that have one.
+    ///   - totals: The rest.
+    init(seed: UInt64, rows: Slab<Row>, collapseIDs: [UInt32: [UInt8]], totals: Totals) {
+        self.seed = seed
+        self.rows = rows
+        self.collapseIDs = collapseIDs
+        self.complete = totals.complete
+        self.completeCount = totals.completeCount
+        self.matched = totals.matched
+        self.totals = totals.totals
+        self.failures = totals.failures
+        for slot in rows.usedSlots() { self.index.insert(self.hash(rows[slot].id), slot) }
     }
 
     var count: Int { self.rows.count }
@@ -112,11 +140,14 @@ struct PushLedger: Sendable {
         self.failures[Int(reason.rawValue)] += 1
     }
 
-    /// Counts a repeat of a push, if the push is still here.
+    /// Counts a repeat of a push, if the push is still here; of several that are equal the newest has it.
     mutating func noteRepeat(_ id: PushID, team: UInt32, contentHash: UInt64) {
-        let found = self.index.find(self.hash(id)) { slot in
+        var found: UInt32?
+        _ = self.index.find(self.hash(id)) { slot in
             let row = self.rows[slot]
-            return row.id == id && row.team == team && row.contentHash == contentHash
+            guard row.id == id, row.team == team, row.contentHash == contentHash else { return false }
+            if found.map({ self.rows[$0].position < row.position }) ?? true { found = slot }
+            return false
         }
         if let found { self.rows[found].repeats += 1 }
     }

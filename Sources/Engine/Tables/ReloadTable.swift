@@ -36,6 +36,14 @@ struct ReloadTable: Sendable {
 
     private(set) var rows = Slab<Row>()
 
+    /// No reloads.
+    init() {}
+
+    /// Reloads that were read back.
+    init(rows: Slab<Row>) {
+        self.rows = rows
+    }
+
     var count: Int { self.rows.count }
 
     subscript(slot: UInt32) -> Row {

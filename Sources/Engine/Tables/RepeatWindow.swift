@@ -10,16 +10,24 @@ struct RepeatWindow: Sendable {
         var matched: UInt32
     }
 
-    private var entries: [Entry] = []
+    private(set) var entries: [Entry] = []
     private var index = SlotIndex()
     /// Where the next entry goes once the ring is full: the oldest one's place.
-    private var oldest = 0
-    private var capacity: Int
+    private(set) var oldest = 0
+    private(set) var capacity: Int
     private let seed: UInt64
 
     init(capacity: Int, seed: UInt64) {
         self.capacity = max(1, capacity)
         self.seed = seed
+    }
+
+    /// The window of entries that were read back. O(entries).
+    init(capacity: Int, seed: UInt64, entries: [Entry], oldest: Int) {
+        self.init(capacity: capacity, seed: seed)
+        self.entries = entries
+        self.oldest = oldest
+        for slot in entries.indices { self.index.insert(self.hash(entries[slot].id), UInt32(slot)) }
     }
 
     /// When the oldest push that is still recognised was accepted.

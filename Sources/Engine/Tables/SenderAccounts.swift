@@ -19,6 +19,14 @@ struct SenderAccounts: Sendable {
 
     private(set) var accounts: [Account] = []
 
+    /// No accounts.
+    init() {}
+
+    /// Accounts that were read back.
+    init(accounts: [Account]) {
+        self.accounts = accounts
+    }
+
     subscript(team: UInt32) -> Account {
         get { Int(team) < self.accounts.count ? self.accounts[Int(team)] : Account() }
         set {

@@ -15,6 +15,29 @@ struct Slab<Row: Sendable>: Sendable {
     private var used = 0
     private(set) var free: [UInt32] = []
 
+    /// No rows.
+    init() {}
+
+    /// Rows that are to be read back, each of them `blank` until it is set.
+    ///
+    /// - Parameters:
+    ///   - end: How many numbers were ever given out.
+    ///   - free: Those that are not in use, in the order in which they were given back.
+    ///   - blank: Any row.
+    init(end: Int, free: [UInt32], blank: Row) {
+        self.used = end
+        self.free = free
+        var first = 0
+        while first < end {
+            let count = min(Self.chunkRows, end - first)
+            var chunk: [Row] = []
+            chunk.reserveCapacity(Self.chunkRows)
+            for _ in 0..<count { chunk.append(blank) }
+            self.chunks.append(chunk)
+            first += count
+        }
+    }
+
     /// All numbers are below this; some of them may be free.
     var end: Int { self.used }
     /// How many rows are in use.

@@ -11,6 +11,8 @@ struct TokenTable: Sendable {
     /// A token that stands for nothing any more.
     struct Removal: Sendable {
         let token: DeviceToken
+        /// The number of the app whose token it was.
+        let app: UInt32
         let at: Instant
         let reason: TokenRemoval
     }
@@ -37,10 +39,21 @@ struct TokenTable: Sendable {
         self.entries[token] = .bound(binding)
     }
 
-    mutating func remove(_ token: DeviceToken, _ reason: TokenRemoval, at now: Instant) {
+    mutating func remove(_ token: DeviceToken, ofApp app: UInt32, _ reason: TokenRemoval, at now: Instant) {
         if self.binding(of: token) != nil { self.boundCount -= 1 }
         self.entries[token] = .removed(at: now)
-        self.removals.append(Removal(token: token, at: now, reason: reason))
+        self.removals.append(Removal(token: token, app: app, at: now, reason: reason))
+    }
+
+    /// Takes in a removal that was read back, before any binding is.
+    mutating func restore(_ removal: Removal) {
+        self.entries[removal.token] = .removed(at: removal.at)
+        self.removals.append(removal)
+    }
+
+    /// Whether a token stands for nothing since this removal, which is then the last word on it.
+    func isLast(_ removal: Removal) -> Bool {
+        if case .removed(let last) = self.entries[removal.token] { last == removal.at } else { false }
     }
 
     /// When the oldest removal may be forgotten, if there is one.

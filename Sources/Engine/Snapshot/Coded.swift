@@ -1,0 +1,260 @@
+import IntentMatching
+import Timelines
+import WidgetModel
+
+/// A row of a table as snapshots hold it.
+protocol Coded {
+    /// The row, which a writer was given and a reader has read; `self` is any row then.
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Self
+}
+
+extension CauseList: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> CauseList {
+        let count = try coder.number(self.count)
+        guard count > 0 else { return CauseList() }
+        return CauseList(head: try coder.slot(self.head), tail: try coder.slot(self.tail), count: count)
+    }
+}
+
+extension PendingCauses.Node: Coded {
+    static let blank = PendingCauses.Node(push: 0, collapseTag: 0, expiresAt: 0, priority: .low, isScheduled: false)
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> PendingCauses.Node {
+        PendingCauses.Node(
+            push: try coder.slot(self.push),
+            next: try coder.slot(self.next),
+            previous: try coder.slot(self.previous),
+            collapseTag: try coder.number(self.collapseTag),
+            expiresAt: try coder.date(self.expiresAt),
+            priority: try coder.choice(self.priority),
+            isScheduled: try coder.flag(self.isScheduled)
+        )
+    }
+}
+
+extension ReloadTable.Row: Coded {
+    static let blank = ReloadTable.Row(
+        instance: 0,
+        position: .start,
+        issuedAt: .epoch,
+        expiresAt: .epoch,
+        causes: [],
+        exemption: nil,
+        generation: 0,
+        window: BudgetWindow(start: .epoch, length: .day),
+        isCounted: false,
+        isPush: false,
+        pushes: CauseList(),
+        primary: PendingCauses.none,
+        push: nil,
+        digest: nil
+    )
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> ReloadTable.Row {
+        ReloadTable.Row(
+            instance: try coder.slot(self.instance),
+            next: try coder.slot(self.next),
+            position: try coder.position(self.position),
+            issuedAt: try coder.instant(self.issuedAt),
+            expiresAt: try coder.instant(self.expiresAt),
+            causes: ReloadCauses(rawValue: try coder.number(self.causes.rawValue)),
+            exemption: try coder.optional(self.exemption, .appForeground) { (coder, value) throws(ByteFault) in
+                try coder.choice(value)
+            },
+            generation: try coder.number(self.generation),
+            window: try self.window.coded(by: &coder),
+            isCounted: try coder.flag(self.isCounted),
+            isPush: try coder.flag(self.isPush),
+            pushes: try self.pushes.coded(by: &coder),
+            primary: try coder.slot(self.primary),
+            push: try coder.optional(self.push, PushID(high: 0, low: 0)) { (coder, value) throws(ByteFault) in
+                try coder.push(value)
+            },
+            digest: try coder.optional(self.digest, .blank) { (coder, value) throws(ByteFault) in
+                try value.coded(by: &coder)
+            },
+            collateral: try coder.optional(self.collateral, .conforming) { (coder, value) throws(ByteFault) in
+                try coder.choice(value)
+            },
+            sharesToken: try coder.flag(self.sharesToken),
+            isTrigger: try coder.flag(self.isTrigger)
+        )
+    }
+}
+
+extension BudgetWindow: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> BudgetWindow {
+        let start = try coder.instant(self.start)
+        let length = try coder.interval(self.length)
+        guard length > .zero else { throw coder.fault() }
+        return BudgetWindow(start: start, length: length)
+    }
+}
+
+extension ContentDigest: Coded {
+    static let blank = ContentDigest(team: 0, bytes: [])
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> ContentDigest {
+        ContentDigest(team: try coder.number(self.team), bytes: try coder.bytes(self.bytes))
+    }
+}
+
+extension ReloadBudget: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> ReloadBudget {
+        try coder.value(
+            self,
+            { $0.encode(into: &$1) },
+            { (reader) throws(ByteFault) in try ReloadBudget(from: &reader) }
+        )
+    }
+}
+
+extension RollingDay: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> RollingDay {
+        try coder.value(
+            self,
+            { $0.encode(into: &$1) },
+            { (reader) throws(ByteFault) in try RollingDay(from: &reader) }
+        )
+    }
+}
+
+extension Timeline: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Timeline {
+        try coder.value(self, { $0.encode(into: &$1) }, { (reader) throws(ByteFault) in try Timeline(from: &reader) })
+    }
+}
+
+extension TimelineFinding: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> TimelineFinding {
+        let (tag, count, milliseconds) = self.parts
+        switch (try coder.byte(tag), try coder.number(count), try coder.signed(milliseconds)) {
+        case (0, _, _): return .empty
+        case (1, let index, _): return .outOfOrder(index: index)
+        case (2, let count, _): return .inThePast(count: count)
+        case (3, let count, let nearest): return .tooClose(count: count, nearest: .milliseconds(nearest))
+        case (4, let count, let every): return .ticking(count: count, every: .milliseconds(every))
+        case (5, _, let by): return .endsBeforeReload(by: .milliseconds(by))
+        case (6, _, _): return .neverReloaded
+        case (7, let count, _): return .unchanged(count: count)
+        case (8, _, let every): return .pollsTooOften(every: .milliseconds(every))
+        case (9, let count, let advised): return .manyEntries(count: count, advised: Int(advised))
+        case (10, let bytes, let advised): return .manyBytes(bytes: bytes, advised: Int(advised))
+        default: throw coder.fault()
+        }
+    }
+
+    private var parts: (tag: UInt8, count: Int, milliseconds: Int64) {
+        switch self {
+        case .empty: (0, 0, 0)
+        case .outOfOrder(let index): (1, index, 0)
+        case .inThePast(let count): (2, count, 0)
+        case .tooClose(let count, let nearest): (3, count, nearest.milliseconds)
+        case .ticking(let count, let every): (4, count, every.milliseconds)
+        case .endsBeforeReload(let by): (5, 0, by.milliseconds)
+        case .neverReloaded: (6, 0, 0)
+        case .unchanged(let count): (7, count, 0)
+        case .pollsTooOften(let every): (8, 0, every.milliseconds)
+        case .manyEntries(let count, let advised): (9, count, Int64(advised))
+        case .manyBytes(let bytes, let advised): (10, bytes, Int64(advised))
+        }
+    }
+}
+
+extension DecisionLog.Entry: Coded {
+    static let blank = DecisionLog.Entry(
+        at: .epoch,
+        position: .start,
+        push: PushID(high: 0, low: 0),
+        previous: DecisionLog.none,
+        until: .max,
+        instance: 0,
+        cause: .added,
+        outcome: .deferred,
+        reason: .conforms,
+        exemption: nil,
+        hasPush: false
+    )
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> DecisionLog.Entry {
+        let hasPush = try coder.flag(self.hasPush)
+        return DecisionLog.Entry(
+            at: try coder.instant(self.at),
+            position: try coder.position(self.position),
+            push: hasPush ? try coder.push(self.push) : PushID(high: 0, low: 0),
+            previous: try coder.number(self.previous &+ 1) &- 1,
+            until: try coder.date(self.until),
+            instance: try coder.slot(self.instance),
+            cause: try coder.choice(self.cause),
+            outcome: try coder.choice(self.outcome),
+            reason: try coder.choice(self.reason),
+            exemption: try coder.optional(self.exemption, .appForeground) { (coder, value) throws(ByteFault) in
+                try coder.choice(value)
+            },
+            hasPush: hasPush
+        )
+    }
+}
+
+extension RepeatWindow.Entry: Coded {
+    static let blank = RepeatWindow.Entry(id: PushID(high: 0, low: 0), key: 0, acceptedAt: .epoch, matched: 0)
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> RepeatWindow.Entry {
+        RepeatWindow.Entry(
+            id: try coder.push(self.id),
+            key: try coder.fixed(self.key),
+            acceptedAt: try coder.instant(self.acceptedAt),
+            matched: try coder.number(self.matched)
+        )
+    }
+}
+
+extension PushLedger.Row: Coded {
+    static let blank = PushLedger.Row(
+        id: PushID(high: 0, low: 0),
+        team: 0,
+        priority: .low,
+        contentHash: 0,
+        position: .start,
+        acceptedAt: .epoch,
+        expiresAt: .epoch,
+        notBefore: .epoch,
+        hasCollapseID: false
+    )
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> PushLedger.Row {
+        PushLedger.Row(
+            id: try coder.push(self.id),
+            team: try coder.number(self.team),
+            priority: try coder.choice(self.priority),
+            isOpen: try coder.flag(self.isOpen),
+            isForApp: try coder.flag(self.isForApp),
+            contentHash: try coder.fixed(self.contentHash),
+            position: try coder.position(self.position),
+            acceptedAt: try coder.instant(self.acceptedAt),
+            expiresAt: try coder.instant(self.expiresAt),
+            notBefore: try coder.instant(self.notBefore),
+            hasCollapseID: try coder.flag(self.hasCollapseID),
+            completedAt: try coder.instant(self.completedAt),
+            matched: try coder.number(self.matched),
+            repeats: try coder.number(self.repeats),
+            counts: try coder.counters(self.counts),
+            failures: try coder.counters(self.failures),
+            next: try coder.slot(self.next),
+            previous: try coder.slot(self.previous)
+        )
+    }
+}
+
+extension TokenTable.Removal: Coded {
+    static let blank = TokenTable.Removal(token: DeviceToken(bytes: []), app: 0, at: .epoch, reason: .unregistered)
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> TokenTable.Removal {
+        TokenTable.Removal(
+            token: try coder.token(self.token),
+            app: try coder.number(self.app),
+            at: try coder.instant(self.at),
+            reason: try coder.choice(self.reason)
+        )
+    }
+}

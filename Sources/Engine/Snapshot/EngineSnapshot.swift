@@ -1,0 +1,61 @@
+package import WidgetModel
+
+/// An engine's whole state as a row of frames: what a restart begins with instead of the log from its beginning.
+///
+/// A frame is a byte that says of which table it is, and rows. Rows keep their numbers, and the free ones their order, so
+/// that the engine that is read back numbers what comes next as the one that was written would. What can be computed
+/// (hash tables, the intent index, timers' buckets) is not in it. Frames have no checksums of their own: whoever stores
+/// them adds those.
+///
+/// The first frame names the version of this format and of the decision rules. A program reads the versions it knows and
+/// refuses others: state that was come to by other rules would decide differently from what its log says.
+package enum EngineSnapshot {
+    /// The version of the frames that ``EngineSnapshotEncoder`` writes.
+    package static let version: UInt64 = 1
+
+    /// A frame is ended when it has so many bytes: some hundred rows, encoded in well under a millisecond.
+    static let frameBytes = 65_536
+
+    /// Which table a frame is of. Raw values are part of the format, and frames come in their order.
+    enum Section: UInt8, CaseIterable {
+        case head = 1
+        case free = 2
+        case hosts = 3
+        case instances = 4
+        case days = 5
+        case causes = 6
+        case reloads = 7
+        case pushes = 8
+        case repeats = 9
+        case decisions = 10
+        case removals = 11
+        case channels = 12
+        case end = 13
+    }
+}
+
+/// Why a snapshot cannot be read back.
+package enum SnapshotFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A frame cannot be what was written.
+    case damaged(frame: Int, ByteFault)
+    /// The frames end before the state does, or go on behind its end.
+    case incomplete(frames: Int)
+    /// Another version of the format.
+    case otherFormat(version: UInt64)
+    /// Decided by other rules than this program has.
+    case otherEngine(version: UInt64)
+    /// Another partition's, or of a log with another number of partitions.
+    case otherPartition
+
+    package var description: String {
+        switch self {
+        case .damaged(let frame, let fault): "frame \(frame) is damaged (\(fault))"
+        case .incomplete(let frames): "its \(frames) frames are not a whole state"
+        case .otherFormat(let version):
+            "its format is version \(version), this program reads version \(EngineSnapshot.version)"
+        case .otherEngine(let version):
+            "it was decided by engine version \(version), this program decides by version \(Engine.version)"
+        case .otherPartition: "it is of another partition"
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import Timelines
+import WidgetModel
+
+/// Writes an engine's state frame by frame, each in a bounded step.
+///
+/// The engine is shared, not copied: as long as nobody changes it, writing it takes no memory but a frame's.
+package struct EngineSnapshotEncoder: Sendable {
+    private typealias Section = EngineSnapshot.Section
+
+    private let engine: Engine
+    private var section: Section? = .head
+    /// The next row of the section.
+    private var cursor = 0
+    /// Of the section's table: which numbers are not in use.
+    private var isFree: [Bool] = []
+    /// How many rows and free numbers were written.
+    private var rows: UInt64 = 0
+
+    package init(_ engine: Engine) {
+        self.engine = engine
+    }
+
+    /// The next frame, nil behind the last. O(frame), but for the first of a table, which is O(free rows of it).
+    package mutating func next() -> [UInt8]? {
+        while let section = self.section {
+            var coder = StateWriter()
+            coder.writer.write(byte: section.rawValue)
+            let isDone: Bool
+            do throws(ByteFault) {
+                isDone = try self.write(section, &coder)
+            } catch {
+                preconditionFailure("writing fails at nothing")
+            }
+            let isEmpty = coder.writer.bytes.count == 1
+            if isDone {
+                self.section = Section(rawValue: section.rawValue + 1)
+                self.cursor = 0
+            }
+            if !isEmpty { return coder.writer.bytes }
+        }
+        return nil
+    }
+
+    /// Writes rows of a section until the frame is full.
+    ///
+    /// - Returns: Whether that were all.
+    private mutating func write(_ section: Section, _ coder: inout StateWriter) throws(ByteFault) -> Bool {
+        let engine = self.engine
+        switch section {
+        case .head:
+            _ = try SnapshotHead(engine).coded(by: &coder)
+            return true
+        case .free: return self.writeFree(&coder)
+        case .hosts:
+            return try self.write(engine.hosts.rows, &coder) { (slot, row, coder) throws(ByteFault) in
+                _ = try row.coded(by: &coder)
+                try Self.write(timer: engine.calendar.armed(Engine.timer(ofHost: slot)), &coder)
+            }
+        case .instances:
+            return try self.write(engine.instances.rows, &coder) { (slot, row, coder) throws(ByteFault) in
+                _ = try row.coded(by: &coder)
+                _ = try engine.instances[details: slot].coded(by: &coder)
+                try Self.write(timer: engine.calendar.armed(Engine.timer(ofInstance: slot)), &coder)
+            }
+        case .days:
+            return try self.write(engine.instances.days, &coder) { (_, row, coder) throws(ByteFault) in
+                _ = try row.coded(by: &coder)
+            }
+        case .causes:
+            return try self.write(engine.causes.nodes, &coder) { (_, row, coder) throws(ByteFault) in
+                _ = try row.coded(by: &coder)
+            }
+        case .reloads:
+            return try self.write(engine.reloads.rows, &coder) { (_, row, coder) throws(ByteFault) in
+                _ = try row.coded(by: &coder)
+            }
+        case .pushes:
+            return try self.write(engine.ledger.rows, &coder) { (slot, row, coder) throws(ByteFault) in
+                _ = try row.coded(by: &coder)
+                if row.hasCollapseID { _ = try coder.bytes(engine.ledger.collapseID(slot)) }
+            }
+        case .repeats: return try self.write(engine.repeats.entries[...], &coder)
+        case .decisions: return try self.write(engine.log.entries[...], &coder)
+        case .removals: return try self.write(engine.tokens.removalsInOrder, &coder)
+        case .channels: return self.writeChannels(&coder)
+        case .end:
+            _ = coder.number(self.rows)
+            return true
+        }
+    }
+
+    private static func write(timer: Instant?, _ coder: inout StateWriter) throws(ByteFault) {
+        _ = coder.number(timer.map { UInt64($0.seconds) + 1 } ?? 0)
+    }
+
+    /// The numbers that are not in use, of one table after the other: the table, then its numbers.
+    private mutating func writeFree(_ coder: inout StateWriter) -> Bool {
+        let lists = [
+            self.engine.hosts.rows.free, self.engine.instances.rows.free, self.engine.instances.days.free,
+            self.engine.causes.nodes.free, self.engine.reloads.rows.free, self.engine.ledger.rows.free,
+        ]
+        var skipped = self.cursor
+        for (table, list) in lists.enumerated() {
+            guard skipped < list.count else {
+                skipped -= list.count
+                continue
+            }
+            let run = list[skipped..<min(list.count, skipped + EngineSnapshot.frameBytes / 4)]
+            _ = coder.byte(UInt8(table))
+            for slot in run { _ = coder.number(UInt64(slot)) }
+            self.cursor += run.count
+            self.rows += UInt64(run.count)
+            return false
+        }
+        return true
+    }
+
+    /// Rows of a table, each behind how many numbers were left out before it.
+    private mutating func write<Row>(
+        _ table: Slab<Row>,
+        _ coder: inout StateWriter,
+        _ body: (UInt32, Row, inout StateWriter) throws(ByteFault) -> Void
+    ) throws(ByteFault) -> Bool {
+        if self.cursor == 0 {
+            self.isFree = Array(repeating: false, count: table.end)
+            for slot in table.free { self.isFree[Int(slot)] = true }
+        }
+        var expected = 0
+        while self.cursor < table.end, coder.writer.bytes.count < EngineSnapshot.frameBytes {
+            defer { self.cursor += 1 }
+            guard !self.isFree[self.cursor] else { continue }
+            _ = coder.number(UInt64(self.cursor - expected))
+            expected = self.cursor + 1
+            try body(UInt32(self.cursor), table[UInt32(self.cursor)], &coder)
+            self.rows += 1
+        }
+        return self.cursor >= table.end
+    }
+
+    /// Elements of a list.
+    private mutating func write<Row: Coded>(_ list: ArraySlice<Row>, _ coder: inout StateWriter) throws(ByteFault)
+        -> Bool
+    {
+        while self.cursor < list.count, coder.writer.bytes.count < EngineSnapshot.frameBytes {
+            _ = try list[list.startIndex + self.cursor].coded(by: &coder)
+            self.cursor += 1
+            self.rows += 1
+        }
+        return self.cursor >= list.count
+    }
+
+    /// An app's channels a frame.
+    private mutating func writeChannels(_ coder: inout StateWriter) -> Bool {
+        guard self.cursor < self.engine.channels.apps.count else { return true }
+        let app = self.engine.channels.apps[self.cursor]
+        coder.writer.write(app.id.rawValue)
+        coder.writer.write(each: app.channels) { $1.encode(into: &$0) }
+        self.cursor += 1
+        self.rows += 1
+        return false
+    }
+}

@@ -1,0 +1,235 @@
+import IntentMatching
+import Timelines
+import WidgetModel
+
+/// What a snapshot says before any row: everything that is small.
+struct SnapshotHead: Sendable {
+    var version: UInt64 = 0
+    var engineVersion: UInt64 = 0
+    var partition: UInt64 = 0
+    var partitions: UInt64 = 0
+    var position = LogPosition.start
+    var time = Instant.epoch
+    var runningHash: UInt64 = 0
+    var settings: EngineSettings?
+    var teams: [String] = []
+    var apps: [AppTable.App] = []
+    var kinds: [AppTable.Kind] = []
+    /// By team, ascending.
+    var pauses: [(team: UInt32, until: Int64)] = []
+    var accounts: [SenderAccounts.Account] = []
+    var counters = EngineStats()
+    var ledger = PushLedger.Totals()
+    var repeatCapacity = 1
+    var repeatOldest = 0
+    var decisionCapacity = 1
+    var decisionCount: UInt64 = 0
+    /// How many rows each table ever had: hosts, instances, rolling days, causes, reloads, pushes.
+    var ends = InlineArray<6, UInt32>(repeating: 0)
+
+    init() {}
+
+    init(_ engine: borrowing Engine) {
+        self.version = EngineSnapshot.version
+        self.engineVersion = UInt64(Engine.version)
+        self.partition = UInt64(engine.partition.rawValue)
+        self.partitions = UInt64(engine.partitions)
+        self.position = engine.position
+        self.time = engine.time
+        self.runningHash = engine.runningHash
+        self.settings = engine.settings
+        self.teams = engine.teams.names
+        self.apps = engine.apps.apps
+        self.kinds = engine.apps.kinds
+        self.pauses = engine.senderPauses.map { ($0.key, $0.value) }.sorted { $0.team < $1.team }
+        self.accounts = engine.accounts.accounts
+        self.counters = engine.counters
+        self.ledger.complete = engine.ledger.complete
+        self.ledger.completeCount = engine.ledger.completeCount
+        self.ledger.matched = engine.ledger.matched
+        self.ledger.totals = engine.ledger.totals
+        self.ledger.failures = engine.ledger.failures
+        self.repeatCapacity = engine.repeats.capacity
+        self.repeatOldest = engine.repeats.oldest
+        self.decisionCapacity = engine.log.capacity
+        self.decisionCount = engine.log.count
+        self.ends[0] = UInt32(engine.hosts.rows.end)
+        self.ends[1] = UInt32(engine.instances.rows.end)
+        self.ends[2] = UInt32(engine.instances.days.end)
+        self.ends[3] = UInt32(engine.causes.nodes.end)
+        self.ends[4] = UInt32(engine.reloads.rows.end)
+        self.ends[5] = UInt32(engine.ledger.rows.end)
+    }
+}
+
+extension SnapshotHead: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> SnapshotHead {
+        var head = SnapshotHead()
+        // What any version says first, so that another one can be told what it is.
+        head.version = try coder.number(self.version)
+        head.engineVersion = try coder.number(self.engineVersion)
+        guard head.version == EngineSnapshot.version else { return head }
+        head.partition = try coder.number(self.partition)
+        head.partitions = try coder.number(self.partitions)
+        head.position = try coder.position(self.position)
+        head.time = try coder.instant(self.time)
+        head.runningHash = try coder.fixed(self.runningHash)
+        head.settings = try coder.optional(self.settings, EngineSettings(apps: [])) {
+            (coder, value) throws(ByteFault) in
+            try coder.value(
+                value,
+                { $0.encode(into: &$1) },
+                { (reader) throws(ByteFault) in try EngineSettings(from: &reader) }
+            )
+        }
+        head.teams = try coder.list(self.teams, "") { (coder, value) throws(ByteFault) in try coder.text(value) }
+        head.apps = try coder.list(self.apps, .blank) { (coder, value) throws(ByteFault) in
+            try value.coded(by: &coder)
+        }
+        head.kinds = try coder.list(self.kinds, .blank) { (coder, value) throws(ByteFault) in
+            try value.coded(by: &coder)
+        }
+        head.pauses = try coder.list(self.pauses, (team: 0, until: 0)) { (coder, value) throws(ByteFault) in
+            (team: try coder.number(value.team), until: try coder.date(value.until))
+        }
+        head.accounts = try coder.list(self.accounts, SenderAccounts.Account()) { (coder, value) throws(ByteFault) in
+            try value.coded(by: &coder)
+        }
+        head.counters = try self.counters.coded(by: &coder)
+        head.ledger.complete.first = try coder.slot(self.ledger.complete.first)
+        head.ledger.complete.last = try coder.slot(self.ledger.complete.last)
+        head.ledger.completeCount = try coder.number(self.ledger.completeCount)
+        head.ledger.matched = try coder.number(self.ledger.matched)
+        head.ledger.totals = try coder.counters(self.ledger.totals)
+        head.ledger.failures = try coder.counters(self.ledger.failures)
+        head.repeatCapacity = try coder.number(self.repeatCapacity)
+        head.repeatOldest = try coder.number(self.repeatOldest)
+        head.decisionCapacity = try coder.number(self.decisionCapacity)
+        head.decisionCount = try coder.number(self.decisionCount)
+        head.ends = try coder.counters(self.ends)
+        return head
+    }
+}
+
+extension AppTable.App: Coded {
+    static let blank = AppTable.App(
+        id: BundleID(""),
+        team: 0,
+        defaultExpiration: .zero,
+        defaultPriority: .normal,
+        developerMode: false,
+        environment: .production
+    )
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> AppTable.App {
+        AppTable.App(
+            id: BundleID(try coder.text(self.id.rawValue)),
+            team: try coder.number(self.team),
+            defaultExpiration: try coder.interval(self.defaultExpiration),
+            defaultPriority: try coder.choice(self.defaultPriority),
+            developerMode: try coder.flag(self.developerMode),
+            environment: try coder.choice(self.environment),
+            pausedUntil: try coder.date(self.pausedUntil),
+            isConfigured: try coder.flag(self.isConfigured),
+            kinds: try coder.list(self.kinds, 0) { (coder, value) throws(ByteFault) in try coder.number(value) }
+        )
+    }
+}
+
+extension AppTable.Kind: Coded {
+    static let blank: AppTable.Kind = {
+        do throws(SchemaFault) {
+            let schema = try KindSchema(kind: WidgetKind("blank"))
+            return AppTable.Kind(app: 0, schema: schema, budget: .widgetkit, usesLocation: false)
+        } catch {
+            preconditionFailure("a schema without parameters: \(error)")
+        }
+    }()
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> AppTable.Kind {
+        var kind = AppTable.Kind(
+            app: try coder.number(self.app),
+            schema: try coder.value(
+                self.schema,
+                { $0.encode(into: &$1) },
+                { (reader) throws(ByteFault) in try KindSchema(from: &reader) }
+            ),
+            budget: try self.budget.coded(by: &coder),
+            usesLocation: try coder.flag(self.usesLocation)
+        )
+        kind.replaced = try coder.list(self.replaced, .blank) { (coder, value) throws(ByteFault) in
+            AppTable.Replaced(budget: try value.budget.coded(by: &coder), at: try coder.instant(value.at))
+        }
+        kind.isConfigured = try coder.flag(self.isConfigured)
+        kind.ownPausedUntil = try coder.date(self.ownPausedUntil)
+        return kind
+    }
+}
+
+extension AppTable.Replaced {
+    static let blank = AppTable.Replaced(budget: .widgetkit, at: .epoch)
+}
+
+extension BudgetPolicy: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> BudgetPolicy {
+        try coder.value(
+            self,
+            { $0.encode(into: &$1) },
+            { (reader) throws(ByteFault) in try BudgetPolicy(from: &reader) }
+        )
+    }
+}
+
+extension SenderAccounts.Account: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> SenderAccounts.Account {
+        SenderAccounts.Account(
+            pushes: try coder.number(self.pushes),
+            repeats: try coder.number(self.repeats),
+            matched: try coder.number(self.matched),
+            unchanged: try coder.number(self.unchanged),
+            refused: try coder.number(self.refused),
+            charged: try coder.number(self.charged),
+            exempt: try coder.number(self.exempt),
+            collateral: try coder.number(self.collateral),
+            collateralOver: try coder.number(self.collateralOver)
+        )
+    }
+}
+
+extension EngineStats: Coded {
+    /// Only what is counted from record to record; the rest is computed when asked for.
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> EngineStats {
+        var stats = EngineStats()
+        stats.pushesAccepted = try coder.number(self.pushesAccepted)
+        stats.pushesRepeated = try coder.number(self.pushesRepeated)
+        stats.reloadsIssued = try coder.number(self.reloadsIssued)
+        stats.reloadsCharged = try coder.number(self.reloadsCharged)
+        stats.reloadsExempt = try coder.list(self.reloadsExempt, 0) { (coder, value) throws(ByteFault) in
+            try coder.number(value)
+        }
+        stats.reloadsByCause = try coder.list(self.reloadsByCause, 0) { (coder, value) throws(ByteFault) in
+            try coder.number(value)
+        }
+        guard stats.reloadsExempt.count == self.reloadsExempt.count,
+            stats.reloadsByCause.count == self.reloadsByCause.count
+        else { throw coder.fault() }
+        stats.reloadsAcknowledged = try coder.number(self.reloadsAcknowledged)
+        stats.reloadsRefused = try coder.number(self.reloadsRefused)
+        stats.reloadsUnacknowledged = try coder.number(self.reloadsUnacknowledged)
+        stats.reloadsObserved = try coder.number(self.reloadsObserved)
+        stats.freshness = try coder.value(
+            self.freshness,
+            { $0.encode(into: &$1) },
+            { (reader) throws(ByteFault) in try Freshness(from: &reader) }
+        )
+        stats.reloadsCollateral = try coder.number(self.reloadsCollateral)
+        stats.reloadsCollateralOver = try coder.number(self.reloadsCollateralOver)
+        stats.tokenPushes = try coder.number(self.tokenPushes)
+        stats.timelinesAccepted = try coder.number(self.timelinesAccepted)
+        stats.timelinesDiscarded = try coder.number(self.timelinesDiscarded)
+        stats.timelineFindings = try coder.number(self.timelineFindings)
+        stats.signals = try coder.number(self.signals)
+        stats.invalidations = try coder.number(self.invalidations)
+        return stats
+    }
+}

@@ -1,0 +1,231 @@
+import Engine
+import Foundation
+import IntentMatching
+import TestSupport
+import Testing
+import Timelines
+import WidgetModel
+
+/// An engine's state as frames: whole, exact, and refused where it is not.
+@Suite struct SnapshotTests {
+    private static func frames(of engine: Engine) -> [[UInt8]] {
+        var encoder = EngineSnapshotEncoder(engine)
+        var frames: [[UInt8]] = []
+        while let frame = encoder.next() { frames.append(frame) }
+        return frames
+    }
+
+    private static func engine(
+        of frames: [[UInt8]],
+        partition: UInt16 = 0,
+        partitions: Int = 1,
+        interning: Interning = .observed(atLeast: 4096)
+    ) throws(SnapshotFault) -> Engine {
+        var decoder = EngineSnapshotDecoder(
+            partition: PartitionID(partition),
+            partitions: partitions,
+            interning: interning
+        )
+        for frame in frames { try decoder.take(frame) }
+        return try decoder.finish()
+    }
+
+    /// Small tables, so that they run over.
+    private static var limits: EngineLimits {
+        var limits = EngineLimits()
+        limits.repeatEntriesMax = 40
+        limits.decisionsRetainedMax = 100
+        limits.pushesRetainedMax = 30
+        return limits
+    }
+
+    @Test(arguments: Seeds.from(701, count: 12))
+    func `an engine that was read back goes on as the one that was written`(seed: UInt64) throws {
+        let isSmall = seed.isMultiple(of: 2)
+        var policy = Scene.steady
+        policy.isRolling = seed.isMultiple(of: 3)
+        if policy.isRolling { policy.window = .fixed(length: .day, anchor: .hostHash) }
+        var schedule = RandomSchedule(
+            seed: seed,
+            settings: Scene.settings(budget: policy, limits: isSmall ? Self.limits : EngineLimits()),
+            deliveries: seed.isMultiple(of: 3) ? [.stream] : [.stream, .apns, .webhook],
+            policies: seed.isMultiple(of: 5) ? [policy, .widgetkit] : [],
+            hasClockSteps: seed.isMultiple(of: 7)
+        )
+        schedule.scene.checks = false
+        let channel = Channel(id: ChannelID("c\(seed)"), storagePolicy: .mostRecent, pushType: .widgets)
+        schedule.scene.apply(.channel(.create(channel, app: Scene.sports, channelsMax: 10)))
+        schedule.run(steps: 20 + Int(seed % 400))
+        var written = schedule.scene.engine
+        let frames = Self.frames(of: written)
+        var read = try Self.engine(of: frames, interning: isSmall ? .always : .never)
+        #expect(read.stateDigest() == written.stateDigest(), "seed \(seed)")
+        #expect(read.runningHash == written.runningHash, "seed \(seed)")
+        #expect(read.stats() == written.stats(), "seed \(seed)")
+        #expect(read.nextTimer == written.nextTimer, "seed \(seed)")
+        #expect(read.checkInvariants() == [], "seed \(seed)")
+        #expect(Self.frames(of: read) == frames, "seed \(seed)")
+
+        if seed.isMultiple(of: 4) { read.finishLoading() }
+        let count = schedule.scene.log.count
+        schedule.run(steps: 150)
+        for entry in schedule.scene.log[count...] {
+            let bytes = entry.record.bytes
+            var outputs = [EngineOutput(), EngineOutput()]
+            try written.apply(
+                bytes,
+                in: 0..<bytes.count,
+                recordIndex: 0,
+                at: entry.at,
+                logTime: entry.time,
+                into: &outputs[0]
+            )
+            try read.apply(
+                bytes,
+                in: 0..<bytes.count,
+                recordIndex: 0,
+                at: entry.at,
+                logTime: entry.time,
+                into: &outputs[1]
+            )
+            #expect(outputs[0] == outputs[1], "seed \(seed), position \(entry.at)")
+        }
+        #expect(read.runningHash == schedule.scene.engine.runningHash, "seed \(seed)")
+        #expect(read.stateDigest() == schedule.scene.engine.stateDigest(), "seed \(seed)")
+        #expect(read.stats() == schedule.scene.engine.stats(), "seed \(seed)")
+        #expect(read.checkInvariants() == [], "seed \(seed)")
+        #expect(Self.frames(of: read) == Self.frames(of: written), "seed \(seed)")
+    }
+
+    @Test(arguments: Seeds.from(801, count: 6))
+    func `what tokens stand for is as all the changes since the beginning say`(seed: UInt64) throws {
+        var schedule = RandomSchedule(seed: seed, deliveries: [.stream, .apns])
+        schedule.scene.checks = false
+        schedule.run(steps: 500)
+        func taken(_ changes: [DirectoryChange], into known: inout [DeviceToken: DirectoryChange]) {
+            for change in changes {
+                switch change {
+                case .bound(let token, _, _, _), .removed(let token, _, _, _): known[token] = change
+                case .forgotten(let token): known[token] = nil
+                }
+            }
+        }
+        var replayed = Engine(partition: PartitionID(0), partitions: 1)
+        var fromLog: [DeviceToken: DirectoryChange] = [:]
+        for entry in schedule.scene.log {
+            var output = EngineOutput()
+            let bytes = entry.record.bytes
+            try replayed.apply(
+                bytes,
+                in: 0..<bytes.count,
+                recordIndex: 0,
+                at: entry.at,
+                logTime: entry.time,
+                into: &output
+            )
+            taken(output.directory, into: &fromLog)
+        }
+        var fromState: [DeviceToken: DirectoryChange] = [:]
+        try Self.engine(of: Self.frames(of: schedule.scene.engine)).directory { taken($0, into: &fromState) }
+        #expect(fromState == fromLog, "seed \(seed)")
+        #expect(fromState.count > 2, "seed \(seed)")
+    }
+
+    @Test func `conditions, tags, controls and an empty engine come back`() throws {
+        var scene = Scene()
+        var widget = Scene.scores("w1", team: "seahawks")
+        widget.when = try MatchPattern.parse(.object([.init(name: "quarter", value: .int(4))]))
+        widget.tags = ["beta", "west"]
+        var control = Scene.scores("c1", team: "mariners")
+        control.family = .systemMedium
+        control.controlToken = Scene.token("control")
+        scene.register("phone", [control, widget])
+        scene.pass(.minutes(10))
+        let read = try Self.engine(of: Self.frames(of: scene.engine))
+        #expect(read.stateDigest() == scene.engine.stateDigest())
+        #expect(read.host(HostID("phone")) == scene.engine.host(HostID("phone")))
+        #expect(read.checkInvariants() == [])
+        let blank = Engine(partition: PartitionID(0), partitions: 1)
+        let frames = Self.frames(of: blank)
+        #expect(frames.count == 2)
+        #expect(try Self.engine(of: frames).stateDigest() == blank.stateDigest())
+    }
+
+    @Test func `frames of another partition, version or of no whole state are refused`() throws {
+        var schedule = RandomSchedule(seed: 5)
+        schedule.scene.checks = false
+        schedule.run(steps: 100)
+        let frames = Self.frames(of: schedule.scene.engine)
+        #expect(throws: SnapshotFault.otherPartition) { try Self.engine(of: frames, partition: 1, partitions: 2) }
+        #expect(throws: SnapshotFault.otherPartition) { try Self.engine(of: frames, partitions: 2) }
+        // Behind the section come the versions of the format and of the rules, a byte each.
+        var other = frames
+        other[0][1] += 1
+        #expect(throws: SnapshotFault.otherFormat(version: EngineSnapshot.version + 1)) { try Self.engine(of: other) }
+        other = frames
+        other[0][2] -= 1
+        #expect(throws: SnapshotFault.otherEngine(version: UInt64(Engine.version - 1))) { try Self.engine(of: other) }
+        for count in 0..<frames.count {
+            #expect(throws: SnapshotFault.incomplete(frames: count)) {
+                try Self.engine(of: Array(frames.prefix(count)))
+            }
+        }
+        for index in frames.indices.dropLast() {
+            var missing = frames
+            missing.remove(at: index)
+            #expect(throws: SnapshotFault.self, "without frame \(index)") { try Self.engine(of: missing) }
+        }
+    }
+
+    @Test(arguments: Seeds.from(901, count: 3))
+    func `damaged frames never end the process`(seed: UInt64) throws {
+        var schedule = RandomSchedule(seed: seed, deliveries: [.stream, .apns])
+        schedule.scene.checks = false
+        schedule.run(steps: 60)
+        let frames = Self.frames(of: schedule.scene.engine)
+        var random = SplitMix64(seed: seed)
+        for frame in frames.indices.dropFirst() {
+            for _ in 0..<8 {
+                var damaged = frames
+                damaged[frame].removeLast(1 + Int(random.next() % UInt64(damaged[frame].count)))
+                #expect(throws: SnapshotFault.self, "seed \(seed)") { try Self.engine(of: damaged) }
+            }
+        }
+    }
+
+    // MARK: Files that earlier versions wrote
+
+    private static let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../Fixtures/Snapshots/engine-1.frames")
+
+    /// The state that the fixture holds, by the rules of version 2.
+    private static let fixtureDigest: UInt64 = 5238193667926753551
+
+    @Test func `frames that the first version wrote are read for ever`() throws {
+        if ProcessInfo.processInfo.environment["FRESHET_WRITE_FIXTURES"] != nil { try Self.writeFixture() }
+        var reader = ByteReader([UInt8](try Data(contentsOf: Self.fixture)))
+        let frames = try reader.readEach { (reader) throws(ByteFault) in try reader.readBytes() }
+        let engine = try Self.engine(of: frames)
+        #expect(engine.stateDigest() == Self.fixtureDigest)
+        #expect(engine.checkInvariants() == [])
+        #expect(engine.stats().pushesAccepted > 20)
+        // What is written today is the same, too, as long as the version is.
+        #expect(Self.frames(of: engine) == frames)
+    }
+
+    private static func writeFixture() throws {
+        var schedule = RandomSchedule(
+            seed: 1,
+            settings: Scene.settings(limits: Self.limits),
+            deliveries: [.stream, .apns]
+        )
+        schedule.scene.checks = false
+        let channel = Channel(id: ChannelID("c1"), storagePolicy: .mostRecent, pushType: .widgets)
+        schedule.scene.apply(.channel(.create(channel, app: Scene.sports, channelsMax: 10)))
+        schedule.run(steps: 150)
+        var writer = ByteWriter()
+        writer.write(each: Self.frames(of: schedule.scene.engine)) { $0.write($1) }
+        try Data(writer.bytes).write(to: Self.fixture)
+        print("digest \(schedule.scene.engine.stateDigest())")
+    }
+}
