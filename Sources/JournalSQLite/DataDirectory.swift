@@ -90,33 +90,52 @@ final class DataDirectory: Sendable {
         try self.sync()
     }
 
-    private var begunPath: String { self.path + "/begun" }
+    /// Where snapshots are.
+    var snapshotPath: String { self.path + "/snapshots" }
+
+    /// The first log file that may still be needed: all before it have been, or are to be, removed. 1 at first.
+    func firstKept() throws(JournalError) -> Int { max(1, try self.note("trimmed") ?? 1) }
+
+    /// Notes durably that log files below a number are not needed; to be called before the first of them is removed, so
+    /// that one that is missing for another reason is found out.
+    func markTrimmed(below number: Int) throws(JournalError) {
+        guard try self.firstKept() < number else { return }
+        try self.write(note: "trimmed", number)
+    }
 
     /// The newest log file that is known to have been begun here, 0 if there was none: all up to it must be there.
     ///
     /// It may be behind by a crash, never ahead.
     func newestBegun() throws(JournalError) -> Int {
-        guard try self.fileNames().contains("begun") else { return 0 }
-        let text = String(
-            decoding: try PosixFile(path: self.begunPath, flags: O_RDONLY).readAll(bytesMax: 32),
-            as: UTF8.self
-        )
+        try self.note("begun") ?? 0
+    }
+
+    /// The number in a file that holds nothing else, nil if there is no such file.
+    private func note(_ name: String) throws(JournalError) -> Int? {
+        guard try self.fileNames().contains(name) else { return nil }
+        let path = "\(self.path)/\(name)"
+        let bytes = try PosixFile(path: path, flags: O_RDONLY).readAll(bytesMax: 32)
+        let text = String(decoding: bytes, as: UTF8.self)
         // An earlier version noted the first file only, with an empty file.
         if text.isEmpty { return 1 }
         guard text.hasSuffix("\n"), let number = Int(text.dropLast()), number > 0 else {
-            throw JournalError(.corrupt, "\(self.begunPath) is damaged; restore the directory from a backup")
+            throw JournalError(.corrupt, "\(path) is damaged; restore the directory from a backup")
         }
         return number
+    }
+
+    private func write(note name: String, _ number: Int) throws(JournalError) {
+        let path = "\(self.path)/\(name)"
+        try PosixFile(path: path + ".new", flags: O_RDWR | O_CREAT).replaceContent(Array("\(number)\n".utf8))
+        // Sound: both paths are only read during the call.
+        guard unsafe rename(path + ".new", path) == 0 else { throw systemFailure("creation of \(path)") }
+        try self.sync()
     }
 
     /// Notes durably that a log file is there; to be called before anything in it is acknowledged.
     func markBegun(_ number: Int) throws(JournalError) {
         guard try self.newestBegun() < number else { return }
-        let new = self.begunPath + ".new"
-        try PosixFile(path: new, flags: O_RDWR | O_CREAT).replaceContent(Array("\(number)\n".utf8))
-        // Sound: both paths are only read during the call.
-        guard unsafe rename(new, self.begunPath) == 0 else { throw systemFailure("creation of \(self.begunPath)") }
-        try self.sync()
+        try self.write(note: "begun", number)
     }
 
     /// Removes a log file that was begun but never held anything, and what SQLite put beside it.
@@ -133,14 +152,17 @@ final class DataDirectory: Sendable {
     /// Makes what was created, renamed or removed in the directory durable.
     private func sync() throws(JournalError) { try Self.sync(self.path) }
 
-    private static func sync(_ path: String) throws(JournalError) {
+    static func sync(_ path: String) throws(JournalError) {
         try PosixFile(path: path, flags: O_RDONLY | O_DIRECTORY).sync()
     }
 
-    private func fileNames() throws(JournalError) -> [String] {
+    private func fileNames() throws(JournalError) -> [String] { try Self.fileNames(in: self.path) }
+
+    /// The names in a folder, in no order.
+    static func fileNames(in path: String) throws(JournalError) -> [String] {
         // Sound: the stream is used by this call only and closed at its end; each name is copied before the next read.
-        guard let stream = unsafe opendir(self.path) else {
-            throw systemFailure("listing of data directory \(self.path)")
+        guard let stream = unsafe opendir(path) else {
+            throw systemFailure("listing of \(path)")
         }
         defer { _ = unsafe closedir(stream) }
         var names: [String] = []

@@ -72,6 +72,17 @@ final class LogReader: Sendable {
         self.state.withLock { $0.files.append(file) }
     }
 
+    /// The files in order.
+    var files: [File] { self.state.withLock { $0.files } }
+
+    /// Lets go of the files below a number, which are about to be removed.
+    func drop(below number: Int) {
+        self.state.withLock { state in
+            state.files.removeAll { $0.number < number }
+            state.open.removeAll { $0.number < number }
+        }
+    }
+
     /// Closes the files.
     func close() {
         self.state.withLock { $0.open = [] }

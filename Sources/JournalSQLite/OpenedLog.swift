@@ -19,12 +19,16 @@ struct OpenedLog {
     init(directory: DataDirectory, format: JournalFormat) throws(JournalError) {
         var numbers = try directory.logFileNumbers()
         let newestBegun = try directory.newestBegun()
+        let firstKept = try directory.firstKept()
+        // A crash came between the note that they are not needed and their removal.
+        for number in numbers where number < firstKept { try directory.removeLogFile(number) }
+        numbers.removeAll { $0 < firstKept }
         // Both before anything is opened: a refusal changes nothing.
-        for (index, number) in numbers.enumerated() where number != index + 1 {
-            throw Self.refusal(of: index + 1, "is missing in \(directory.path)")
+        for (index, number) in numbers.enumerated() where number != firstKept + index {
+            throw Self.refusal(of: firstKept + index, "is missing in \(directory.path)")
         }
-        guard numbers.count >= newestBegun else {
-            throw Self.refusal(of: numbers.count + 1, "is missing in \(directory.path)")
+        guard firstKept + numbers.count > newestBegun else {
+            throw Self.refusal(of: firstKept + numbers.count, "is missing in \(directory.path)")
         }
         var newest = try numbers.last.map { (number) throws(JournalError) in
             try LogFile(opening: number, in: directory, format: format)
@@ -45,11 +49,12 @@ struct OpenedLog {
         if let newest {
             file = newest
         } else {
+            guard firstKept == 1 else { throw Self.refusal(of: firstKept, "is missing in \(directory.path)") }
             numbers = [1]
             file = try LogFile(creating: 1, in: directory, format: format, starts: empty)
         }
         self.files = try Self.files(numbers, newest: file, in: directory, format: format)
-        guard self.files.first?.starts == empty else {
+        guard firstKept > 1 || self.files.first?.starts == empty else {
             throw JournalError(
                 .corrupt,
                 "\(LogFileName.name(of: 1)) does not begin with the first entries"
@@ -66,6 +71,12 @@ struct OpenedLog {
         } catch {
             throw error.journalError("opening of the log")
         }
+    }
+
+    /// What SQLite will cut off the end of the newest file; to be asked before that is opened.
+    static func cut(in directory: DataDirectory) throws(JournalError) -> String? {
+        guard let newest = try directory.logFileNumbers().last else { return nil }
+        return try WriteAheadTail(of: directory.logFilePath(newest)).sentence(LogFileName.name(of: newest))
     }
 
     private static func refusal(of number: Int, _ fault: String) -> JournalError {

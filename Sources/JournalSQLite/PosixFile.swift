@@ -57,11 +57,38 @@ final class PosixFile: Sendable {
         return Array(bytes.prefix(count))
     }
 
+    /// So many bytes from an offset on, fewer only at the end of the file.
+    func read(_ count: Int, at offset: Int) throws(JournalError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        var done = 0
+        while done < count {
+            let room = count - done
+            // Sound: the buffer has `room` bytes from `done` on.
+            let read = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe pread(self.descriptor, buffer.baseAddress.map { unsafe $0 + done }, room, off_t(offset + done))
+            }
+            if read == 0 { break }
+            if read < 0 {
+                if errno == EINTR { continue }
+                throw systemFailure("read of \(self.path)")
+            }
+            done += read
+        }
+        if done < count { bytes.removeLast(count - done) }
+        return bytes
+    }
+
     /// Makes `bytes` the whole, durable content.
     func replaceContent(_ bytes: [UInt8]) throws(JournalError) {
         guard ftruncate(self.descriptor, 0) == 0 else {
             throw systemFailure("truncation of \(self.path)")
         }
+        try self.write(bytes, at: 0)
+        try self.sync()
+    }
+
+    /// Writes all the bytes from an offset on.
+    func write(_ bytes: [UInt8], at offset: Int) throws(JournalError) {
         var count = 0
         while count < bytes.count {
             // Sound: only bytes of the array are read.
@@ -70,7 +97,7 @@ final class PosixFile: Sendable {
                     self.descriptor,
                     buffer.baseAddress.map { unsafe $0 + count },
                     bytes.count - count,
-                    off_t(count)
+                    off_t(offset + count)
                 )
             }
             if written < 0 {
@@ -79,7 +106,6 @@ final class PosixFile: Sendable {
             }
             count += written
         }
-        try self.sync()
     }
 
     func sync() throws(JournalError) {

@@ -53,7 +53,7 @@ func journalCode(ofSystemError code: Int32) -> JournalError.Code {
     switch code {
     case ENOSPC, EDQUOT, EFBIG: .full
     case EROFS, EACCES, EPERM: .readOnly
-    default: .unavailable
+    default: .failing
     }
 }
 

@@ -11,7 +11,11 @@ package import WidgetModel
 /// A journal that is dropped without ``close()`` finishes what it accepted on its own.
 package final class SQLiteJournal: Journal {
     package let format: JournalFormat
-    private let shared: LogWriter.Shared
+    /// What was found at the end of the log and cut off when it was opened, in words; nil if it ended well.
+    package let cut: String?
+    let shared: LogWriter.Shared
+    let directory: DataDirectory
+    let snapshotFolder: SnapshotFolder
     private let writer: WorkerThread
     /// Left when everything is closed.
     private let isOpen: DispatchGroup
@@ -22,13 +26,15 @@ package final class SQLiteJournal: Journal {
     ///   - configuration: Where it is and how it is kept.
     ///   - clock: The wall clock; read on the writer's thread, once for each transaction.
     /// - Throws: `.locked` with the process that has it, `.formatMismatch`, `.corrupt` if a file is missing, damaged or
-    ///   ends before its outputs do, `.readOnly`, `.full` or `.unavailable` if the system refuses.
+    ///   ends before its outputs do, `.readOnly`, `.full` or `.failing` if the system refuses.
     package init(configuration: Configuration, clock: @escaping @Sendable () -> Instant)
         throws(JournalError)
     {
         let directory = try DataDirectory(path: configuration.directory)
         let format = try directory.openFormat(partitions: configuration.partitions, now: clock())
+        let cut = try OpenedLog.cut(in: directory)
         let log = try OpenedLog(directory: directory, format: format)
+        let snapshots = try SnapshotFolder(path: directory.snapshotPath, format: format)
         let cacheBytes = configuration.cacheBytesMax / format.partitions
         let shared = LogWriter.Shared(
             queue: WorkQueue(partitions: format.partitions, limits: configuration.limits),
@@ -67,7 +73,10 @@ package final class SQLiteJournal: Journal {
             throw error
         }
         self.format = format
+        self.cut = cut
         self.shared = shared
+        self.directory = directory
+        self.snapshotFolder = snapshots
         self.isOpen = isOpen
     }
 
@@ -151,7 +160,7 @@ extension SQLiteJournal {
         if !self.writer.isCurrent { self.isOpen.wait() }
     }
 
-    private func checkReadable(_ partition: PartitionID) throws(JournalError) {
+    func checkReadable(_ partition: PartitionID) throws(JournalError) {
         if self.shared.queue.isClosed { throw JournalError(.closed, "read of a closed journal") }
         guard Int(partition.rawValue) < self.format.partitions else {
             throw JournalError(

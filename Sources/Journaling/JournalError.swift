@@ -1,8 +1,10 @@
 /// Why the log could not do what was asked.
 package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Hashable, Sendable, CaseIterable {
-        /// The store did not take it this time: its queue is full, or it reported an I/O error.
+        /// The store did not take it this time: its queue is full, or somebody else is at it.
         case unavailable
+        /// The system reported an error, as of a disk that fails.
+        case failing
         /// No space is left.
         case full
         /// The store cannot be written.
@@ -35,7 +37,7 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
     /// Whether nothing was written and the same call may succeed later.
     package var isRetriable: Bool {
         switch self.code {
-        case .unavailable, .full, .readOnly: true
+        case .unavailable, .failing, .full, .readOnly: true
         case .corrupt, .fenced, .unknownOutcome, .closed, .formatMismatch, .locked, .invalid: false
         }
     }

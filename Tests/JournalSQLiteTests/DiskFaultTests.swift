@@ -73,7 +73,7 @@ import WidgetModel
             #expect(try self.reopened() == [["a"], ["b"]])
             return
         }
-        #expect(result.code == .unavailable)
+        #expect(result.code == .failing)
         #expect(self.journal.append("c") == .success([receipt(0, 2, 0)]))
         #expect(try self.reopened() == [["a"], ["c"]])
     }
@@ -83,7 +83,7 @@ import WidgetModel
         DiskFaults.armSync(self.temporary.path, error: EIO, count: 1)
         let result = self.journal.append("b")
         DiskFaults.disarm(self.temporary.path)
-        #expect(result.code == .unavailable)
+        #expect(result.code == .failing)
         #expect(try self.journal.texts() == [["a"]])
         #expect(try self.reopened() == [["a"]])
     }

@@ -1,0 +1,71 @@
+package import Journaling
+package import WidgetModel
+
+extension SQLiteJournal: SnapshotStore {
+    /// So many of the newest log files always stay: the one that is written, and the one before, which may still be
+    /// copied.
+    private static let filesKept = 2
+
+    package func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID] {
+        try self.checkReadable(partition)
+        return try self.snapshotFolder.snapshots(partition)
+    }
+
+    package func read(_ id: SnapshotID, _ body: ([UInt8]) throws -> Void) throws {
+        try self.checkReadable(id.partition)
+        try self.snapshotFolder.read(id, body)
+    }
+
+    package func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
+        try self.checkReadable(id.partition)
+        try self.snapshotFolder.write(id, next)
+    }
+
+    package func remove(_ id: SnapshotID) throws(JournalError) {
+        try self.checkReadable(id.partition)
+        try self.snapshotFolder.remove(id)
+    }
+
+    package func setAside(_ id: SnapshotID) throws(JournalError) {
+        try self.checkReadable(id.partition)
+        try self.snapshotFolder.setAside(id)
+    }
+
+    package func firstEntry(_ partition: PartitionID) throws(JournalError) -> LogPosition {
+        try self.checkReadable(partition)
+        guard let first = self.shared.reader.files.first else { return LogPosition.start.next }
+        return first.starts[Int(partition.rawValue)].tail.position.next
+    }
+
+    package func trim(through positions: [LogPosition], loggedBefore instant: Instant) throws(JournalError) -> Int {
+        try self.checkReadable(PartitionID(0))
+        guard positions.count == self.format.partitions else {
+            throw JournalError(
+                .invalid,
+                "trim with \(positions.count) positions of \(self.format.partitions) partitions"
+            )
+        }
+        let files = self.shared.reader.files
+        // What a file ends with is what the next one begins with.
+        let removable = files.indices.dropLast(Self.filesKept).prefix { index in
+            self.isDone(files[index + 1].starts, positions, instant)
+        }
+        guard let last = removable.last else { return 0 }
+        try self.directory.markTrimmed(below: files[last].number + 1)
+        self.shared.reader.drop(below: files[last].number + 1)
+        for index in removable { try self.directory.removeLogFile(files[index].number) }
+        return removable.count
+    }
+
+    /// Whether nobody needs anything that came before.
+    private func isDone(_ starts: [PartitionStart], _ positions: [LogPosition], _ instant: Instant) -> Bool {
+        for (index, start) in starts.enumerated() {
+            guard start.tail.position <= positions[index], start.tail.logTime < instant else { return false }
+            guard let output = start.newestOutput else { continue }
+            guard let newest = self.shared.tails.newestOutput(PartitionID(UInt16(index))), output < newest else {
+                return false
+            }
+        }
+        return true
+    }
+}

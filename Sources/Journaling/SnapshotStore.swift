@@ -1,0 +1,94 @@
+package import WidgetModel
+
+/// The snapshots of a log, and what they let go of: a restart begins with the newest good one instead of with the log's
+/// first entry, and entries that nobody needs any more are removed.
+///
+/// All methods may be called from any thread, and wait for the disk: none of them from an event loop.
+package protocol SnapshotStore: Sendable {
+    /// A partition's snapshots, the newest first.
+    func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID]
+
+    /// Reads a snapshot from its first frame to its last.
+    ///
+    /// - Parameters:
+    ///   - id: Which.
+    ///   - body: Takes the next frame; what it throws ends the reading.
+    /// - Throws: `.corrupt` if the file is damaged or not whole; frames before the damage were given to `body`.
+    func read(_ id: SnapshotID, _ body: ([UInt8]) throws -> Void) throws
+
+    /// Writes a snapshot: it is there whole and durable when this returns, and not at all if it throws.
+    ///
+    /// - Parameters:
+    ///   - id: Which.
+    ///   - next: The next frame, not empty; nil behind the last.
+    func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws
+
+    /// Removes a snapshot, if it is there.
+    func remove(_ id: SnapshotID) throws(JournalError)
+
+    /// Takes a damaged snapshot out of the list and keeps its bytes for whoever wants to know what happened.
+    func setAside(_ id: SnapshotID) throws(JournalError)
+
+    /// The position of the first entry of a partition that is still there, or that the next one will have.
+    func firstEntry(_ partition: PartitionID) throws(JournalError) -> LogPosition
+
+    /// Removes entries and outputs that nobody needs any more, as far as they fill whole files. The newest output of each
+    /// partition always stays.
+    ///
+    /// - Parameters:
+    ///   - positions: By partition, the newest entry that may go.
+    ///   - instant: Only entries that were logged before.
+    /// - Returns: How many files were removed.
+    func trim(through positions: [LogPosition], loggedBefore instant: Instant) throws(JournalError) -> Int
+}
+
+/// A snapshot by its place in the log.
+package struct SnapshotID: Hashable, Sendable, CustomStringConvertible {
+    package let partition: PartitionID
+    /// The last entry that the state has seen.
+    package let position: LogPosition
+    /// That entry's time.
+    package let logTime: Instant
+
+    package init(partition: PartitionID, position: LogPosition, logTime: Instant) {
+        self.partition = partition
+        self.position = position
+        self.logTime = logTime
+    }
+
+    package var description: String { "snapshot of partition \(self.partition) at position \(self.position)" }
+}
+
+/// Which snapshots are kept.
+package enum SnapshotRetention {
+    /// How many of the newest stay in any case: the one that a start reads, and the one before in case it is damaged.
+    package static let newestKept = 2
+    /// Into how many parts the history is divided, at least one snapshot in each.
+    package static let historyParts: Int64 = 2
+
+    /// The snapshots that are needed: the newest two, and for the history one that is older than it, so that every entry
+    /// of the history can be replayed, and some between.
+    ///
+    /// - Parameters:
+    ///   - snapshots: One partition's, the newest first.
+    ///   - now: The log's time.
+    ///   - history: How much of the log is kept.
+    package static func kept(of snapshots: [SnapshotID], now: Instant, history: Interval) -> [SnapshotID] {
+        var kept = Array(snapshots.prefix(Self.newestKept))
+        guard history > .zero else { return kept }
+        let step = Interval(milliseconds: max(1, history.milliseconds / Self.historyParts))
+        // From the oldest on: one that is older than the history, the newest of those, then one for each step.
+        let older = snapshots.dropFirst(Self.newestKept)
+        var last: SnapshotID?
+        if let base = snapshots.first(where: { $0.logTime <= now - history }) {
+            if !kept.contains(base) { kept.append(base) }
+            last = base
+        }
+        for snapshot in older.reversed() where snapshot.logTime > now - history {
+            if let last, snapshot.logTime - last.logTime < step { continue }
+            last = snapshot
+            if !kept.contains(snapshot) { kept.append(snapshot) }
+        }
+        return kept.sorted { $0.position > $1.position }
+    }
+}
