@@ -42,6 +42,7 @@ struct Serve: AsyncParsableCommand {
         let gateway = Gateway(
             configuration: configuration,
             journal: journal,
+            snapshots: journal as? SQLiteJournal,
             archive: try self.archive(configuration, logger),
             history: self.history(configuration),
             clock: clock,
@@ -74,7 +75,9 @@ struct Serve: AsyncParsableCommand {
             return MemoryJournal(partitions: configuration.partitions, limits: limits) { clock.now() }
         }
         do {
-            return try SQLiteJournal(configuration: SQLiteJournal.Configuration(configuration)) { clock.now() }
+            let journal = try SQLiteJournal(configuration: SQLiteJournal.Configuration(configuration)) { clock.now() }
+            if let cut = journal.cut { logger.warning("\(cut)") }
+            return journal
         } catch {
             logger.critical("\(error)")
             throw ExitCode.failure

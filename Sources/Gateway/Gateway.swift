@@ -16,14 +16,20 @@ import WidgetModel
 ///
 /// Which journal it stands on is the caller's choice.
 package final class Gateway: Service {
-    private let configuration: GatewayConfiguration
-    private let journal: any Journal
-    private let clock: LogClock
+    let configuration: GatewayConfiguration
+    let journal: any Journal
+    let watched: WatchedJournal
+    /// Open from the beginning, so that probes are told how a start goes on.
+    let health = Mutex<HTTPServer?>(nil)
+    /// The time of the newest entry when the gateway was started.
+    let newestEntry = Mutex(Instant.epoch)
+    let snapshots: (any SnapshotStore)?
+    let clock: LogClock
     private let movableClock: MovableClock?
     /// By which credentials are judged: real time, also where the log's time was moved.
     private let credentialClock: LogClock
-    private let logger: Logger
-    private let readiness = Readiness()
+    let logger: Logger
+    let readiness = Readiness()
     private let listeners = OpenListeners()
     private let directory: HostDirectory
     private let streams: HostStreams
@@ -56,6 +62,7 @@ package final class Gateway: Service {
     /// - Parameters:
     ///   - configuration: Valid, as ``ConfigurationFile`` gives it.
     ///   - journal: The log; created with as many partitions as the configuration says.
+    ///   - snapshots: Where the partitions' states are kept, so that a start need not replay the whole log; nil for nowhere.
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
     ///   - clock: Stamps the log's entries.
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
@@ -65,6 +72,7 @@ package final class Gateway: Service {
     package init(
         configuration: GatewayConfiguration,
         journal: any Journal,
+        snapshots: (any SnapshotStore)? = nil,
         archive: any RecordArchive = MemoryArchive(),
         history: HistoryQuestions.Opening? = nil,
         clock: LogClock,
@@ -74,7 +82,9 @@ package final class Gateway: Service {
     ) {
         var system = SystemRandomNumberGenerator()
         self.configuration = configuration
-        self.journal = WatchedJournal(journal, readiness: self.readiness, logger: logger)
+        self.watched = WatchedJournal(journal, readiness: self.readiness, logger: logger)
+        self.journal = self.watched
+        self.snapshots = snapshots
         self.archive = archive
         self.history = HistoryQuestions(
             concurrentMax: configuration.limits.historyQuestionsMax,
@@ -103,6 +113,7 @@ package final class Gateway: Service {
         do {
             try await self.run(ownerLoops)
         } catch {
+            await self.health.withLock { $0 }?.drain(within: .zero)
             try? await ownerLoops.shutdownGracefully()
             throw error
         }
@@ -120,8 +131,10 @@ package final class Gateway: Service {
         let deliveries = try DeliveryPlans(self.configuration)
         let group = MultiThreadedEventLoopGroup.singleton
         let connections = try ProviderConnections(self.configuration, on: group)
+        try await self.openHealth(plans.health, on: group)
         let owners = try await self.startOwners(ownerLoops)
         let log = CommandLog(journal: self.journal, owners: owners)
+        try await self.noteNewestEntry(log)
         try await self.logSettings(log)
         let watch = GatewayWatch(
             log: log,
@@ -131,6 +144,7 @@ package final class Gateway: Service {
             feed: self.feed
         )
         let providers = try await self.startProviders(log, connections)
+        self.readiness.progress = nil
         self.readiness.set(.replay, met: true)
 
         let client = HTTPClient(self.configuration.deliveries.client, on: group)
@@ -166,6 +180,8 @@ package final class Gateway: Service {
         self.reloading.withLock { $0 = reload }
         let watching = Task { await reload.run() }
         let heartbeat = self.startBeating(group)
+        let snapshotter = self.makeSnapshotter(owners)
+        let writing = Task { await snapshotter?.run() }
         self.onReady(servers.ports)
         self.logger.notice("ready", metadata: servers.metadata)
 
@@ -184,6 +200,8 @@ package final class Gateway: Service {
         await servers.drain(within: .milliseconds(self.configuration.timeouts.drain.milliseconds))
         await deliverer.stop()
         self.history.close()
+        writing.cancel()
+        await snapshotter?.stop()
         self.journal.close()
         self.logger.notice("stopped")
     }
@@ -211,9 +229,8 @@ package final class Gateway: Service {
         return group.next().scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
             self.streams.beat()
             self.followers.wake(.heartbeat)
-            // An idle gateway asks nobody else for the time.
-            _ = self.clock.now()
-            self.readiness.set(.clock, met: !self.clock.isStepped)
+            self.watchClock()
+            self.watched.probe()
         }
     }
 }
@@ -232,14 +249,13 @@ extension Gateway {
                 partition: partition,
                 loop: loops.next(),
                 journal: self.journal,
+                snapshots: self.snapshots,
                 clock: self.clock,
                 logger: self.logger,
                 outlets: self.outlets
             )
-            let logger = self.logger
-            replayed += try await owner.start { position in
-                logger.info("replaying", metadata: ["partition": "\(partition)", "position": "\(position)"])
-            }
+            let progress = ReplayProgress(partition, of: self.configuration.partitions, self.readiness, self.logger)
+            replayed += try await owner.start { progress.note($0, through: $1) }
             owners.append(owner)
         }
         if replayed > 0 {
@@ -411,12 +427,7 @@ extension Gateway {
                     await operators.respond(to: $0)
                 }
             }
-            if let plan = plans.health {
-                let readiness = self.readiness
-                running.health = try await HTTPServer.start(plan, on: group, logger: self.logger) { request in
-                    HealthRoutes.respond(to: request, readiness) ?? HTTPResponse(problem: HostRoutes.notFound)
-                }
-            }
+            running.health = self.health.withLock { $0 }
         } catch {
             await running.drain(within: .zero)
             throw error

@@ -10,6 +10,7 @@ import WidgetModel
 /// The owners of an in-memory log, and everything that they hand on.
 final class OwnerScene: Sendable {
     let journal: MemoryJournal
+    let snapshots: MemorySnapshots?
     let time: FakeTime
     let owners: [PartitionOwner]
     let log: CommandLog
@@ -30,6 +31,7 @@ final class OwnerScene: Sendable {
     init(
         _ journal: MemoryJournal,
         _ time: FakeTime,
+        snapshots: MemorySnapshots? = nil,
         submissionBytesMax: Int = JournalLimits().batchBytesMax,
         clock: LogClock? = nil
     ) {
@@ -69,12 +71,14 @@ final class OwnerScene: Sendable {
                 partition: PartitionID(UInt16(number)),
                 loop: MultiThreadedEventLoopGroup.singleton.next(),
                 journal: journal,
+                snapshots: snapshots,
                 clock: clock,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 outlets: outlets
             )
         }
         self.journal = journal
+        self.snapshots = snapshots
         self.time = time
         self.owners = owners
         self.log = CommandLog(journal: journal, owners: owners, submissionBytesMax: submissionBytesMax)
@@ -87,12 +91,19 @@ final class OwnerScene: Sendable {
     static func started(
         partitions: Int = 1,
         limits: JournalLimits = JournalLimits(),
+        snapshots: MemorySnapshots? = nil,
         submissionBytesMax: Int = JournalLimits().batchBytesMax,
         clock: LogClock? = nil
     ) async throws -> OwnerScene {
         let time = FakeTime()
         let journal = MemoryJournal(partitions: partitions, limits: limits, clock: { clock?.now() ?? time.wall })
-        let scene = OwnerScene(journal, time, submissionBytesMax: submissionBytesMax, clock: clock)
+        let scene = OwnerScene(
+            journal,
+            time,
+            snapshots: snapshots,
+            submissionBytesMax: submissionBytesMax,
+            clock: clock
+        )
         _ = try await scene.start()
         _ = try await scene.log.appendToAll(.settings(Sports.settings))
         return scene
@@ -104,12 +115,12 @@ final class OwnerScene: Sendable {
     /// Starts the owners; how many entries they replayed.
     func start() async throws -> Int {
         var replayed = 0
-        for owner in self.owners { replayed += try await owner.start { _ in } }
+        for owner in self.owners { replayed += try await owner.start { _, _ in } }
         return replayed
     }
 
     /// The same log in a new process. Reads what is committed at this moment.
-    func restarted() -> OwnerScene { OwnerScene(self.journal.reopened(), self.time) }
+    func restarted() -> OwnerScene { OwnerScene(self.journal.reopened(), self.time, snapshots: self.snapshots) }
 
     /// Every reload that was handed on so far.
     var handedOn: [ReloadEffect] { self.handed.reloads.withLock { $0 } }

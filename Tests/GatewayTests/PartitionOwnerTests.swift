@@ -52,7 +52,7 @@ import WidgetModel
 
     @Test func `an output that the log does not take is tried again, and its effects come once`() async throws {
         let scene = try await OwnerScene.started()
-        for code in [.unavailable, .full, .readOnly] as [JournalError.Code] {
+        for code in [.unavailable, .failing, .full, .readOnly] as [JournalError.Code] {
             scene.journal.failNextOutput(with: JournalError(code, "not now"))
         }
         try await scene.register("a", instances: 2)

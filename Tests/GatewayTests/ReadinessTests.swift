@@ -35,6 +35,11 @@ import WidgetModel
                 #"{"ready":false,"missing":["the log is still being replayed","a listener is not bound yet"]}"#,
             ]
         )
+        readiness.progress = "partition 1 of 2, entry 7 of 9"
+        #expect(
+            Self.answer(readiness, "/readyz")?[1].hasSuffix(#","progress":"partition 1 of 2, entry 7 of 9"}"#) == true
+        )
+        readiness.progress = nil
         readiness.set(.listeners, met: true)
         readiness.set(.replay, met: true)
         #expect(Self.answer(readiness, "/readyz", "HEAD") == ["200", #"{"ready":true}"#])

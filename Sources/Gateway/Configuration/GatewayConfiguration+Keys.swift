@@ -6,6 +6,11 @@ extension GatewayConfiguration {
     mutating func visit(_ visitor: inout some SettingsVisitor) {
         visitor.file("dataDirectory", &self.dataDirectory, .folder)
         visitor.scalar("partitions", &self.partitions, .integer(1...64))
+        visitor.section("snapshots") { visitor in
+            visitor.scalar("interval", &self.snapshots.interval, .duration(.seconds(1) ... .days(1)))
+            visitor.scalar("maxLogBytes", &self.snapshots.logBytesMax, .bytes(65_536...1_099_511_627_776))
+            visitor.scalar("history", &self.snapshots.history, .duration(.zero ... .days(365)))
+        }
         visitor.section("tls") { visitor in
             self.tls.visit(&visitor, isRequired: false)
             visitor.scalar("checkInterval", &self.certificateCheck, .duration(.seconds(1) ... .hours(24)))

@@ -12,6 +12,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     /// Into how many partitions hosts are divided. Default 1, at most 64. Fixed when the log is created: a host's
     /// partition is computed from this number.
     package var partitions = 1
+    /// When the state is written down beside the log, and how much of the log is kept.
+    package var snapshots = Snapshotter.Settings()
     package var listeners = Listeners()
     /// The certificate of every TLS listener that names none of its own.
     package var tls = TLSFiles()

@@ -187,6 +187,7 @@ package enum HealthRoutes {
                 json: JSONValue.object(of: [
                     ("ready", .bool(missing.isEmpty)),
                     ("missing", missing.isEmpty ? nil : .strings(missing.map(\.description))),
+                    ("progress", readiness.progress.map { .string($0) }),
                 ])
             )
         case "version":

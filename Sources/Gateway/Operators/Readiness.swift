@@ -8,6 +8,7 @@ package final class Readiness: Sendable {
         case journal = "the log cannot be written"
         case partitions = "a partition has stopped"
         case clock = "the wall clock stepped by more than 5 minutes"
+        case logTime = "the clock is behind the log's newest entry, and the log's time stands still until it is past it"
         case listeners = "a listener is not bound yet"
         case draining = "the gateway is shutting down"
 
@@ -15,6 +16,7 @@ package final class Readiness: Sendable {
     }
 
     private let unmet: Mutex<Set<Condition>>
+    private let start = Mutex<String?>(nil)
 
     /// Not ready: nothing has started yet.
     package init() {
@@ -31,6 +33,12 @@ package final class Readiness: Sendable {
     package var missing: [Condition] {
         let unmet = self.unmet.withLock { $0 }
         return Condition.allCases.filter { unmet.contains($0) }
+    }
+
+    /// How far the replay is, in words; nil once it is over.
+    package var progress: String? {
+        get { self.start.withLock { $0 } }
+        set { self.start.withLock { $0 = newValue } }
     }
 
     package var isReady: Bool { self.missing.isEmpty }

@@ -44,6 +44,7 @@ package final class PartitionOwner: Sendable {
     package let partition: PartitionID
     package let loop: any EventLoop
     private let journal: any Journal
+    private let snapshots: (any SnapshotStore)?
     private let clock: LogClock
     private let logger: Logger
     private let outlets: Outlets
@@ -57,6 +58,12 @@ package final class PartitionOwner: Sendable {
         /// The newest entry that is known to exist.
         var announced: LogPosition = .start
         var lastOutput: OutputPosition?
+        /// What that output says of the state, once it is known.
+        var committed: OwnerCheckpoint?
+        /// Who waits for an output that goes as far as now.
+        var checkpoints: [EventLoopPromise<OwnerCheckpoint>] = []
+        /// Bytes of the entries that were applied since the start.
+        var appliedBytes = 0
         var isCommitting = false
         var isDraining = false
         var hasFailed = false
@@ -72,11 +79,21 @@ package final class PartitionOwner: Sendable {
         let index: Int
     }
 
+    /// - Parameters:
+    ///   - engine: The state to begin with, where there is no snapshot.
+    ///   - partition: Which.
+    ///   - loop: Where everything happens.
+    ///   - journal: The log.
+    ///   - snapshots: Where the state is read from when it starts; nil if the log is replayed from its beginning.
+    ///   - clock: Says when a tick is due.
+    ///   - logger: Where to write.
+    ///   - outlets: What is handed on.
     package init(
         engine: Engine,
         partition: PartitionID,
         loop: any EventLoop,
         journal: any Journal,
+        snapshots: (any SnapshotStore)? = nil,
         clock: LogClock,
         logger: Logger,
         outlets: Outlets
@@ -84,6 +101,7 @@ package final class PartitionOwner: Sendable {
         self.partition = partition
         self.loop = loop
         self.journal = journal
+        self.snapshots = snapshots
         self.clock = clock
         self.logger = logger
         self.outlets = outlets
@@ -94,12 +112,15 @@ package final class PartitionOwner: Sendable {
 // MARK: - Start
 
 extension PartitionOwner {
-    /// Rebuilds the engine from the log and then follows it.
+    /// Rebuilds the engine from the newest snapshot and the log behind it, and then follows the log.
     ///
+    /// - Parameter progress: Told now and then how far the replay is, and how far it has to go at least.
     /// - Returns: How many entries were replayed.
     /// - Throws: ``JournalError``, ``EngineFault`` or ``OwnerFault`` if the log cannot be read or was written by an
     ///   engine that decides differently.
-    package func start(progress: @escaping @Sendable (LogPosition) -> Void) async throws -> Int {
+    package func start(
+        progress: @escaping @Sendable (_ applied: LogPosition, _ through: LogPosition) -> Void
+    ) async throws -> Int {
         let replayed = try await self.loop.submit {
             try self.replay(progress: progress)
         }.get()
@@ -117,10 +138,32 @@ extension PartitionOwner {
         return replayed
     }
 
-    private func replay(progress: @Sendable (LogPosition) -> Void) throws -> Int {
+    /// Begins with the newest snapshot that can be read, if there are any.
+    private func restore(upTo through: LogPosition) throws {
+        guard let snapshots = self.snapshots else { return }
+        let loader = StateLoader(
+            partition: self.partition,
+            partitions: self.journal.format.partitions,
+            store: snapshots,
+            logger: self.logger
+        )
+        let loaded = try loader.load(notBehind: through)
+        guard let snapshot = loaded.snapshot else { return }
+        self.state.value.engine = loaded.engine
+        self.state.value.applied = snapshot.position
+        self.state.value.engine.directory { self.outlets.directory(self.partition, $0) }
+        self.logger.notice(
+            "read a snapshot",
+            metadata: ["partition": "\(self.partition)", "position": "\(snapshot.position)"]
+        )
+    }
+
+    private func replay(progress: @Sendable (LogPosition, LogPosition) -> Void) throws -> Int {
         let last = try self.journal.lastOutput(self.partition)
         self.state.value.lastOutput = last?.position
         let through = last?.record.through ?? .start
+        try self.restore(upTo: through)
+        if let last, through == self.state.value.applied { try self.compare(last) }
         var count = 0
         while true {
             let entries = try self.journal.read(
@@ -133,12 +176,10 @@ extension PartitionOwner {
                 let output = try self.apply(entry)
                 // Effects up to the last output record are in the output log already.
                 if entry.position > through { self.state.value.uncommitted.append(contentsOf: output.effects) }
-                if let last, entry.position == through, last.record.runningHash != self.state.value.engine.runningHash {
-                    throw OwnerFault.engineDisagrees(partition: self.partition, position: entry.position)
-                }
+                if let last, entry.position == through { try self.compare(last) }
                 count += 1
             }
-            progress(self.state.value.applied)
+            progress(self.state.value.applied, through)
         }
         self.state.value.engine.finishLoading()
         if through > self.state.value.applied {
@@ -149,6 +190,17 @@ extension PartitionOwner {
             )
         }
         return count
+    }
+
+    /// Whether the engine came to what the newest output says, and that as a checkpoint.
+    private func compare(_ last: OutputEntry) throws(OwnerFault) {
+        guard last.record.runningHash == self.state.value.engine.runningHash else {
+            throw .engineDisagrees(partition: self.partition, position: last.record.through)
+        }
+        self.state.value.committed = OwnerCheckpoint(
+            through: last.record.through,
+            runningHash: last.record.runningHash
+        )
     }
 }
 
@@ -215,6 +267,7 @@ extension PartitionOwner {
             }
         }
         self.state.value.applied = entry.position
+        self.state.value.appliedBytes += bytes.count
         if !output.directory.isEmpty { self.outlets.directory(self.partition, output.directory) }
         // Nobody waits for what became of a push, so most of the time nobody waits at all.
         for answer in output.answers where !self.state.value.expected.isEmpty {
@@ -226,8 +279,12 @@ extension PartitionOwner {
 
     /// Writes the effects that came out since the last output record, one record at a time.
     private func commit() {
-        guard !self.state.value.isCommitting, !self.state.value.uncommitted.isEmpty, !self.state.value.hasFailed else {
-            return
+        guard !self.state.value.isCommitting, !self.state.value.hasFailed else { return }
+        if self.state.value.uncommitted.isEmpty {
+            guard !self.state.value.checkpoints.isEmpty else { return }
+            if let committed = self.state.value.committed, committed.through == self.state.value.applied {
+                return self.tellCheckpoint(committed)
+            }
         }
         let effects = self.state.value.uncommitted
         self.state.value.uncommitted = []
@@ -242,6 +299,12 @@ extension PartitionOwner {
         self.write(record, effects)
     }
 
+    private func tellCheckpoint(_ checkpoint: OwnerCheckpoint) {
+        let waiting = self.state.value.checkpoints
+        self.state.value.checkpoints = []
+        for promise in waiting { promise.succeed(checkpoint) }
+    }
+
     /// The effects as an output record holds them: a count, then each.
     private static func pack(_ effects: [Effect]) -> [UInt8] {
         var writer = ByteWriter(reserving: 128 * effects.count)
@@ -254,7 +317,7 @@ extension PartitionOwner {
             self.loop.execute {
                 switch result {
                 case .success(let position):
-                    self.committed(at: position, effects)
+                    self.committed(record, at: position, effects)
                 case .failure(let error) where error.isRetriable:
                     // The effects stay undelivered until they are durable; the log keeps their cause.
                     self.loop.scheduleTask(in: Self.commitRetryDelay) { self.write(record, effects) }
@@ -267,10 +330,13 @@ extension PartitionOwner {
         }
     }
 
-    private func committed(at position: OutputPosition, _ effects: [Effect]) {
+    private func committed(_ record: OutputRecord, at position: OutputPosition, _ effects: [Effect]) {
         self.state.value.lastOutput = position
         self.state.value.isCommitting = false
-        self.outlets.effects(effects)
+        let checkpoint = OwnerCheckpoint(through: record.through, runningHash: record.runningHash)
+        self.state.value.committed = checkpoint
+        self.tellCheckpoint(checkpoint)
+        if !effects.isEmpty { self.outlets.effects(effects) }
         self.commit()
     }
 
@@ -286,7 +352,7 @@ extension PartitionOwner {
             return self.fail(error)
         }
         self.logger.warning("partition \(self.partition): output \(tried.position) was written after all: \(unknown)")
-        self.committed(at: tried.position, effects)
+        self.committed(record, at: tried.position, effects)
     }
 
     private func fail(_ error: any Error) {
@@ -297,6 +363,8 @@ extension PartitionOwner {
         self.logger.log(level: isShutdown ? .info : .critical, "partition \(self.partition) stopped: \(error)")
         for promise in self.state.value.expected.values { promise.fail(error) }
         self.state.value.expected = [:]
+        for promise in self.state.value.checkpoints { promise.fail(error) }
+        self.state.value.checkpoints = []
         self.state.value.tick?.cancel()
         self.outlets.failed(self.partition, error)
     }
@@ -367,6 +435,20 @@ extension PartitionOwner {
         try await self.loop.submit { try body(self.state.value.engine) }.get()
     }
 
+    /// An output that goes as far as the owner is now, or a later one: written without effects if there is none yet, so
+    /// that a snapshot can be compared with what the owner came to.
+    func checkpoint() async throws -> OwnerCheckpoint {
+        let promise = self.loop.makePromise(of: OwnerCheckpoint.self)
+        self.loop.execute {
+            guard !self.state.value.hasFailed, self.state.value.applied > .start else {
+                return promise.fail(OwnerFault.stopped(partition: self.partition))
+            }
+            self.state.value.checkpoints.append(promise)
+            self.commit()
+        }
+        return try await promise.futureResult.get()
+    }
+
     /// How far the owner is.
     package func progress() async throws -> OwnerProgress {
         try await self.loop.submit {
@@ -375,44 +457,9 @@ extension PartitionOwner {
                 applied: self.state.value.applied,
                 announced: max(self.state.value.announced, self.state.value.applied),
                 uncommittedEffects: self.state.value.uncommitted.count,
+                appliedBytes: self.state.value.appliedBytes,
                 hasFailed: self.state.value.hasFailed
             )
         }.get()
-    }
-}
-
-/// How far an owner is with its partition's log.
-package struct OwnerProgress: Hashable, Sendable {
-    package let partition: PartitionID
-    package let applied: LogPosition
-    package let announced: LogPosition
-    package let uncommittedEffects: Int
-    package let hasFailed: Bool
-}
-
-/// Why an owner does not go on.
-package enum OwnerFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The engine came to another state than the one that wrote the output at this position.
-    case engineDisagrees(partition: PartitionID, position: LogPosition)
-    /// The output log speaks of entries that the log does not have.
-    case logEndsEarly(partition: PartitionID, applied: LogPosition, through: LogPosition)
-    case stopped(partition: PartitionID)
-
-    package var description: String {
-        switch self {
-        case .engineDisagrees(let partition, let position):
-            """
-            partition \(partition): replaying the log up to position \(position) gave another state than the one its \
-            output record names; this program decides differently from the one that wrote the log. Start the version \
-            that wrote it
-            """
-        case .logEndsEarly(let partition, let applied, let through):
-            """
-            partition \(partition): the log ends at position \(applied), but its output log speaks of position \
-            \(through); entries were lost. Restore the data directory from a backup
-            """
-        case .stopped(let partition):
-            "partition \(partition) has stopped; see the log for the reason"
-        }
     }
 }

@@ -1,3 +1,4 @@
+import Engine
 package import Journaling
 package import Logging
 import Synchronization
@@ -5,7 +6,8 @@ package import WidgetModel
 
 /// A journal that tells readiness, and the log once, when it stops taking entries and when it takes them again.
 ///
-/// A full or read-only disk is found out here, by the writes themselves; nothing probes.
+/// A full, read-only or failing disk is found out here, by the writes themselves. Once it is known to fail it is tried now
+/// and then whether it still does (``probe()``), so that a gateway to which nobody sends becomes ready again, too.
 package final class WatchedJournal: Journal {
     private let journal: any Journal
     private let readiness: Readiness
@@ -68,12 +70,20 @@ package final class WatchedJournal: Journal {
 
     package func close() { self.journal.close() }
 
+    /// Writes a tick, which decides nothing, if the last write failed.
+    package func probe() {
+        guard self.isFailing.withLock({ $0 }) else { return }
+        var records = PackedRecords()
+        records.append(Record.tick.bytes)
+        self.append(Submission(partition: PartitionID(0), records: records)) { _ in }
+    }
+
     private func note<Success>(_ result: Result<Success, JournalError>) {
         switch result {
         case .success: self.note(failure: nil)
         case .failure(let error):
             switch error.code {
-            case .full, .readOnly, .unknownOutcome, .corrupt: self.note(failure: error)
+            case .full, .readOnly, .failing, .unknownOutcome, .corrupt: self.note(failure: error)
             // A full queue is the load's doing, a refusal the caller's; the disk has nothing to do with them.
             case .unavailable, .fenced, .closed, .formatMismatch, .locked, .invalid: break
             }

@@ -1,0 +1,63 @@
+import Engine
+import HTTPTransport
+import Logging
+import NIOPosix
+import Synchronization
+import WidgetModel
+
+extension Gateway {
+    /// What writes the partitions' states down, if there is a place for them.
+    func makeSnapshotter(_ owners: [PartitionOwner]) -> Snapshotter? {
+        self.snapshots.map { store in
+            Snapshotter(
+                owners: owners,
+                journal: self.journal,
+                store: store,
+                settings: self.configuration.snapshots,
+                clock: self.clock,
+                logger: self.logger
+            )
+        }
+    }
+}
+
+// MARK: Time
+
+extension Gateway {
+    /// How far the log may be ahead of the clock before that is worth a word: clocks are set by less all the time.
+    private static let clockTolerance = Interval.seconds(1)
+
+    /// Finds out where the log's time is, and says so if the clock is not there yet.
+    func noteNewestEntry(_ log: CommandLog) async throws {
+        let newest = try await log.askAll { $0.time }.max() ?? .epoch
+        self.newestEntry.withLock { $0 = newest }
+        let ahead = newest - self.clock.now()
+        self.watchClock()
+        guard ahead > Self.clockTolerance else { return }
+        self.logger.error(
+            "the clock is behind the log's newest entry: nothing is due until it is past it, and the gateway is not ready",
+            metadata: ["newest": "\(newest)", "behind": "\(ahead)"]
+        )
+    }
+
+    /// Tells readiness what there is to say of the clock. An idle gateway asks nobody else for the time.
+    func watchClock() {
+        let now = self.clock.now()
+        self.readiness.set(.clock, met: !self.clock.isStepped)
+        self.readiness.set(.logTime, met: self.newestEntry.withLock { $0 } - now <= Self.clockTolerance)
+    }
+}
+
+// MARK: Start
+
+extension Gateway {
+    /// Opens the listener for probes, which needs nothing of what a start has to read.
+    func openHealth(_ plan: HTTPListenerConfiguration?, on group: MultiThreadedEventLoopGroup) async throws {
+        guard let plan else { return }
+        let readiness = self.readiness
+        let server = try await HTTPServer.start(plan, on: group, logger: self.logger) { request in
+            HealthRoutes.respond(to: request, readiness) ?? HTTPResponse(problem: HostRoutes.notFound)
+        }
+        self.health.withLock { $0 = server }
+    }
+}

@@ -1,0 +1,243 @@
+import Engine
+import Glibc
+package import Journaling
+package import Logging
+import NIOPosix
+import Synchronization
+package import WidgetModel
+
+/// Writes snapshots of the partitions, one after the other, and lets the log go that they make needless.
+///
+/// It never touches a partition's engine. A snapshot is made by a second engine that reads the snapshot before and the log
+/// behind it, on a thread of its own that gives way to all others: so no push ever waits for one, and each snapshot was
+/// proved by a replay that came to the same hash as the owner. It costs that replay, and the memory of one partition's
+/// state while it lasts.
+package final class Snapshotter: Sendable {
+    /// When a snapshot is made, and how much is kept.
+    package struct Settings: Hashable, Sendable {
+        /// The longest time between two snapshots of a partition. Default 10 min.
+        package var interval: Interval
+        /// A partition's next snapshot comes as soon as so many bytes of log lie behind its last. Default 256 MiB.
+        package var logBytesMax: Int
+        /// How much of the log is kept for questions, whatever snapshots there are. Default 48 h.
+        package var history: Interval
+
+        package init(
+            interval: Interval = .minutes(10),
+            logBytesMax: Int = 268_435_456,
+            history: Interval = .hours(48)
+        ) {
+            self.interval = interval
+            self.logBytesMax = logBytesMax
+            self.history = history
+        }
+    }
+
+    /// What became of the snapshots since the start.
+    package struct Counters: Hashable, Sendable {
+        package var written = 0
+        package var failed = 0
+        package var trimmedFiles = 0
+        /// The newest one of each partition that has one.
+        package var newest: [SnapshotID] = []
+
+        package init() {}
+    }
+
+    /// How often it is looked whether a snapshot is due.
+    private static let lookSpacing = Duration.seconds(1)
+    /// How many entries are read at once.
+    private static let entriesPerRead = 64
+    /// How far the thread gives way to the others, as nice(1) counts.
+    private static let niceness: Int32 = 10
+
+    private struct State {
+        var counters = Counters()
+        /// By partition: when the last snapshot was made, or the gateway was started, and where in the log's bytes.
+        var last: [(at: Instant, bytes: Int)]
+    }
+
+    private let owners: [PartitionOwner]
+    private let journal: any Journal
+    private let store: any SnapshotStore
+    private let settings: Settings
+    private let clock: LogClock
+    private let logger: Logger
+    private let thread = NIOThreadPool(numberOfThreads: 1)
+    private let isStopping = Atomic<Bool>(false)
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - owners: The owner of every partition, in the partitions' order.
+    ///   - journal: The log.
+    ///   - store: Where snapshots go.
+    ///   - settings: When, and how much is kept.
+    ///   - clock: The log's.
+    ///   - logger: Where to write.
+    package init(
+        owners: [PartitionOwner],
+        journal: any Journal,
+        store: any SnapshotStore,
+        settings: Settings,
+        clock: LogClock,
+        logger: Logger
+    ) {
+        self.owners = owners
+        self.journal = journal
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self.logger = logger
+        let now = clock.now()
+        // Spread over the interval, so that partitions take turns.
+        let spread = Int64(max(1, owners.count))
+        let last = owners.indices.map { index in
+            (at: now - .milliseconds(settings.interval.milliseconds * Int64(index) / spread), bytes: 0)
+        }
+        self.state = Mutex(State(last: last))
+        self.thread.start()
+    }
+
+    package var counters: Counters { self.state.withLock { $0.counters } }
+
+    /// Makes snapshots as they become due, until it is cancelled.
+    package func run() async {
+        while !Task.isCancelled {
+            await self.look()
+            try? await Task.sleep(for: Self.lookSpacing)
+        }
+    }
+
+    /// Makes the snapshots that are due now, one partition after the other.
+    package func look() async {
+        for owner in self.owners where !Task.isCancelled {
+            guard let progress = try? await owner.progress(), !progress.hasFailed else { continue }
+            let last = self.state.withLock { $0.last[Int(owner.partition.rawValue)] }
+            let age = self.clock.now() - last.at
+            let bytes = progress.appliedBytes - last.bytes
+            if bytes > 0, age >= self.settings.interval || bytes >= self.settings.logBytesMax {
+                await self.makeSnapshot(of: owner)
+            } else if bytes == 0, age >= self.idleInterval {
+                self.stir(owner.partition)
+            }
+        }
+    }
+
+    /// How long a partition may be idle: its last snapshot and output hold the log of all of them.
+    private var idleInterval: Interval {
+        max(self.settings.interval, .milliseconds(self.settings.history.milliseconds / SnapshotRetention.historyParts))
+    }
+
+    /// Logs a tick, which decides nothing, so that there is something to make a snapshot of.
+    private func stir(_ partition: PartitionID) {
+        var records = PackedRecords()
+        records.append(Record.tick.bytes)
+        self.journal.append(Submission(partition: partition, records: records)) { _ in }
+    }
+
+    /// Gives up what is being written, and ends the thread.
+    package func stop() async {
+        self.isStopping.store(true, ordering: .relaxed)
+        try? await self.thread.shutdownGracefully()
+    }
+
+    /// Makes a snapshot of a partition now, and lets go of what it makes needless; what fails is reported and counted.
+    ///
+    /// - Returns: The snapshot; nil if it could not be made.
+    @discardableResult
+    package func makeSnapshot(of owner: PartitionOwner) async -> SnapshotID? {
+        let partition = owner.partition
+        do {
+            let bytes = try await owner.progress().appliedBytes
+            let checkpoint = try await owner.checkpoint()
+            let id = try await self.thread.runIfActive {
+                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+                return try self.write(partition, checkpoint)
+            }
+            let now = self.clock.now()
+            self.state.withLock { state in
+                state.last[Int(partition.rawValue)] = (now, bytes)
+                state.counters.written += 1
+                state.counters.newest.removeAll { $0.partition == partition }
+                state.counters.newest.append(id)
+                state.counters.newest.sort { $0.partition < $1.partition }
+            }
+            let removed = try await self.thread.runIfActive { try self.tidy(now) }
+            self.state.withLock { $0.counters.trimmedFiles += removed }
+            return id
+        } catch {
+            guard !self.isStopping.load(ordering: .relaxed) else { return nil }
+            let now = self.clock.now()
+            self.state.withLock { state in
+                state.counters.failed += 1
+                // The next attempt comes in its turn; until then the log is kept.
+                state.last[Int(partition.rawValue)].at = now
+            }
+            self.logger.error(
+                "no snapshot could be made; the log is kept, and a restart replays it",
+                metadata: ["partition": "\(partition)", "error": "\(error)"]
+            )
+            return nil
+        }
+    }
+
+    /// Replays the log behind the newest snapshot up to a checkpoint, and writes what comes out.
+    private func write(_ partition: PartitionID, _ checkpoint: OwnerCheckpoint) throws -> SnapshotID {
+        let loader = StateLoader(
+            partition: partition,
+            partitions: self.owners.count,
+            store: self.store,
+            logger: self.logger
+        )
+        var (engine, applied) = (Engine(partition: partition, partitions: self.owners.count), LogPosition.start)
+        do {
+            let loaded = try loader.load(notBehind: checkpoint.through)
+            (engine, applied) = (loaded.engine, loaded.snapshot?.position ?? .start)
+        }
+        var output = EngineOutput()
+        while applied < checkpoint.through {
+            for entry in try self.journal.read(partition, from: applied.next, entriesMax: Self.entriesPerRead)
+            where entry.position <= checkpoint.through {
+                if self.isStopping.load(ordering: .relaxed) { throw CancellationError() }
+                let bytes = entry.bytes
+                for range in entry.records {
+                    try engine.apply(
+                        bytes,
+                        in: range,
+                        recordIndex: 0,
+                        at: entry.position,
+                        logTime: entry.logTime,
+                        into: &output
+                    )
+                    output.removeAll()
+                }
+                applied = entry.position
+            }
+        }
+        guard engine.runningHash == checkpoint.runningHash else {
+            throw OwnerFault.engineDisagrees(partition: partition, position: checkpoint.through)
+        }
+        let id = SnapshotID(partition: partition, position: applied, logTime: engine.time)
+        var encoder = EngineSnapshotEncoder(engine)
+        try self.store.write(id) {
+            if self.isStopping.load(ordering: .relaxed) { throw CancellationError() }
+            return encoder.next()
+        }
+        return id
+    }
+
+    /// Removes the snapshots that are not needed, then the log behind the oldest that is.
+    ///
+    /// - Returns: How many files of the log were removed.
+    private func tidy(_ now: Instant) throws -> Int {
+        var oldest: [LogPosition] = []
+        for owner in self.owners {
+            let all = try self.store.snapshots(owner.partition)
+            let kept = SnapshotRetention.kept(of: all, now: now, history: self.settings.history)
+            for id in all where !kept.contains(id) { try self.store.remove(id) }
+            // With one snapshot alone there is nothing to fall back to but the log.
+            oldest.append(kept.count < SnapshotRetention.newestKept ? .start : kept.last?.position ?? .start)
+        }
+        return try self.store.trim(through: oldest, loggedBefore: now - self.settings.history)
+    }
+}

@@ -1,0 +1,74 @@
+import Journaling
+import Synchronization
+import WidgetModel
+
+/// Snapshots in memory, which tests may damage, and a log that only says what it would let go of.
+final class MemorySnapshots: SnapshotStore {
+    struct Trim: Hashable {
+        let through: [LogPosition]
+        let loggedBefore: Instant
+    }
+
+    private struct State {
+        var frames: [SnapshotID: [[UInt8]]] = [:]
+        var aside: [SnapshotID] = []
+        var trims: [Trim] = []
+        var firstEntry = LogPosition.start.next
+        var writeFault: JournalError?
+    }
+
+    private let state = Mutex(State())
+
+    var aside: [SnapshotID] { self.state.withLock { $0.aside } }
+    var trims: [Trim] { self.state.withLock { $0.trims } }
+
+    /// From now on the log begins behind what is gone.
+    func setFirstEntry(_ position: LogPosition) { self.state.withLock { $0.firstEntry = position } }
+
+    func failWrites(with fault: JournalError?) { self.state.withLock { $0.writeFault = fault } }
+
+    /// Changes what a snapshot holds.
+    func damage(_ id: SnapshotID, _ body: (inout [[UInt8]]) -> Void) {
+        self.state.withLock { state in
+            if var frames = state.frames[id] {
+                body(&frames)
+                state.frames[id] = frames
+            }
+        }
+    }
+
+    func snapshots(_ partition: PartitionID) -> [SnapshotID] {
+        self.state.withLock { $0.frames.keys.filter { $0.partition == partition }.sorted { $0.position > $1.position } }
+    }
+
+    func read(_ id: SnapshotID, _ body: ([UInt8]) throws -> Void) throws {
+        for frame in self.state.withLock({ $0.frames[id] }) ?? [] {
+            // A store finds a frame out that is not what was written.
+            if frame.isEmpty { throw JournalError(.corrupt, "\(id) is damaged in a frame") }
+            try body(frame)
+        }
+    }
+
+    func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
+        if let fault = self.state.withLock({ $0.writeFault }) { throw fault }
+        var frames: [[UInt8]] = []
+        while let frame = try next() { frames.append(frame) }
+        self.state.withLock { $0.frames[id] = frames }
+    }
+
+    func remove(_ id: SnapshotID) { self.state.withLock { _ = $0.frames.removeValue(forKey: id) } }
+
+    func setAside(_ id: SnapshotID) {
+        self.state.withLock { state in
+            state.frames[id] = nil
+            state.aside.append(id)
+        }
+    }
+
+    func firstEntry(_ partition: PartitionID) -> LogPosition { self.state.withLock { $0.firstEntry } }
+
+    func trim(through positions: [LogPosition], loggedBefore instant: Instant) -> Int {
+        self.state.withLock { $0.trims.append(Trim(through: positions, loggedBefore: instant)) }
+        return 0
+    }
+}

@@ -1,0 +1,207 @@
+import Engine
+import Gateway
+import Journaling
+import Logging
+import Testing
+import WidgetModel
+
+/// A state is written beside the owner, and a start reads it.
+@Suite(.timeLimit(.minutes(1))) struct SnapshotterTests {
+    private static func snapshotter(
+        _ scene: OwnerScene,
+        _ store: MemorySnapshots,
+        _ settings: Snapshotter.Settings = Snapshotter.Settings(history: .zero)
+    ) -> Snapshotter {
+        Snapshotter(
+            owners: scene.owners,
+            journal: scene.journal,
+            store: store,
+            settings: settings,
+            clock: scene.time.makeClock(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+    }
+
+    /// Hosts of both of two partitions.
+    private static let hosts = ["a", "b", "c", "d", "e", "f", "g", "h"]
+
+    /// Pushes to a host, until they are applied.
+    private static func push(_ numbers: ClosedRange<UInt64>, to host: String, _ scene: OwnerScene) async throws {
+        for number in numbers {
+            _ = try await scene.log.append(.push(Sports.push(number, to: host)), for: HostID(host))
+        }
+    }
+
+    @Test func `a start reads the newest snapshot and replays only what came behind it`() async throws {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(partitions: 2, snapshots: store)
+        let snapshotter = Self.snapshotter(scene, store)
+        for host in ["a", "b", "c", "d"] { try await scene.register(host, instances: 2) }
+        try await Self.push(1...5, to: "a", scene)
+        for owner in scene.owners { #expect(await snapshotter.makeSnapshot(of: owner) != nil) }
+        try await Self.push(4...9, to: "b", scene)
+        try await scene.settle()
+        await snapshotter.stop()
+
+        let read = scene.restarted()
+        let replayed = try await read.start()
+        let whole = OwnerScene(scene.journal.reopened(), scene.time)
+        let all = try await whole.start()
+        #expect(replayed < all)
+        #expect(try await read.digests() == whole.digests())
+        #expect(try await read.digests() == scene.digests())
+        #expect(read.directory.count == whole.directory.count)
+        for host in ["a", "b", "c", "d"] {
+            #expect(read.directory.lookup(Sports.token(host)) == whole.directory.lookup(Sports.token(host)))
+            let outstanding = try await read.log.ask(HostID(host)) { $0.outstandingReloads(host: HostID(host)) }
+            #expect(try await whole.log.ask(HostID(host)) { $0.outstandingReloads(host: HostID(host)) } == outstanding)
+        }
+        // What was handed on before the restart is not handed on again, and what comes next is.
+        #expect(read.handedOn == [])
+        #expect(try await read.register("a", revision: 2, instances: 3).isRegistered(adding: 1))
+    }
+
+    @Test func `a snapshot needs an output to be compared with, and one without effects will do`() async throws {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(snapshots: store)
+        let snapshotter = Self.snapshotter(scene, store)
+        // Settings alone have no effects.
+        let first = try #require(await snapshotter.makeSnapshot(of: scene.owners[0]))
+        #expect(try scene.journal.lastOutput(PartitionID(0))?.record.through == first.position)
+        #expect(try scene.outputs() == [[]])
+        // Nothing new: the same output, the same snapshot.
+        #expect(await snapshotter.makeSnapshot(of: scene.owners[0]) == first)
+        #expect(try scene.outputs() == [[]])
+        #expect(snapshotter.counters.written == 2)
+        #expect(snapshotter.counters.newest == [first])
+        await snapshotter.stop()
+    }
+
+    @Test func `a damaged snapshot is set aside, and the one before is read`() async throws {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(snapshots: store)
+        let snapshotter = Self.snapshotter(scene, store)
+        try await scene.register("a", instances: 2)
+        let older = try #require(await snapshotter.makeSnapshot(of: scene.owners[0]))
+        try await Self.push(1...3, to: "a", scene)
+        let newer = try #require(await snapshotter.makeSnapshot(of: scene.owners[0]))
+        #expect(older.position < newer.position)
+        await snapshotter.stop()
+        // The log in front of the older one is not needed.
+        store.setFirstEntry(older.position.next)
+
+        store.damage(newer) { $0[$0.count - 1] = [] }
+        let read = scene.restarted()
+        #expect(try await read.start() > 0)
+        #expect(store.aside == [newer])
+        #expect(try await read.digests() == scene.digests())
+
+        store.damage(older) { $0.removeLast() }
+        let refused = scene.restarted()
+        let fault = await #expect(throws: OwnerFault.self) { try await refused.start() }
+        #expect(fault?.description.contains("the log was trimmed") == true, "\(String(describing: fault))")
+
+        // With the whole log nothing is lost.
+        store.setFirstEntry(LogPosition.start.next)
+        let replayed = scene.restarted()
+        _ = try await replayed.start()
+        #expect(try await replayed.digests() == scene.digests())
+    }
+
+    @Test func `what another engine decided is not taken, and refused where the log does not reach back`() async throws
+    {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(snapshots: store)
+        let snapshotter = Self.snapshotter(scene, store)
+        try await scene.register("a")
+        let id = try #require(await snapshotter.makeSnapshot(of: scene.owners[0]))
+        await snapshotter.stop()
+        // Behind the section and the format's version: the version of the rules.
+        store.damage(id) { $0[0][2] -= 1 }
+        store.setFirstEntry(id.position.next)
+        let refused = scene.restarted()
+        let fault = await #expect(throws: OwnerFault.self) { try await refused.start() }
+        #expect(
+            fault?.description.contains("decided by engine version \(Engine.version - 1)") == true,
+            "\(String(describing: fault))"
+        )
+        // It is good for the program that wrote it, and stays.
+        #expect(store.aside == [])
+        #expect(store.snapshots(PartitionID(0)) == [id])
+    }
+
+    @Test func `a snapshot that cannot be written is counted, and nothing is let go`() async throws {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(snapshots: store)
+        let snapshotter = Self.snapshotter(scene, store)
+        try await scene.register("a")
+        store.failWrites(with: JournalError(.full, "no space left"))
+        #expect(await snapshotter.makeSnapshot(of: scene.owners[0]) == nil)
+        #expect(snapshotter.counters.failed == 1)
+        #expect(store.trims == [])
+        store.failWrites(with: nil)
+        #expect(await snapshotter.makeSnapshot(of: scene.owners[0]) != nil)
+        #expect(snapshotter.counters.written == 1)
+        await snapshotter.stop()
+    }
+
+    @Test func `two snapshots are kept, and the log behind the older one is let go`() async throws {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(partitions: 2, snapshots: store)
+        let snapshotter = Self.snapshotter(scene, store, Snapshotter.Settings(history: .hours(1)))
+        var made: [SnapshotID] = []
+        for round in UInt64(0)..<5 {
+            scene.time.pass(.minutes(50))
+            for host in Self.hosts { try await scene.register(host, revision: round + 1, instances: 1 + Int(round)) }
+            for owner in scene.owners { made.append(try #require(await snapshotter.makeSnapshot(of: owner))) }
+        }
+        // Fifty minutes apart: the third newest is the first that is older than the hour of history.
+        let kept = store.snapshots(PartitionID(0))
+        #expect(kept == made.filter { $0.partition == PartitionID(0) }.suffix(3).reversed())
+        let last = try #require(store.trims.last)
+        #expect(last.through == [0, 1].map { store.snapshots(PartitionID($0)).last?.position })
+        #expect(last.loggedBefore == scene.time.wall - .hours(1))
+        // A partition without two snapshots holds the whole log.
+        #expect(store.trims.first?.through == [.start, .start])
+        await snapshotter.stop()
+    }
+
+    @Test func `snapshots come in time, after enough log, and of idle partitions when they hold the others up`()
+        async throws
+    {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(snapshots: store)
+        let settings = Snapshotter.Settings(interval: .minutes(10), logBytesMax: 10_000, history: .hours(2))
+        let snapshotter = Self.snapshotter(scene, store, settings)
+        await snapshotter.look()
+        #expect(snapshotter.counters.written == 0)
+        scene.time.pass(.minutes(10))
+        await snapshotter.look()
+        await snapshotter.look()
+        #expect(snapshotter.counters.written == 1)
+        // Ten minutes have not passed, but there is much to replay.
+        for revision in UInt64(1)...40 { try await scene.register("a", revision: revision, instances: 20) }
+        await snapshotter.look()
+        #expect(snapshotter.counters.written == 2)
+        scene.time.pass(.minutes(59))
+        await snapshotter.look()
+        #expect(snapshotter.counters.written == 2)
+        // Half of the history: a tick, and then a snapshot of it.
+        scene.time.pass(.minutes(1))
+        let before = try await scene.owners[0].progress().applied
+        await snapshotter.look()
+        try await scene.settle()
+        #expect(try await scene.owners[0].progress().applied == before.next)
+        await snapshotter.look()
+        #expect(snapshotter.counters.written == 3)
+        #expect(store.snapshots(PartitionID(0)).first?.position == before.next)
+        await snapshotter.stop()
+    }
+}
+
+extension RecordAnswer.Result {
+    /// Whether it says that so many instances are new.
+    fileprivate func isRegistered(adding count: Int) -> Bool {
+        if case .registered(let counts) = self { counts.added == count } else { false }
+    }
+}
