@@ -139,6 +139,24 @@ let package = Package(
             path: "Tests/Fixtures/JournalCrasher",
             swiftSettings: settings
         ),
+        // Linked into a program, it can end it at any call that writes.
+        .target(name: "CrashPoints", path: "Tests/Fixtures/CrashPoints"),
+        .executableTarget(
+            name: "OwnerCrasher",
+            dependencies: [
+                "CrashPoints", "Engine", "Gateway", "IntentMatching", "JournalSQLite", "Journaling", "Timelines",
+                "WidgetModel", logging, nioCore, nioPosix,
+            ],
+            path: "Tests/Fixtures/OwnerCrasher",
+            swiftSettings: settings
+        ),
+        suite(
+            "RecoveryTests",
+            [
+                "Engine", "Gateway", "JournalSQLite", "Journaling", "OwnerCrasher", "TestSupport", "WidgetModel",
+                logging, nioPosix,
+            ]
+        ),
         suite(
             "GatewayTests",
             [

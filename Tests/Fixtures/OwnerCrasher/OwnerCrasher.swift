@@ -1,0 +1,177 @@
+// A gateway without its network, which tests may kill at any point: owners, snapshots and senders over a log on disk.
+//
+//   OwnerCrasher <directory> <seed> <history in seconds>
+//
+// It registers hosts, pushes to them without end, acknowledges what reaches them, and makes one snapshot after the other.
+// It prints `200 <push> <host>` for each push that is durable, and `sent <reload>` for each reload that a host gets.
+
+import CrashPoints
+import Dispatch
+import Engine
+import Foundation
+import Gateway
+import Glibc
+import IntentMatching
+import JournalSQLite
+import Journaling
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+import Timelines
+import WidgetModel
+
+@main
+enum OwnerCrasher {
+    static let partitions = 2
+    private static let app = BundleID("com.example.scores")
+    private static let team = TeamID("ABCDE12345")
+    private static let hosts = 24
+    private static let pushesInFlightMax = 32
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 4, let seed = UInt64(arguments[2]), let history = Int64(arguments[3]),
+            crash_points_are_linked() == 1
+        else { exit(64) }
+        let clock = LogClock()
+        let journal = try SQLiteJournal(
+            configuration: SQLiteJournal.Configuration(
+                directory: arguments[1],
+                partitions: Self.partitions,
+                fileBytesMax: 60_000,
+                checkpointPages: 8,
+                commitSpacing: .zero
+            ),
+            clock: { clock.now() }
+        )
+        let outlets = PartitionOwner.Outlets(
+            effects: { Self.send($0, journal) },
+            directory: { _, _ in },
+            failed: { partition, error in Self.say("failed \(partition) \(error)") }
+        )
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let owners = (0..<Self.partitions).map { number in
+            PartitionOwner(
+                engine: Engine(partition: PartitionID(UInt16(number)), partitions: Self.partitions),
+                partition: PartitionID(UInt16(number)),
+                loop: loops.next(),
+                journal: journal,
+                snapshots: journal,
+                clock: clock,
+                logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() },
+                outlets: outlets
+            )
+        }
+        for owner in owners { _ = try await owner.start { _, _ in } }
+        let log = CommandLog(journal: journal, owners: owners)
+        let settings = try Self.settings()
+        if try await log.askAll({ $0.settings }).contains(where: { $0 != settings }) {
+            _ = try await log.appendToAll(.settings(settings))
+        }
+        for number in 0..<Self.hosts {
+            _ = try await log.append(.register(try Self.registration(number)), for: Self.host(number))
+        }
+        Self.say("open")
+        let snapshotter = Snapshotter(
+            owners: owners,
+            journal: journal,
+            store: journal,
+            settings: Snapshotter.Settings(history: .seconds(history)),
+            clock: clock,
+            logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() }
+        )
+        let sender = Task.detached { Self.push(to: journal, seed) }
+        while !sender.isCancelled {
+            for owner in owners { _ = await snapshotter.makeSnapshot(of: owner) }
+        }
+    }
+
+    static func host(_ number: Int) -> HostID { HostID("host-\(number)") }
+
+    private static func settings() throws -> EngineSettings {
+        let schema = try KindSchema(kind: WidgetKind("scores"), parameters: [ParameterSchema("team", .string)])
+        let kinds = [KindSettings(schema: schema, budget: .unlimited)]
+        return EngineSettings(apps: [AppSettings(app: Self.app, team: Self.team, kinds: kinds)])
+    }
+
+    /// The same whenever it is made: a process that is started again changes nothing.
+    private static func registration(_ number: Int) throws -> HostRegistration {
+        HostRegistration(
+            host: Self.host(number),
+            token: DeviceToken(bytes: Array("token of \(number)".utf8)),
+            app: Self.app,
+            revision: 1,
+            instances: (0..<2).map { instance in
+                let team = ParameterValue.string("team-\((number + instance) % 5)")
+                return InstanceRegistration(
+                    id: InstanceID("w\(instance)"),
+                    kind: WidgetKind("scores"),
+                    family: .systemSmall,
+                    configuration: Configuration([Configuration.Parameter(name: "team", value: team)])
+                )
+            }
+        )
+    }
+
+    /// Sends what is to be reloaded, and acknowledges it: both may be the last that the process does.
+    private static func send(_ effects: [Effect], _ journal: SQLiteJournal) {
+        var batches: [PartitionID: PackedRecords] = [:]
+        for case .reload(let reload) in effects {
+            self.dieIfSending()
+            self.say("sent \(reload.id)")
+            batches[reload.id.partition, default: PackedRecords()].append {
+                Record.delivery(DeliveryReport(reload: reload.id, result: .acknowledged)).encode(into: &$0)
+            }
+        }
+        for (partition, records) in batches {
+            journal.append(Submission(partition: partition, records: records)) { _ in }
+        }
+    }
+
+    /// FRESHET_FAULT=send:<n>:before, of which the C library knows nothing.
+    private static let sends = Atomic<Int>(0)
+    private static let lastSend: Int? = {
+        let parts = ProcessInfo.processInfo.environment["FRESHET_FAULT"]?.split(separator: ":") ?? []
+        return parts.first == "send" ? Int(parts[1]) : nil
+    }()
+
+    private static func dieIfSending() {
+        guard let last = self.lastSend else { return }
+        if self.sends.wrappingAdd(1, ordering: .relaxed).newValue == last { kill(getpid(), SIGKILL) }
+    }
+
+    /// Pushes without end, each to one host or, now and then, to all.
+    private static func push(to journal: SQLiteJournal, _ seed: UInt64) {
+        let room = DispatchSemaphore(value: Self.pushesInFlightMax)
+        var number: UInt64 = 0
+        while true {
+            room.wait()
+            number += 1
+            let id = PushID(high: seed, low: number)
+            let host = Int((number &* 7 &+ seed) % UInt64(Self.hosts))
+            let isForAll = number.isMultiple(of: 41)
+            var builder = SubmissionBuilder(partitions: Self.partitions)
+            if isForAll {
+                _ = builder.appendToAll(.push(Self.record(id, .app(Self.app))))
+            } else {
+                _ = builder.append(.push(Self.record(id, .host(Self.host(host), nil))), for: Self.host(host))
+            }
+            journal.append(builder.take()) { result in
+                if case .success = result { Self.say("200 \(id) \(isForAll ? "all" : Self.host(host).rawValue)") }
+                room.signal()
+            }
+        }
+    }
+
+    private static func record(_ id: PushID, _ target: PushDestination) -> PushRecord {
+        PushRecord(id: id, team: Self.team, contentHash: id.low, priority: .high, target: target)
+    }
+
+    /// One write for one line, so that a kill cannot cut it.
+    private static func say(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        // Sound: only the array's bytes are read.
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+    }
+}

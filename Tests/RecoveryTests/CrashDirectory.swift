@@ -1,0 +1,198 @@
+import Engine
+import Foundation
+import Gateway
+import JournalSQLite
+import Journaling
+import Logging
+import NIOPosix
+import Synchronization
+import Testing
+import WidgetModel
+
+/// A data directory in which one `OwnerCrasher` after the other dies, and what they promised.
+final class CrashDirectory {
+    private let path: String
+    private let history: Int
+    /// The pushes that were answered 200, with the host or `all`.
+    private var accepted: [(id: PushID, target: String)] = []
+    private var sent: Set<ReloadID> = []
+
+    static let partitions = 2
+
+    /// - Parameter history: How many seconds of log the crashers keep.
+    init(history: Int) throws {
+        let parent = FileManager.default.temporaryDirectory
+        self.path = parent.appendingPathComponent("freshet-crash-\(UUID().uuidString)").path
+        self.history = history
+        try FileManager.default.createDirectory(atPath: self.path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: self.path) }
+
+    private var data: String { self.path + "/data" }
+
+    /// Runs a gateway until it dies of the fault, or is killed once it has said so many lines.
+    func run(fault: String?, linesMax: Int, seed: UInt64) throws {
+        let process = Process()
+        let output = Pipe()
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        process.executableURL = URL(fileURLWithPath: program).deletingLastPathComponent()
+            .appendingPathComponent("OwnerCrasher")
+        process.arguments = [self.data, String(seed), String(self.history)]
+        process.standardOutput = output
+        process.environment = ProcessInfo.processInfo.environment.merging(["FRESHET_FAULT": fault ?? ""]) { $1 }
+        try process.run()
+        var unread: [UInt8] = []
+        var lines = 0
+        while true {
+            let bytes = output.fileHandleForReading.availableData
+            if bytes.isEmpty { break }
+            unread.append(contentsOf: bytes)
+            while let end = unread.firstIndex(of: 0x0A) {
+                lines += 1
+                self.take(String(decoding: unread[..<end], as: UTF8.self))
+                unread.removeFirst(end + 1)
+            }
+            // What it says between this and its death is read as well.
+            if lines >= linesMax { kill(process.processIdentifier, SIGKILL) }
+        }
+        process.waitUntilExit()
+        #expect(process.terminationReason == .uncaughtSignal, "\(fault ?? "none"): ended by itself")
+    }
+
+    private func take(_ line: String) {
+        let words = line.split(separator: " ").map(String.init)
+        switch words.first {
+        case "200":
+            if words.count == 3, let id = PushID(words[1]) {
+                self.accepted.append((id, words[2]))
+            } else {
+                Issue.record("\(line)")
+            }
+        case "sent":
+            if words.count == 2, let id = ReloadID(words[1]) {
+                self.sent.insert(id)
+            } else {
+                Issue.record("\(line)")
+            }
+        case "open": break
+        default: Issue.record("\(line)")
+        }
+    }
+
+    /// Opens the directory as a start does, and compares with a clean replay and with what was promised.
+    func check(_ round: String) async throws {
+        let journal = try SQLiteJournal(
+            configuration: SQLiteJournal.Configuration(
+                directory: self.data,
+                partitions: Self.partitions,
+                fileBytesMax: 60_000,
+                checkpointPages: 8,
+                commitSpacing: .zero
+            ),
+            clock: { LogClock.wallTime() }
+        )
+        defer { journal.close() }
+        var engines: [Engine] = []
+        for number in 0..<Self.partitions {
+            let partition = PartitionID(UInt16(number))
+            let engine = try await self.recovered(partition, journal)
+            engines.append(engine)
+            #expect(engine.checkInvariants() == [], "\(round)")
+            try self.compare(engine, partition, journal, round)
+        }
+        for (id, target) in self.accepted {
+            let found = engines.enumerated().filter { !$0.element.push(id).isEmpty }.map(\.offset)
+            let expected = target == "all" ? [0, 1] : [Int(PartitionID(of: HostID(target), among: 2).rawValue)]
+            if found != expected { Issue.record("push \(id) to \(target) was answered 200 and is lost: \(round)") }
+        }
+        let ended = engines.map { $0.stats() }
+        for stats in ended { #expect(stats.outcomes.total == stats.matched, "\(round)") }
+    }
+
+    /// The engine of an owner that has just started.
+    private func recovered(_ partition: PartitionID, _ journal: SQLiteJournal) async throws -> Engine {
+        let failure = Mutex<String?>(nil)
+        let owner = PartitionOwner(
+            engine: Engine(partition: partition, partitions: Self.partitions),
+            partition: partition,
+            loop: MultiThreadedEventLoopGroup.singleton.next(),
+            journal: journal,
+            snapshots: journal,
+            clock: LogClock(),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            outlets: PartitionOwner.Outlets(
+                effects: { _ in },
+                directory: { _, _ in },
+                failed: { partition, error in failure.withLock { $0 = "\(partition): \(error)" } }
+            )
+        )
+        _ = try await owner.start { _, _ in }
+        let engine = try await owner.query { (engine: borrowing Engine) in copy engine }
+        #expect(failure.withLock { $0 } == nil)
+        return engine
+    }
+
+    /// Compares a state with a replay from as far back as the log goes, and the effects with what was committed and sent.
+    private func compare(_ engine: Engine, _ partition: PartitionID, _ journal: SQLiteJournal, _ round: String) throws {
+        let first = try journal.firstEntry(partition)
+        var replayed = Engine(partition: partition, partitions: Self.partitions)
+        let isWhole = first == LogPosition.start.next
+        if !isWhole {
+            let base = try #require(try journal.snapshots(partition).last { $0.position.next >= first }, "\(round)")
+            var decoder = EngineSnapshotDecoder(partition: partition, partitions: Self.partitions)
+            try journal.read(base) { try decoder.take($0) }
+            replayed = try decoder.finish()
+        }
+        var issued: [ReloadID: Bool] = [:]
+        while replayed.position < engine.position {
+            let entries = try journal.read(partition, from: replayed.position.next, entriesMax: 100)
+            try #require(!entries.isEmpty, "\(round)")
+            for entry in entries where entry.position <= engine.position {
+                var output = EngineOutput()
+                for range in entry.records {
+                    try replayed.apply(
+                        entry.bytes,
+                        in: range,
+                        recordIndex: 0,
+                        at: entry.position,
+                        logTime: entry.logTime,
+                        into: &output
+                    )
+                }
+                for case .reload(let reload) in output.effects {
+                    #expect(
+                        issued.updateValue(reload.isCharged, forKey: reload.id) == nil,
+                        "\(reload.id) twice: \(round)"
+                    )
+                }
+            }
+        }
+        #expect(replayed.stateDigest() == engine.stateDigest(), "\(round)")
+        #expect(replayed.runningHash == engine.runningHash, "\(round)")
+        guard isWhole else { return }
+        // The whole log is there, so every effect that was ever committed must be one that it gives, and once.
+        #expect(issued.values.count { $0 } == engine.stats().reloadsCharged, "\(round)")
+        let committed = try self.committed(partition, journal)
+        #expect(Set(committed).count == committed.count, "an effect was committed twice: \(round)")
+        // The owner that was started has gone on since, by a tick perhaps.
+        #expect(committed.allSatisfy { $0.position > engine.position || issued[$0] != nil }, "\(round)")
+        let sent = self.sent.filter { $0.partition == partition }
+        #expect(sent.isSubset(of: Set(committed)), "something was sent that was not committed: \(round)")
+    }
+
+    private func committed(_ partition: PartitionID, _ journal: SQLiteJournal) throws -> [ReloadID] {
+        var ids: [ReloadID] = []
+        var next = OutputPosition.first
+        while true {
+            let outputs = try journal.readOutputs(partition, from: next, outputsMax: 100)
+            guard let last = outputs.last else { return ids }
+            for output in outputs {
+                var reader = ByteReader(output.record.effects)
+                let effects = try reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
+                for case .reload(let reload) in effects { ids.append(reload.id) }
+            }
+            next = last.position.next
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Engine
+import Foundation
+import TestSupport
+import Testing
+import WidgetModel
+
+/// A gateway is killed wherever it is interesting, over and over on the same data directory, and comes back whole.
+@Suite(.serialized) struct CrashMatrixTests {
+    /// Where to die: at which call, at which of the calls at most, how, and for which files.
+    private struct Point {
+        let call: String
+        let callsMax: UInt64
+        let how: String
+        let path: String
+
+        init(_ call: String, _ callsMax: UInt64, _ how: String, _ path: String = "") {
+            (self.call, self.callsMax, self.how, self.path) = (call, callsMax, how, path)
+        }
+
+        /// Whether it is only reached where the log is trimmed.
+        var isTrim: Bool { ["unlink", "trimmed"].contains { self.call == $0 || self.path == $0 } }
+    }
+
+    private static let points = [
+        // The commit: its pages, its sync, what is copied from the write-ahead log.
+        Point("pwrite", 300, "before", "-wal"), Point("pwrite", 300, "torn", "-wal"),
+        Point("fdatasync", 80, "before", "-wal"), Point("fdatasync", 80, "after", "-wal"),
+        Point("pwrite", 40, "torn", ".sqlite"),
+        // The effects that are committed and not sent yet.
+        Point("send", 60, "before"), Point("send", 200, "before"),
+        // The snapshot: its bytes, its sync, its name.
+        Point("pwrite", 3, "torn", ".snapshot.new"), Point("fsync", 3, "before", ".snapshot.new"),
+        Point("fsync", 3, "after", ".snapshot.new"), Point("rename", 4, "before", ".snapshot"),
+        Point("rename", 4, "after", ".snapshot"),
+        // What is let go: old snapshots, and the log behind them.
+        Point("unlink", 4, "before", ".snapshot"), Point("unlink", 4, "after", ".snapshot"),
+        Point("rename", 1, "before", "trimmed"), Point("rename", 1, "after", "trimmed"),
+        Point("unlink", 3, "before", "/log-"), Point("unlink", 3, "after", "/log-"),
+        // A new file of the log.
+        Point("rename", 1, "before", "begun"), Point("rename", 1, "after", "begun"),
+    ]
+
+    @Test(arguments: Seeds.from(1, count: 1))
+    func `whatever it dies at, nothing accepted is lost, nothing is charged twice, and the state is the log's`(
+        seed: UInt64
+    ) async throws {
+        var random = SplitMix64(seed: seed)
+        // The whole log is kept in one directory, and as little as possible in the other.
+        let directories = [try CrashDirectory(history: 100_000), try CrashDirectory(history: 0)]
+        for (index, point) in Self.points.enumerated() {
+            let number = 1 + random.next() % point.callsMax
+            let fault = "\(point.call):\(number):\(point.how):\(point.path)"
+            let directory = directories[point.isTrim ? 1 : (index + Int(seed)) % 2]
+            // A point that is not reached by then is tried in vain in this round.
+            try directory.run(fault: fault, linesMax: 800, seed: random.next())
+            try await directory.check("seed \(seed), \(fault)")
+        }
+    }
+
+    @Test(arguments: Seeds.from(1, count: 4))
+    func `killed at any moment it comes back whole`(seed: UInt64) async throws {
+        var random = SplitMix64(seed: seed &* 977)
+        let directory = try CrashDirectory(history: seed.isMultiple(of: 2) ? 0 : 100_000)
+        for round in 0..<2 {
+            try directory.run(fault: nil, linesMax: 1 + Int(random.next() % 1_200), seed: random.next())
+            try await directory.check("seed \(seed), round \(round)")
+        }
+    }
+
+    @Test(arguments: [
+        "pwrite:2:28:.snapshot.new", "pwrite:1:5:.snapshot.new", "fsync:1:5:.snapshot.new", "fsync:2:28:.snapshot.new",
+        "rename:1:5:.snapshot", "pwrite:2:short:.snapshot.new", "unlink:1:5:.snapshot", "fdatasync:40:5:-wal",
+        "pwrite:100:28:-wal",
+    ])
+    func `a disk that fails for a moment costs nothing that was accepted`(fault: String) async throws {
+        let directory = try CrashDirectory(history: 0)
+        try directory.run(fault: fault, linesMax: 600, seed: 1)
+        try await directory.check(fault)
+    }
+}
