@@ -87,6 +87,7 @@ package final class Gateway: Service {
         self.snapshots = snapshots
         self.archive = archive
         self.history = HistoryQuestions(
+            from: snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart(),
             concurrentMax: configuration.limits.historyQuestionsMax,
             open: history ?? { JournalHistory(journal) }
         )

@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import History
 import Journaling
 import Logging
 import Testing
@@ -161,6 +162,12 @@ import WidgetModel
         let last = try #require(store.trims.last)
         #expect(last.through == [0, 1].map { store.snapshots(PartitionID($0)).last?.position })
         #expect(last.loggedBefore == scene.time.wall - .hours(1))
+        // A question about the past begins with the newest state that is old enough.
+        let second = try #require(kept.dropFirst().first)
+        let start = SnapshotStart(store)
+        let past = try start.engine(of: PartitionID(0), among: 2, notAfter: kept[0].logTime - .minutes(1))
+        #expect(past.position == second.position)
+        #expect(try start.engine(of: PartitionID(0), among: 2, notAfter: .epoch).position == .start)
         // A partition without two snapshots holds the whole log.
         #expect(store.trims.first?.through == [.start, .start])
         await snapshotter.stop()
