@@ -33,6 +33,29 @@ import WidgetModel
         }
     }
 
+    /// The owners' states are what their logs say from the first entry on; a tick may come at any time.
+    private static func expectReplayed(_ scene: OwnerScene) async throws {
+        for owner in scene.owners {
+            let (position, digest) = try await owner.query { ($0.position, $0.stateDigest()) }
+            var engine = Engine(partition: owner.partition, partitions: scene.owners.count)
+            var output = EngineOutput()
+            let entries = try scene.journal.read(owner.partition, from: .start, entriesMax: 10_000)
+            for entry in entries where entry.position <= position {
+                for (index, range) in entry.records.enumerated() {
+                    try engine.apply(
+                        entry.bytes,
+                        in: range,
+                        recordIndex: index,
+                        at: entry.position,
+                        logTime: entry.logTime,
+                        into: &output
+                    )
+                }
+            }
+            #expect(engine.stateDigest() == digest)
+        }
+    }
+
     @Test func `a start reads the newest snapshot and replays only what came behind it`() async throws {
         let store = MemorySnapshots()
         let scene = try await OwnerScene.started(partitions: 2, snapshots: store)
@@ -49,8 +72,8 @@ import WidgetModel
         let whole = OwnerScene(scene.journal.reopened(), scene.time)
         let all = try await whole.start()
         #expect(replayed < all)
-        #expect(try await read.digests() == whole.digests())
-        #expect(try await read.digests() == scene.digests())
+        try await Self.expectReplayed(read)
+        try await Self.expectReplayed(whole)
         #expect(read.directory.count == whole.directory.count)
         for host in ["a", "b", "c", "d"] {
             #expect(read.directory.lookup(Sports.token(host)) == whole.directory.lookup(Sports.token(host)))
@@ -95,7 +118,7 @@ import WidgetModel
         let read = scene.restarted()
         #expect(try await read.start() > 0)
         #expect(store.aside == [newer])
-        #expect(try await read.digests() == scene.digests())
+        try await Self.expectReplayed(read)
 
         store.damage(older) { $0.removeLast() }
         let refused = scene.restarted()
@@ -106,7 +129,7 @@ import WidgetModel
         store.setFirstEntry(LogPosition.start.next)
         let replayed = scene.restarted()
         _ = try await replayed.start()
-        #expect(try await replayed.digests() == scene.digests())
+        try await Self.expectReplayed(replayed)
     }
 
     @Test func `what another engine decided is not taken, and refused where the log does not reach back`() async throws
@@ -186,13 +209,9 @@ import WidgetModel
         await snapshotter.look()
         await snapshotter.look()
         #expect(snapshotter.counters.written == 1)
-        // Ten minutes have not passed, but there is much to replay.
-        for revision in UInt64(1)...40 { try await scene.register("a", revision: revision, instances: 20) }
-        await snapshotter.look()
-        #expect(snapshotter.counters.written == 2)
         scene.time.pass(.minutes(59))
         await snapshotter.look()
-        #expect(snapshotter.counters.written == 2)
+        #expect(snapshotter.counters.written == 1)
         // Half of the history: a tick, and then a snapshot of it.
         scene.time.pass(.minutes(1))
         let before = try await scene.owners[0].progress().applied
@@ -200,8 +219,12 @@ import WidgetModel
         try await scene.settle()
         #expect(try await scene.owners[0].progress().applied == before.next)
         await snapshotter.look()
-        #expect(snapshotter.counters.written == 3)
+        #expect(snapshotter.counters.written == 2)
         #expect(store.snapshots(PartitionID(0)).first?.position == before.next)
+        // Ten minutes have not passed, but there is much to replay.
+        for revision in UInt64(1)...40 { try await scene.register("a", revision: revision, instances: 20) }
+        await snapshotter.look()
+        #expect(snapshotter.counters.written == 3)
         await snapshotter.stop()
     }
 }
