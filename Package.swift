@@ -22,8 +22,12 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 /// A target of the product: its sources are in `Sources/<name>`.
-func product(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func product(
+    _ name: String,
+    _ dependencies: [Target.Dependency] = [],
+    plugins: [Target.PluginUsage] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings, plugins: plugins)
 }
 
 /// A suite: its sources are in `Tests/<name>`.
@@ -81,8 +85,11 @@ let package = Package(
                 "APNSWire", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling", "TLS",
                 "TimelineProviding", "Timelines",
                 "WidgetModel", lifecycle, logging, nioCore, nioPosix, yams,
-            ]
+            ],
+            plugins: ["EmbedText"]
         ),
+        // Makes a constant of docs/openapi.yaml.
+        .plugin(name: "EmbedText", capability: .buildTool()),
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
@@ -163,7 +170,7 @@ let package = Package(
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
                 "ScriptedServer", "TLS", "TestSupport", "TimelineProviding", "Timelines", "WidgetModel", logging,
                 nioCore,
-                nioPosix,
+                nioPosix, yams,
             ]
         ),
         suite(

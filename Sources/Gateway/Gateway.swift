@@ -383,7 +383,10 @@ extension Gateway {
             senderLimits: self.senderLimits,
             listeners: self.listeners,
             readiness: self.readiness,
-            access: OperatorAccess(tokens: self.configuration.operators.tokens.map(\.value)),
+            access: OperatorAccess(
+                tokens: self.configuration.operators.tokens.map(\.value),
+                certificates: self.configuration.operators.certificates
+            ),
             certificates: certificates,
             clientCertificates: senders.certificates,
             providerKeys: senders.keys,
@@ -394,7 +397,8 @@ extension Gateway {
             states: self.states,
             providers: self.providers.withLock { $0 },
             watch: watch,
-            history: self.history
+            history: self.history,
+            logger: self.logger
         )
         let services = self.pushServices(apps, senders, log, outgoing)
         var running = RunningListeners()

@@ -6,7 +6,7 @@ import Testing
     private static func check(_ tokens: [String], _ authorization: String?) -> Problem.Code? {
         var request = HTTPRequest(method: "GET", target: "/v1/stats")
         if let authorization { request.headers.append("authorization", authorization) }
-        return problem { () throws(Problem) in try OperatorAccess(tokens: tokens).check(request) }?.code
+        return problem { () throws(Problem) in try OperatorAccess(tokens: tokens).caller(of: request) }?.code
     }
 
     @Test func `without tokens everybody may ask`() {

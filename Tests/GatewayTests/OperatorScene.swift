@@ -29,6 +29,7 @@ struct OperatorScene {
     func send(_ method: String, _ target: String, _ body: String = "") async throws -> (status: Int, json: JSONValue) {
         let request = HTTPRequest(method: method, target: target, body: Array(body.utf8))
         let response = await self.routes.respond(to: request)
+        OpenAPI.document.check(request, response)
         guard case .bytes(let bytes) = response.body else { return (response.status, .null) }
         return (response.status, try json(String(decoding: bytes, as: UTF8.self)))
     }

@@ -41,6 +41,7 @@ struct RouteScene {
         var request = HTTPRequest(method: method, target: target, body: Array(body.utf8))
         if let authorization { request.headers.append("authorization", authorization) }
         let response = await self.routes.respond(to: request)
+        OpenAPI.document.check(request, response)
         guard case .bytes(let bytes) = response.body else {
             return Answer(status: response.status, code: nil, path: nil, body: "stream")
         }

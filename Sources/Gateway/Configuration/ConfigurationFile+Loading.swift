@@ -97,12 +97,14 @@ extension ConfigurationFile {
         case .failure(let reason): return fault(reason.sentence)
         case .success(let text):
             if file.purpose == .tokens {
-                let tokens = text.split(whereSeparator: \.isNewline).map { $0.filter { $0 != " " && $0 != "\t" } }
-                    .filter { !$0.isEmpty && !$0.hasPrefix("#") }
+                let tokens = text.split(whereSeparator: \.isNewline).map { line in
+                    line.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
+                }
+                .filter { !$0.isEmpty && !$0.hasPrefix("#") }
                 if tokens.isEmpty { return fault("holds no token; write one a line") }
-                if let short = tokens.firstIndex(where: { $0.utf8.count < GatewayConfiguration.Operators.tokenBytesMin }
-                ) {
-                    return fault("holds a token (number \(short + 1)) of fewer than 16 characters; take a longer one")
+                for (index, token) in tokens.enumerated() {
+                    let refusal = GatewayConfiguration.Operators.sentence(refusing: token, number: index + 1)
+                    if let refusal { return fault("holds \(refusal)") }
                 }
                 configuration.operators.tokens += tokens.map { Secret($0) }
                 return nil

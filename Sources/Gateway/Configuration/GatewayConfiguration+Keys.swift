@@ -32,6 +32,7 @@ extension GatewayConfiguration {
         visitor.section("ops") { visitor in
             visitor.optionalFile("tokensFile", &self.operators.tokensFile, .tokens)
             visitor.secrets("tokens", &self.operators.tokens)
+            self.operators.visitCertificates(&visitor)
         }
         self.visitSenders(&visitor)
         self.visitPolicies(&visitor)

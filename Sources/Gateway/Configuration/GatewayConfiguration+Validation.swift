@@ -28,16 +28,21 @@ extension GatewayConfiguration {
             faults.append(("listeners.\(later.name).port", sentence))
         }
         let ops = self.listeners.ops
-        if ops.isEnabled, !ops.isLoopback, self.operators.tokens.isEmpty, self.operators.tokensFile == nil {
+        let isOpen =
+            self.operators.tokens.isEmpty && self.operators.tokensFile == nil && self.operators.certificates.isEmpty
+        if ops.isEnabled, !ops.isLoopback, isOpen {
             let sentence =
                 "is not a loopback address, so that operators need access tokens; name a file with them in ops.tokensFile"
             faults.append(("listeners.ops.address", sentence))
         }
-        for (index, token) in self.operators.tokens.enumerated() where token.value.utf8.count < Operators.tokenBytesMin
-        {
-            faults.append(
-                ("ops.tokens", "has a token (number \(index + 1)) of fewer than 16 characters; take a longer one")
-            )
+        for (index, token) in self.operators.tokens.enumerated() {
+            guard let sentence = Operators.sentence(refusing: token.value, number: index + 1) else { continue }
+            faults.append(("ops.tokens", "has \(sentence)"))
+        }
+        if ops.isEnabled, !self.operators.certificates.isEmpty, (ops.tls ?? self.tls).clientAuthorities == nil {
+            let sentence =
+                "is for client certificates, and the ops listener asks for none; name their authorities in clientCA"
+            faults.append(("ops.certificates", sentence))
         }
         return faults
     }

@@ -132,8 +132,22 @@ extension GatewayConfiguration {
         package var tokensFile: String?
         /// The tokens themselves, from the file and the environment; never from the configuration file.
         package var tokens: [Secret] = []
+        /// Client certificates of operators; the ops listener has to ask for them. Default none.
+        package var certificates: [OperatorCertificate] = []
 
         package init() {}
+    }
+
+    /// A client certificate that an operator comes with.
+    package struct OperatorCertificate: Hashable, Sendable {
+        package var name: ClientCertificate.Name
+        /// What it may do. Default read.
+        package var scope = OperatorScope.read
+
+        package init(name: ClientCertificate.Name, scope: OperatorScope = .read) {
+            self.name = name
+            self.scope = scope
+        }
     }
 
     /// How provider tokens (the senders' JWTs) are judged.

@@ -1,26 +1,122 @@
 package import HTTPTransport
 import TLS
 
-/// Who may use the operators' routes: whoever has one of the tokens, or anybody if none is configured.
+/// What an operator may do: each includes those before it.
+package enum OperatorScope: String, Hashable, Sendable, CaseIterable, Comparable {
+    /// Ask.
+    case read
+    /// Give orders.
+    case write
+    /// Change how the gateway runs, and see who did what.
+    case admin
+
+    package static func < (left: OperatorScope, right: OperatorScope) -> Bool {
+        func rank(_ scope: OperatorScope) -> Int { scope == .read ? 0 : scope == .write ? 1 : 2 }
+        return rank(left) < rank(right)
+    }
+}
+
+/// Who asks, and what it may do.
+package struct OperatorCaller: Hashable, Sendable {
+    /// For the audit log.
+    package let name: String
+    package let scope: OperatorScope
+
+    package init(name: String, scope: OperatorScope) {
+        self.name = name
+        self.scope = scope
+    }
+}
+
+/// One access token as it is written: the token, then its scope, then a name for the audit log, with spaces between; the
+/// latter two may be missing.
+package struct OperatorToken: Hashable, Sendable {
+    package let token: String
+    package let caller: OperatorCaller
+
+    /// - Parameters:
+    ///   - text: The line.
+    ///   - number: Its number from 1, for the name of one that has none.
+    /// - Returns: Nil if the scope is none, or too much is written.
+    package init?(_ text: String, number: Int) {
+        let parts = text.split(separator: " ", omittingEmptySubsequences: true)
+        guard let token = parts.first, parts.count <= 3 else { return nil }
+        var scope = OperatorScope.admin
+        if parts.count > 1 {
+            guard let named = OperatorScope(rawValue: String(parts[1])) else { return nil }
+            scope = named
+        }
+        self.token = String(token)
+        self.caller = OperatorCaller(name: parts.count > 2 ? String(parts[2]) : "token \(number)", scope: scope)
+    }
+}
+
+/// Who may use the operators' routes: whoever has one of the tokens or certificates, or anybody if none is configured.
 ///
-/// Without tokens the configuration only allows the listener on a loopback address. Tokens are kept as SHA-256 digests
+/// Without any the configuration only allows the listener on a loopback address. Tokens are kept as SHA-256 digests
 /// and compared in constant time.
 package struct OperatorAccess: Sendable {
-    private let digests: [[UInt8]]
+    private let tokens: [(digest: [UInt8], caller: OperatorCaller)]
+    private let certificates: [GatewayConfiguration.OperatorCertificate]
 
-    package init(tokens: [String]) {
-        self.digests = tokens.map { Digests.sha256(Array($0.utf8).span) }
+    package init(tokens: [String], certificates: [GatewayConfiguration.OperatorCertificate] = []) {
+        self.tokens = tokens.enumerated().compactMap { index, text in
+            OperatorToken(text, number: index + 1).map { (Digests.sha256(Array($0.token.utf8).span), $0.caller) }
+        }
+        self.certificates = certificates
     }
 
-    package func check(_ request: HTTPRequest) throws(Problem) {
-        guard !self.digests.isEmpty else { return }
+    /// Who asks.
+    ///
+    /// - Throws: `missing-credential` or `invalid-credential`.
+    package func caller(of request: HTTPRequest) throws(Problem) -> OperatorCaller {
+        guard !self.tokens.isEmpty || !self.certificates.isEmpty else {
+            return OperatorCaller(name: "anybody", scope: .admin)
+        }
+        if let peer = request.peerCertificate, let caller = self.caller(of: peer) { return caller }
         let parts = (request.headers["authorization"] ?? "").split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
             throw Problem(.missingCredential, "send `authorization: bearer <operator token>`")
         }
         let digest = Digests.sha256(Array(parts[1].utf8).span)
-        var isKnown = false
-        for known in self.digests where Digests.constantTimeEqual(known.span, digest.span) { isKnown = true }
-        guard isKnown else { throw Problem(.invalidCredential, "the operator token is not known") }
+        var found: OperatorCaller?
+        for known in self.tokens where Digests.constantTimeEqual(known.digest.span, digest.span) {
+            found = known.caller
+        }
+        guard let found else { throw Problem(.invalidCredential, "the operator token is not known") }
+        return found
+    }
+
+    private func caller(of peer: PeerCertificate) -> OperatorCaller? {
+        for certificate in self.certificates {
+            switch certificate.name {
+            case .fingerprint(let bytes):
+                guard Digests.constantTimeEqual(bytes.span, peer.sha256Fingerprint.span) else { continue }
+            case .userID(let text):
+                guard text == peer.userID else { continue }
+            }
+            return OperatorCaller(name: peer.commonName ?? "certificate", scope: certificate.scope)
+        }
+        return nil
+    }
+
+    /// - Throws: `forbidden` if who asks may not do what it asks for.
+    package func check(_ request: HTTPRequest, _ caller: OperatorCaller) throws(Problem) {
+        let needed = Self.scope(of: request)
+        guard caller.scope >= needed else {
+            throw Problem(
+                .forbidden,
+                "this needs the scope \(needed.rawValue), and the credential has \(caller.scope.rawValue)"
+            )
+        }
+    }
+
+    /// What a request needs: asking is reading, orders are writing, the rest is for administrators.
+    package static func scope(of request: HTTPRequest) -> OperatorScope {
+        if request.path == ["v1", "audit"] { return .admin }
+        if request.method == "GET" || request.method == "HEAD" { return .read }
+        if request.method == "POST", request.path.last == "dry-runs" { return .read }
+        if request.path == ["v1", "orders"] || request.path == ["v1", "clock"] { return .write }
+        return .admin
     }
 }

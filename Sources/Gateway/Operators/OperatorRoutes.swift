@@ -1,6 +1,7 @@
 import APNSWire
 import Engine
 package import HTTPTransport
+package import Logging
 import WidgetModel
 
 /// The routes of the ops listener: health, version, totals, and questions about one instance or push.
@@ -29,6 +30,10 @@ package struct OperatorRoutes: Sendable {
     let watch: GatewayWatch
     /// Nil where nothing is asked of the past.
     let history: HistoryQuestions?
+    let audit: OperatorAudit
+
+    /// Who changed what.
+    package var auditLog: OperatorAudit { self.audit }
 
     package init(
         log: CommandLog,
@@ -51,7 +56,8 @@ package struct OperatorRoutes: Sendable {
         states: KindStates = KindStates(),
         providers: TimelineProviders? = nil,
         watch: GatewayWatch? = nil,
-        history: HistoryQuestions? = nil
+        history: HistoryQuestions? = nil,
+        logger: Logger = Logger(label: "freshet.audit") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.log = log
         self.streams = streams
@@ -72,24 +78,40 @@ package struct OperatorRoutes: Sendable {
         self.apps = apps
         self.states = states
         self.providers = providers
-        self.watch =
-            watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
         self.history = history
+        let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
+        self.watch = watch
+        self.audit = OperatorAudit(clock: clock, feed: watch.feed, logger: logger)
     }
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        let id = OperatorRequestID(request)
+        var caller: OperatorCaller?
+        var response: HTTPResponse
         do throws(Problem) {
-            return try await self.route(request)
+            response = try await self.route(request, &caller)
         } catch {
-            return HTTPResponse(problem: error)
+            response = HTTPResponse(problem: error)
         }
+        response.headers.append("x-request-id", id.text)
+        // Questions are not noted, and neither is who has no business here.
+        if let caller, OperatorAccess.scope(of: request) != .read, request.method != "GET" {
+            self.audit.note(request, id: id.text, caller: caller.name, status: response.status)
+        }
+        return response
     }
 
-    private func route(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+    private func route(_ request: HTTPRequest, _ caller: inout OperatorCaller?) async throws(Problem) -> HTTPResponse {
         if let probe = HealthRoutes.respond(to: request, self.readiness) { return probe }
-        try self.access.check(request)
+        let known = try self.access.caller(of: request)
+        caller = known
+        try self.access.check(request, known)
         let path = request.path
+        if path == ["metrics"] {
+            try HostRoutes.allow(request, "GET")
+            return try await self.metrics()
+        }
         guard path.count >= 2, path[0] == "v1" else { throw HostRoutes.notFound }
         if path[1] == "orders", path.count == 2 {
             try HostRoutes.allow(request, "POST")
@@ -103,6 +125,15 @@ package struct OperatorRoutes: Sendable {
 
     private func list(_ name: String, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
         switch name {
+        case "audit":
+            return try await self.answer([("requests", .array(self.audit.last.map { Views.audit($0) }))])
+        case "openapi.yaml":
+            return HTTPResponse(
+                status: 200,
+                headers: ["content-type": "application/yaml; charset=utf-8"],
+                text: OpenAPIText.yaml
+            )
+        case "session": return try self.session(request)
         case "apps": return try await self.appList()
         case "budget": return try await self.budget(request)
         case "clock": return self.clockNow()
@@ -135,6 +166,17 @@ package struct OperatorRoutes: Sendable {
             return try await PushQuestion(path[2], team: nil, self.log).follow(self.followers)
         default: throw HostRoutes.notFound
         }
+    }
+
+    /// `GET /v1/session`: who asks, and what it may do.
+    private func session(_ request: HTTPRequest) throws(Problem) -> HTTPResponse {
+        let caller = try self.access.caller(of: request)
+        return HTTPResponse(
+            json: JSONValue.object(of: [
+                ("name", .string(caller.name)),
+                ("scopes", .strings(OperatorScope.allCases.filter { $0 <= caller.scope }.map(\.rawValue))),
+            ])
+        )
     }
 
     /// `GET /v1/senders`: what each sender's pushes have cost and brought.
@@ -187,6 +229,12 @@ package enum HealthRoutes {
                 json: JSONValue.object(of: [
                     ("ready", .bool(missing.isEmpty)),
                     ("missing", missing.isEmpty ? nil : .strings(missing.map(\.description))),
+                    (
+                        "checks",
+                        JSONValue.object(
+                            of: Readiness.Condition.allCases.map { ($0.name, .bool(!missing.contains($0))) }
+                        )
+                    ),
                     ("progress", readiness.progress.map { .string($0) }),
                 ])
             )

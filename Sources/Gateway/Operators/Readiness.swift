@@ -13,6 +13,18 @@ package final class Readiness: Sendable {
         case draining = "the gateway is shutting down"
 
         package var description: String { self.rawValue }
+
+        /// A word for programs.
+        package var name: String {
+            switch self {
+            case .replay: "replay"
+            case .journal: "journal"
+            case .partitions: "partitions"
+            case .clock: "clock"
+            case .listeners: "listeners"
+            case .draining: "draining"
+            }
+        }
     }
 
     private let unmet: Mutex<Set<Condition>>

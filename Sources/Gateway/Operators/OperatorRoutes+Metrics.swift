@@ -1,0 +1,256 @@
+import APNSWire
+import Engine
+import HTTPTransport
+import WidgetModel
+
+/// `GET /metrics`: Prometheus text. Labels are bounded by the configuration and by what is enumerated: never a token, an
+/// instance, a host or a sender.
+extension OperatorRoutes {
+    func metrics() async throws(Problem) -> HTTPResponse {
+        var text = PrometheusText()
+        text.add(
+            "freshet_build_info",
+            .gauge,
+            "Version of the program and of its decision rules.",
+            [(labels: [("version", FreshetVersion.current), ("engine", "\(Engine.version)")], value: 1)]
+        )
+        text.add("freshet_ready", .gauge, "Whether the gateway can do its work.", self.readiness.isReady ? 1 : 0)
+        text.add(
+            "freshet_ready_condition",
+            .gauge,
+            "Whether each condition of readiness is met.",
+            by: "condition",
+            Readiness.Condition.allCases.map { ("\($0.name)", self.readiness.missing.contains($0) ? 0 : 1) }
+        )
+        self.addTraffic(&text)
+        try await self.addEngine(&text)
+        await self.addBudgets(&text)
+        await self.addEdges(&text)
+        await self.addDeliveries(&text)
+        ProcessMetrics.add(&text)
+        return HTTPResponse(
+            status: 200,
+            headers: ["content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store"],
+            text: text.text
+        )
+    }
+
+    private func addTraffic(_ text: inout PrometheusText) {
+        let limited = self.senderLimits.counters
+        let rows =
+            [("accepted", self.counters.accepted), ("unavailable", self.counters.unavailable)]
+            + self.counters.rejected.map { ($0.0.rawValue, $0.1) }
+        text.add(
+            "freshet_pushes_received_total",
+            .counter,
+            "Pushes answered, by result: accepted, or APNs' reason.",
+            by: "result",
+            rows
+        )
+        text.add(
+            "freshet_rate_limited_total",
+            .counter,
+            "Pushes refused since they came too fast, by what was exceeded.",
+            by: "scope",
+            [("app", limited[.app]), ("key", limited[.key]), ("token", limited[.token])]
+        )
+        text.add("freshet_pushes_in_flight", .gauge, "Pushes that wait to be applied.", self.senderLimits.backlog.count)
+        text.add(
+            "freshet_backlog_full_total",
+            .counter,
+            "Pushes refused since too many waited.",
+            limited.backlogFull
+        )
+        text.add(
+            "freshet_provider_tokens_verified_total",
+            .counter,
+            "Signatures of provider tokens that were checked.",
+            self.counters.verified
+        )
+        text.add(
+            "freshet_problems_total",
+            .counter,
+            "Requests of hosts and operators refused, by code.",
+            by: "code",
+            self.problems.all.map { ($0.0.rawValue, $0.1) }
+        )
+    }
+
+    private func addEngine(_ text: inout PrometheusText) async throws(Problem) {
+        let views = try await self.log.askAll { $0.stats() }
+        func sum(_ member: KeyPath<EngineStats, Int>) -> Int { views.reduce(0) { $0 + $1[keyPath: member] } }
+        var outcomes = OutcomeCounts()
+        var freshness = Freshness()
+        for view in views {
+            outcomes += view.outcomes
+            freshness += view.freshness
+        }
+        text.add("freshet_hosts", .gauge, "Hosts registered.", sum(\.hosts))
+        text.add("freshet_instances", .gauge, "Widget instances registered.", sum(\.instances))
+        text.add("freshet_instances_orphaned", .gauge, "Instances that fit no schema.", sum(\.orphanedInstances))
+        text.add("freshet_matches_total", .counter, "Instances that pushes matched.", sum(\.matched))
+        text.add(
+            "freshet_outcomes_total",
+            .counter,
+            "Matched instances by final outcome.",
+            by: "outcome",
+            PushOutcome.allCases.filter(\.isFinal).map { ($0.name, outcomes[$0]) }
+        )
+        text.add(
+            "freshet_failures_total",
+            .counter,
+            "Matched instances that failed, by reason.",
+            by: "reason",
+            FailureReason.allCases.map { ($0.name, outcomes[$0]) }
+        )
+        text.add("freshet_deferred", .gauge, "Matched instances that wait for their budget.", outcomes[.deferred])
+        text.add("freshet_issued", .gauge, "Matched instances whose reload is out.", outcomes[.issued])
+        text.add(
+            "freshet_reloads_total",
+            .counter,
+            "Reloads issued by cause; one with several counts for each.",
+            by: "cause",
+            ReloadCause.allCases.map { cause in
+                (cause.name, views.reduce(0) { $0 + $1.reloadsByCause[Int(cause.rawValue)] })
+            }
+        )
+        text.add("freshet_reloads_charged_total", .counter, "Reloads that budgets paid for.", sum(\.reloadsCharged))
+        text.add(
+            "freshet_reloads_exempt_total",
+            .counter,
+            "Reloads not charged, by exemption.",
+            by: "exemption",
+            Exemption.allCases.map { exemption in
+                (exemption.name, views.reduce(0) { $0 + $1.reloadsExempt[Int(exemption.rawValue)] })
+            }
+        )
+        text.add("freshet_reloads_observed_total", .counter, "Reloads hosts did by themselves.", sum(\.reloadsObserved))
+        text.add(
+            "freshet_collateral_total",
+            .counter,
+            "Reloads that pushes to shared tokens brought to other widgets.",
+            by: "budget",
+            [("within", sum(\.reloadsCollateral)), ("beyond", sum(\.reloadsCollateralOver))]
+        )
+        text.add("freshet_reloads_outstanding", .gauge, "Reloads out and not acknowledged.", sum(\.reloadsOutstanding))
+        let bounds: [Double] = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
+        text.histogram(
+            "freshet_freshness_seconds",
+            "From the accepted push to the entry that the host says it shows.",
+            bounds.map { ($0, freshness.count(upTo: .milliseconds(Int64($0 * 1000)))) },
+            count: freshness.count,
+            sum: Double(freshness.sum.milliseconds) / 1000
+        )
+        let progress = await self.log.progress()
+        func rows(_ value: (OwnerProgress) -> Int) -> [(String, Int)] {
+            progress.map { ("\($0.partition.rawValue)", value($0)) }
+        }
+        text.add(
+            "freshet_log_lag_entries",
+            .gauge,
+            "Entries that are logged and not applied yet.",
+            by: "partition",
+            rows { Int($0.announced.rawValue - $0.applied.rawValue) }
+        )
+        text.add(
+            "freshet_log_applied_position",
+            .gauge,
+            "The last entry applied.",
+            by: "partition",
+            rows { Int(clamping: $0.applied.rawValue) }
+        )
+        text.add(
+            "freshet_partition_failed",
+            .gauge,
+            "Whether the partition has stopped.",
+            by: "partition",
+            rows { $0.hasFailed ? 1 : 0 }
+        )
+    }
+
+    private func addBudgets(_ text: inout PrometheusText) async {
+        guard let survey = await self.watch.surveys.latest else { return }
+        let kinds = survey.sum.kinds.filter { $0.instances > 0 }
+        func rows(_ member: KeyPath<BudgetSurvey.KindRow, Int>) -> [(labels: [(String, String)], value: Double)] {
+            kinds.map {
+                (labels: [("app", $0.app.rawValue), ("kind", $0.kind.rawValue)], value: Double($0[keyPath: member]))
+            }
+        }
+        text.add("freshet_kind_instances", .gauge, "Instances by kind.", rows(\.instances))
+        text.add(
+            "freshet_budget_exhausted_instances",
+            .gauge,
+            "Instances with nothing left in their window.",
+            rows(\.exhausted)
+        )
+        text.add("freshet_waiting_instances", .gauge, "Instances for which something waits.", rows(\.waiting))
+        var left = Array(repeating: 0, count: BudgetSurvey.leftRows)
+        for kind in kinds { for index in left.indices { left[index] += kind.left[index] } }
+        let tenth = 100 / BudgetSurvey.leftRows
+        text.add(
+            "freshet_budget_left_instances",
+            .gauge,
+            "Instances by percent of the allowance that is left.",
+            by: "percent",
+            left.enumerated().map { ("\($0.offset * tenth)-\(($0.offset + 1) * tenth)", $0.element) }
+        )
+    }
+
+    private func addEdges(_ text: inout PrometheusText) async {
+        let listeners = await self.listeners.counters()
+        func rows(_ member: KeyPath<HTTPListenerCounters, Int>) -> [(String, Int)] {
+            listeners.map { ($0.name, $0.counters[keyPath: member]) }
+        }
+        text.add("freshet_connections", .gauge, "Connections open.", by: "listener", rows(\.connections))
+        text.add(
+            "freshet_connections_refused_total",
+            .counter,
+            "Connections refused by a limit.",
+            by: "listener",
+            rows(\.connectionsRefused)
+        )
+        text.add("freshet_requests_total", .counter, "Requests received.", by: "listener", rows(\.requests))
+        text.add("freshet_event_streams", .gauge, "Event streams open.", self.streams.count)
+        let streams = self.streams.counters
+        text.add(
+            "freshet_event_streams_ended_total",
+            .counter,
+            "Event streams that the gateway ended, by reason.",
+            by: "reason",
+            [("slow", streams.cutOff), ("rotated", streams.rotated)]
+        )
+        text.add("freshet_event_stream_gaps_total", .counter, "Readers that had missed too much.", streams.gaps)
+        text.add(
+            "freshet_certificate_expiry_timestamp_seconds",
+            .gauge,
+            "When each listener's certificate ends.",
+            self.certificates.current.map {
+                (
+                    labels: [("listener", $0.listener)],
+                    value: Double($0.certificate.notAfter.milliseconds) / 1000
+                )
+            }
+        )
+    }
+
+    private func addDeliveries(_ text: inout PrometheusText) async {
+        guard let outgoing = self.outgoing else { return }
+        let stats = await outgoing.deliverer.stats()
+        text.add("freshet_deliveries_waiting", .gauge, "Deliveries by HTTP that wait.", stats.waiting)
+        var rows: [(labels: [(String, String)], value: Double)] = []
+        for (way, delivery) in [("apns", HostDelivery.apns), ("webhook", .webhook)] {
+            let counters = stats.counters[delivery] ?? DeliveryCounters()
+            let results = [
+                ("delivered", counters.delivered), ("refused", counters.refused), ("gone", counters.gone),
+                ("again", counters.again), ("trouble", counters.troubles), ("expired", counters.expired),
+                ("dropped", counters.dropped),
+            ]
+            rows += results.map { (labels: [("delivery", way), ("result", $0.0)], value: Double($0.1)) }
+        }
+        text.add("freshet_deliveries_total", .counter, "Deliveries by HTTP, by result.", rows)
+        let client = outgoing.client.counters()
+        text.add("freshet_upstream_connections", .gauge, "Connections to upstreams and webhooks.", client.connections)
+        text.add("freshet_upstream_goaways_total", .counter, "GOAWAYs from upstreams.", client.goAways)
+        text.add("freshet_upstream_connects_failed_total", .counter, "Connects that failed.", client.connectsFailed)
+    }
+}

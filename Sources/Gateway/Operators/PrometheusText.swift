@@ -1,0 +1,70 @@
+/// Metrics in Prometheus' text format, version 0.0.4.
+struct PrometheusText {
+    enum Kind: String {
+        case counter, gauge, histogram
+    }
+
+    private(set) var text = ""
+
+    /// One metric without labels.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
+        self.begin(name, kind, help)
+        self.line(name, [], value)
+    }
+
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Int) {
+        self.add(name, kind, help, Double(value))
+    }
+
+    /// One metric with labels; nothing if there are no rows.
+    mutating func add(
+        _ name: String,
+        _ kind: Kind,
+        _ help: String,
+        _ rows: [(labels: [(String, String)], value: Double)]
+    ) {
+        guard !rows.isEmpty else { return }
+        self.begin(name, kind, help)
+        for row in rows { self.line(name, row.labels, row.value) }
+    }
+
+    /// A metric with one label.
+    mutating func add(_ name: String, _ kind: Kind, _ help: String, by label: String, _ rows: [(String, Int)]) {
+        self.add(name, kind, help, rows.map { (labels: [(label, $0.0)], value: Double($0.1)) })
+    }
+
+    /// A histogram: how many were at most as large as each bound, ascending; of all, and their sum.
+    mutating func histogram(_ name: String, _ help: String, _ buckets: [(Double, Int)], count: Int, sum: Double) {
+        self.begin(name, .histogram, help)
+        for (bound, count) in buckets { self.line("\(name)_bucket", [("le", "\(bound)")], Double(count)) }
+        self.line("\(name)_bucket", [("le", "+Inf")], Double(count))
+        self.line("\(name)_sum", [], sum)
+        self.line("\(name)_count", [], Double(count))
+    }
+
+    private mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
+        self.text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+    }
+
+    private mutating func line(_ name: String, _ labels: [(String, String)], _ value: Double) {
+        self.text += name
+        if !labels.isEmpty {
+            self.text += "{" + labels.map { "\($0.0)=\"\(Self.escaped($0.1))\"" }.joined(separator: ",") + "}"
+        }
+        let number = value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+        self.text += " \(number)\n"
+    }
+
+    private static func escaped(_ value: String) -> String {
+        var escaped = ""
+        for character in value.unicodeScalars {
+            switch character {
+            case "\\": escaped += "\\\\"
+            case "\"": escaped += "\\\""
+            case "\n": escaped += "\\n"
+            default: escaped.unicodeScalars.append(character)
+            }
+        }
+        return escaped
+    }
+}

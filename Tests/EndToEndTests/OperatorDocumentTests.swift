@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+/// What is written for operators' programs: the OpenAPI document, metrics, alert rules. Judged by programs of others.
+@Suite struct OperatorDocumentTests {
+    private static var document: String { "\(TestGateway.root)/docs/openapi.yaml" }
+
+    private static func tool(_ name: String) -> String { "\(TestGateway.root)/.venv/bin/\(name)" }
+
+    @Test func `the document is valid OpenAPI 3.1`() async throws {
+        let result = try await Command.run(Self.tool("openapi-spec-validator"), [Self.document])
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+
+    /// Some hundred requests for each route, right ones and wrong ones, none of which may be answered with a 5xx or with
+    /// anything that the document does not say.
+    @Test func `the operators' routes answer as the document says`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        let result = try await Command.run(
+            Self.tool("schemathesis"),
+            [
+                "run", Self.document, "--url", gateway.opsURL, "--tls-verify", gateway.ca,
+                "--include-tag", "operators", "--include-tag", "health",
+                // Streams do not end.
+                "--exclude-operation-id", "events", "--exclude-operation-id", "pushEvents",
+                "--phases", "coverage,fuzzing", "--max-examples", "8", "--seed", "1", "--checks",
+                "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
+            ]
+        )
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.contains("passed"))
+        await gateway.stop()
+    }
+
+    @Test func `metrics are what Prometheus reads, and well named`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics")
+        #expect(metrics.status == 200)
+        #expect(metrics.body.contains("\nprocess_resident_memory_bytes "))
+        let judged = try await Command.run("promtool", ["check", "metrics"], input: metrics.body)
+        #expect(judged.status == 0, "\(judged.output)\(judged.errors)")
+        #expect(judged.output.isEmpty && judged.errors.isEmpty, "\(judged.output)\(judged.errors)")
+        await gateway.stop()
+    }
+
+    @Test func `alert rules and the scrape configuration are good`() async throws {
+        let folder = "\(TestGateway.root)/deploy/prometheus"
+        for arguments in [
+            ["check", "rules", "\(folder)/alerts.yml"], ["test", "rules", "\(folder)/alerts.test.yml"],
+            ["check", "config", "--syntax-only", "\(folder)/prometheus.yml"],
+        ] {
+            let result = try await Command.run("promtool", arguments)
+            #expect(result.status == 0, "\(arguments): \(result.output)\(result.errors)")
+        }
+    }
+
+    @Test func `rules and dashboard ask for metrics that there are`() async throws {
+        let gateway = try await TestGateway.start()
+        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
+        let source = try String(
+            contentsOfFile: "\(TestGateway.root)/Sources/Gateway/Operators/OperatorRoutes+Metrics.swift",
+            encoding: .utf8
+        )
+        for file in ["prometheus/alerts.yml", "grafana/dashboard.json"] {
+            let text = try String(contentsOfFile: "\(TestGateway.root)/deploy/\(file)", encoding: .utf8)
+            let names = Set(text.matches(of: /(freshet|process)_[a-z_]+/).map { String($0.output.0) })
+            #expect(!names.isEmpty)
+            for name in names {
+                let plain = name.hasSuffix("_bucket") ? String(name.dropLast(7)) : name
+                #expect(metrics.contains("# TYPE \(plain) ") || source.contains("\"\(plain)\""), "\(file): \(name)")
+            }
+        }
+        await gateway.stop()
+    }
+}

@@ -1,0 +1,127 @@
+import Engine
+import Gateway
+import HTTPTransport
+import Testing
+import WidgetModel
+
+/// Metrics, the document and who did what.
+@Suite struct OperatorMetricsTests {
+    private static func text(_ scene: OperatorScene, _ target: String) async -> String {
+        let response = await scene.routes.respond(to: HTTPRequest(method: "GET", target: target))
+        guard case .bytes(let bytes) = response.body else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The value of a line that begins so.
+    private static func value(_ text: String, _ line: String) -> String? {
+        text.split(separator: "\n").first { $0.hasPrefix(line + " ") }?.split(separator: " ").last.map(String.init)
+    }
+
+    @Test func `metrics say what the totals say`() async throws {
+        let scene = try await OperatorScene()
+        for number in 0..<3 { try await scene.scene.register("host-\(number)") }
+        try await scene.acknowledgeAll()
+        scene.scene.time.pass(.hours(1))
+        var push = Sports.push(1, to: "")
+        push.target = .app(Sports.app)
+        _ = try await scene.scene.log.appendToAll(.push(push))
+        _ = try await scene.send("GET", "/v1/budget")
+        let text = await Self.text(scene, "/metrics")
+        #expect(Self.value(text, "freshet_hosts") == "3")
+        #expect(Self.value(text, "freshet_instances") == "3")
+        #expect(Self.value(text, "freshet_matches_total") == "3")
+        #expect(Self.value(text, "freshet_issued") == "3")
+        #expect(Self.value(text, #"freshet_reloads_total{cause="push"}"#) == "3")
+        #expect(Self.value(text, #"freshet_outcomes_total{outcome="reloaded"}"#) == "0")
+        #expect(
+            Self.value(text, #"freshet_kind_instances{app="com.example.scores",kind="scores"}"#) == "3"
+        )
+        #expect(Self.value(text, #"freshet_ready_condition{condition="listeners"}"#) == "0")
+    }
+
+    @Test func `no label is a host, an instance or a token`() async throws {
+        let scene = try await OperatorScene()
+        try await scene.scene.register("host-1")
+        _ = try await scene.send("GET", "/v1/budget")
+        let text = await Self.text(scene, "/metrics")
+        #expect(!text.contains("host-1"))
+        #expect(!text.contains(Sports.token("host-1").hex))
+        // Each metric is told once, with its type before its values.
+        let types = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
+        #expect(types.count == Set(types).count)
+    }
+
+    @Test func `a histogram of freshness counts up to each bound`() {
+        var freshness = Freshness()
+        for seconds in [1, 1, 4, 100] { freshness.record(.seconds(Int64(seconds))) }
+        #expect(freshness.count(upTo: .milliseconds(500)) == 0)
+        #expect(freshness.count(upTo: .seconds(2)) == 2)
+        #expect(freshness.count(upTo: .seconds(300)) == 4)
+        #expect(freshness.sum >= .seconds(106))
+        #expect(freshness.sum <= .seconds(113))
+        #expect(freshness.since(freshness).count == 0)
+    }
+
+    @Test func `the document is served whole`() async throws {
+        let scene = try await OperatorScene()
+        let text = await Self.text(scene, "/v1/openapi.yaml")
+        #expect(text.hasPrefix("openapi: 3.1"))
+        #expect(text.contains("/v1/partitions:"))
+        #expect(text.contains("runningHash:"))
+    }
+
+    @Test func `writes are noted with who, what and what came of it`() async throws {
+        let scene = try await OperatorScene(tokens: [
+            "reader-reader-reader read grafana", "writer-writer-writer write", "admin-admin-admin admin boss",
+        ])
+        func send(_ method: String, _ target: String, _ token: String, _ body: String = "") async throws -> Int {
+            var request = HTTPRequest(method: method, target: target, body: Array(body.utf8))
+            request.headers.append("authorization", "bearer \(token)")
+            request.headers.append("x-request-id", "r-7")
+            let response = await scene.routes.respond(to: request)
+            #expect(response.headers["x-request-id"] == "r-7")
+            return response.status
+        }
+        let order = #"{"action":"pause","of":{"app":"com.example.scores"}}"#
+        #expect(try await send("GET", "/v1/stats", "reader-reader-reader") == 200)
+        #expect(try await send("POST", "/v1/orders", "reader-reader-reader", order) == 403)
+        #expect(try await send("POST", "/v1/orders", "writer-writer-writer", order) == 200)
+        #expect(try await send("GET", "/v1/audit", "writer-writer-writer") == 403)
+        #expect(try await send("GET", "/v1/audit", "admin-admin-admin") == 200)
+        #expect(try await send("POST", "/v1/orders", "nobody-nobody-nobody", order) == 401)
+        let noted = scene.routes.auditLog.last
+        #expect(noted.map(\.caller) == ["token 2", "grafana"])
+        #expect(noted.map(\.status) == [200, 403])
+        #expect(noted.map(\.body) == [order, order])
+        #expect(noted.map(\.request) == ["r-7", "r-7"])
+        #expect(!noted.contains { "\($0)".contains("writer-writer") })
+    }
+
+    @Test(
+        arguments: [
+            ("GET", "/v1/stats", .read), ("HEAD", "/v1/stats", .read), ("GET", "/v1/audit", .admin),
+            ("POST", "/v1/orders", .write), ("POST", "/v1/clock", .write), ("POST", "/v1/config/reload", .admin),
+            ("POST", "/v1/apps/com.example.scores/dry-runs", .read), ("PUT", "/v1/anything", .admin),
+        ] as [(String, String, OperatorScope)]
+    )
+    func `each route has its scope`(method: String, target: String, scope: OperatorScope) {
+        #expect(OperatorAccess.scope(of: HTTPRequest(method: method, target: target)) == scope)
+    }
+
+    @Test(
+        arguments: [
+            ("abc", "abc", .admin, "token 3"), ("abc read", "abc", .read, "token 3"),
+            ("abc write ci", "abc", .write, "ci"), ("  abc   admin  me ", "abc", .admin, "me"),
+        ] as [(String, String, OperatorScope, String)]
+    )
+    func `a token's line has a scope and a name`(text: String, token: String, scope: OperatorScope, name: String) {
+        let read = OperatorToken(text, number: 3)
+        #expect(read?.token == token)
+        #expect(read?.caller == OperatorCaller(name: name, scope: scope))
+    }
+
+    @Test(arguments: ["", "abc everything", "abc read me too"])
+    func `a line that is more or less is none`(text: String) {
+        #expect(OperatorToken(text, number: 1) == nil)
+    }
+}
