@@ -13,8 +13,8 @@ struct Serve: AsyncParsableCommand {
         abstract: "Run the gateway.",
         discussion: """
             Replays the log, opens the listeners and serves until SIGTERM or SIGINT, upon which it drains: not ready, \
-            GOAWAY, finish what is in work, stop within timeouts.drain. SIGHUP reads certificates, provider keys, the \
-            revocation list and what the configuration says of teams and client certificates again.
+            GOAWAY, finish what is in work, stop within timeouts.drain. SIGHUP reads the configuration again, with \
+            certificates, provider keys and the revocation list: what needs no restart is in force at once.
             """
     )
 
@@ -47,11 +47,12 @@ struct Serve: AsyncParsableCommand {
             history: self.history(configuration),
             clock: clock,
             movableClock: movable,
-            logger: logger
+            logger: logger,
+            source: { [options = self.options] in try options.read() }
         )
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [gateway, Hangup(gateway: gateway, options: self.options, logger: logger)],
+                services: [gateway, Hangup(gateway: gateway)],
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger
             )
@@ -117,21 +118,13 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// Reads certificates again at every SIGHUP; by default the signal would end the process undrained.
+/// Reads the configuration and its files again at every SIGHUP; by default the signal would end the process undrained.
 private struct Hangup: Service {
     let gateway: Gateway
-    let options: ConfigurationOptions
-    let logger: Logger
 
     func run() async throws {
         for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() {
-            var configuration: GatewayConfiguration?
-            do {
-                configuration = try self.options.read()
-            } catch {
-                self.logger.error("SIGHUP: the configuration cannot be used", metadata: ["error": "\(error)"])
-            }
-            self.gateway.reload(configuration)
+            await self.gateway.reload()
         }
     }
 }

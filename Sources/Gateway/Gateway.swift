@@ -47,8 +47,9 @@ package final class Gateway: Service {
     private let seed: UInt64
     private let onReady: @Sendable (BoundPorts) -> Void
     private let history: HistoryQuestions
-    /// What reads files again, once the listeners are open.
-    private let reloading = Mutex<GatewayReload?>(nil)
+    /// Reads the configuration anew, if there is a file of it.
+    private let source: (@Sendable () throws -> GatewayConfiguration)?
+    private let live = Mutex<LiveConfiguration?>(nil)
 
     /// The ports that were bound, nil for a listener that is off.
     package struct BoundPorts: Hashable, Sendable {
@@ -68,6 +69,7 @@ package final class Gateway: Service {
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
     ///   - movableClock: What that clock is over, for a gateway whose time operators may move; nil for one in service.
     ///   - logger: Where to write.
+    ///   - source: Reads the configuration anew; nil where that cannot be.
     ///   - onReady: Called once every listener is bound.
     package init(
         configuration: GatewayConfiguration,
@@ -78,6 +80,7 @@ package final class Gateway: Service {
         clock: LogClock,
         movableClock: MovableClock? = nil,
         logger: Logger,
+        source: (@Sendable () throws -> GatewayConfiguration)? = nil,
         onReady: @escaping @Sendable (BoundPorts) -> Void = { _ in }
     ) {
         var system = SystemRandomNumberGenerator()
@@ -100,6 +103,7 @@ package final class Gateway: Service {
         self.directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
         self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
         self.followers = PushFollowers(max: configuration.streams.followedPushesMax)
+        self.source = source
         self.feed = OperatorFeed(epoch: UInt32(truncatingIfNeeded: system.next()))
         self.onReady = onReady
     }
@@ -144,6 +148,14 @@ package final class Gateway: Service {
             senderLimits: self.senderLimits,
             feed: self.feed
         )
+        let live = LiveConfiguration(
+            self.configuration,
+            source: self.source,
+            log: log,
+            clock: self.clock,
+            feed: self.feed,
+            logger: self.logger
+        )
         let providers = try await self.startProviders(log, connections)
         self.readiness.progress = nil
         self.readiness.set(.replay, met: true)
@@ -165,7 +177,7 @@ package final class Gateway: Service {
                 plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
             }
         )
-        let servers = try await self.listen(plans, on: group, apps, senders, certificates, log, outgoing, watch)
+        let servers = try await self.listen(plans, on: group, apps, senders, certificates, log, outgoing, watch, live)
         let observing = Task { await watch.run() }
         let fetching = Task { await providers?.run() }
         self.readiness.set(.listeners, met: true)
@@ -178,7 +190,8 @@ package final class Gateway: Service {
             logger: self.logger,
             use: { servers[$0]?.use($1) }
         )
-        self.reloading.withLock { $0 = reload }
+        live.onFiles { reload.reload($0) }
+        self.live.withLock { $0 = live }
         let watching = Task { await reload.run() }
         let heartbeat = self.startBeating(group)
         let snapshotter = self.makeSnapshotter(owners)
@@ -207,12 +220,14 @@ package final class Gateway: Service {
         self.logger.notice("stopped")
     }
 
-    /// Reads certificates, keys and the revocation list again, changed or not; does nothing before the gateway is ready.
-    ///
-    /// - Parameter configuration: The configuration as it is now, nil if it cannot be read: what it says of teams and of
-    ///   client certificates is taken, too.
-    package func reload(_ configuration: GatewayConfiguration?) {
-        self.reloading.withLock { $0 }?.reload(configuration)
+    /// Reads the configuration and the files that it names again; does nothing before the gateway is ready.
+    package func reload() async {
+        guard let live = self.live.withLock({ $0 }) else { return }
+        do throws(Problem) {
+            _ = try await live.reload()
+        } catch {
+            self.logger.error("the configuration was not read", metadata: ["error": "\(error.detail)"])
+        }
     }
 
     private func waitForShutdown() async {
@@ -358,7 +373,8 @@ extension Gateway {
         _ certificates: ServerCertificates,
         _ log: CommandLog,
         _ outgoing: Outgoing,
-        _ watch: GatewayWatch
+        _ watch: GatewayWatch,
+        _ live: LiveConfiguration
     ) async throws -> RunningListeners {
         let hosts = HostRoutes(
             apps: apps,
@@ -398,6 +414,7 @@ extension Gateway {
             providers: self.providers.withLock { $0 },
             watch: watch,
             history: self.history,
+            live: live,
             logger: self.logger
         )
         let services = self.pushServices(apps, senders, log, outgoing)

@@ -99,10 +99,6 @@ final class GatewayReload: Sendable {
     func reload(_ fresh: GatewayConfiguration?) {
         defer { self.warn() }
         guard let fresh else { return self.watch.useAll() }
-        let isSame = fresh.withSenders(of: self.configuration) == self.configuration
-        if !isSame {
-            self.logger.warning("the configuration has changes that take a restart; they are not in force")
-        }
         guard fresh.apps.map(\.owner) == self.configuration.apps.map(\.owner) else {
             self.logger.warning(
                 "keys and client certificates stay those that the configuration named, since the apps are others; restart to apply"
@@ -170,11 +166,6 @@ extension GatewayConfiguration {
         var merged = self
         merged.teams = other.teams
         return merged
-    }
-
-    /// This configuration with all that another one says of senders.
-    fileprivate func withSenders(of other: GatewayConfiguration) -> GatewayConfiguration {
-        self.withTeams(of: other).withClientCertificates(of: other)
     }
 
     /// This configuration with what another one says of client certificates, app by app; its own file of revoked ones.

@@ -22,6 +22,14 @@ extension OperatorRoutes {
             by: "condition",
             Readiness.Condition.allCases.map { ("\($0.name)", self.readiness.missing.contains($0) ? 0 : 1) }
         )
+        if let report = self.live?.report {
+            text.add(
+                "freshet_config_last_reload_successful",
+                .gauge,
+                "Whether the configuration that was read last is in force.",
+                report.faults.isEmpty ? 1 : 0
+            )
+        }
         self.addTraffic(&text)
         try await self.addEngine(&text)
         await self.addBudgets(&text)

@@ -31,6 +31,8 @@ package struct OperatorRoutes: Sendable {
     /// Nil where nothing is asked of the past.
     let history: HistoryQuestions?
     let audit: OperatorAudit
+    /// Nil where there is no configuration to read again.
+    let live: LiveConfiguration?
 
     /// Who changed what.
     package var auditLog: OperatorAudit { self.audit }
@@ -57,6 +59,7 @@ package struct OperatorRoutes: Sendable {
         providers: TimelineProviders? = nil,
         watch: GatewayWatch? = nil,
         history: HistoryQuestions? = nil,
+        live: LiveConfiguration? = nil,
         logger: Logger = Logger(label: "freshet.audit") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.log = log
@@ -81,6 +84,7 @@ package struct OperatorRoutes: Sendable {
         self.history = history
         let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
         self.watch = watch
+        self.live = live
         self.audit = OperatorAudit(clock: clock, feed: watch.feed, logger: logger)
     }
 
@@ -117,6 +121,10 @@ package struct OperatorRoutes: Sendable {
             try HostRoutes.allow(request, "POST")
             return try await self.order(request)
         }
+        if path == ["v1", "config", "reload"] {
+            try HostRoutes.allow(request, "POST")
+            return try await self.reloadConfiguration()
+        }
         if path[1] == "clock", path.count == 2, request.method == "POST" { return try await self.moveClock(request) }
         if let erased = try await self.erase(path, request) { return erased }
         try HostRoutes.allow(request, "GET")
@@ -137,6 +145,7 @@ package struct OperatorRoutes: Sendable {
         case "apps": return try await self.appList()
         case "budget": return try await self.budget(request)
         case "clock": return self.clockNow()
+        case "config": return try self.configuration()
         case "events": return try self.events(request)
         case "herd": return try await self.herd()
         case "history": return try await self.samples(request)

@@ -21,6 +21,7 @@ package final class Readiness: Sendable {
             case .journal: "journal"
             case .partitions: "partitions"
             case .clock: "clock"
+            case .logTime: "logTime"
             case .listeners: "listeners"
             case .draining: "draining"
             }

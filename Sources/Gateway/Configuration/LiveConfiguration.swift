@@ -1,0 +1,240 @@
+import Engine
+package import Logging
+import Synchronization
+package import WidgetModel
+
+/// The configuration while the gateway runs: read again when somebody asks, refused whole if anything is wrong with it.
+///
+/// What the engines decide by (budget policies, defaults of apps, limits of the engine) takes effect at once, as a record in
+/// the log; certificates, provider keys and client certificates do through ``GatewayReload``. What else has changed takes
+/// a restart, and is named.
+package final class LiveConfiguration: Sendable {
+    /// What came of reading it last.
+    package struct Report: Hashable, Sendable {
+        package let at: Instant
+        /// What was wrong; empty if it was taken.
+        package var faults: [SettingFault] = []
+        /// The keys whose new values are in force now.
+        package var applied: [String] = []
+        /// The keys whose new values take a restart.
+        package var restartNeeded: [String] = []
+        /// Instances that no longer fit their kind.
+        package var orphaned = 0
+
+        package init(at: Instant) {
+            self.at = at
+        }
+    }
+
+    private struct State {
+        var inForce: GatewayConfiguration
+        var report: Report
+        var isReading = false
+        var readFiles: (@Sendable (GatewayConfiguration?) -> Void)?
+    }
+
+    private let state: Mutex<State>
+    private let source: (@Sendable () throws -> GatewayConfiguration)?
+    private let log: CommandLog
+    private let clock: LogClock
+    private let feed: OperatorFeed
+    private let logger: Logger
+
+    /// - Parameters:
+    ///   - configuration: What the gateway was started with.
+    ///   - source: Reads the configuration anew; nil where there is no file.
+    package init(
+        _ configuration: GatewayConfiguration,
+        source: (@Sendable () throws -> GatewayConfiguration)?,
+        log: CommandLog,
+        clock: LogClock,
+        feed: OperatorFeed,
+        logger: Logger
+    ) {
+        self.state = Mutex(State(inForce: configuration, report: Report(at: clock.now())))
+        self.source = source
+        self.log = log
+        self.clock = clock
+        self.feed = feed
+        self.logger = logger
+    }
+
+    /// The configuration that is in force.
+    package var inForce: GatewayConfiguration { self.state.withLock { $0.inForce } }
+    package var report: Report { self.state.withLock { $0.report } }
+
+    /// Says what reads files again: certificates, keys and lists, and what a configuration says of them.
+    package func onFiles(_ readFiles: @escaping @Sendable (GatewayConfiguration?) -> Void) {
+        self.state.withLock { $0.readFiles = readFiles }
+    }
+
+    /// Reads the configuration again and puts in force what can be without a restart.
+    ///
+    /// - Throws: ``Problem`` if there is none to read, it is being read already, or the log does not take the change.
+    package func reload() async throws(Problem) -> Report {
+        guard let source = self.source else {
+            throw Problem(.notSupported, "this gateway was started without a configuration file")
+        }
+        let isFirst = self.state.withLock { state in
+            defer { state.isReading = true }
+            return !state.isReading
+        }
+        guard isFirst else { throw Problem(.tooMany, "the configuration is being read already") }
+        defer { self.state.withLock { $0.isReading = false } }
+        var report = Report(at: self.clock.now())
+        let fresh: GatewayConfiguration
+        do {
+            fresh = try source()
+            try GatewayCheck.files(of: fresh)
+        } catch let faults as ConfigurationFaults {
+            return self.refuse(faults.faults, &report)
+        } catch {
+            return self.refuse([SettingFault(place: .nowhere, path: "", sentence: "\(error)")], &report)
+        }
+        let (before, readFiles) = self.state.withLock { ($0.inForce, $0.readFiles) }
+        let merged = before.takingLive(from: fresh)
+        let settings = EngineSettings(merged)
+        if settings != EngineSettings(before) {
+            for case .settings(let orphaned) in try await self.log.appendToAll(.settings(settings)) {
+                report.orphaned += orphaned
+            }
+        }
+        readFiles?(fresh)
+        let (old, new, wanted) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
+        report.applied = Self.differing(old, new)
+        report.restartNeeded = Self.differing(new, wanted)
+        let done = report
+        self.state.withLock { state in
+            state.inForce = merged
+            state.report = done
+        }
+        self.tell(report)
+        return report
+    }
+
+    private func refuse(_ faults: [SettingFault], _ report: inout Report) -> Report {
+        report.faults = faults
+        let (refused, readFiles) = (report, self.state.withLock { $0.readFiles })
+        self.state.withLock { $0.report = refused }
+        // Certificates and keys do not depend on it.
+        readFiles?(nil)
+        self.tell(report)
+        return report
+    }
+
+    private func tell(_ report: Report) {
+        self.feed.publish(.note(.configuration, Views.report(report)))
+        for fault in report.faults {
+            self.logger.error("the configuration cannot be used", metadata: ["error": "\(fault)"])
+        }
+        if report.faults.isEmpty {
+            self.logger.notice(
+                "the configuration was read again",
+                metadata: ["applied": "\(report.applied.joined(separator: ", "))"]
+            )
+        }
+        if !report.restartNeeded.isEmpty {
+            self.logger.warning(
+                "the configuration has changes that take a restart; they are not in force",
+                metadata: ["keys": "\(report.restartNeeded.joined(separator: ", "))"]
+            )
+        }
+        if report.orphaned > 0 {
+            self.logger.warning(
+                "instances no longer fit their kind's schema; hosts have to register them anew",
+                metadata: ["instances": "\(report.orphaned)"]
+            )
+        }
+    }
+
+    /// The keys with different values, in order.
+    private static func differing(_ old: [String: JSONValue], _ new: [String: JSONValue]) -> [String] {
+        Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
+    }
+}
+
+extension GatewayConfiguration {
+    /// This configuration with all that takes effect without a restart from another one.
+    package func takingLive(from fresh: GatewayConfiguration) -> GatewayConfiguration {
+        var merged = self
+        let isSameApps = self.apps.map { "\($0.bundleID) \($0.team)" } == fresh.apps.map { "\($0.bundleID) \($0.team)" }
+        merged.limits.engine = fresh.limits.engine
+        merged.policies = fresh.policies
+        merged.policyFiles = fresh.policyFiles
+        merged.filePolicies = fresh.filePolicies
+        if isSameApps {
+            // Keys and client certificates mean the same only while apps do.
+            merged.teams = fresh.teams
+            merged.clientCertificates.unnamed = fresh.clientCertificates.unnamed
+        }
+        for index in merged.apps.indices {
+            guard let app = fresh.apps.first(where: { $0.bundleID == merged.apps[index].bundleID }) else { continue }
+            merged.apps[index].defaultExpiration = app.defaultExpiration
+            merged.apps[index].defaultPriority = app.defaultPriority
+            merged.apps[index].isDeveloperMode = app.isDeveloperMode
+            merged.apps[index].budget = app.budget
+            if isSameApps { merged.apps[index].clientCertificates = app.clientCertificates }
+            for place in merged.apps[index].kinds.indices {
+                let kind = app.kinds.first { $0.schema == merged.apps[index].kinds[place].schema }
+                guard let kind else { continue }
+                merged.apps[index].kinds[place].budget = kind.budget
+                merged.apps[index].kinds[place].usesLocation = kind.usesLocation
+            }
+        }
+        return merged
+    }
+
+    /// Every key with its value, by its path; secrets are none.
+    fileprivate var flatKeys: [String: JSONValue] {
+        var keys: [String: JSONValue] = [:]
+        Self.flatten(ConfigurationFile.json(of: self), "", into: &keys)
+        return keys
+    }
+
+    private static func flatten(_ value: JSONValue, _ path: String, into keys: inout [String: JSONValue]) {
+        switch value {
+        case .object(let members):
+            for member in members {
+                Self.flatten(member.value, path.isEmpty ? member.name : "\(path).\(member.name)", into: &keys)
+            }
+        case .array(let elements):
+            for (index, element) in elements.enumerated() { Self.flatten(element, "\(path)[\(index)]", into: &keys) }
+        default: keys[path] = value
+        }
+    }
+}
+
+extension Views {
+    /// What came of reading the configuration.
+    static func report(_ report: LiveConfiguration.Report) -> JSONValue {
+        JSONValue.object(of: [
+            ("loadedAt", .instant(report.at)),
+            ("result", .string(report.faults.isEmpty ? "loaded" : "refused")),
+            (
+                "faults",
+                report.faults.isEmpty
+                    ? nil : .array(report.faults.map { Self.fault($0) })
+            ),
+            ("applied", .strings(report.applied)),
+            ("restartNeeded", .strings(report.restartNeeded)),
+            ("orphaned", report.orphaned == 0 ? nil : .count(report.orphaned)),
+        ])
+    }
+
+    private static func fault(_ fault: SettingFault) -> JSONValue {
+        let (source, line): (String?, Int?) =
+            switch fault.place {
+            case .file(let name, let line, _): (name, line)
+            case .wholeFile(let name): (name, nil)
+            case .environment(let name): (name, nil)
+            case .option(let name): (name, nil)
+            case .nowhere: (nil, nil)
+            }
+        return JSONValue.object(of: [
+            ("file", source.map { .string($0) }),
+            ("line", line.map { .count($0) }),
+            ("key", fault.path.isEmpty ? nil : .string(fault.path)),
+            ("reason", .string(fault.sentence)),
+        ])
+    }
+}

@@ -1,0 +1,22 @@
+import HTTPTransport
+import WidgetModel
+
+extension OperatorRoutes {
+    /// `GET /v1/config`: the configuration in force without its secrets, and what came of reading it last.
+    func configuration() throws(Problem) -> HTTPResponse {
+        guard let live = self.live, case .object(let members) = Views.report(live.report) else {
+            throw Problem(.notSupported, "this gateway has no configuration to show")
+        }
+        let configuration = JSONValue.Member(name: "configuration", value: ConfigurationFile.json(of: live.inForce))
+        return HTTPResponse(json: .object(members + [configuration]))
+    }
+
+    /// `POST /v1/config/reload`: reads the configuration again; 409 if anything is wrong with it.
+    func reloadConfiguration() async throws(Problem) -> HTTPResponse {
+        guard let live = self.live else {
+            throw Problem(.notSupported, "this gateway has no configuration to read")
+        }
+        let report = try await live.reload()
+        return HTTPResponse(status: report.faults.isEmpty ? 200 : 409, json: Views.report(report))
+    }
+}

@@ -1,0 +1,137 @@
+import Engine
+import Gateway
+import Logging
+import Synchronization
+import Testing
+import Timelines
+import WidgetModel
+
+/// The configuration that is read again while the gateway runs.
+@Suite struct LiveConfigurationTests {
+    private static let text = """
+        listeners: {push: {enabled: false}, host: {enabled: false}, ops: {enabled: false}, health: {enabled: true}}
+        teams: [{id: ABCDE12345, keys: []}]
+        policies: [{name: mine, rare: 10, typical: 20, frequent: 30}]
+        apps:
+          - bundleID: com.example.scores
+            team: ABCDE12345
+            budget: mine
+            kinds: [{kind: scores, parameters: [{name: team, type: string}]}]
+        """
+
+    /// What the configuration file says.
+    private final class File: Sendable {
+        let text: Mutex<String>
+
+        init(_ text: String) { self.text = Mutex(text) }
+
+        func read() throws -> GatewayConfiguration {
+            try ConfigurationFile.parse(self.text.withLock { $0 }).configuration
+        }
+
+        func change(_ old: String, _ new: String) { self.text.withLock { $0 = $0.replacing(old, with: new) } }
+    }
+
+    private static func started() async throws -> (OwnerScene, LiveConfiguration, File) {
+        let file = File(Self.text)
+        let scene = try await OwnerScene.started(partitions: 2)
+        let configuration = try file.read()
+        _ = try await scene.log.appendToAll(.settings(EngineSettings(configuration)))
+        let live = LiveConfiguration(
+            configuration,
+            source: { try file.read() },
+            log: scene.log,
+            clock: scene.time.makeClock(),
+            feed: OperatorFeed(epoch: 1),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        return (scene, live, file)
+    }
+
+    private static func typical(_ scene: OwnerScene) async throws -> [Int?] {
+        try await scene.log.askAll { $0.settings?.apps.first?.kinds.first?.budget.typical }
+    }
+
+    @Test func `a changed policy is in force in every partition at once`() async throws {
+        let (scene, live, file) = try await Self.started()
+        #expect(try await Self.typical(scene) == [20, 20])
+        file.change("typical: 20", "typical: 25")
+        let report = try await live.reload()
+        #expect(report.faults == [])
+        #expect(report.applied == ["policies[0].typical"])
+        #expect(report.restartNeeded == [])
+        #expect(try await Self.typical(scene) == [25, 25])
+        #expect(live.inForce == (try file.read()))
+    }
+
+    @Test func `what is unchanged is not logged again`() async throws {
+        let (scene, live, _) = try await Self.started()
+        let before = await scene.log.progress().map(\.applied)
+        let report = try await live.reload()
+        #expect(report.applied == [])
+        #expect(await scene.log.progress().map(\.applied) == before)
+    }
+
+    @Test func `a configuration with a fault is refused whole, and says where`() async throws {
+        let (scene, live, file) = try await Self.started()
+        file.change("typical: 20", "typical: 25")
+        file.change("type: string", "type: strong")
+        let report = try await live.reload()
+        #expect(report.faults.map(\.path) == ["apps[0].kinds[0].parameters[0].type"])
+        guard case .file(_, let line, _) = report.faults.first?.place else {
+            Issue.record("no line: \(report.faults)")
+            return
+        }
+        #expect(line == 8)
+        #expect(try await Self.typical(scene) == [20, 20])
+        #expect(live.report == report)
+        file.change("type: strong", "type: string")
+        #expect(try await live.reload().faults == [])
+        #expect(try await Self.typical(scene) == [25, 25])
+    }
+
+    @Test func `what takes a restart is named and not in force`() async throws {
+        let (scene, live, file) = try await Self.started()
+        file.change("typical: 20", "typical: 25")
+        file.change("health: {enabled: true}", "health: {enabled: true, port: 9999}")
+        file.change("kinds: [{kind: scores,", "developerMode: true\n    kinds: [{kind: scores,")
+        let report = try await live.reload()
+        #expect(report.applied == ["apps[0].developerMode", "policies[0].typical"])
+        #expect(report.restartNeeded == ["listeners.health.port"])
+        #expect(try await Self.typical(scene) == [25, 25])
+        #expect(live.inForce.listeners.health.port == 9080)
+        #expect(try await scene.log.askAll { $0.settings?.apps.first?.developerMode } == [true, true])
+    }
+
+    @Test func `a kind whose schema changed keeps what it had until a restart`() async throws {
+        let (scene, live, file) = try await Self.started()
+        file.change("name: team, type: string", "name: team, type: int")
+        file.change("typical: 20", "typical: 25")
+        let report = try await live.reload()
+        #expect(report.restartNeeded.contains("apps[0].kinds[0].parameters[0].type"))
+        #expect(try await Self.typical(scene) == [20, 20])
+    }
+
+    @Test func `files are read again with the configuration, and without it if it is refused`() async throws {
+        let (_, live, file) = try await Self.started()
+        let read = Mutex<[Bool]>([])
+        live.onFiles { fresh in read.withLock { $0.append(fresh != nil) } }
+        _ = try await live.reload()
+        file.change("typical: 20", "typical: none")
+        _ = try await live.reload()
+        #expect(read.withLock { $0 } == [true, false])
+    }
+
+    @Test func `without a file there is nothing to read`() async throws {
+        let scene = try await OwnerScene.started()
+        let live = LiveConfiguration(
+            GatewayConfiguration(),
+            source: nil,
+            log: scene.log,
+            clock: scene.time.makeClock(),
+            feed: OperatorFeed(epoch: 1),
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        await #expect(throws: Problem.self) { _ = try await live.reload() }
+    }
+}
