@@ -47,13 +47,15 @@ extension Engine {
         _ bytes: [UInt8]
     ) -> RecordAnswer.Result {
         let key = self.repeatKey(head, team: team, bytes)
+        // A push to an app is a record of every partition and still one push: the first partition counts it.
+        let isCounted = head.target != .app || self.partition.rawValue == 0
         if let known = self.repeats.find(head.id, key: key) {
-            self.counters.pushesRepeated += 1
-            self.accounts[team].repeats += 1
+            self.counters.pushesRepeated += isCounted ? 1 : 0
+            self.accounts[team].repeats += isCounted ? 1 : 0
             self.ledger.noteRepeat(head.id, team: team, contentHash: head.contentHash)
             return .push(matched: self.repeats.matched(known), isRepeat: true)
         }
-        self.counters.pushesAccepted += 1
+        self.counters.pushesAccepted += isCounted ? 1 : 0
         let audience = self.audience(head, pattern, attributes, bytes)
         let push = self.open(head, team: team, app: audience.app, bytes)
         let repeatSlot = self.repeats.insert(head.id, key: key, at: self.time)
@@ -64,7 +66,7 @@ extension Engine {
             self.accept(push, app: app, audience)
         }
         self.ledger.close(push.row, at: self.time)
-        self.accounts.note(self.ledger[push.row])
+        self.accounts.note(self.ledger[push.row], isCounted: isCounted)
         let matched = Int(self.ledger[push.row].matched)
         self.repeats.setMatched(repeatSlot, matched)
         return .push(matched: matched, isRepeat: false)

@@ -6,7 +6,8 @@ extension Engine {
     package func senders() -> [SenderView] {
         self.accounts.accounts.indices.compactMap { team -> SenderView? in
             let account = self.accounts[UInt32(team)]
-            guard account.pushes + account.repeats > 0 else { return nil }
+            // A push to an app is counted by the first partition, and may have cost something here.
+            guard account != SenderAccounts.Account() else { return nil }
             return SenderView(
                 team: TeamID(self.teams.names[team]),
                 pushes: account.pushes,

@@ -35,11 +35,11 @@ struct SenderAccounts: Sendable {
         }
     }
 
-    /// A push was decided for everybody that it matched.
+    /// A push was decided for everybody that it matched here; some other partition may count the push itself.
     @inline(__always)
-    mutating func note(_ row: PushLedger.Row) {
+    mutating func note(_ row: PushLedger.Row, isCounted: Bool) {
         var account = self[row.team]
-        account.pushes += 1
+        account.pushes += isCounted ? 1 : 0
         account.matched += Int(row.matched)
         account.unchanged += Int(row.counts[Int(PushOutcome.unchanged.rawValue)])
         account.refused += Int(row.counts[Int(PushOutcome.expired.rawValue)])
