@@ -74,6 +74,9 @@ let package = Package(
         product("HTTPTransport", ["HTTP2", "TLS", "WidgetModel", logging, nioCore, nioHTTP1, nioPosix]),
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel"]),
 
+        // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
+        .target(name: "DashboardPage", resources: [.embedInCode("Page")], swiftSettings: settings),
+
         // Composition, and the program.
         product(
             "Simulation",
@@ -82,7 +85,9 @@ let package = Package(
         product(
             "Gateway",
             [
-                "APNSWire", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling", "TLS",
+                "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
+                "Journaling",
+                "TLS",
                 "TimelineProviding", "Timelines",
                 "WidgetModel", lifecycle, logging, nioCore, nioPosix, yams,
             ],

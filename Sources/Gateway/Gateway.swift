@@ -415,7 +415,8 @@ extension Gateway {
             watch: watch,
             history: self.history,
             live: live,
-            logger: self.logger
+            logger: self.logger,
+            dashboard: DashboardFiles(self.configuration, self.logger)
         )
         let services = self.pushServices(apps, senders, log, outgoing)
         var running = RunningListeners()

@@ -19,10 +19,13 @@ enum AllowedImports {
         // I/O.
         "HTTPTransport": ["HTTP2", "TLS", "WidgetModel"],
         "JournalSQLite": ["CSQLite", "Journaling", "WidgetModel"],
+        // The dashboard's files.
+        "DashboardPage": [],
         // Composition, and the programs.
         "Simulation": ["APNSWire", "Engine", "History", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
         "Gateway": [
-            "APNSWire", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling", "TLS",
+            "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
+            "TLS",
             "TimelineProviding", "Timelines",
             "WidgetModel",
         ],
@@ -75,10 +78,13 @@ enum AllowedImports {
         "random", "randomElement", "shuffled", "getenv", "fopen", "socket", "print",
     ]
 
-    /// Whether a file may contain `unsafe`: wrappers around C, one file of raw memory per pure target, and the one that
-    /// lends NIO's buffers to OpenSSL.
+    /// Whether a file may contain `unsafe`: wrappers around C, one file of raw memory per pure target, and the ones that
+    /// lend NIO's buffers to OpenSSL and ask the system about the terminal.
     static func allowsUnsafe(_ path: String) -> Bool {
-        let bridges = ["Sources/APNSWire/JSONReader.swift", "Sources/HTTPTransport/ByteBuffer+Memory.swift"]
+        let bridges = [
+            "Sources/APNSWire/JSONReader.swift", "Sources/HTTPTransport/ByteBuffer+Memory.swift",
+            "Sources/FreshetCLI/Top/TerminalMode.swift",
+        ]
         return ["Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"].contains { path.hasPrefix($0) }
             || bridges.contains(path) || self.isColumn(path)
     }

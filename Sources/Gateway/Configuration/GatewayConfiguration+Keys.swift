@@ -33,6 +33,10 @@ extension GatewayConfiguration {
             visitor.optionalFile("tokensFile", &self.operators.tokensFile, .tokens)
             visitor.secrets("tokens", &self.operators.tokens)
             self.operators.visitCertificates(&visitor)
+            visitor.section("dashboard") { visitor in
+                visitor.scalar("enabled", &self.operators.dashboard.isEnabled, .flag)
+                visitor.scalar("chartScript", &self.operators.dashboard.chartScript, .absolutePath)
+            }
         }
         self.visitSenders(&visitor)
         self.visitPolicies(&visitor)
@@ -96,6 +100,10 @@ extension SettingType<String> {
 
     static let address = SettingType.text("a numeric address, such as 127.0.0.1, 0.0.0.0 or ::1") {
         SettingRules.isIPv4($0) || SettingRules.isIPv6($0)
+    }
+
+    static let absolutePath = SettingType.text("the absolute path of a file, or \"\" for none") { text in
+        text.isEmpty || (text.hasPrefix("/") && text.utf8.count <= 4096 && !text.utf8.contains(0))
     }
 
     /// A name that is shown to people: no control characters.

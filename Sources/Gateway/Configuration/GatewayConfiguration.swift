@@ -134,6 +134,18 @@ extension GatewayConfiguration {
         package var tokens: [Secret] = []
         /// Client certificates of operators; the ops listener has to ask for them. Default none.
         package var certificates: [OperatorCertificate] = []
+        package var dashboard = Dashboard()
+
+        package init() {}
+    }
+
+    /// The page at the root of the ops listener.
+    package struct Dashboard: Hashable, Sendable {
+        /// Default true.
+        package var isEnabled = true
+        /// Where Chart.js 3 is, an absolute path; empty for none. Default where Debian's libjs-chart.js puts it. Without it
+        /// the page shows tables.
+        package var chartScript = "/usr/share/javascript/chart.js/chart.min.js"
 
         package init() {}
     }

@@ -36,6 +36,8 @@ package struct OperatorRoutes: Sendable {
 
     /// Who changed what.
     package var auditLog: OperatorAudit { self.audit }
+    /// Nil where the page is off.
+    let dashboard: DashboardFiles?
 
     package init(
         log: CommandLog,
@@ -60,7 +62,8 @@ package struct OperatorRoutes: Sendable {
         watch: GatewayWatch? = nil,
         history: HistoryQuestions? = nil,
         live: LiveConfiguration? = nil,
-        logger: Logger = Logger(label: "freshet.audit") { _ in SwiftLogNoOpLogHandler() }
+        logger: Logger = Logger(label: "freshet.audit") { _ in SwiftLogNoOpLogHandler() },
+        dashboard: DashboardFiles? = nil
     ) {
         self.log = log
         self.streams = streams
@@ -86,6 +89,7 @@ package struct OperatorRoutes: Sendable {
         self.watch = watch
         self.live = live
         self.audit = OperatorAudit(clock: clock, feed: watch.feed, logger: logger)
+        self.dashboard = dashboard
     }
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
@@ -108,6 +112,7 @@ package struct OperatorRoutes: Sendable {
 
     private func route(_ request: HTTPRequest, _ caller: inout OperatorCaller?) async throws(Problem) -> HTTPResponse {
         if let probe = HealthRoutes.respond(to: request, self.readiness) { return probe }
+        if let file = self.dashboard?.respond(to: request) { return file }
         let known = try self.access.caller(of: request)
         caller = known
         try self.access.check(request, known)
@@ -127,6 +132,10 @@ package struct OperatorRoutes: Sendable {
         }
         if path[1] == "clock", path.count == 2, request.method == "POST" { return try await self.moveClock(request) }
         if let erased = try await self.erase(path, request) { return erased }
+        if path[1] == "apps", path.count == 4, path[3] == "dry-runs" {
+            try HostRoutes.allow(request, "POST")
+            return try await self.dryRun(request, path[2])
+        }
         try HostRoutes.allow(request, "GET")
         return path.count == 2 ? try await self.list(path[1], request) : try await self.item(path, request)
     }

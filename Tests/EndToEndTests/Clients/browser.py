@@ -38,6 +38,8 @@ class Browser:
         self.number = 0
         self.session: str | None = None
         self.log: list[str] = []
+        #: What the page logged or threw, whole.
+        self.events: list[dict] = []
         self.rest = b""
 
     def call(self, method: str, **parameters: object) -> dict:
@@ -54,6 +56,7 @@ class Browser:
                 return answer["result"]
             if answer.get("method") in ("Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"):
                 self.log.append(json.dumps(answer["params"])[:500])
+                self.events.append(answer)
 
     def read(self) -> dict:
         while b"\0" not in self.rest:

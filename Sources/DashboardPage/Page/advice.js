@@ -1,0 +1,76 @@
+// What the numbers mean, and what to do about them. No element is made here, so that this can be read as the rules.
+
+import { count, duration, percent } from "./numbers.js";
+
+/// News up to this old is fresh: most within a minute, nearly all within what a quarter of an hour of budget allows.
+export const freshWithin = { p50Milliseconds: 60_000, p95Milliseconds: 900_000 };
+export const fairWithin = { p50Milliseconds: 300_000, p95Milliseconds: 3_600_000 };
+
+/// How old news is when people see it: a level, a word, and why.
+export function freshness(stats) {
+  const all = stats.reloads?.freshness ?? {};
+  const recent = all.recent;
+  const numbers = recent && recent.shown > 0 ? recent : all;
+  if (!numbers.shown) {
+    return {
+      level: "", word: "Not known", numbers,
+      why: "No host has said yet that it shows what a push brought (signal entryShown).",
+    };
+  }
+  const within = (limit) => numbers.p50Milliseconds <= limit.p50Milliseconds && numbers.p95Milliseconds <= limit.p95Milliseconds;
+  const span = numbers === recent ? `in the last ${duration((recent.seconds ?? 300) * 1000)}` : "since the start";
+  const why = numbers.shown === 1 ? `One push was seen on a screen ${span}, ${duration(numbers.p50Milliseconds)} after it came.`
+    : `${count(numbers.shown)} pushes were seen on a screen ${span}, half of them within ${duration(numbers.p50Milliseconds)}.`;
+  if (within(freshWithin)) return { level: "good", word: "Fresh", numbers, why };
+  if (within(fairWithin)) return { level: "warn", word: "Getting old", numbers, why };
+  return { level: "bad", word: "Stale", numbers, why };
+}
+
+const view = {
+  budget: ["#/budget", "Budget"], senders: ["#/senders", "Senders"], upstreams: ["#/upstreams", "Providers"],
+  hosts: ["#/hosts", "Hosts"], system: ["#/system", "System"], herd: ["#/herd", "Herd"],
+};
+
+/// What somebody should do now, worst first: `{ level, text, act, link }`.
+export function advice({ stats, senders, budget, providers, samples = [] }) {
+  const found = [];
+  const add = (level, text, act, link) => found.push({ level, text, act, link });
+  const http = stats.http ?? {};
+  const failed = (stats.partitions ?? []).filter((partition) => partition.failed);
+  if (failed.length) add("bad", `Partition ${failed.map((one) => one.partition).join(", ")} has stopped.`, "Read the critical line in the log; its hosts get nothing until the gateway is started again.", view.system);
+  if (stats.pushes && stats.pushes.balanced === false) add("bad", "The books do not add up.", "Keep the log and report it: matched is not final + deferred + issued.", view.system);
+  if (stats.ready === false) add("bad", `Not ready: ${(stats.missing ?? []).join("; ") || "see /readyz"}.`, "The list of causes is in the operating manual.", view.system);
+  const lately = samples.slice(-60);
+  const sum = (name) => lately.reduce((total, sample) => total + (sample[name] ?? 0), 0);
+  if (sum("unavailable") > 0) add("bad", `${count(sum("unavailable"))} pushes were answered 503 in the last minute.`, "Look at the disk and at what waits: the log cannot keep up.", view.system);
+  if (sum("backlogFull") > 0) add("warn", `The backlog was full ${count(sum("backlogFull"))} times in the last minute.`, "Senders should slow down, or limits.maxInFlightPushes is too small.", view.system);
+  const lag = (stats.partitions ?? []).reduce((total, one) => total + (one.lag ?? 0), 0);
+  if (lag > 10_000) add("warn", `${count(lag)} entries are accepted and not applied yet.`, "The engine is behind; if this grows, spread the hosts over more partitions.", view.system);
+  for (const one of providers ?? []) {
+    if (one.breaker === "open") add("bad", `The timeline provider of ${one.kind} is left alone after failures.`, one.lastFault?.fault ?? "See its last fault.", view.upstreams);
+  }
+  for (const name of ["apns", "webhook"]) {
+    const trouble = stats.deliveries?.[name];
+    if (trouble?.troubles > 0 && trouble.delivered === 0) add("warn", `Nothing reaches ${name === "apns" ? "the upstream APNs" : "webhooks"}.`, trouble.lastTrouble ?? "See the last trouble.", view.upstreams);
+  }
+  for (const one of stats.tls ?? []) {
+    if (one.secondsLeft < 0) add("bad", `The certificate of ${one.listener} has ended.`, "Replace its files; they are taken without a restart.", view.upstreams);
+    else if (one.secondsLeft < 14 * 86_400) add("warn", `The certificate of ${one.listener} ends in ${duration(one.secondsLeft * 1000)}.`, "Replace its files; they are taken without a restart.", view.upstreams);
+    if (one.refusal) add("warn", `The newest certificate files of ${one.listener} were refused.`, one.refusal, view.upstreams);
+  }
+  if (stats.providerKeys?.refusal) add("warn", "The newest provider keys were refused.", stats.providerKeys.refusal, view.system);
+  const fresh = freshness(stats);
+  if (fresh.level === "bad") add("bad", "Widgets show old news.", "See whether budgets are used up, or hosts are away.", view.budget);
+  if (budget && budget.instances > 0 && budget.exhausted / budget.instances >= 0.05) {
+    add("warn", `${percent(budget.exhausted, budget.instances)} of the widgets have no reloads left in their window.`, "See which kinds, and whose pushes used them.", view.budget);
+  }
+  const charged = (senders ?? []).reduce((total, one) => total + one.reloadsCharged, 0);
+  for (const one of senders ?? []) {
+    if (one.matched >= 1000 && one.unchangedShare >= 0.5) add("note", `Half of what ${one.team} pushes is on the widgets already.`, "Ask it to push when something has changed.", view.senders);
+    if (one.collateralOver > 0 && one.collateralOver * 10 > one.reloadsCharged) add("note", `Pushes of ${one.team} reload many widgets that they are not about.`, "Targeted pushes would spare those.", view.senders);
+    if ((senders ?? []).length > 1 && charged > 1000 && one.reloadsCharged / charged > 0.8) add("note", `${one.team} spends ${percent(one.reloadsCharged, charged)} of all reloads.`, "See what it pushes.", view.senders);
+  }
+  if (http.eventStreamsCutOff > 0 && sum("eventStreamsCutOff") > 0) add("note", "Some hosts read their stream too slowly and were cut off.", "", view.hosts);
+  const order = { bad: 0, warn: 1, note: 2 };
+  return found.sort((left, right) => order[left.level] - order[right.level]);
+}

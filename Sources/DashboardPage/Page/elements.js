@@ -1,0 +1,166 @@
+// Making elements. Text is always set as text, never as markup.
+
+import { count, meanings, outcomes, percent } from "./numbers.js";
+
+/// An element: `h("a", { href, class: "x", on: { click } }, "text", child)`.
+export function h(tag, properties = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name === "on") for (const [event, handler] of Object.entries(value)) node.addEventListener(event, handler);
+    else if (name === "style") for (const [key, text] of Object.entries(value)) node.style.setProperty(key, text);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  return node;
+}
+
+/// Puts children in the place of those before, and keeps the keyboard where it was: on the element of the same key.
+export function fill(node, ...children) {
+  const active = document.activeElement;
+  const key = node.contains(active) && active !== node ? active.dataset.key ?? active.getAttribute("href") : null;
+  node.replaceChildren(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  if (!key) return;
+  const again = [...node.querySelectorAll("a, button, input, select, summary")]
+    .find((element) => (element.dataset.key ?? element.getAttribute("href")) === key);
+  again?.focus({ preventScroll: true });
+}
+
+let ids = 0;
+export const newID = (prefix) => `${prefix}-${++ids}`;
+
+/// A card with a heading.
+export function card(title, ...children) {
+  const id = newID("card");
+  const note = children[0]?.note ? children.shift().note : null;
+  return h("section", { class: "card", "aria-labelledby": id },
+    h("div", { class: "card-head" }, h("h2", { id }, title), note && h("p", { class: "soft" }, note)), children);
+}
+
+/// One number with what it is. `set(value, level)` changes it.
+export function tile(label, hint) {
+  const value = h("dd", { class: "value" }, "–");
+  const element = h("div", { class: "tile" }, h("dt", {}, label), value, hint && h("dd", { class: "hint" }, hint));
+  return {
+    element,
+    set(text, level = "") {
+      if (value.textContent !== text) value.textContent = text;
+      element.dataset.level = level;
+    },
+    hint(text) { if (element.lastChild !== value) element.lastChild.textContent = text; },
+  };
+}
+
+export const tiles = (...all) => h("dl", { class: "tiles" }, all.map((one) => one.element));
+
+/// A table. Columns are `{ title, cell(row), number?, wide? }`; a cell is text or an element.
+export function table(caption, columns, empty) {
+  const body = h("tbody", { role: "rowgroup" });
+  const nothing = h("p", { class: "empty" }, empty ?? "Nothing yet.");
+  const element = h("div", { class: "table" },
+    h("table", { role: "table" },
+      h("caption", { class: "hidden" }, caption),
+      h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, columns.map((column) =>
+        h("th", { scope: "col", role: "columnheader", class: column.number ? "number" : null }, column.title)))),
+      body),
+    nothing);
+  return {
+    element,
+    set(rows) {
+      nothing.hidden = rows.length > 0;
+      element.firstChild.hidden = rows.length === 0;
+      fill(body, rows.map((row) => h("tr", { role: "row" }, columns.map((column) => {
+        const content = column.cell(row);
+        return h("td", { role: "cell", "data-label": column.title, class: column.number ? "number" : column.wide ? "wide" : null },
+          content === undefined || content === null || content === "" ? "–" : content);
+      }))));
+    },
+  };
+}
+
+/// What became of matched instances: a bar of parts, and each part with its number.
+export function split(label) {
+  const bar = h("div", { class: "split", role: "img" });
+  const legend = h("dl", { class: "legend" });
+  const element = h("div", {}, bar, legend);
+  return {
+    element,
+    set(numbers, { all = false } = {}) {
+      const total = outcomes.reduce((sum, [name]) => sum + (numbers[name] ?? 0), 0);
+      const parts = outcomes.filter(([name]) => numbers[name] > 0);
+      bar.setAttribute("aria-label", total === 0 ? `${label}: nothing yet`
+        : `${label}: ${parts.map(([name, title]) => `${title} ${percent(numbers[name], total)}`).join(", ")}`);
+      bar.replaceChildren(...parts.map(([name]) =>
+        h("span", { style: { "flex-grow": String(numbers[name]), background: `var(--${name})` } })));
+      bar.classList.toggle("none", total === 0);
+      const shown = all ? outcomes.filter(([name]) => numbers[name] > 0 || !["removed", "cancelled"].includes(name)) : parts;
+      legend.replaceChildren(...shown.map(([name, title]) =>
+        h("div", { title: meanings[name], "data-outcome": name },
+          h("dt", {}, h("i", { style: { background: `var(--${name})` } }), title),
+          h("dd", {}, h("b", { "data-count": String(numbers[name] ?? 0) }, count(numbers[name] ?? 0)),
+            h("span", { class: "soft" }, total ? percent(numbers[name] ?? 0, total) : "")))));
+    },
+  };
+}
+
+/// How much of something is used.
+export function meter(part, all, level = "") {
+  const share = all > 0 ? Math.min(1, part / all) : 0;
+  return h("span", { class: "meter", "data-level": level },
+    h("i", { style: { width: `${Math.round(share * 100)}%` } }));
+}
+
+/// The same with words beside it.
+export const spent = (part, all, text, level) => h("span", { class: "spent" }, meter(part, all, level), h("span", {}, text));
+
+/// A word in a coloured frame.
+export const badge = (text, level = "") => h("span", { class: "badge", "data-level": level }, text);
+
+export const outcomeBadge = (name) => {
+  // A decision to issue a reload stays what it was, whatever became of the reload.
+  const title = name === "issued" ? "Issued" : outcomes.find(([known]) => known === name)?.[1] ?? name;
+  return h("span", { class: "outcome" }, h("i", { style: { background: `var(--${name}, var(--unchanged))` } }), title);
+};
+
+/// Facts as pairs; those without a value are left out.
+export function facts(pairs) {
+  return h("dl", { class: "facts" }, pairs
+    .filter(([, value]) => value !== undefined && value !== null && value !== "")
+    .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+}
+
+/// A labelled field of a form.
+export function field(label, control, hint) {
+  control.id ||= newID("field");
+  const hintID = `${control.id}-hint`;
+  if (hint) control.setAttribute("aria-describedby", hintID);
+  return h("div", { class: "field" }, h("label", { for: control.id }, label), control,
+    hint && h("p", { class: "soft", id: hintID }, hint));
+}
+
+export function choice(options, value = "") {
+  return h("select", {}, options.map(([name, title]) => h("option", { value: name, selected: name === value }, title)));
+}
+
+/// Two or more buttons of which one is pressed.
+export function segments(label, options, value, change) {
+  const buttons = options.map(([name, title]) => h("button", {
+    type: "button", "aria-pressed": String(name === value),
+    on: { click: () => {
+      for (const [index, [other]] of options.entries()) buttons[index].setAttribute("aria-pressed", String(other === name));
+      change(name);
+    } },
+  }, title));
+  return h("div", { class: "segments", role: "group", "aria-label": label }, buttons);
+}
+
+/// Why a decision was made, in words.
+export function reason(row, write) {
+  const words = [row.reason.replace(/([A-Z])/g, " $1").toLowerCase()];
+  if (row.exemption && row.exemption !== row.reason) words[0] = `${words[0] === "exempt" ? "exempt" : `${words[0]}, exempt`}: ${row.exemption}`;
+  if (row.until) words.push(`until ${write(row.until)}`);
+  return words.join(", ");
+}
+
+export const instanceLink = (id) => h("a", { href: `#/instances/${encodeURIComponent(id)}`, class: "id" }, id);
+export const pushLink = (id) => h("a", { href: `#/pushes/${id}`, class: "id", title: id }, id ? `${id.slice(0, 8)}…` : "");

@@ -1,0 +1,62 @@
+// Timelines that ask for the same instant, and how their reloads are spread.
+
+import { missing } from "./budget.js";
+import { chart } from "./charts.js";
+import { card, h, table, tile, tiles } from "./elements.js";
+import { count, minute, moment, ms, rate, time } from "./numbers.js";
+
+export const title = "Herd";
+export const interval = 5000;
+
+export function open(context) {
+  const asked = tile("Peak asked for", "timeline reloads in one second, next hour");
+  const planned = tile("Peak after smoothing", "in one second, next hour");
+  const less = tile("Smaller by");
+  const hour = chart("Timeline reloads a second, the next hour", {
+    format: { x: minute, y: rate }, height: 320,
+    // Each with a scale of its own, one above the other: what is left after smoothing would be a flat line beside the herds.
+    scales: ({ grid, ticks }) => Object.fromEntries([["asked", "asked for"], ["planned", "planned"]].map(([name, text], index) => [name, {
+      type: "linear", position: "left", stack: "hour", stackWeight: 1, weight: 2 - index, beginAtZero: true, suggestedMax: 1, grid,
+      ticks: { ...ticks, maxTicksLimit: 4, precision: 0 },
+      // The lower scale leaves its top mark to the upper one's zero.
+      afterBuildTicks: (axis) => { if (index === 1) axis.ticks.pop(); }, title: { display: true, text, color: ticks.color, font: { size: 11 } },
+    }])),
+  });
+  const past = chart("Timeline reloads issued", { format: { x: time, y: rate }, height: 180, legend: false });
+  const largest = table("Instants that most timelines ask for", [
+    { title: "At", cell: (row) => h("time", { datetime: row.at }, moment(row.at)) },
+    { title: "Widgets", number: true, cell: (row) => count(row.asked) },
+  ], "No timeline asks for anything in the next hour.");
+  const element = h("div", { class: "view" }, tiles(asked, planned, less), card("The next hour", { note: "before and after smoothing" }, hour.element),
+    h("div", { class: "columns" }, card("Largest herds", largest.element), card("The last ten minutes", past.element)));
+  return {
+    element,
+    charts: [hour, past],
+    subtitle: "Timeline reloads before and after smoothing",
+    ask: (signal) => context.optional("/v1/herd", signal),
+    show(data) {
+      if (!data) return missing(element, "/v1/herd");
+      asked.set(count(data.askedPeak));
+      planned.set(count(data.plannedPeak));
+      less.set(data.askedPeak > 0 && data.plannedPeak > 0 ? `${rate(data.askedPeak / data.plannedPeak)} ×` : "–");
+      const from = ms(data.from);
+      const width = data.bucketSeconds;
+      hour.set({
+        x: data.buckets.map((_, index) => from + index * width * 1000),
+        summary: data.askedPeak > 0 ? `Timelines ask for up to ${count(data.askedPeak)} reloads in one second; at most ${count(data.plannedPeak)} are planned in one.` : "No timeline asks for a reload in the next hour.",
+        series: [
+          { name: "Asked for", values: data.buckets.map((bucket) => bucket.asked / width), colour: "--deferred", fill: true, stepped: true, axis: "asked" },
+          { name: "Planned", values: data.buckets.map((bucket) => bucket.planned / width), colour: "--accent", fill: true, stepped: true, axis: "planned" },
+        ],
+      });
+      largest.set(data.largest ?? []);
+      const recent = data.recent ?? [];
+      const tens = recent.filter((_, index) => index % 10 === 0);
+      past.set({
+        x: tens.map((one) => ms(one.at)),
+        summary: `${count(recent.reduce((sum, one) => sum + one.policy, 0))} in all.`,
+        series: [{ name: "Timeline reloads a second", values: tens.map((_, index) => recent.slice(index * 10, index * 10 + 10).reduce((sum, one, _, all) => sum + one.policy / all.length, 0)), colour: "--reloaded", fill: true, stepped: true }],
+      });
+    },
+  };
+}

@@ -1,0 +1,85 @@
+// How numbers and times are written.
+
+const whole = new Intl.NumberFormat("en");
+const one = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
+const clock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const shortClock = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+
+export const unknown = "–";
+
+export const count = (value) => (value === undefined || value === null ? unknown : whole.format(value));
+
+export function rate(value) {
+  if (value === undefined || value === null || Number.isNaN(value)) return unknown;
+  return value >= 100 ? whole.format(Math.round(value)) : one.format(value);
+}
+
+export function percent(part, all) {
+  if (!all) return unknown;
+  const value = (100 * part) / all;
+  if (value > 0 && value < 0.1) return "< 0.1 %";
+  // Nearly all is not all.
+  if (value > 99 && value < 100) return "> 99 %";
+  return `${value < 10 ? one.format(value) : Math.round(value)} %`;
+}
+
+export function duration(milliseconds) {
+  if (milliseconds === undefined || milliseconds === null) return unknown;
+  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  const seconds = milliseconds / 1000;
+  if (seconds < 60) return `${one.format(seconds)} s`;
+  if (seconds < 3570) return pair(Math.round(seconds), 60, "min", "s");
+  if (seconds < 172_800) return pair(Math.round(seconds / 60), 60, "h", "min");
+  return `${Math.round(seconds / 86_400)} days`;
+}
+
+function pair(value, of, large, small) {
+  const rest = value % of;
+  return rest ? `${Math.floor(value / of)} ${large} ${rest} ${small}` : `${value / of} ${large}`;
+}
+
+export function bytes(value) {
+  if (value === undefined || value === null) return unknown;
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) { value /= 1024; unit += 1; }
+  return `${one.format(value)} ${units[unit]}`;
+}
+
+export const ms = (instant) => (typeof instant === "number" ? instant : Date.parse(instant));
+
+export const time = (instant) => (instant === undefined || instant === null ? unknown : clock.format(ms(instant)));
+export const minute = (instant) => shortClock.format(ms(instant));
+
+/// A time of today, or the day with it.
+export function moment(instant) {
+  if (instant === undefined || instant === null) return unknown;
+  const date = new Date(ms(instant));
+  const isToday = date.toDateString() === new Date().toDateString();
+  if (isToday) return clock.format(date);
+  // Half a year ahead or ago, the year matters more than the minute.
+  if (Math.abs(date - Date.now()) > 15_552_000_000) return `${day.format(date)} ${date.getFullYear()}`;
+  return `${day.format(date)}, ${shortClock.format(date)}`;
+}
+
+/// Outcomes in the order of a push's life; each has a colour of its name.
+export const outcomes = [
+  ["reloaded", "Reloaded"], ["exempt", "Exempt"], ["coalesced", "Coalesced"], ["issued", "On its way"],
+  ["deferred", "Deferred"], ["unchanged", "Unchanged"], ["superseded", "Superseded"], ["expired", "Expired"],
+  ["failed", "Failed"], ["removed", "Removed"], ["cancelled", "Cancelled"],
+];
+
+export const meanings = {
+  reloaded: "the host confirmed the reload; it was charged",
+  exempt: "reloaded without a charge",
+  coalesced: "came with a reload that was due anyway",
+  issued: "sent, not yet confirmed by the host",
+  deferred: "waits until the budget allows it",
+  unchanged: "the widget shows this content already",
+  superseded: "a later push with the same collapse id took its place",
+  expired: "its time was over before the budget allowed it",
+  failed: "no reload came of it",
+  removed: "the widget or its host has gone",
+  cancelled: "taken back",
+};

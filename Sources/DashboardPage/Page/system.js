@@ -1,0 +1,85 @@
+// The gateway itself: partitions, listeners, limits that were met, configuration.
+
+import { badge, card, facts, h, table, tile, tiles } from "./elements.js";
+import { gateway } from "./gateway.js";
+import { bytes, count, duration, moment, ms } from "./numbers.js";
+
+export const title = "System";
+export const interval = 5000;
+
+const pairs = (object) => Object.entries(object ?? {}).map(([name, number]) => `${name} ${count(number)}`).join(", ") || "none";
+
+export function open(context) {
+  const ready = tile("Ready");
+  const up = tile("Up for");
+  const lag = tile("Lag", "entries not applied yet");
+  const held = tile("In work", "pushes without their answer yet");
+  const partitions = table("Partitions", [
+    { title: "Partition", cell: (row) => count(row.partition) },
+    { title: "State", cell: (row) => (row.failed ? badge("stopped", "bad") : badge("applies", "good")) },
+    { title: "Applied to", number: true, cell: (row) => count(row.applied) },
+    { title: "Lag", number: true, cell: (row) => count(row.lag) },
+    { title: "Hosts", number: true, cell: (row) => count(row.hosts) },
+    { title: "Widgets", number: true, cell: (row) => count(row.instances) },
+    { title: "Waiting", number: true, cell: (row) => count(row.deferred) },
+    { title: "On their way", number: true, cell: (row) => count(row.issued) },
+    { title: "Timers", number: true, cell: (row) => count(row.timersArmed) },
+  ]);
+  const listeners = table("Listeners", [
+    { title: "Listener", cell: (row) => h("b", {}, row.name) },
+    { title: "Connections", number: true, cell: (row) => count(row.connections) },
+    { title: "Requests", number: true, cell: (row) => count(row.requests) },
+    { title: "Held", number: true, cell: (row) => bytes(row.heldBytes) },
+    { title: "Refused", number: true, cell: (row) => count(row.refused) },
+    { title: "Handshakes failed", number: true, cell: (row) => count(row.handshakesFailed) },
+    { title: "Ended by a fault", number: true, cell: (row) => count(row.endedByFault) },
+    { title: "Limits met", wide: true, cell: (row) => pairs({ ...row.limits, ...row.timeouts }) },
+  ]);
+  const missing = h("p", { class: "fault" });
+  const books = h("div");
+  const configuration = h("div");
+  const rejected = h("div");
+  return {
+    element: h("div", { class: "view" }, tiles(ready, up, lag, held), missing, card("Partitions", partitions.element), card("Listeners", listeners.element),
+      h("div", { class: "columns" }, card("Books", books), card("Configuration", configuration)), card("Rejected", { note: "since the start, by reason" }, rejected)),
+    subtitle: "The gateway itself",
+    async ask(signal) {
+      const [stats, version, parts, config] = await Promise.all([gateway.get("/v1/stats", signal), gateway.get("/version", signal),
+        context.optional("/v1/partitions", signal), context.optional("/v1/config", signal)]);
+      return { stats, version, parts, config };
+    },
+    show({ stats, version, parts, config }) {
+      const isReady = stats.ready ?? !stats.partitions.some((one) => one.failed);
+      ready.set(isReady ? "Yes" : "No", isReady ? "good" : "bad");
+      missing.textContent = (stats.missing ?? []).join("; ");
+      up.set(stats.startedAt ? duration(ms(stats.asOf) - ms(stats.startedAt)) : "–");
+      lag.set(count(stats.partitions.reduce((sum, one) => sum + one.lag, 0)));
+      held.set(count(stats.http.inFlight));
+      const more = new Map((parts?.partitions ?? []).map((one) => [one.partition, one]));
+      partitions.set(stats.partitions.map((one) => ({ ...more.get(one.partition), ...one })));
+      listeners.set(Object.entries(stats.listeners).map(([name, counters]) => ({ name, ...counters })));
+      const pushes = stats.pushes;
+      books.replaceChildren(facts([
+        ["matched", count(pushes.matched)], ["= final", count(pushes.final)], ["+ deferred", count(pushes.outcomes.deferred ?? 0)],
+        ["+ issued", count(pushes.outcomes.issued ?? 0)], ["Adds up", badge(pushes.balanced ? "yes" : "no", pushes.balanced ? "good" : "bad")],
+        ["Reloads issued", count(stats.reloads.issued)], ["Of them charged", count(stats.reloads.charged)],
+        ["By cause", pairs(stats.reloads.byCause)], ["Exempt", pairs(stats.reloads.exempt)],
+      ]));
+      configuration.replaceChildren(facts([
+        ["Version", `${version.name} ${version.version}, engine ${version.engine}`],
+        ["Read", config?.loadedAt ? moment(config.loadedAt) : ""], ["Result", config?.result ?? ""],
+        ["Faults", (config?.faults ?? []).map((one) => `${one.file}:${one.line} ${one.key}: ${one.reason}`).join("; ")],
+        ["A restart is needed for", (config?.restartNeeded ?? []).join(", ")],
+        ["Provider keys", count(stats.providerKeys.count)], ["Newest keys", stats.providerKeys.refusal ?? "taken"],
+        ["Clients' certificates revoked", stats.clientCertificates ? count(stats.clientCertificates.revoked ?? 0) : ""],
+        ["Hosts", count(stats.registry.hosts)], ["Widgets", count(stats.registry.instances)], ["Orphaned", count(stats.registry.orphaned)],
+        ["Tokens", count(stats.registry.tokens)], ["Channels", count(stats.registry.channels)],
+      ]));
+      rejected.replaceChildren(facts([
+        ...Object.entries(stats.http.rejected ?? {}).map(([name, number]) => [name, count(number)]),
+        ...Object.entries(stats.http.problems ?? {}).map(([name, number]) => [name, count(number)]),
+      ]));
+      if (!rejected.firstChild?.childElementCount) rejected.replaceChildren(h("p", { class: "empty" }, "Nothing was rejected."));
+    },
+  };
+}

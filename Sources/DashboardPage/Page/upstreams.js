@@ -1,0 +1,71 @@
+// Whom the gateway asks and tells: timeline providers, upstream APNs, webhooks; and how long its certificates last.
+
+import { badge, card, facts, h, table } from "./elements.js";
+import { gateway } from "./gateway.js";
+import { count, duration, moment } from "./numbers.js";
+
+export const title = "Timeline providers and upstreams";
+export const interval = 5000;
+
+export function open(context) {
+  const providers = table("Timeline providers", [
+    { title: "Kind", wide: true, cell: (row) => h("span", {}, h("b", {}, row.kind), h("span", { class: "soft block" }, row.app)) },
+    { title: "State", cell: (row) => (row.breaker === "closed" ? badge("well", "good") : row.breaker === "open" ? badge(`left alone until ${moment(row.closedUntil)}`, "bad") : badge("tried again", "warn")) },
+    { title: "Waiting", number: true, cell: (row) => count(row.waiting) },
+    { title: "In flight", number: true, cell: (row) => count(row.requestsInFlight) },
+    { title: "Requests", number: true, cell: (row) => count(row.requests) },
+    { title: "Failed", number: true, cell: (row) => count(row.failedRequests) },
+    { title: "Retries", number: true, cell: (row) => count(row.retries) },
+    { title: "Expired", number: true, cell: (row) => count(row.expired + row.overflowed) },
+    { title: "Last fault", wide: true, cell: (row) => (row.lastFault ? `${row.lastFault.fault} (${moment(row.lastFault.at)})` : "none") },
+  ], "No kind has a timeline provider; hosts make their timelines themselves.");
+  const upstreams = table("Upstreams", [
+    { title: "App", wide: true, cell: (row) => h("b", {}, row.app) },
+    { title: "Where", wide: true, cell: (row) => h("span", { class: "id" }, row.origin) },
+    { title: "Key", cell: (row) => row.keyID ?? (row.kindOf === "webhook" ? "signed" : "") },
+    { title: "Token's age", number: true, cell: (row) => (row.tokenAgeSeconds === undefined ? "–" : duration(row.tokenAgeSeconds * 1000)) },
+    { title: "State", cell: (row) => (row.pausedUntil ? badge(`paused until ${moment(row.pausedUntil)}`, "warn") : badge("open", "good")) },
+  ], "No app has an upstream or a webhook; reloads go to event streams.");
+  const ways = table("What went out", [
+    { title: "Way", cell: (row) => h("b", {}, row.name) },
+    { title: "Delivered", number: true, cell: (row) => count(row.delivered) },
+    { title: "Refused", number: true, cell: (row) => count(row.refused) },
+    { title: "Dead tokens", number: true, cell: (row) => count(row.gone) },
+    { title: "Tries", number: true, cell: (row) => count(row.tries) },
+    { title: "Tried again", number: true, cell: (row) => count(row.again) },
+    { title: "Expired", number: true, cell: (row) => count(row.expired) },
+    { title: "Troubles", number: true, cell: (row) => count(row.troubles) },
+    { title: "Last trouble", wide: true, cell: (row) => row.lastTrouble ?? row.lastRefusal ?? "none" },
+  ]);
+  const client = h("div");
+  const certificates = table("Certificates", [
+    { title: "Listener", cell: (row) => h("b", {}, row.listener) },
+    { title: "Name", cell: (row) => row.commonName },
+    { title: "Ends", cell: (row) => moment(row.notAfter) },
+    { title: "Left", cell: (row) => badge(row.secondsLeft < 0 ? "ended" : duration(row.secondsLeft * 1000), row.secondsLeft < 0 ? "bad" : row.secondsLeft < 14 * 86_400 ? "warn" : "good") },
+    { title: "Replaced", number: true, cell: (row) => `${count(row.replaced)} times` },
+    { title: "Newest files", wide: true, cell: (row) => (row.refusal ? badge(row.refusal, "bad") : "taken") },
+  ]);
+  return {
+    element: h("div", { class: "view" }, card("Timeline providers", providers.element), card("Upstreams and webhooks", upstreams.element),
+      card("What went out by HTTP", ways.element, client), card("Certificates", certificates.element)),
+    subtitle: "Health, limits, and when certificates end",
+    async ask(signal) {
+      const [stats, known, places] = await Promise.all([gateway.get("/v1/stats", signal), context.optional("/v1/providers", signal), context.optional("/v1/upstreams", signal)]);
+      return { stats, known, places };
+    },
+    show({ stats, known, places }) {
+      providers.set(known?.providers ?? []);
+      upstreams.set([...(places?.upstreams ?? []), ...(places?.webhooks ?? []).map((one) => ({ ...one, kindOf: "webhook" }))]);
+      const sent = stats.deliveries;
+      ways.set(sent ? [{ name: "APNs", ...sent.apns }, { name: "Webhooks", ...sent.webhook }] : []);
+      client.replaceChildren(sent ? facts([
+        ["Waiting", count(sent.waiting)], ["In work", count(sent.inWork)], ["Connections", count(sent.client.connections)],
+        ["Connects failed", count(sent.client.connectsFailed)], ["GOAWAYs", count(sent.client.goAways)], ["Streams refused", count(sent.client.refused)],
+        ["Sent again", count(sent.client.resent)], ["Relayed pushes", `${count(sent.relay.answered)} answered, ${count(sent.relay.unanswered)} not`],
+        ["Limits met", Object.entries(sent.client.limits ?? {}).map(([name, number]) => `${name} ${count(number)}`).join(", ") || "none"],
+      ]) : "");
+      certificates.set(stats.tls ?? []);
+    },
+  };
+}

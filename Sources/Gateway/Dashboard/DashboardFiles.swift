@@ -1,0 +1,88 @@
+import DashboardPage
+package import HTTPTransport
+import TLS
+
+/// The dashboard page on the ops listener: `GET /` and the files that it loads.
+///
+/// The files hold nothing that is secret, so that they are served to whoever connects; everything the page shows it asks
+/// of the JSON routes, with the operator's token. Files are named after the hash of them all and kept by browsers for good;
+/// the page itself is asked for again each time, and answered with 304 while it is the same.
+package struct DashboardFiles: Sendable {
+    /// What a browser lets the page do: nothing but load these files and ask this gateway.
+    package static let contentSecurityPolicy = [
+        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'", "connect-src 'self'",
+        "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    ].joined(separator: "; ")
+
+    private let page: HTTPResponse
+    private let pageTag: String
+    private let version: String
+    private let files: [String: HTTPResponse]
+
+    /// - Parameters:
+    ///   - chartScript: The chart library's text, nil for a page of tables.
+    ///   - needsToken: Whether operators have to send a token.
+    package init(chartScript: [UInt8]?, needsToken: Bool) {
+        var files = PageFile.all
+        if let chartScript {
+            files.append(
+                PageFile(name: "chart.js", contentType: "text/javascript; charset=utf-8", bytes: chartScript)
+            )
+        }
+        let version = Self.hash(files.flatMap { Array($0.name.utf8) + [0] + $0.bytes })
+        let html = String(decoding: PageFile.index.bytes, as: UTF8.self)
+            .replacing("@files@", with: "dashboard/\(version)")
+            .replacing("@chart@", with: chartScript == nil ? "no" : "yes")
+            .replacing("@token@", with: needsToken ? "yes" : "no")
+        let page = Array(html.utf8)
+        self.version = version
+        self.pageTag = "\"\(Self.hash(page))\""
+        self.page = HTTPResponse(
+            status: 200,
+            headers: Self.headers(PageFile.index.contentType, caching: "no-cache", tag: self.pageTag),
+            body: .bytes(page)
+        )
+        var answers: [String: HTTPResponse] = [:]
+        for file in files {
+            let caching = "public, max-age=31536000, immutable"
+            let headers = Self.headers(file.contentType, caching: caching, tag: "\"\(Self.hash(file.bytes))\"")
+            answers[file.name] = HTTPResponse(status: 200, headers: headers, body: .bytes(file.bytes))
+        }
+        self.files = answers
+    }
+
+    /// The answer to a request for the page or one of its files; nil if it is for something else.
+    package func respond(to request: HTTPRequest) -> HTTPResponse? {
+        guard request.method == "GET" || request.method == "HEAD" else { return nil }
+        let path = request.path
+        if path.isEmpty { return Self.answer(self.page, request) }
+        guard path[0] == "dashboard", path.count == 3, path[1] == self.version, let file = self.files[path[2]] else {
+            return nil
+        }
+        return Self.answer(file, request)
+    }
+
+    private static func answer(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
+        guard let tag = response.headers["etag"], let known = request.headers["if-none-match"] else { return response }
+        let isKnown = known.split(separator: ",").contains { known in
+            let known = known.drop { $0 == " " }
+            // A tag that a proxy has weakened is the same file (RFC 9110, 13.1.2).
+            return known == "*" || (known.hasPrefix("W/") ? known.dropFirst(2) : known) == tag
+        }
+        return isKnown ? HTTPResponse(status: 304, headers: response.headers) : response
+    }
+
+    private static func headers(_ contentType: String, caching: String, tag: String) -> HTTPFields {
+        [
+            "content-type": contentType, "cache-control": caching, "etag": tag,
+            "content-security-policy": Self.contentSecurityPolicy, "x-content-type-options": "nosniff",
+            "referrer-policy": "no-referrer", "cross-origin-opener-policy": "same-origin",
+            "cross-origin-resource-policy": "same-origin",
+        ]
+    }
+
+    private static func hash(_ bytes: [UInt8]) -> String {
+        String(SettingRules.hex(Digests.sha256(bytes.span)).prefix(16))
+    }
+}

@@ -1,0 +1,70 @@
+import APNSWire
+import Engine
+import HTTPTransport
+import IntentMatching
+import WidgetModel
+
+extension OperatorRoutes {
+    /// `POST /v1/apps/<bundle-id>/dry-runs`: whom a push to the app would reach, and what each decision would be.
+    ///
+    /// The body is `freshet` as in a push, and optionally its `priority`. It is nobody's push: no sender's pause or repeat
+    /// is considered, and nothing comes of it.
+    func dryRun(_ request: HTTPRequest, _ bundle: String) async throws(Problem) -> HTTPResponse {
+        guard let app = self.apps[BundleID(bundle)] else {
+            throw Problem(.notFound, "the app \"\(bundle)\" is not served here")
+        }
+        let bytesMax = HostRouteLimits().bodyBytesMax
+        var object = try RequestObject(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
+        let own = object.value("freshet") ?? .object([])
+        let number = try object.int("priority", in: 1...10)
+        try object.finish()
+        var priority: Priority?
+        if let number {
+            guard let known = Priority(rawValue: UInt8(number)) else {
+                throw object.problem("priority", "is one of 10, 5 and 1")
+            }
+            priority = known
+        }
+        let record = try Self.record(own, priority, app)
+        let summary = DryRunSummary(try await self.log.askAll { $0.dryRun(record) })
+        return HTTPResponse(json: summary.json)
+    }
+
+    private static func record(
+        _ own: JSONValue,
+        _ priority: Priority?,
+        _ app: ServedApps.App
+    ) throws(Problem) -> PushRecord {
+        let payload: PushPayload
+        do throws(PayloadFault) {
+            payload = try PushPayload(own: own)
+        } catch {
+            throw Problem(.badRequest, error.description)
+        }
+        if let kind = payload.kind, app.schema(of: kind) == nil {
+            throw Problem(.unknownKind, "the app has no kind \"\(kind)\"", path: "freshet.kind")
+        }
+        var pattern: MatchPattern?
+        if let match = payload.match { pattern = try HostRoutes.pattern(match, payload.kind, app) }
+        var attributes = Configuration.empty
+        if let given = payload.attributes {
+            do throws(ConfigurationFault) {
+                attributes = try .attributes(from: given)
+            } catch {
+                throw Problem(.badRequest, "freshet.\(error.description)")
+            }
+        }
+        return PushRecord(
+            id: PushID(high: 0, low: 0),
+            team: TeamID(""),
+            contentHash: 0,
+            priority: priority,
+            notBefore: payload.notBefore,
+            digest: payload.digest.map { Array($0.utf8) },
+            target: .app(app.bundle),
+            kind: payload.kind,
+            pattern: pattern,
+            attributes: attributes
+        )
+    }
+}

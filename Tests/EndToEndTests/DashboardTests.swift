@@ -1,0 +1,334 @@
+import Foundation
+import Testing
+
+/// The dashboard page in a browser, on a real gateway.
+@Suite struct DashboardTests {
+    /// The views of an empty gateway, and of any.
+    private static let views = [
+        "now", "budget", "instances", "pushes", "senders", "upstreams", "hosts", "herd", "system",
+    ]
+    /// Where the pictures of each run are kept.
+    private static let pictures = "\(TestGateway.root)/.build/dashboard"
+
+    private static func browser(
+        _ gateway: TestGateway,
+        _ job: [String],
+        shots: String? = nil
+    ) throws -> Command {
+        let pictures = shots.map { ["--shots", "\(Self.pictures)/\($0)"] } ?? []
+        return try Command(
+            TestGateway.python,
+            ["\(TestGateway.root)/Tests/EndToEndTests/Clients/dashboard.py", "--url", "\(gateway.opsURL)/"] + pictures
+                + job
+        )
+    }
+
+    private static func object(_ line: String) -> [String: Any]? {
+        try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+    }
+
+    /// What the browser reports, once it has ended well.
+    private static func reports(
+        _ gateway: TestGateway,
+        _ job: [String],
+        shots: String? = nil
+    ) async throws -> [[String: Any]] {
+        let result = try await Self.browser(gateway, job, shots: shots).wait()
+        try #require(result.status == 0, "\(result.errors.suffix(4000))")
+        return result.output.split(separator: "\n").compactMap { Self.object(String($0)) }
+    }
+
+    private static func complaints(_ reports: [[String: Any]]) -> [String] {
+        let all = reports.flatMap { $0["complaints"] as? [String] ?? [] }
+        // The one route that views use and a gateway need not have: it is asked for once.
+        return all.filter { !($0.contains("status of 404") && $0.contains("/v1/config")) }
+    }
+
+    /// What each view of a tour has to be, whatever it shows.
+    private static func check(_ reports: [[String: Any]], of views: [String]) throws {
+        let tours = reports.filter { $0["view"] != nil }
+        #expect(tours.count == views.count * 4)
+        for tour in tours {
+            let name = "\(tour["view"] ?? "") \(tour["size"] ?? "") \(tour["scheme"] ?? "")"
+            #expect(tour["violations"] as? [String] == [], "\(name)")
+            #expect((tour["contrasts"] as? Int ?? 0) > 5, "\(name): of too few texts the contrast was computed")
+            #expect(tour["overflow"] as? Int == 0, "\(name) is wider than its window")
+            guard let focus = tour["focus"] as? [String: Any] else { continue }
+            #expect(focus["isInOrder"] as? Bool == true, "\(name): \(focus)")
+            #expect(focus["unseen"] as? [String] == [], "\(name)")
+        }
+        #expect(Self.complaints(reports) == [])
+    }
+
+    // MARK: A gateway with something to show
+
+    /// Registers hosts by one import.
+    private static func register(_ gateway: TestGateway, hosts: Int, bearer: String) async throws {
+        let teams = ["seahawks", "bears", "jets", "rams"]
+        let lines = (1...hosts).map { number in
+            TestGateway.registration(number, teams: [teams[number % 4]], token: TestGateway.token(number))
+        }
+        let answer = try await gateway.curl(
+            "POST",
+            "\(gateway.hostURL)/v1/apps/\(TestGateway.app)/hosts",
+            bearer: bearer,
+            headers: ["content-type: application/x-ndjson"],
+            body: lines.joined(separator: "\n")
+        )
+        try #require(answer.status == 200, "\(answer.body)")
+    }
+
+    private static func push(
+        _ gateway: TestGateway,
+        _ team: String,
+        bearer: String,
+        priority: Int = 10
+    ) async throws -> String {
+        let answer = try await gateway.curl(
+            "POST",
+            "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
+            bearer: bearer,
+            headers: ["apns-priority: \(priority)"],
+            body: #"{"aps":{"content-changed":true},"freshet":{"kind":"scores","match":{"team":["\#(team)"]}}}"#
+        )
+        try #require(answer.status == 200, "\(answer.body)")
+        return try #require(answer.headers["apns-id"])
+    }
+
+    /// Says that hosts show what was brought to them, as people see it.
+    private static func showAll(_ gateway: TestGateway, hosts: ClosedRange<Int>, bearer: String) async throws {
+        for number in hosts {
+            for reload in try await gateway.outstanding(number, bearer: bearer) {
+                let answer = try await gateway.curl(
+                    "POST",
+                    "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(number))/signals",
+                    bearer: bearer,
+                    body: #"{"signal":"entryShown","reload":"\#(reload)","date":"2026-01-01T00:00:00Z"}"#
+                )
+                try #require(answer.status == 204, "\(answer.body)")
+            }
+        }
+    }
+
+    @Test func `every view works under load, light and dark, wide and on a phone`() async throws {
+        let gateway = try await TestGateway.start(partitions: 2)
+        let bearer = try await gateway.providerToken()
+        try await Self.register(gateway, hosts: 400, bearer: bearer)
+        try await Self.showAll(gateway, hosts: 1...4, bearer: bearer)
+        let first = try await Self.push(gateway, "seahawks", bearer: bearer)
+        try await Self.showAll(gateway, hosts: 1...4, bearer: bearer)
+        let body = "\(gateway.folder)/push.json"
+        try #"{"aps":{"content-changed":true},"freshet":{"kind":"scores","match":{"team":["bears"]}}}"#
+            .write(toFile: body, atomically: true, encoding: .utf8)
+        // For most of the tour.
+        let load = try Command(
+            "h2load",
+            [
+                "--clients=2", "--rps=4", "--duration=120", "--data=\(body)",
+                "--header=authorization: bearer \(bearer)", "--header=content-type: application/json",
+                "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
+            ]
+        )
+        let views = Self.views + ["instances/host-1:scores-0", "pushes/\(first)"]
+        let reports = try await Self.reports(gateway, ["tour"] + views, shots: "busy")
+        load.terminate()
+        _ = await load.wait()
+        try Self.check(reports, of: views)
+        let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
+        #expect((stats.json["pushes"] as? [String: Any])?["balanced"] as? Bool == true)
+        await gateway.stop()
+    }
+
+    @Test func `an empty gateway has views that say so`() async throws {
+        let gateway = try await TestGateway.start()
+        let reports = try await Self.reports(gateway, ["tour"] + Self.views, shots: "empty")
+        try Self.check(reports, of: Self.views)
+        await gateway.stop()
+    }
+
+    // MARK: Numbers
+
+    @Test func `page, JSON and ledgers tell the same, and add up`() async throws {
+        let gateway = try await TestGateway.start(partitions: 2)
+        let bearer = try await gateway.providerToken()
+        try await Self.register(gateway, hosts: 40, bearer: bearer)
+        for number in 1...40 {
+            try await gateway.acknowledge(try await gateway.outstanding(number, bearer: bearer), bearer: bearer)
+        }
+        var ids: [String] = []
+        for team in ["seahawks", "bears", "seahawks", "jets", "seahawks"] {
+            ids.append(try await Self.push(gateway, team, bearer: bearer, priority: team == "jets" ? 5 : 10))
+        }
+        for number in 1...20 {
+            try await gateway.acknowledge(try await gateway.outstanding(number, bearer: bearer), bearer: bearer)
+        }
+        let stats = try await gateway.eventually("every push is applied") {
+            let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats").json
+            let pushes = stats["pushes"] as? [String: Any]
+            let lag = (stats["partitions"] as? [[String: Any]] ?? []).reduce(0) { $0 + ($1["lag"] as? Int ?? 0) }
+            return lag == 0 && pushes?["matched"] as? Int == 50 ? stats : nil
+        }
+        let reports = try await Self.reports(gateway, ["numbers"] + ids)
+        #expect(Self.complaints(reports) == [])
+
+        // The page and the totals.
+        let pushes = try #require(stats["pushes"] as? [String: Any])
+        let outcomes = try #require(pushes["outcomes"] as? [String: Int])
+        let page = try #require(reports.first)
+        #expect(page["matched"] as? Int == 50)
+        #expect((page["outcomes"] as? [String: Int])?.filter { $0.value > 0 } == outcomes)
+        #expect(outcomes.values.reduce(0, +) == 50)
+        #expect(outcomes["issued"] != nil && outcomes["reloaded"] != nil && outcomes["deferred"] != nil)
+
+        // Each push on its page and in JSON, and all of them and the totals.
+        var sums: [String: Int] = [:]
+        for (id, report) in zip(ids, reports.dropFirst()) {
+            let push = try await gateway.curl("GET", "\(gateway.opsURL)/v1/pushes/\(id)").json
+            let own = try #require(push["outcomes"] as? [String: Int])
+            #expect(report["push"] as? String == id)
+            #expect(report["matched"] as? Int == push["matched"] as? Int)
+            #expect(report["outcomes"] as? [String: Int] == own)
+            sums.merge(own) { $0 + $1 }
+        }
+        #expect(sums == outcomes)
+
+        // The senders' accounts and the instances' ledgers.
+        let senders = try await gateway.curl("GET", "\(gateway.opsURL)/v1/senders").json
+        let accounts = senders["senders"] as? [[String: Any]] ?? []
+        #expect(accounts.map { $0["pushes"] as? Int } == [5])
+        #expect(accounts.map { $0["matched"] as? Int } == [50])
+        var charged = 0
+        for number in 1...40 {
+            let id = "host-\(number):scores-0"
+            let instance = try await gateway.curl("GET", "\(gateway.opsURL)/v1/instances/\(id)").json
+            let budget = try #require(instance["budget"] as? [String: Any])
+            charged += try #require(budget["pushesCharged"] as? Int)
+        }
+        #expect(accounts.first?["reloadsCharged"] as? Int == charged)
+        await gateway.stop()
+    }
+
+    @Test func `the page tries a push out`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        try await Self.register(gateway, hosts: 8, bearer: bearer)
+        let found = try await Self.reports(gateway, ["dry-run", TestGateway.app, #"{"team":["bears"]}"#])
+        #expect(found.first?["matched"] as? String == "2")
+        #expect(found.first?["fault"] as? String == "")
+        #expect(Self.complaints(found) == [])
+        let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats").json
+        #expect((stats["pushes"] as? [String: Any])?["accepted"] as? Int == 0)
+        // A pattern that cannot be is answered at its place.
+        let wrong = try await gateway.curl(
+            "POST",
+            "\(gateway.opsURL)/v1/apps/\(TestGateway.app)/dry-runs",
+            body: #"{"freshet":{"kind":"scores","match":{"colour":["red"]}}}"#
+        )
+        #expect(wrong.status == 400 && wrong.reason == "bad-pattern")
+        for (body, reason) in [
+            (#"{"freshet":{"kind":"weather"}}"#, "unknown-kind"), (#"{"freshet":{"macth":{}}}"#, "bad-request"),
+            (#"{"priority":7}"#, "bad-request"), (#"{"freshet":1}"#, "bad-request"),
+        ] {
+            let answer = try await gateway.curl(
+                "POST",
+                "\(gateway.opsURL)/v1/apps/\(TestGateway.app)/dry-runs",
+                body: body
+            )
+            #expect(answer.status == 400 && answer.reason == reason, "\(body): \(answer.body)")
+        }
+        let unknown = try await gateway.curl("POST", "\(gateway.opsURL)/v1/apps/com.example.none/dry-runs", body: "{}")
+        #expect(unknown.status == 404)
+        await gateway.stop()
+    }
+
+    // MARK: When something is missing
+
+    @Test func `the page says when the gateway is away, and goes on when it is back`() async throws {
+        let gateway = try await TestGateway.start()
+        let browser = try Self.browser(gateway, ["away"], shots: "away")
+        var back: TestGateway?
+        var lines: [String] = []
+        for await line in browser.lines {
+            lines.append(line)
+            let report = Self.object(line) ?? [:]
+            if report["step"] as? String == "lose" { await gateway.crash() }
+            if report["step"] as? String == "return" {
+                back = try await TestGateway.start(
+                    in: gateway.folder,
+                    options: ["--set", "listeners.ops.port=\(gateway.opsPort)"]
+                )
+            }
+        }
+        #expect(await browser.wait().status == 0, "\(lines.suffix(20))")
+        let reports = lines.compactMap { Self.object($0) }
+        #expect(Self.complaints(reports) == [])
+        let away = try #require(reports.first { $0["banner"] != nil })
+        #expect((away["banner"] as? String)?.contains("does not answer") == true)
+        #expect(away["status"] as? String == "Away")
+        #expect(away["stillShown"] as? Int ?? 0 > 3, "what was known stays, marked as old")
+        #expect(away["violations"] as? [String] == [])
+        #expect(reports.contains { $0["back"] as? Bool == true })
+        await back?.stop()
+    }
+
+    @Test func `operators' tokens are asked for once and kept out of addresses`() async throws {
+        let token = "an-operator-token-of-a-test"
+        let gateway = try await TestGateway.start(environment: ["FRESHET_OPS_TOKENS": token])
+        let reports = try await Self.reports(gateway, ["locked", "not-the-token-of-this-gateway", token])
+        #expect(reports.first?["found"] as? [String] == [])
+        let live = try #require(reports.first { $0["live"] != nil })
+        #expect(live["live"] as? String == "Live")
+        #expect((live["address"] as? String)?.contains(token) == false)
+        #expect(live["kept"] as? Int == 1 && live["stored"] as? Int == 0 && live["cookies"] as? String == "")
+        #expect(reports.first { $0["refused"] != nil }?["kept"] as? Int == 0, "a token that is wrong is forgotten")
+        // The browser itself logs the 401 that the wrong token brought.
+        #expect(Self.complaints(reports).filter { !$0.contains("status of 401") } == [])
+        let page = try await gateway.curl("GET", "\(gateway.opsURL)/")
+        #expect(page.status == 200 && !page.body.contains(token))
+        #expect(try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats").status == 401)
+        await gateway.stop()
+    }
+
+    @Test func `without the chart library the page shows tables`() async throws {
+        let gateway = try await TestGateway.start(
+            environment: ["FRESHET_OPS_DASHBOARD_CHART_SCRIPT": "/nowhere/chart.js"]
+        )
+        let reports = try await Self.reports(gateway, ["tables"])
+        for report in reports where report["view"] != nil {
+            #expect(report["canvases"] as? Int == 0, "\(report)")
+            #expect(report["violations"] as? [String] == [], "\(report)")
+        }
+        #expect(Self.complaints(reports) == [])
+        await gateway.stop()
+    }
+
+    @Test func `the page's files are cached for good, the page is not, and nothing else may be loaded`() async throws {
+        let gateway = try await TestGateway.start()
+        let page = try await gateway.curl("GET", "\(gateway.opsURL)/")
+        #expect(page.status == 200)
+        #expect(page.headers["content-type"] == "text/html; charset=utf-8")
+        #expect(page.headers["cache-control"] == "no-cache")
+        let policy = try #require(page.headers["content-security-policy"])
+        #expect(policy.contains("default-src 'none'") && !policy.contains("unsafe"))
+        let tag = try #require(page.headers["etag"])
+        let again = try await gateway.curl("GET", "\(gateway.opsURL)/", headers: ["if-none-match: W/\(tag), \"x\""])
+        #expect(again.status == 304 && again.body.isEmpty)
+        let script = try #require(page.body.split(separator: "\"").first { $0.hasSuffix("/main.js") })
+        for http in ["--http1.1", "--http2"] {
+            let file = try await gateway.curl("GET", "\(gateway.opsURL)/\(script)", options: [http])
+            #expect(file.status == 200)
+            #expect(file.headers["content-type"] == "text/javascript; charset=utf-8")
+            #expect(file.headers["cache-control"] == "public, max-age=31536000, immutable")
+            #expect(file.headers["x-content-type-options"] == "nosniff")
+        }
+        let other = script.replacing("main.js", with: "..%2Ffreshet.yaml")
+        for path in [other, "dashboard/0000000000000000/main.js", "dashboard/main.js", "dashboard"] {
+            #expect(try await gateway.curl("GET", "\(gateway.opsURL)/\(path)").status == 404, "\(path)")
+        }
+        #expect(try await gateway.curl("POST", "\(gateway.opsURL)/").status == 404)
+        await gateway.stop()
+        let off = try await TestGateway.start(environment: ["FRESHET_OPS_DASHBOARD_ENABLED": "false"])
+        #expect(try await off.curl("GET", "\(off.opsURL)/").status == 404)
+        await off.stop()
+    }
+}
