@@ -6,11 +6,20 @@ extension HTTP2Session {
     ///
     /// `fields` begins with the other pseudo-header fields (`:scheme`, `:authority`, `:path`) and goes on with the rest.
     ///
+    /// - Parameter isStreamed: whether the response's body is handed out piece by piece, as for an event stream, which has
+    ///   no end to wait for.
     /// - Returns: the stream; nil when the connection has no more stream ids or has ended.
-    package func request(method: String, fields: borrowing ResponseFields, body: Span<UInt8> = Span()) -> Int32? {
+    package func request(
+        method: String,
+        fields: borrowing ResponseFields,
+        body: Span<UInt8> = Span(),
+        isStreamed: Bool = false
+    ) -> Int32? {
         precondition(self.role == .client, "only a client requests")
         let slot = unsafe self.state.pointee.slab.take(streamID: 0, at: self.state.pointee.now)
-        unsafe slot.pointee.flags.formUnion([.hasBegun, .ownerEnded])
+        unsafe slot.pointee.flags.formUnion(
+            isStreamed ? [.hasBegun, .ownerEnded, .isStreamed] : [.hasBegun, .ownerEnded]
+        )
         // Sound: the span's bytes are copied during the call.
         unsafe body.withUnsafeBufferPointer { unsafe slot.pointee.output.append($0.baseAddress, $0.count) }
         unsafe self.state.pointee.heldBytes += body.count

@@ -10,17 +10,27 @@ package struct ResponseBatch: Sendable {
         package var isTooLarge: Bool
     }
 
+    /// A piece of the body of a response that is read as it comes.
+    package struct Piece: Hashable, Sendable {
+        package var streamID: Int32
+        package var bytes: ByteRange
+    }
+
     package var bytes: [UInt8] = []
     package var responses: [Response] = []
+    /// Pieces of streamed responses, in the order in which they came. A streamed response itself comes at its end,
+    /// without a body.
+    package var pieces: [Piece] = []
     package var fields: [RequestBatch.Field] = []
 
     package init() {}
 
-    package var isEmpty: Bool { self.responses.isEmpty }
+    package var isEmpty: Bool { self.responses.isEmpty && self.pieces.isEmpty }
 
     /// Forgets the responses and keeps the storage.
     package mutating func removeAll() {
         self.responses.removeAll(keepingCapacity: true)
+        self.pieces.removeAll(keepingCapacity: true)
         self.fields.removeAll(keepingCapacity: true)
         self.bytes.removeAll(keepingCapacity: true)
     }

@@ -204,6 +204,10 @@ import CNghttp2
             unsafe slot.pointee.discardedBytes += length
             return true
         }
+        if unsafe slot.pointee.flags.contains(.isStreamed) {
+            unsafe self.responses.append(pieceOf: slot, bytes, length)
+            return true
+        }
         let bodyBytes = unsafe Int(slot.pointee.input.count) - Int(slot.pointee.bodyOffset)
         guard bodyBytes + length <= self.limits.bodyBytesMax else {
             unsafe slot.pointee.requestFlags.insert(.bodyTooLarge)

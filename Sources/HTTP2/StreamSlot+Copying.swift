@@ -32,6 +32,19 @@ extension ResponseBatch {
             )
         )
     }
+
+    /// Copies a piece of a streamed body to the end of the batch.
+    mutating func append(
+        pieceOf slot: UnsafeMutablePointer<StreamSlot>,
+        _ bytes: UnsafePointer<UInt8>?,
+        _ length: Int
+    ) {
+        let offset = UInt32(truncatingIfNeeded: self.bytes.count)
+        // Sound: nghttp2 keeps the bytes for the callback.
+        unsafe self.bytes.append(contentsOf: UnsafeBufferPointer(start: bytes, count: length))
+        let range = ByteRange(offset: offset, length: UInt32(truncatingIfNeeded: length))
+        unsafe self.pieces.append(Piece(streamID: slot.pointee.streamID, bytes: range))
+    }
 }
 
 extension StreamSlot {

@@ -27,6 +27,8 @@
         static let isAnswered = Flags(rawValue: 512)
         /// The header block has ended; what follows in `input` is the body.
         static let hasHead = Flags(rawValue: 256)
+        /// Of a client: the response's body is handed out as it comes.
+        static let isStreamed = Flags(rawValue: 1024)
     }
 
     var streamID: Int32 = 0

@@ -1,5 +1,5 @@
-import NIOCore
-import TLS
+package import NIOCore
+package import TLS
 
 // The one file of this target that touches raw memory: NIO lends its buffers' free room as raw memory only.
 
@@ -14,10 +14,10 @@ extension ByteBuffer {
 /// OpenSSL writes right into NIO's buffers, which saves a copy of every byte on the hot path.
 extension TLSSession {
     /// Plaintext of one TLS record at most: what one read can bring.
-    static var recordBytesMax: Int { 16_384 }
+    package static var recordBytesMax: Int { 16_384 }
 
     /// Appends plaintext to a buffer, one record's at most.
-    func readPlaintext(into buffer: inout ByteBuffer) throws(TLSError) -> TLSProgress {
+    package func readPlaintext(into buffer: inout ByteBuffer) throws(TLSError) -> TLSProgress {
         var progress = TLSProgress.needsMoreCiphertext
         // Sound: NIO lends at least so many writable bytes for the closure, and learns how many were written.
         try unsafe buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.recordBytesMax) {
@@ -30,7 +30,7 @@ extension TLSSession {
     }
 
     /// All ciphertext that waits for the peer, or nil if none does.
-    func takeCiphertext(_ allocator: ByteBufferAllocator) -> ByteBuffer? {
+    package func takeCiphertext(_ allocator: ByteBufferAllocator) -> ByteBuffer? {
         let pending = self.pendingCiphertextBytes
         guard pending > 0 else { return nil }
         var buffer = allocator.buffer(capacity: pending)
