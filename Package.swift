@@ -65,6 +65,8 @@ let package = Package(
         product("APNSWire", ["CSimdjson", "WidgetModel"]),
         product("Journaling", ["WidgetModel"]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"]),
+        product("ReportPages"),
+        product("Scenarios", ["WidgetModel", yams]),
 
         // Protocols without sockets.
         product("TLS", ["COpenSSL"]),
@@ -80,7 +82,10 @@ let package = Package(
         // Composition, and the program.
         product(
             "Simulation",
-            ["APNSWire", "Engine", "History", "IntentMatching", "Journaling", "Timelines", "WidgetModel", yams]
+            [
+                "APNSWire", "Engine", "History", "IntentMatching", "Journaling", "ReportPages", "Scenarios",
+                "Timelines", "WidgetModel",
+            ]
         ),
         product(
             "Gateway",
@@ -98,8 +103,8 @@ let package = Package(
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling", "Simulation", "TLS",
-                "WidgetModel", argumentParser, lifecycle, logging, nioCore, nioPosix, unixSignals,
+                "APNSWire", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling", "Scenarios",
+                "Simulation", "TLS", "WidgetModel", argumentParser, lifecycle, logging, nioCore, nioPosix, unixSignals,
             ],
             swiftSettings: settings
         ),
@@ -180,7 +185,7 @@ let package = Package(
         ),
         suite(
             "SimulationTests",
-            ["Engine", "History", "Journaling", "Simulation", "TestSupport", "Timelines", "WidgetModel"]
+            ["Engine", "History", "Journaling", "Scenarios", "Simulation", "TestSupport", "Timelines", "WidgetModel"]
         ),
         // No products: `make bench` builds them by name.
         .executableTarget(

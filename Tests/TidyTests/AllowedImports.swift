@@ -13,6 +13,8 @@ enum AllowedImports {
         "APNSWire": ["CSimdjson", "WidgetModel"],
         "Journaling": ["WidgetModel"],
         "History": ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
+        "ReportPages": [],
+        "Scenarios": ["WidgetModel"],
         // Protocols without sockets.
         "TLS": ["COpenSSL"],
         "HTTP2": ["CNghttp2"],
@@ -22,7 +24,10 @@ enum AllowedImports {
         // The dashboard's files.
         "DashboardPage": [],
         // Composition, and the programs.
-        "Simulation": ["APNSWire", "Engine", "History", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
+        "Simulation": [
+            "APNSWire", "Engine", "History", "IntentMatching", "Journaling", "ReportPages", "Scenarios", "Timelines",
+            "WidgetModel",
+        ],
         "Gateway": [
             "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
             "TLS",
@@ -31,8 +36,7 @@ enum AllowedImports {
         ],
         "FreshetCLI": [
             "APNSWire", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
-            "Journaling",
-            "Simulation", "TLS", "Timelines", "WidgetModel",
+            "Journaling", "Scenarios", "Simulation", "TLS", "Timelines", "WidgetModel",
         ],
         // C libraries: no Swift in them.
         "CKernels": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [],
@@ -43,7 +47,8 @@ enum AllowedImports {
         "Journaling": ["Synchronization"],
         "HTTPTransport": ["Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"],
         "JournalSQLite": ["Dispatch", "Glibc", "Synchronization"],
-        "Simulation": ["Synchronization", "Yams"],
+        "Scenarios": ["Yams"],
+        "Simulation": ["Synchronization"],
         "Gateway": [
             "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "Synchronization",
             "Yams",
@@ -56,9 +61,7 @@ enum AllowedImports {
 
     /// Modules that some folders alone may import, so that a library stays in its place.
     static let confined: [(module: String, folders: [String])] = [
-        ("Yams", ["Sources/Gateway/Configuration/", "Sources/Simulation/Scenario/"]),
-        // The priority of a thread.
-        ("Glibc", ["Sources/JournalSQLite/", "Sources/Gateway/Partitions/Snapshotter.swift"]),
+        "Glibc", "Yams",
     ]
 
     /// Modules that nothing in the repository may import.
@@ -67,7 +70,7 @@ enum AllowedImports {
     /// Targets without clock, dice, I/O and threads.
     static let pure: Set<String> = [
         "WidgetModel", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire", "Journaling",
-        "History", "Simulation",
+        "History", "ReportPages", "Scenarios", "Simulation",
     ]
 
     /// Words that no pure target has a use for.

@@ -1,5 +1,6 @@
 import Engine
 import IntentMatching
+import Scenarios
 import Timelines
 import WidgetModel
 

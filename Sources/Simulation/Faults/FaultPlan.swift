@@ -1,3 +1,4 @@
+package import Scenarios
 import WidgetModel
 
 /// What goes wrong in one run, and how often: drawn from its seed, so that some runs have much of one fault and none of

@@ -1,5 +1,6 @@
 import Engine
 import Journaling
+import Scenarios
 import Timelines
 import WidgetModel
 

@@ -1,4 +1,6 @@
 import Engine
+import ReportPages
+import Scenarios
 import WidgetModel
 
 extension SimulationReport {

@@ -1,5 +1,6 @@
 import APNSWire
 import Engine
+import ReportPages
 import WidgetModel
 
 extension SimulationReport {
@@ -7,6 +8,7 @@ extension SimulationReport {
     package var pageText: String {
         let engine = self.measures.engine
         return ReportPage(
+            kicker: "Freshet simulation",
             title: self.scenario.name,
             about: self.scenario.about,
             facts: [

@@ -1,4 +1,5 @@
 import Engine
+import ReportPages
 import WidgetModel
 
 extension SimulationReport {

@@ -1,3 +1,5 @@
+import Scenarios
+
 /// When in a day and a week people look at their widgets.
 package enum Rhythm: String, Hashable, Sendable, CaseIterable {
     /// Before work, at noon, after work and in the evening; later at weekends.

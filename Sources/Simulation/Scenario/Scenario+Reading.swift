@@ -1,3 +1,4 @@
+package import Scenarios
 import Timelines
 import WidgetModel
 

@@ -1,4 +1,5 @@
 import Engine
+import ReportPages
 import Timelines
 import WidgetModel
 
@@ -9,6 +10,7 @@ extension WhatIfReport {
     /// The report as a page of charts that stands alone.
     package var pageText: String {
         ReportPage(
+            kicker: "Freshet simulation",
             title: "What if: \(self.rewrite.policy.name)",
             about: "The log of a gateway run again under another budget policy, beside how it was. "
                 + "\(self.estimateSentence).",

@@ -1,5 +1,6 @@
 import Engine
 import IntentMatching
+import ReportPages
 package import WidgetModel
 
 /// What another policy would have changed: `freshet what-if`.

@@ -1,3 +1,4 @@
+import Scenarios
 import WidgetModel
 
 /// One change of data, and the push about it.

@@ -1,4 +1,5 @@
 import Engine
+import Scenarios
 import Timelines
 import WidgetModel
 

@@ -1,5 +1,6 @@
 package import Engine
 import IntentMatching
+import Scenarios
 import Timelines
 package import WidgetModel
 

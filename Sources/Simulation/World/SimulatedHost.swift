@@ -1,3 +1,4 @@
+import Scenarios
 import WidgetModel
 
 /// One host of a run: where it lives, and what its user does at the moment.

@@ -1,28 +1,28 @@
 /// A mark on an axis.
-struct ChartTick: Hashable, Sendable {
-    let value: Double
-    let label: String
+package struct ChartTick: Hashable, Sendable {
+    package let value: Double
+    package let label: String
 
-    init(_ value: Double, _ label: String) {
+    package init(_ value: Double, _ label: String) {
         self.value = value
         self.label = label
     }
 }
 
 /// Where numbers lie on an axis.
-struct ChartScale: Hashable, Sendable {
-    let lower: Double
-    let upper: Double
-    let ticks: [ChartTick]
+package struct ChartScale: Hashable, Sendable {
+    package let lower: Double
+    package let upper: Double
+    package let ticks: [ChartTick]
 
-    init(lower: Double, upper: Double, ticks: [ChartTick]) {
+    package init(lower: Double, upper: Double, ticks: [ChartTick]) {
         self.lower = lower
         self.upper = max(upper, lower + 1e-9)
         self.ticks = ticks
     }
 
     /// A scale from zero to a round number that is not below the largest value, with some four marks.
-    static func counts(upTo largest: Double) -> ChartScale {
+    package static func counts(upTo largest: Double) -> ChartScale {
         let step = Self.roundStep(largest / 4)
         let count = max(1, Int((largest / step).rounded(.up)))
         let ticks = (0...count).map { ChartTick(Double($0) * step, Self.short(Double($0) * step)) }
@@ -30,7 +30,7 @@ struct ChartScale: Hashable, Sendable {
     }
 
     /// A scale from zero to a round percentage, at most 100.
-    static func percents(upTo largest: Double = 100) -> ChartScale {
+    package static func percents(upTo largest: Double = 100) -> ChartScale {
         let step = [1.0, 2, 5, 10, 20, 25].first { $0 * 4 >= largest } ?? 25
         let count = min(Int(100 / step), max(1, Int((largest / step).rounded(.up))))
         let ticks = (0...count).map { ChartTick(Double($0) * step, "\(Int(Double($0) * step)) %") }
@@ -45,7 +45,7 @@ struct ChartScale: Hashable, Sendable {
     }
 
     /// `950`, `12k`, `3.5M`.
-    static func short(_ number: Double) -> String {
+    package static func short(_ number: Double) -> String {
         let units = [(1e9, "G"), (1e6, "M"), (1e3, "k")]
         guard let (unit, letter) = units.first(where: { number >= $0.0 }) else { return Markup.number(number) }
         return Markup.number(number / unit) + letter
@@ -58,7 +58,7 @@ struct ChartScale: Hashable, Sendable {
 }
 
 /// The colour of a series, by its role; the page's style has one of each for light and for dark.
-enum ChartColor: String, Hashable, Sendable {
+package enum ChartColor: String, Hashable, Sendable {
     case first = "c1"
     case second = "c2"
     case third = "c3"
@@ -67,9 +67,14 @@ enum ChartColor: String, Hashable, Sendable {
 }
 
 /// One of a chart's series in its legend.
-struct ChartKey: Hashable, Sendable {
-    let name: String
-    let color: ChartColor
+package struct ChartKey: Hashable, Sendable {
+    package let name: String
+    package let color: ChartColor
+
+    package init(name: String, color: ChartColor) {
+        self.name = name
+        self.color = color
+    }
 }
 
 /// The sheet that a chart is drawn on: once wide, and once as narrow as a phone.

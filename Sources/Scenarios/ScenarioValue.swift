@@ -1,11 +1,11 @@
-import WidgetModel
+package import WidgetModel
 
 /// How values are written in a scenario.
-enum ScenarioValue {
+package enum ScenarioValue {
     private static let units: [(name: Character, seconds: Int64)] = [("d", 86_400), ("h", 3600), ("m", 60), ("s", 1)]
 
     /// The length of time that `90s`, `1d12h` or `-10m` spells.
-    static func duration(_ text: String) -> Interval? {
+    package static func duration(_ text: String) -> Interval? {
         var rest = text[...]
         let isNegative = rest.first == "-"
         if isNegative { rest = rest.dropFirst() }
@@ -26,7 +26,7 @@ enum ScenarioValue {
         return .seconds(isNegative ? -seconds : seconds)
     }
 
-    static func text(_ interval: Interval) -> String {
+    package static func text(_ interval: Interval) -> String {
         var seconds = interval.milliseconds / 1000
         if seconds == 0 { return "0s" }
         var text = seconds < 0 ? "-" : ""
@@ -39,7 +39,7 @@ enum ScenarioValue {
     }
 
     /// Seconds after midnight of `09:30` or `24:00`.
-    static func timeOfDay(_ text: some StringProtocol) -> Int? {
+    package static func timeOfDay(_ text: some StringProtocol) -> Int? {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2,
             parts.allSatisfy({ $0.count == 2 && $0.utf8.allSatisfy { (0x30...0x39).contains($0) } }),
@@ -49,7 +49,7 @@ enum ScenarioValue {
     }
 
     /// Two times of a day, as in `09:30-16:00`; the second may be the earlier one, which is then on the next day.
-    static func hours(_ text: String) -> (from: Int, until: Int)? {
+    package static func hours(_ text: String) -> (from: Int, until: Int)? {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let from = Self.timeOfDay(parts[0]), let until = Self.timeOfDay(parts[1]),
             from != until,
@@ -58,12 +58,12 @@ enum ScenarioValue {
         return (from, until)
     }
 
-    static func share(_ text: String) -> Double? {
+    package static func share(_ text: String) -> Double? {
         let isPercent = text.last == "%"
         guard let number = Double(isPercent ? String(text.dropLast()) : text) else { return nil }
         let share = isPercent ? number / 100 : number
         return (0...1).contains(share) ? share : nil
     }
 
-    static let weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+    package static let weekdays = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 }

@@ -1,5 +1,5 @@
 /// What is drawn in a figure: a value, so that any report can make one.
-enum Chart: Sendable {
+package enum Chart: Sendable {
     /// Stacked columns side by side.
     case columns(ColumnChart)
     /// Curves over numbers, perhaps with a band around them.
@@ -38,7 +38,7 @@ enum Chart: Sendable {
 }
 
 /// Stacked columns, one for each step of time.
-struct ColumnChart: Sendable {
+package struct ColumnChart: Sendable {
     let keys: [ChartKey]
     /// By column and key. Narrow sheets add up neighbours.
     let columns: [[Int]]
@@ -48,6 +48,20 @@ struct ColumnChart: Sendable {
     let ticks: [ChartTick]
     /// What a group of so many columns from one on is called, for who points at it.
     let name: @Sendable (_ first: Int, _ count: Int) -> String
+
+    package init(
+        keys: [ChartKey],
+        columns: [[Int]],
+        groupings: [Int],
+        ticks: [ChartTick],
+        name: @escaping @Sendable (_ first: Int, _ count: Int) -> String
+    ) {
+        self.keys = keys
+        self.columns = columns
+        self.groupings = groupings
+        self.ticks = ticks
+        self.name = name
+    }
 
     private func grouping(_ sheet: ChartSheet) -> Int {
         let most = sheet.isNarrow ? 72 : 190
@@ -94,23 +108,49 @@ struct ColumnChart: Sendable {
 }
 
 /// Curves over a scale of numbers.
-struct CurveChart: Sendable {
-    struct Curve: Sendable {
+package struct CurveChart: Sendable {
+    package struct Curve: Sendable {
         let key: ChartKey
-        let points: [(x: Double, y: Double)]
+        package let points: [(x: Double, y: Double)]
         /// Whether the area under it is filled.
-        var isFilled = false
+        let isFilled: Bool
         /// Whether a value holds until the next one.
-        var isStepped = false
+        let isStepped: Bool
+
+        package init(
+            key: ChartKey,
+            points: [(x: Double, y: Double)],
+            isFilled: Bool = false,
+            isStepped: Bool = false
+        ) {
+            self.key = key
+            self.points = points
+            self.isFilled = isFilled
+            self.isStepped = isStepped
+        }
     }
 
     let x: ChartScale
     let y: ChartScale
     let curves: [Curve]
     /// Lower and upper ends around the curves.
-    var band: [(x: Double, low: Double, high: Double)] = []
+    let band: [(x: Double, low: Double, high: Double)]
     /// Points worth a name.
-    var notes: [(x: Double, y: Double, text: String)] = []
+    let notes: [(x: Double, y: Double, text: String)]
+
+    package init(
+        x: ChartScale,
+        y: ChartScale,
+        curves: [Curve],
+        band: [(x: Double, low: Double, high: Double)] = [],
+        notes: [(x: Double, y: Double, text: String)] = []
+    ) {
+        self.x = x
+        self.y = y
+        self.curves = curves
+        self.band = band
+        self.notes = notes
+    }
 
     func draw(_ markup: inout Markup, _ sheet: ChartSheet) {
         sheet.drawAxes(&markup, x: self.x, y: self.y)
@@ -161,16 +201,27 @@ struct CurveChart: Sendable {
 }
 
 /// Names with bars, the largest first or in an order of their own.
-struct RankChart: Sendable {
-    struct Row: Sendable {
-        let name: String
-        let count: Int
+package struct RankChart: Sendable {
+    package struct Row: Sendable {
+        package let name: String
+        package let count: Int
         let color: ChartColor
+
+        package init(name: String, count: Int, color: ChartColor) {
+            self.name = name
+            self.count = count
+            self.color = color
+        }
     }
 
     let rows: [Row]
     /// What the counts are a part of, for percentages.
     let whole: Int
+
+    package init(rows: [Row], whole: Int) {
+        self.rows = rows
+        self.whole = whole
+    }
 
     private static let rowHeight = 30.0
 

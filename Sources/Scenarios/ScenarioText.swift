@@ -1,17 +1,17 @@
-import WidgetModel
+package import WidgetModel
 import Yams
 
 /// A section of a scenario file: its keys with their values and places.
-struct ScenarioSection {
+package struct ScenarioSection {
     /// The key's path, empty for the whole file.
-    let path: String
+    package let path: String
     fileprivate let members: [(key: String, node: Node)]
     fileprivate let mark: Mark?
 
-    func has(_ key: String) -> Bool { self.members.contains { $0.key == key } }
+    package func has(_ key: String) -> Bool { self.members.contains { $0.key == key } }
 
     /// Whether a key's value is a list.
-    func isList(_ key: String) -> Bool { self.node(key)?.sequence != nil }
+    package func isList(_ key: String) -> Bool { self.node(key)?.sequence != nil }
 
     fileprivate func node(_ key: String) -> Node? { self.members.first { $0.key == key }?.node }
 
@@ -21,16 +21,16 @@ struct ScenarioSection {
 }
 
 /// Reads sections and values out of YAML, and collects everything that is wrong with them.
-struct ScenarioText {
+package struct ScenarioText {
     private let file: String
-    private(set) var faults: [ScenarioFault] = []
+    package private(set) var faults: [ScenarioFault] = []
 
-    init(file: String) {
+    package init(file: String) {
         self.file = file
     }
 
     /// The file's outermost section, or nil with a fault.
-    mutating func root(_ text: String, keys: [String]) -> ScenarioSection? {
+    package mutating func root(_ text: String, keys: [String]) -> ScenarioSection? {
         do {
             guard let node = try Yams.compose(yaml: text) else {
                 self.fault(nil, "", "is empty; a scenario names kinds, populations and senders")
@@ -70,7 +70,7 @@ struct ScenarioText {
     }
 
     /// Says what is wrong with a key's value, or with its section if the key is not there.
-    mutating func fault(_ section: ScenarioSection, _ key: String, _ sentence: String) {
+    package mutating func fault(_ section: ScenarioSection, _ key: String, _ sentence: String) {
         self.fault(section.node(key)?.mark ?? section.mark, section.path(of: key), sentence)
     }
 
@@ -93,12 +93,12 @@ struct ScenarioText {
     }
 
     /// The section of a key, nil if it is not there.
-    mutating func section(_ key: String, in section: ScenarioSection, keys: [String]) -> ScenarioSection? {
+    package mutating func section(_ key: String, in section: ScenarioSection, keys: [String]) -> ScenarioSection? {
         section.node(key).flatMap { self.section($0, section.path(of: key), keys) }
     }
 
     /// The sections of a list, empty if the key is not there.
-    mutating func sections(_ key: String, in section: ScenarioSection, keys: [String]) -> [ScenarioSection] {
+    package mutating func sections(_ key: String, in section: ScenarioSection, keys: [String]) -> [ScenarioSection] {
         var sections: [ScenarioSection] = []
         for (index, node) in self.elements(key, in: section).enumerated() {
             if let found = self.section(node, "\(section.path(of: key))[\(index)]", keys) { sections.append(found) }
@@ -116,7 +116,7 @@ struct ScenarioText {
     // MARK: Values
 
     /// A value as a rule reads its text, or the default if the key is not there or, with a fault, is no such value.
-    mutating func value<Value>(
+    package mutating func value<Value>(
         _ key: String,
         in section: ScenarioSection,
         _ phrase: String,
@@ -133,7 +133,7 @@ struct ScenarioText {
     }
 
     /// The values of a list, as a rule reads them; elements that are no such value are faults.
-    mutating func values<Value>(
+    package mutating func values<Value>(
         _ key: String,
         in section: ScenarioSection,
         _ phrase: String,
@@ -152,8 +152,9 @@ struct ScenarioText {
     }
 
     /// The keys of a section that has any, with whole numbers as values; `known` says which keys there may be.
-    mutating func weights(_ key: String, in section: ScenarioSection, known: [String]) -> [(name: String, weight: Int)]
-    {
+    package mutating func weights(_ key: String, in section: ScenarioSection, known: [String]) -> [(
+        name: String, weight: Int
+    )] {
         guard let inner = self.section(key, in: section, keys: known) else { return [] }
         return inner.members.map { member in
             let weight = self.integer(member.key, in: inner, 1...1_000_000, else: 1)
@@ -161,7 +162,7 @@ struct ScenarioText {
         }
     }
 
-    mutating func integer(
+    package mutating func integer(
         _ key: String,
         in section: ScenarioSection,
         _ range: ClosedRange<Int>,
@@ -173,7 +174,7 @@ struct ScenarioText {
         }
     }
 
-    mutating func number(
+    package mutating func number(
         _ key: String,
         in section: ScenarioSection,
         _ range: ClosedRange<Double>,
@@ -185,18 +186,18 @@ struct ScenarioText {
         }
     }
 
-    mutating func flag(_ key: String, in section: ScenarioSection, else fallback: Bool) -> Bool {
+    package mutating func flag(_ key: String, in section: ScenarioSection, else fallback: Bool) -> Bool {
         self.value(key, in: section, "true or false", else: fallback) { text in
             text == "true" ? true : text == "false" ? false : nil
         }
     }
 
-    mutating func text(_ key: String, in section: ScenarioSection, else fallback: String) -> String {
+    package mutating func text(_ key: String, in section: ScenarioSection, else fallback: String) -> String {
         self.value(key, in: section, "a text", else: fallback) { $0.isEmpty ? nil : $0 }
     }
 
     /// A length of time such as `90s`, `15m`, `4h` or `1d12h`.
-    mutating func duration(
+    package mutating func duration(
         _ key: String,
         in section: ScenarioSection,
         _ range: ClosedRange<Interval>,
@@ -211,12 +212,12 @@ struct ScenarioText {
     }
 
     /// A part of a whole: `25%` or `0.25`.
-    mutating func share(_ key: String, in section: ScenarioSection, else fallback: Double) -> Double {
+    package mutating func share(_ key: String, in section: ScenarioSection, else fallback: Double) -> Double {
         self.value(key, in: section, "a share such as 25% or 0.25", else: fallback) { ScenarioValue.share($0) }
     }
 
     /// One of an enumeration's names.
-    mutating func choice<Value: RawRepresentable & CaseIterable>(
+    package mutating func choice<Value: RawRepresentable & CaseIterable>(
         _ key: String,
         in section: ScenarioSection,
         else fallback: Value

@@ -1,9 +1,7 @@
-import WidgetModel
-
 /// How numbers are written for people.
-enum ReportText {
+package enum ReportText {
     /// `1,234,567`.
-    static func count(_ number: Int) -> String {
+    package static func count(_ number: Int) -> String {
         var text = ""
         for (index, digit) in String(abs(number)).reversed().enumerated() {
             if index > 0, index % 3 == 0 { text.append(",") }
@@ -13,18 +11,18 @@ enum ReportText {
     }
 
     /// `12.3`, with one decimal.
-    static func decimal(_ number: Double) -> String {
+    package static func decimal(_ number: Double) -> String {
         let tenths = Int((number * 10).rounded())
         return "\(Self.count(tenths / 10)).\(abs(tenths) % 10)"
     }
 
     /// `12.3 %`.
-    static func percent(_ part: Int, of whole: Int) -> String {
+    package static func percent(_ part: Int, of whole: Int) -> String {
         whole == 0 ? "0.0 %" : Self.decimal(Double(part) * 100 / Double(whole)) + " %"
     }
 
     /// `45 s`, `12 min`, `3 h 20 min`, `2 d 4 h`; a dash for nil.
-    static func wait(_ seconds: Int?) -> String {
+    package static func wait(_ seconds: Int?) -> String {
         guard let seconds else { return "–" }
         if seconds < 120 { return "\(seconds) s" }
         if seconds < 7200 { return "\(seconds / 60) min" }

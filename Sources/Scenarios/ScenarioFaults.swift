@@ -21,7 +21,7 @@ package struct ScenarioFault: Hashable, Sendable, CustomStringConvertible {
 package struct ScenarioFaults: Error, Hashable, Sendable, CustomStringConvertible {
     package let faults: [ScenarioFault]
 
-    init(_ faults: [ScenarioFault]) {
+    package init(_ faults: [ScenarioFault]) {
         self.faults = faults.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
     }
 

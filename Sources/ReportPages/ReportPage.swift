@@ -1,30 +1,52 @@
 /// A page of figures that stands alone: no script runs in it, and it asks for nothing from anywhere.
 ///
 /// What a report has to say is values (tiles, figures, a table); this makes them look the same in every report.
-struct ReportPage: Sendable {
+package struct ReportPage: Sendable {
     /// A number that matters.
-    struct Tile: Sendable {
+    package struct Tile: Sendable {
         let name: String
         let value: String
         let note: String
+
+        package init(name: String, value: String, note: String) {
+            self.name = name
+            self.value = value
+            self.note = note
+        }
     }
 
-    struct Figure: Sendable {
+    package struct Figure: Sendable {
         let title: String
         /// What it shows, in a sentence or two.
         let caption: String
         let chart: Chart
-        var isHalf = false
+        let isHalf: Bool
+
+        package init(title: String, caption: String, chart: Chart, isHalf: Bool = false) {
+            self.title = title
+            self.caption = caption
+            self.chart = chart
+            self.isHalf = isHalf
+        }
     }
 
-    struct Table: Sendable {
+    package struct Table: Sendable {
         let title: String
         let caption: String
         /// The first is a name, the others are numbers.
         let header: [String]
         let rows: [[String]]
+
+        package init(title: String, caption: String, header: [String], rows: [[String]]) {
+            self.title = title
+            self.caption = caption
+            self.header = header
+            self.rows = rows
+        }
     }
 
+    /// What made it; above the title.
+    let kicker: String
     let title: String
     let about: String
     /// Facts under the title.
@@ -37,7 +59,29 @@ struct ReportPage: Sendable {
     /// The report as JSON, which is in the page for programs.
     let json: [UInt8]
 
-    var text: String {
+    package init(
+        kicker: String,
+        title: String,
+        about: String,
+        facts: [String],
+        tiles: [Tile],
+        figures: [Figure],
+        tables: [Table],
+        colophon: String,
+        json: [UInt8]
+    ) {
+        self.kicker = kicker
+        self.title = title
+        self.about = about
+        self.facts = facts
+        self.tiles = tiles
+        self.figures = figures
+        self.tables = tables
+        self.colophon = colophon
+        self.json = json
+    }
+
+    package var text: String {
         var markup = Markup()
         markup.write(raw: "<!DOCTYPE html>\n")
         markup.element("html", [("lang", "en")]) { markup in
@@ -64,7 +108,7 @@ struct ReportPage: Sendable {
 
     private func write(into markup: inout Markup) {
         markup.element("header") { markup in
-            markup.element("p", [("class", "kicker")], text: "Freshet simulation")
+            markup.element("p", [("class", "kicker")], text: self.kicker)
             markup.element("h1", text: self.title)
             if !self.about.isEmpty { markup.element("p", [("class", "about")], text: self.about) }
             markup.element("ul", [("class", "facts")]) { markup in
