@@ -18,6 +18,7 @@ let nioEmbedded: Target.Dependency = .product(name: "NIOEmbedded", package: "swi
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
+let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
@@ -45,6 +46,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
@@ -100,11 +102,19 @@ let package = Package(
         ),
         // Makes a constant of docs/openapi.yaml.
         .plugin(name: "EmbedText", capability: .buildTool()),
+        product(
+            "LoadGenerator",
+            [
+                "APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel", histogram,
+                logging, nioCore, nioPosix,
+            ]
+        ),
         .executableTarget(
             name: "FreshetCLI",
             dependencies: [
-                "APNSWire", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling", "Scenarios",
-                "Simulation", "TLS", "WidgetModel", argumentParser, lifecycle, logging, nioCore, nioPosix, unixSignals,
+                "APNSWire", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling", "LoadGenerator",
+                "Scenarios", "Simulation", "TLS", "WidgetModel", argumentParser, lifecycle, logging, nioCore, nioPosix,
+                unixSignals,
             ],
             swiftSettings: settings
         ),
@@ -187,6 +197,14 @@ let package = Package(
             "SimulationTests",
             ["Engine", "History", "Journaling", "Scenarios", "Simulation", "TestSupport", "Timelines", "WidgetModel"]
         ),
+        suite(
+            "LoadGeneratorTests",
+            [
+                "APNSWire", "HTTP2", "LoadGenerator", "Scenarios", "ScriptedServer", "TLS", "TestSupport",
+                "WidgetModel",
+                histogram, nioCore, nioPosix,
+            ]
+        ),
         // No products: `make bench` builds them by name.
         .executableTarget(
             name: "BenchmarkRows",
@@ -200,7 +218,7 @@ let package = Package(
             path: "Tests/Benchmarks/Transport",
             swiftSettings: settings
         ),
-        suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", nioPosix], exclude: ["Clients"]),
+        suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", nioCore, nioPosix], exclude: ["Clients"]),
         suite("TidyTests", []),
     ],
     cxxLanguageStandard: .cxx17

@@ -34,9 +34,10 @@ enum AllowedImports {
             "TimelineProviding", "Timelines",
             "WidgetModel",
         ],
+        "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
             "APNSWire", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
-            "Journaling", "Scenarios", "Simulation", "TLS", "Timelines", "WidgetModel",
+            "Journaling", "LoadGenerator", "Scenarios", "Simulation", "TLS", "Timelines", "WidgetModel",
         ],
         // C libraries: no Swift in them.
         "CKernels": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [],
@@ -47,6 +48,7 @@ enum AllowedImports {
         "Journaling": ["Synchronization"],
         "HTTPTransport": ["Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"],
         "JournalSQLite": ["Dispatch", "Glibc", "Synchronization"],
+        "LoadGenerator": ["Histogram", "Logging", "NIOCore", "NIOPosix", "Synchronization"],
         "Scenarios": ["Yams"],
         "Simulation": ["Synchronization"],
         "Gateway": [

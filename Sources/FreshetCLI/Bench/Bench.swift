@@ -1,0 +1,23 @@
+import ArgumentParser
+
+/// `freshet bench`
+struct Bench: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put a load on a gateway and report honest latencies.",
+        discussion: """
+            A scenario is a YAML file: hosts, loads over time, objectives; docs/load-testing.md lists its keys, \
+            docs/examples/bench has some. Without --push-port it runs against a gateway of its own, which it starts in a \
+            temporary folder and removes again.
+
+              freshet bench docs/examples/bench/steady.yaml
+              freshet bench goal.yaml --scale 0.1 --html goal.html --json goal.json --hlog goal.hlog
+              freshet bench steady.yaml --push-port 2197 --host-port 8443 --ca certs/ca.pem --key certs/provider-key.p8 \\
+                  --kid F6G7H8J9K0 --team A1B2C3D4E5
+              freshet bench compare before.json after.json
+
+            Exit codes: 0 done, 1 an objective is missed or the run failed, 64 wrong usage, 78 the scenario is faulty.
+            """,
+        subcommands: [BenchRun.self, BenchCompare.self],
+        defaultSubcommand: BenchRun.self
+    )
+}

@@ -1,0 +1,165 @@
+import ArgumentParser
+import Foundation
+import LoadGenerator
+import Scenarios
+import TLS
+import UnixSignals
+
+/// `freshet bench SCENARIO`
+struct BenchRun: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run one scenario (the default)."
+    )
+
+    @Argument(help: "The scenario, a YAML file.") var scenario: String
+    @OptionGroup var target: BenchTargetOptions
+    @Option(help: ArgumentHelp("Write the numbers as JSON; - for standard output.", valueName: "file")) var json:
+        String?
+    @Option(help: ArgumentHelp("Write a page of charts that needs nothing else.", valueName: "file")) var html: String?
+    @Option(help: ArgumentHelp("Write an HdrHistogram log.", valueName: "file")) var hlog: String?
+    @Option(help: "Another seed than the scenario's.") var seed: UInt64?
+    @Option(help: "Times as many hosts and operations a second, 0.001 to 1000.") var scale = 1.0
+    @Option(help: "Times as long, 0.001 to 1000.") var stretch = 1.0
+    @Option(name: .customLong("without"), help: "Leave a load out, by its name; may be given several times.")
+    var without: [String] = []
+    @Flag(help: "Register no hosts: they are there from an earlier run.") var noSetup = false
+    @Flag(help: "Print nothing but what was asked for.") var quiet = false
+
+    func validate() throws {
+        for (name, value) in [("--scale", self.scale), ("--stretch", self.stretch)] {
+            guard (0.001...1000).contains(value) else { throw ValidationError("\(name) takes 0.001 to 1000") }
+        }
+    }
+
+    func run() async throws {
+        let scenario = try self.read()
+        let report = try await self.measure(scenario)
+        if let html { try Data(report.pageText.utf8).write(to: URL(filePath: html)) }
+        if let hlog {
+            let names = scenario.loads.map(\.name)
+            let text = HistogramLog.text(report.tally, names: names, began: report.outcome.began)
+            try Data(text.utf8).write(to: URL(filePath: hlog))
+        }
+        if let json {
+            let text = Data(report.jsonText)
+            if json == "-" { FileHandle.standardOutput.write(text) } else { try text.write(to: URL(filePath: json)) }
+        }
+        if !self.quiet, self.json != "-" { print(report.text, terminator: "") }
+        if !report.isMet { throw ExitCode(1) }
+    }
+
+    /// The scenario, or every fault of it on standard error and exit code 78 (EX_CONFIG).
+    private func read() throws -> LoadScenario {
+        guard let text = try? String(contentsOf: URL(filePath: self.scenario), encoding: .utf8) else {
+            Output.standardError("\(self.scenario): cannot be read")
+            throw ExitCode(78)
+        }
+        let folder = URL(filePath: self.scenario).deletingLastPathComponent()
+        var scenario: LoadScenario
+        do {
+            scenario = try LoadScenario(reading: text, file: self.scenario) { name in
+                try? String(contentsOf: URL(filePath: name, relativeTo: folder), encoding: .utf8)
+            }
+        } catch {
+            Output.standardError("\(error)")
+            throw ExitCode(78)
+        }
+        for name in self.without {
+            guard scenario.loads.contains(where: { $0.name == name }) else {
+                throw ValidationError(
+                    "--without \(name): there are \(scenario.loads.map(\.name).joined(separator: ", "))"
+                )
+            }
+        }
+        scenario.drop(loads: self.without)
+        if let seed { scenario.seed = seed }
+        return scenario.scaled(by: self.scale).stretched(by: self.stretch)
+    }
+
+    private func measure(_ scenario: LoadScenario) async throws -> LoadReport {
+        do {
+            guard self.target.pushPort == nil else {
+                return try await self.measure(scenario, at: try self.target.target(), process: nil, provider: nil)
+            }
+            return try await self.measureOwnGateway(scenario)
+        } catch let error as LoadError {
+            Output.standardError("\(error)")
+            throw ExitCode(1)
+        }
+    }
+
+    /// Starts a gateway, and the provider of its timelines if the scenario has one, and ends both whatever happens.
+    private func measureOwnGateway(_ scenario: LoadScenario) async throws -> LoadReport {
+        var provider: PlayedProvider?
+        if let played = scenario.provider { provider = try await PlayedProvider.start(played) }
+        var gateway: BenchGateway?
+        let result: Result<LoadReport, any Error>
+        do {
+            let started = try await BenchGateway.start(scenario, provider: provider)
+            gateway = started
+            // Whoever ends bench ends its gateway, too, and finds no folder of it.
+            let interruption = Task {
+                for await signal in await UnixSignalsSequence(trapping: .sigint, .sigterm) {
+                    started.stop()
+                    Foundation.exit(signal == .sigint ? 130 : 143)
+                }
+            }
+            defer { interruption.cancel() }
+            let target = try started.target()
+            result = .success(try await self.measure(scenario, at: target, process: started.pid, provider: provider))
+        } catch {
+            result = .failure(error)
+        }
+        gateway?.stop()
+        await provider?.stop()
+        return try result.get()
+    }
+
+    private func measure(
+        _ scenario: LoadScenario,
+        at target: LoadTarget,
+        process: Int32?,
+        provider: PlayedProvider?
+    ) async throws -> LoadReport {
+        let line = ProgressLine(isQuiet: self.quiet)
+        if !self.noSetup, target.hostPort != nil {
+            let count = scenario.hosts.count
+            try await SceneSetup(scenario, target: target).perform { line.show("registering hosts: \($0) of \(count)") }
+        }
+        let watched = self.target.serverPID ?? process
+        let before = watched.flatMap { ProcessFigures.of($0) }
+        let run = LoadRun(
+            scenario,
+            target: target,
+            run: UInt64.random(in: 1 ... .max),
+            firstRevision: Int(Self.milliseconds)
+        )
+        let outcome = try await run.perform(
+            clock: { Self.milliseconds },
+            processTime: { ProcessFigures.ownCPU() },
+            onBegin: { provider?.begin() },
+            onProgress: { line.show(Self.text($0)) }
+        )
+        line.finish()
+        let after = watched.flatMap { ProcessFigures.of($0) }
+        var server: LoadReport.Server?
+        if let before, let after {
+            server = LoadReport.Server(cpu: after.cpu - before.cpu, resident: after.resident)
+        }
+        return LoadReport(scenario, outcome, server: server, target: "\(target.serverName):\(target.pushPort)")
+    }
+
+    /// UNIX milliseconds now.
+    private static var milliseconds: Int64 { Int64(Date().timeIntervalSince1970 * 1000) }
+
+    private static func text(_ progress: LoadProgress) -> String {
+        let seconds = progress.elapsed / 1_000_000_000
+        var text =
+            "\(seconds) of \(progress.length / 1_000_000_000) s: \(progress.sent) sent, \(progress.answered) answered"
+        if progress.failed > 0 { text += ", \(progress.failed) failed" }
+        text += ", \(progress.waiting) on their way"
+        if progress.reloads > 0 { text += ", \(progress.reloads) reloads, \(progress.acknowledged) acknowledged" }
+        return text
+    }
+}

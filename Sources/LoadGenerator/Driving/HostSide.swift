@@ -1,0 +1,457 @@
+import HTTP2
+import NIOCore
+import WidgetModel
+
+/// The hosts of a run: they read their event streams and say what they show, as quickly as the scenario has it.
+///
+/// It also asks what has become of some pushes, for the stage ``LatencyStage/decided``.
+final class HostSide {
+    private let scene: LoadScene
+    private let scenario: LoadScenario
+    private let run: UInt64
+    /// Set at once; it outlives this.
+    weak var driver: LoadDriver?
+    var dialer: LoadDialer?
+    private var streams: [HostStream] = []
+    private var inquirer: LoadConnection?
+    private var times = PushTimes()
+    private var notices: [EventStreamReader.Notice] = []
+    /// Reloads whose hosts are still at work, in the order in which they will be done.
+    private var prompt = Queue<Shown>()
+    private var slow = Queue<Shown>()
+    /// What requests that are out are about, by number.
+    private var groups: [Int64: [Shown]] = [:]
+    private var number: Int64 = 0
+    private var inquiries: [Int64: Inquiry] = [:]
+    private var due = Queue<Inquiry>()
+    private var opening = 0
+    private var whenOpen: EventLoopPromise<Void>?
+    private var lastReload: Int64 = 0
+    /// Connections with requests that have not gone.
+    private var written: [LoadConnection] = []
+    private var isClosing = false
+    private var reloaded: RequestTemplate?
+    private var acknowledged: RequestTemplate?
+    private var asking: RequestTemplate?
+    private var token = Array(repeating: UInt8(ascii: "0"), count: LoadScene.tokenLength)
+
+    /// A reload that a host shows, or will.
+    private struct Shown: Sendable {
+        var stream: Int
+        var notice: EventStreamReader.Notice
+        /// When the host is done.
+        var at: Int64
+        var isRepeat = false
+    }
+
+    /// A push whose decision is asked for.
+    private struct Inquiry: Sendable {
+        var push: Int64
+        var load: Int
+        var intended: Int64
+        /// When to ask (again).
+        var at: Int64
+    }
+
+    /// Acknowledgements in one request.
+    private static let groupMax = 500
+    /// Between two questions about one push.
+    private static let askEvery: Int64 = 500_000
+    /// Streams that connect at once.
+    private static let dialsMax = 64
+    /// Without a reload for so long, none is on its way.
+    private static let quietAfter: Int64 = 500_000_000
+
+    init(_ scene: LoadScene, run: UInt64) {
+        self.scene = scene
+        self.scenario = scene.scenario
+        self.run = run
+    }
+
+    // MARK: Streams
+
+    /// Opens every stream; the future ends when all of them have begun.
+    func open(_ dialer: LoadDialer) -> EventLoopFuture<Void> {
+        self.dialer = dialer
+        let target = dialer.target
+        let authority = "\(target.serverName):\(target.hostPort ?? target.pushPort)"
+        let headers = [("authorization", "bearer \(target.token)"), ("content-type", "application/json")]
+        self.reloaded = RequestTemplate(
+            method: "POST",
+            authority: authority,
+            path: "/v1/hosts/{}/signals",
+            holeLength: LoadScene.tokenLength,
+            headers: headers
+        )
+        self.acknowledged = RequestTemplate(
+            method: "POST",
+            authority: authority,
+            path: "/v1/apps/\(self.scenario.app)/acknowledgements",
+            headers: headers
+        )
+        self.asking = RequestTemplate(
+            method: "GET",
+            authority: "\(target.serverName):\(target.pushPort)",
+            path: "/v1/pushes/{}",
+            holeLength: PushNumber.length,
+            headers: [("authorization", "bearer \(target.token)")]
+        )
+        let promise = dialer.eventLoop.makePromise(of: Void.self)
+        let reader = EventStreamReader(run: self.run)
+        self.streams = (0..<self.scenario.hosts.streams).map { HostStream(host: $0, reader: reader) }
+        if self.scenario.hosts.followsApp { self.streams.append(HostStream(host: nil, reader: reader)) }
+        self.opening = self.streams.count
+        self.whenOpen = promise
+        if self.scenario.followed > 0 {
+            self.opening += 1
+            self.inquirer = dialer.dial(.push, index: self.streams.count, streams: 100, owner: self) {
+                [weak self] reason in
+                self?.giveUp(reason)
+            }
+        }
+        if self.opening == 0 { promise.succeed() }
+        self.nextDial = min(Self.dialsMax, self.streams.count)
+        for index in 0..<self.nextDial { self.dial(index) }
+        return promise.futureResult
+    }
+
+    private var nextDial = 0
+
+    private func dial(_ index: Int) {
+        self.streams[index].isAsked = false
+        self.streams[index].connection = self.dialer?.dial(.host, index: index, streams: 1000, owner: self) {
+            [weak self] reason in
+            self?.lost(index, reason)
+        }
+    }
+
+    private func begun(_ index: Int, at now: Int64) {
+        if let again = self.streams[index].reconnecting, let driver {
+            self.streams[index].reconnecting = nil
+            driver.tally.answered(again.load, intended: driver.instant(again.intended), at: driver.instant(now))
+            return
+        }
+        guard self.whenOpen != nil else { return }
+        self.opened()
+        if self.nextDial < self.streams.count {
+            self.nextDial += 1
+            self.dial(self.nextDial - 1)
+        }
+    }
+
+    private func opened() {
+        self.opening -= 1
+        if self.opening == 0 {
+            self.whenOpen?.succeed()
+            self.whenOpen = nil
+        }
+    }
+
+    private func giveUp(_ reason: String) {
+        guard let promise = self.whenOpen else { return }
+        self.whenOpen = nil
+        promise.fail(LoadError("the gateway's event streams cannot be read: \(reason)"))
+    }
+
+    /// A stream has gone: it connects again soon, as hosts do.
+    private func lost(_ index: Int, _ reason: String) {
+        guard !self.isClosing, let dialer else { return }
+        if self.whenOpen != nil { return self.giveUp(reason) }
+        if self.streams[index].reconnecting == nil { self.driver?.tally.lostConnections += 1 }
+        let bound = NIOLoopBound(self, eventLoop: dialer.eventLoop)
+        dialer.eventLoop.scheduleTask(in: .milliseconds(100)) {
+            if !bound.value.isClosing { bound.value.dial(index) }
+        }
+    }
+
+    /// Drops a stream as a network does, and connects again at once.
+    func reconnect(_ index: Int, load: Int, intended: Int64) {
+        if let again = self.streams[index].reconnecting {
+            // Twice at once: the first attempt did not come to its end.
+            self.driver?.tally.failed(again.load, LoadTally.Failure(status: 0, reason: "dropped again"))
+        }
+        self.streams[index].reconnecting = (load, intended)
+        let old = self.streams[index].connection
+        self.streams[index].connection = nil
+        old?.drop()
+        self.dial(index)
+    }
+
+    private func ask(_ index: Int, on connection: LoadConnection) {
+        guard let target = self.dialer?.target, !self.streams[index].isAsked else { return }
+        self.streams[index].isAsked = true
+        let path =
+            self.streams[index].host.map { "/v1/hosts/\(self.scene.token($0))/events" }
+            ?? "/v1/apps/\(self.scenario.app)/events"
+        var headers = [("authorization", "bearer \(target.token)")]
+        let last = self.streams[index].reader.lastID
+        if !last.isEmpty { headers.append(("last-event-id", String(decoding: last, as: UTF8.self))) }
+        let template = RequestTemplate(
+            method: "GET",
+            authority: "\(target.serverName):\(target.hostPort ?? target.pushPort)",
+            path: path,
+            headers: headers
+        )
+        self.streams[index].reader.begin()
+        connection.submit(template, load: Purpose.stream.rawValue, intended: 0, number: Int64(index), isStreamed: true)
+        connection.flushIfWritten()
+    }
+
+    // MARK: Pushes
+
+    /// A push is sent: its reloads will be timed from then.
+    func sent(_ number: Int64, load: Int, intended: Int64) {
+        self.times.note(number, load: Int32(load), intended: intended)
+    }
+
+    /// A push was accepted: what is decided of it is asked, of some.
+    func follow(_ exchange: Exchange) {
+        // By a hash of its number, so that the sample is spread over the run; the first push is always in it.
+        let place = Double(StableHash.mix(UInt64(exchange.number)) >> 11) * 0x1p-53
+        guard place < self.scenario.followed || exchange.number == 1, self.due.count + self.inquiries.count < 1000
+        else { return }
+        self.due.append(
+            Inquiry(push: exchange.number, load: Int(exchange.load), intended: exchange.intended, at: 0)
+        )
+    }
+
+    // MARK: What hosts do
+
+    /// Sends what is due. When to come again; nil if nothing waits.
+    func pump(_ now: Int64) -> Int64? {
+        var bulk: [Shown] = []
+        for _ in 0..<2 {
+            while let first = self.prompt.first, first.at <= now, let shown = self.prompt.removeFirst() {
+                self.show(shown, &bulk)
+            }
+            swap(&self.prompt, &self.slow)
+        }
+        if !bulk.isEmpty { self.acknowledge(bulk) }
+        while let first = self.due.first, first.at <= now, let inquirer, inquirer.room > 0,
+            let inquiry = self.due.removeFirst()
+        {
+            self.inquire(inquiry, inquirer)
+        }
+        return [self.prompt.first?.at, self.slow.first?.at, self.due.first?.at].compactMap { $0 }.min()
+    }
+
+    private func show(_ shown: Shown, _ bulk: inout [Shown]) {
+        guard let host = self.streams[shown.stream].host else {
+            bulk.append(shown)
+            if bulk.count == Self.groupMax {
+                self.acknowledge(bulk)
+                bulk = []
+            }
+            return
+        }
+        guard let connection = self.streams[shown.stream].connection, connection.room > 0 else { return }
+        let reload = String(decoding: shown.notice.reload, as: UTF8.self)
+        let text =
+            shown.notice.kind == .entry
+            ? "{\"signal\":\"entryShown\",\"reload\":\"\(reload)\",\"date\":\""
+                + "\(String(decoding: shown.notice.date, as: UTF8.self))\"}"
+            : "{\"signal\":\"reloaded\",\"reload\":\"\(reload)\"}"
+        self.scene.writeToken(host, into: &self.token)
+        let token = self.token
+        self.reloaded?.fillPath(token.span)
+        self.reloaded?.body = Array(text.utf8)
+        self.number += 1
+        guard let template = self.reloaded else { return }
+        self.groups[self.number] = [shown]
+        connection.submit(template, load: Purpose.acknowledgement.rawValue, intended: 0, number: self.number)
+        self.written.append(connection)
+    }
+
+    private func acknowledge(_ bulk: [Shown]) {
+        guard let stream = bulk.first?.stream, let connection = self.streams[stream].connection, connection.room > 0,
+            var template = self.acknowledged
+        else { return }
+        var body: [UInt8] = []
+        for shown in bulk {
+            body += Array("{\"reload\":\"".utf8) + shown.notice.reload + Array("\"}\n".utf8)
+        }
+        template.body = body
+        self.number += 1
+        self.groups[self.number] = bulk
+        connection.submit(template, load: Purpose.acknowledgement.rawValue, intended: 0, number: self.number)
+        self.written.append(connection)
+    }
+
+    private func inquire(_ inquiry: Inquiry, _ inquirer: LoadConnection) {
+        let id = PushNumber.text(inquiry.push, run: self.run)
+        self.asking?.fillPath(id.span)
+        guard let template = self.asking else { return }
+        self.number += 1
+        self.inquiries[self.number] = inquiry
+        inquirer.submit(template, load: Purpose.inquiry.rawValue, intended: 0, number: self.number)
+        self.written.append(inquirer)
+    }
+
+    func flush() {
+        for connection in self.written { connection.flushIfWritten() }
+        self.written.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether nothing is on its way any more.
+    func isQuiet(_ now: Int64) -> Bool {
+        self.prompt.isEmpty && self.slow.isEmpty && self.groups.isEmpty && self.inquiries.isEmpty && self.due.isEmpty
+            && !self.streams.contains { $0.reconnecting != nil }
+            && (self.streams.isEmpty || now - self.lastReload > Self.quietAfter)
+    }
+
+    func close() {
+        self.isClosing = true
+        for stream in self.streams {
+            if let again = stream.reconnecting {
+                self.driver?.tally.failed(again.load, LoadTally.Failure(status: 0, reason: "not back in time"))
+            }
+            stream.connection?.close()
+        }
+        self.inquirer?.close()
+    }
+
+    /// What a request of this side is for, in the place of a load's index.
+    private enum Purpose: Int32 {
+        case stream = -1
+        case acknowledgement = -2
+        case inquiry = -3
+    }
+}
+
+extension HostSide: LoadConnectionOwner {
+    func connectionOpened(_ connection: LoadConnection) {
+        if connection === self.inquirer { return self.opened() }
+        self.ask(connection.index, on: connection)
+    }
+
+    func connection(_ connection: LoadConnection, received batch: borrowing ResponseBatch, at now: Int64) {
+        for index in batch.pieces.indices {
+            let piece = batch.pieces[index]
+            guard connection.index < self.streams.count,
+                self.streams[connection.index].connection === connection
+            else { continue }
+            if !self.streams[connection.index].reader.hasBegun { self.begun(connection.index, at: now) }
+            self.notices.removeAll(keepingCapacity: true)
+            let bytes = batch.bytes.span.extracting(piece.bytes.indices)
+            self.streams[connection.index].reader.read(bytes, into: &self.notices)
+            for notice in self.notices { self.reload(notice, connection.index, at: now) }
+        }
+        for index in batch.responses.indices {
+            let response = batch.responses[index]
+            guard let exchange = connection.end(response.streamID) else { continue }
+            switch Purpose(rawValue: exchange.load) {
+            case .stream:
+                // It has ended, or was refused.
+                if response.status != 200, self.whenOpen != nil {
+                    self.giveUp("status \(response.status)")
+                }
+                connection.close()
+            case .acknowledgement:
+                self.shown(exchange.number, response, batch, at: now)
+            case .inquiry:
+                self.answered(exchange.number, response, batch, at: now)
+            case nil:
+                break
+            }
+        }
+    }
+
+    private func reload(_ notice: EventStreamReader.Notice, _ stream: Int, at now: Int64) {
+        guard notice.kind != .other, !notice.reload.isEmpty, let driver else { return }
+        self.lastReload = now
+        // The app's stream brings the reloads of all hosts; those with a stream of their own answer themselves.
+        if self.streams[stream].host == nil, let host = notice.host, host < self.scenario.hosts.streams { return }
+        if notice.isRedelivered {
+            driver.tally.redelivered += 1
+        } else {
+            driver.tally.reloads += 1
+            if let push = notice.push, let sent = self.times.find(push) {
+                driver.tally.reached(
+                    .delivered,
+                    sent.load,
+                    intended: driver.instant(sent.intended),
+                    at: driver.instant(now)
+                )
+            }
+        }
+        // An entry of a provider's timeline is the evidence of its reload already; a host of its own says that it shows it.
+        if notice.kind == .entry, self.streams[stream].host == nil { return }
+        let isSlow = notice.host.map { self.scene.isSlow($0) } ?? false
+        let hosts = self.scenario.hosts
+        let done = now + (isSlow ? hosts.slowAnswersAfter : hosts.answersAfter)
+        let shown = Shown(stream: stream, notice: notice, at: done, isRepeat: notice.isRedelivered)
+        if isSlow { self.slow.append(shown) } else { self.prompt.append(shown) }
+    }
+
+    private func shown(
+        _ number: Int64,
+        _ response: ResponseBatch.Response,
+        _ batch: borrowing ResponseBatch,
+        at now: Int64
+    ) {
+        guard let group = self.groups.removeValue(forKey: number), let driver else { return }
+        guard (200..<300).contains(response.status) else {
+            driver.tally.refusedAcknowledgements += group.count
+            return
+        }
+        let body = batch.bytes.span.extracting(response.body.indices)
+        let unknown = EventStreamReader.number("\"unknown\":", in: body) ?? 0
+        driver.tally.refusedAcknowledgements += unknown
+        driver.tally.acknowledged += group.count - unknown
+        for shown in group where !shown.isRepeat {
+            guard let push = shown.notice.push, let sent = self.times.find(push) else { continue }
+            driver.tally.reached(.shown, sent.load, intended: driver.instant(sent.intended), at: driver.instant(now))
+        }
+    }
+
+    private func answered(
+        _ number: Int64,
+        _ response: ResponseBatch.Response,
+        _ batch: borrowing ResponseBatch,
+        at now: Int64
+    ) {
+        guard var inquiry = self.inquiries.removeValue(forKey: number), let driver else { return }
+        let body = batch.bytes.span.extracting(response.body.indices)
+        if response.status == 200, let applied = EventStreamReader.number("\"appliedBy\":", in: body),
+            let partitions = EventStreamReader.number("\"partitions\":", in: body), applied >= partitions
+        {
+            let intended = driver.instant(inquiry.intended)
+            return driver.tally.reached(.decided, inquiry.load, intended: intended, at: driver.instant(now))
+        }
+        inquiry.at = now + Self.askEvery
+        self.due.append(inquiry)
+    }
+
+    func connection(_ connection: LoadConnection, lost exchange: Exchange, _ reason: String) {
+        self.forget(exchange)
+        if exchange.load == Purpose.stream.rawValue { connection.close() }
+    }
+
+    private func forget(_ exchange: Exchange) {
+        self.inquiries[exchange.number] =
+            exchange.load == Purpose.inquiry.rawValue ? nil : self.inquiries[exchange.number]
+        if exchange.load == Purpose.acknowledgement.rawValue,
+            let group = self.groups.removeValue(forKey: exchange.number)
+        {
+            self.driver?.tally.refusedAcknowledgements += group.count
+        }
+    }
+
+    func connectionReadCompleted(_ connection: LoadConnection) {
+        // Hosts that answer at once do so in this turn.
+        self.driver?.pump()
+    }
+
+    func connectionClosed(_ connection: LoadConnection, _ waiting: [Exchange], _ reason: String) {
+        for exchange in waiting { self.forget(exchange) }
+        if connection === self.inquirer {
+            self.giveUp(reason)
+            return
+        }
+        guard connection.index < self.streams.count, self.streams[connection.index].connection === connection else {
+            return
+        }
+        self.streams[connection.index].connection = nil
+        self.lost(connection.index, reason)
+    }
+}

@@ -1,0 +1,12 @@
+/// What answers say beside their status.
+enum LoadAnswer {
+    /// The `reason` of APNs, the `code` of a problem detail, or nothing that is known.
+    static func reason(_ body: Span<UInt8>) -> String {
+        for name in ["\"reason\":\"", "\"code\":\"", "\"code\": \"", "\"reason\": \""] {
+            if let value = EventStreamReader.member(name, in: body), value.count <= 64 {
+                return String(decoding: value, as: UTF8.self)
+            }
+        }
+        return "no reason given"
+    }
+}

@@ -1,0 +1,307 @@
+import HTTP2
+import NIOCore
+import Scenarios
+import TLS
+
+/// Sends a scenario's operations when they are due and takes what comes back; all of it on one event loop.
+///
+/// An open loop: what is due is sent whether or not earlier answers have come, as long as a connection has a stream left.
+/// What finds none waits in the schedule, which is computed and takes no memory, and its latency counts from when it was
+/// due. So a server that stalls is not asked less often meanwhile, and all that waits behind its stall is counted as having
+/// waited (no coordinated omission).
+final class LoadDriver {
+    let scene: LoadScene
+    let scenario: LoadScenario
+    let target: LoadTarget
+    let eventLoop: any EventLoop
+    var tally: LoadTally
+    var dice: Dice
+    /// The nanosecond at which the run begins; operations are due after it.
+    private(set) var beginning: Int64 = 0
+    var lanes: [Lane]
+    var requests: LoadRequests
+    let hosts: HostSide
+    private var tick: Scheduled<Void>?
+    private var tickAt = Int64.max
+    private var isRunning = false
+    private var isPumping = false
+    /// What makes connections; set before the run.
+    var dialer: LoadDialer?
+    /// Connections that could not be made again, and how many of them end a run.
+    private var attempts = 0
+    private static let attemptsMax = 100
+    private var whenDone: EventLoopPromise<Void>?
+    /// Told of each connection until the run begins, and of what keeps one from being made.
+    var onOpen: (() -> Void)?
+    var onFailure: ((String) -> Void)?
+    private var onProgress: (@Sendable (LoadProgress) -> Void)?
+    private var progressAt: Int64 = 0
+    private(set) var endedAt: Int64 = 0
+    private(set) var failure: String?
+    private var turns: [Int]
+
+    /// Sending in batches that are so far apart saves wakeups; nothing is late by more than this for it.
+    private static let shortestTick: Int64 = 100_000
+
+    init(_ scenario: LoadScenario, target: LoadTarget, run: UInt64, firstRevision: Int, eventLoop: any EventLoop) {
+        self.scenario = scenario
+        self.scene = LoadScene(scenario)
+        self.target = target
+        self.eventLoop = eventLoop
+        self.tally = LoadTally(loads: scenario.loads.count, interval: max(1_000_000_000, scenario.length / 120))
+        self.dice = Dice(seed: scenario.seed, role: 2, number: 0)
+        self.lanes = Lane.Listener.allCases.map { Lane($0, of: scenario) }
+        self.requests = LoadRequests(LoadScene(scenario), target, run: run, firstRevision: firstRevision)
+        self.hosts = HostSide(LoadScene(scenario), run: run)
+        self.turns = scenario.loads.map { _ in 0 }
+        self.hosts.driver = self
+    }
+
+    /// Nanoseconds after the run's beginning.
+    func instant(_ now: Int64) -> Int64 { now - self.beginning }
+
+    // MARK: The run
+
+    /// Sends everything; the future ends with the last answer, or when no more of them are waited for.
+    func run(_ onProgress: (@Sendable (LoadProgress) -> Void)?) -> EventLoopFuture<Void> {
+        let promise = self.eventLoop.makePromise(of: Void.self)
+        self.whenDone = promise
+        self.onProgress = onProgress
+        self.beginning = MonotonicTime.now
+        self.isRunning = true
+        self.pump()
+        return promise.futureResult
+    }
+
+    private var end: Int64 { self.beginning + self.scenario.length }
+
+    /// Sends what is due, and arranges for the next time.
+    func pump() {
+        guard self.isRunning, !self.isPumping else { return }
+        self.isPumping = true
+        let now = MonotonicTime.now
+        let due = min(self.instant(now), self.scenario.length - 1)
+        var next = now < self.end ? self.end : self.end + self.scenario.settle
+        for index in self.lanes.indices where self.lanes[index].isUsed || self.lanes[index].held != nil {
+            self.send(index, by: due, now)
+            if self.lanes[index].held == nil, let following = self.lanes[index].nextDue,
+                following < self.scenario.length
+            {
+                next = min(next, self.beginning + following)
+            }
+        }
+        if let hostsNext = self.hosts.pump(now) { next = min(next, hostsNext) }
+        self.flush()
+        self.isPumping = false
+        self.progress(now)
+        if self.onProgress != nil { next = min(next, self.progressAt) }
+        if now >= self.end, self.isSettled(now) { return self.finish(now) }
+        self.wake(at: max(next, now + Self.shortestTick))
+    }
+
+    private func wake(at instant: Int64) {
+        if self.tick != nil, self.tickAt <= instant { return }
+        self.tick?.cancel()
+        self.tickAt = instant
+        let bound = NIOLoopBound(self, eventLoop: self.eventLoop)
+        self.tick = self.eventLoop.scheduleTask(deadline: MonotonicTime.deadline(instant)) {
+            bound.value.tick = nil
+            bound.value.pump()
+        }
+    }
+
+    private func flush() {
+        for lane in self.lanes { for connection in lane.connections { connection.flushIfWritten() } }
+        self.hosts.flush()
+    }
+
+    /// Sends what one lane has due, as far as there is room.
+    private func send(_ index: Int, by due: Int64, _ now: Int64) {
+        while let operation = self.lanes[index].next(by: due) {
+            let isFirstTime = !self.lanes[index].wasHeld
+            if isFirstTime { self.tally.due(operation.load, at: operation.due) }
+            guard self.perform(operation, index, wasHeld: self.lanes[index].wasHeld, now) else {
+                self.lanes[index].held = operation
+                self.lanes[index].wasHeld = true
+                return
+            }
+            self.lanes[index].wasHeld = false
+        }
+        guard let load = self.lanes[index].saturating, now < self.end else { return }
+        while let connection = self.lanes[index].connection() {
+            self.tally.due(load, at: self.instant(now))
+            let number = self.requests.takeNumber()
+            guard self.request(load, number, intended: now, on: connection) else { return }
+            self.tally.sent(load, late: 0, wasHeldBack: false)
+        }
+    }
+
+    /// - Returns: False if there is no room for it now.
+    private func perform(_ operation: LoadSchedule.Operation, _ lane: Int, wasHeld: Bool, _ now: Int64) -> Bool {
+        let load = operation.load
+        let intended = self.beginning + operation.due
+        let late = now - intended
+        if self.scenario.loads[load].kind == .reconnects {
+            self.tally.sent(load, late: late, wasHeldBack: wasHeld)
+            self.hosts.reconnect(self.pickStream(load), load: load, intended: intended)
+            return true
+        }
+        guard let connection = self.lanes[lane].connection() else { return false }
+        guard self.request(load, self.requests.takeNumber(), intended: intended, on: connection) else { return false }
+        self.tally.sent(load, late: late, wasHeldBack: wasHeld)
+        return true
+    }
+
+    private func request(_ load: Int, _ number: Int64, intended: Int64, on connection: LoadConnection) -> Bool {
+        if self.scenario.hasHosts { self.hosts.sent(number, load: load, intended: intended) }
+        switch self.scenario.loads[load].kind {
+        case .targeted:
+            self.turns[load] += 1
+            return self.requests.sendTargeted(load, number, value: self.turns[load], intended, connection)
+        case .registrations:
+            let host = self.pickHost(load)
+            return self.requests.sendRegistration(load, number, host: host, intended, connection)
+        case .pushes, .signals, .reconnects:
+            return self.requests.send(load, number, host: self.pickHost(load), intended, connection)
+        }
+    }
+
+    private func pickHost(_ load: Int) -> Int { self.pick(load, self.scenario.hosts.count) }
+
+    private func pickStream(_ load: Int) -> Int { self.pick(load, self.scenario.hosts.streams) }
+
+    private func pick(_ load: Int, _ count: Int) -> Int {
+        guard self.scenario.loads[load].order == .sequence else { return self.dice.below(count) }
+        self.turns[load] += 1
+        return (self.turns[load] - 1) % count
+    }
+
+    // MARK: The end
+
+    /// Whether nothing is on its way any more, or has been for too long.
+    private func isSettled(_ now: Int64) -> Bool {
+        if now >= self.end + self.scenario.settle { return true }
+        let isSending = self.lanes.contains { $0.held != nil || $0.waiting > 0 }
+        return !isSending && self.hosts.isQuiet(now)
+    }
+
+    private func finish(_ now: Int64) {
+        guard self.isRunning else { return }
+        self.isRunning = false
+        self.tick?.cancel()
+        self.endedAt = now
+        // What was due and never went counts as failed: nobody may take a server for fast because it was not asked.
+        for index in self.lanes.indices {
+            while let operation = self.lanes[index].next(by: self.scenario.length - 1) {
+                if !self.lanes[index].wasHeld { self.tally.due(operation.load, at: operation.due) }
+                self.lanes[index].wasHeld = false
+                self.tally.failed(operation.load, LoadTally.Failure(status: 0, reason: "never sent"))
+            }
+            for connection in self.lanes[index].connections {
+                for exchange in connection.endAll() {
+                    self.tally.failed(Int(exchange.load), LoadTally.Failure(status: 0, reason: "no answer in time"))
+                }
+                connection.close()
+            }
+        }
+        self.hosts.close()
+        self.whenDone?.succeed()
+        self.whenDone = nil
+    }
+
+    /// Ends the run at once.
+    func fail(_ reason: String) {
+        guard self.isRunning else { return }
+        self.failure = reason
+        self.finish(MonotonicTime.now)
+    }
+
+    /// Connects again in the place of a connection that has gone, soon.
+    ///
+    /// - Parameter reason: Why it has gone. If there is no other, and none can be made, the run ends by it.
+    private func replace(_ lane: Int, _ index: Int, _ reason: String) {
+        let bound = NIOLoopBound(self, eventLoop: self.eventLoop)
+        self.eventLoop.scheduleTask(in: .milliseconds(20)) {
+            let driver = bound.value
+            guard driver.isRunning else { return }
+            let failed: (String) -> Void = { [weak driver] failure in
+                guard let driver else { return }
+                driver.attempts += 1
+                guard driver.attempts < Self.attemptsMax else {
+                    return driver.fail("a connection was lost (\(reason)), and none can be made: \(failure)")
+                }
+                driver.replace(lane, index, reason)
+            }
+            let connection = driver.dialer?.dial(
+                driver.lanes[lane].listener,
+                index: index,
+                streams: driver.scenario.streams,
+                owner: driver,
+                failed: failed
+            )
+            if let connection { driver.lanes[lane].connections[index] = connection }
+        }
+    }
+
+    private func progress(_ now: Int64) {
+        guard let onProgress, now >= self.progressAt else { return }
+        self.progressAt = now + 500_000_000
+        onProgress(
+            LoadProgress(
+                elapsed: self.instant(now),
+                length: self.scenario.length,
+                sent: self.tally.sent,
+                answered: self.tally.answered,
+                failed: self.tally.failed,
+                waiting: self.lanes.reduce(0) { $0 + $1.waiting },
+                reloads: self.tally.reloads,
+                acknowledged: self.tally.acknowledged
+            )
+        )
+    }
+}
+
+extension LoadDriver: LoadConnectionOwner {
+    func connectionOpened(_ connection: LoadConnection) {
+        if self.isRunning { self.pump() } else { self.onOpen?() }
+    }
+
+    func connection(_ connection: LoadConnection, received batch: borrowing ResponseBatch, at now: Int64) {
+        for index in batch.responses.indices {
+            let response = batch.responses[index]
+            guard let exchange = connection.end(response.streamID) else { continue }
+            let load = Int(exchange.load)
+            if (200..<300).contains(response.status) {
+                self.tally.answered(load, intended: self.instant(exchange.intended), at: self.instant(now))
+                if self.scenario.followed > 0, self.scenario.loads[load].listener == .push {
+                    self.hosts.follow(exchange)
+                }
+            } else {
+                let reason = LoadAnswer.reason(batch.bytes.span.extracting(response.body.indices))
+                self.tally.failed(load, LoadTally.Failure(status: response.status, reason: reason))
+            }
+        }
+    }
+
+    func connection(_ connection: LoadConnection, lost exchange: Exchange, _ reason: String) {
+        self.tally.failed(Int(exchange.load), LoadTally.Failure(status: 0, reason: reason))
+    }
+
+    func connectionReadCompleted(_ connection: LoadConnection) {
+        // Only who has waited for answers can do something with them.
+        if self.lanes.contains(where: { $0.held != nil || $0.saturating != nil }) { self.pump() }
+    }
+
+    func connectionClosed(_ connection: LoadConnection, _ waiting: [Exchange], _ reason: String) {
+        for exchange in waiting {
+            self.tally.failed(Int(exchange.load), LoadTally.Failure(status: 0, reason: reason))
+        }
+        guard self.isRunning else {
+            self.onFailure?(reason)
+            return
+        }
+        self.tally.lostConnections += 1
+        guard let lane = self.lanes.firstIndex(where: { $0.connections.contains { $0 === connection } }) else { return }
+        self.replace(lane, connection.index, reason)
+    }
+}

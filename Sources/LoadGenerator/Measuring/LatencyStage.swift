@@ -1,0 +1,11 @@
+/// How far an operation has come; its latency is counted from the instant at which it was meant to be sent.
+package enum LatencyStage: String, Hashable, Sendable, CaseIterable {
+    /// The answer has come: of a push, it is on disk.
+    case accepted
+    /// Every partition has decided what the push does to whom.
+    case decided
+    /// A reload has reached its host.
+    case delivered
+    /// The host has said that it shows what the reload brought, and the gateway has noted it.
+    case shown
+}

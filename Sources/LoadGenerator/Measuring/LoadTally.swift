@@ -1,0 +1,151 @@
+import Histogram
+
+/// Everything that a run counts: operations, their answers, their latencies, and how the generator itself did.
+///
+/// A value without clock and sockets. Instants are nanoseconds after the run's beginning.
+package struct LoadTally: Sendable {
+    /// Why an operation has failed, as far as it can be told in few words.
+    package struct Failure: Hashable, Sendable, Comparable {
+        /// The answer's status; 0 where no answer came.
+        package let status: Int
+        /// `BadDeviceToken`, `too-many`, `stream reset: …`.
+        package let reason: String
+
+        package init(status: Int, reason: String) {
+            self.status = status
+            self.reason = reason
+        }
+
+        package static func < (left: Failure, right: Failure) -> Bool {
+            (left.status, left.reason) < (right.status, right.reason)
+        }
+    }
+
+    /// What one load counts.
+    package struct Counts: Sendable {
+        package var due = 0
+        package var sent = 0
+        /// Answered with 2xx.
+        package var answered = 0
+        package var failures: [Failure: Int] = [:]
+        package var stages: [LatencySeries?] = LatencyStage.allCases.map { _ in nil }
+        /// By interval of the answer.
+        package var answeredByInterval: [Int] = []
+        /// By interval of the intended instant.
+        package var dueByInterval: [Int] = []
+
+        package var failed: Int { self.failures.values.reduce(0, +) }
+    }
+
+    /// Nanoseconds of an interval of the series.
+    package let interval: Int64
+    package private(set) var loads: [Counts]
+    /// How late operations were sent for which there was room: the generator's own delay.
+    package private(set) var lateness = LatencyHistogram.empty()
+    /// Operations that waited because the server had answered too few of those before.
+    package private(set) var heldBack = 0
+    /// Reloads that came, each once, and how many came again.
+    package var reloads = 0
+    package var redelivered = 0
+    /// Reloads that hosts have acknowledged, and what the gateway did not take.
+    package var acknowledged = 0
+    package var refusedAcknowledgements = 0
+    /// Connections that were lost while they were wanted.
+    package var lostConnections = 0
+
+    /// What the generator may be late and still count as on time: a millisecond.
+    package static let lateAfter: UInt64 = 1000
+    /// Reasons that are told apart in each load; more are `other`.
+    package static let reasonsMax = 64
+
+    package init(loads: Int, interval: Int64) {
+        self.interval = interval
+        self.loads = Array(repeating: Counts(), count: loads)
+    }
+
+    /// An operation is due.
+    package mutating func due(_ load: Int, at instant: Int64) {
+        self.loads[load].due += 1
+        Self.count(&self.loads[load].dueByInterval, instant, self.interval)
+    }
+
+    /// An operation is sent.
+    ///
+    /// - Parameters:
+    ///   - late: Nanoseconds after the instant at which it was due.
+    ///   - wasHeldBack: Whether it had to wait for answers, and not for the generator.
+    package mutating func sent(_ load: Int, late: Int64, wasHeldBack: Bool) {
+        self.loads[load].sent += 1
+        if wasHeldBack { self.heldBack += 1 } else { self.lateness.note(late) }
+    }
+
+    /// An operation has come so far.
+    ///
+    /// - Parameters:
+    ///   - intended: When it was meant to be sent.
+    ///   - now: When the stage was reached.
+    package mutating func reached(_ stage: LatencyStage, _ load: Int, intended: Int64, at now: Int64) {
+        let place = stage.index
+        if self.loads[load].stages[place] == nil {
+            self.loads[load].stages[place] = LatencySeries(interval: self.interval)
+        }
+        self.loads[load].stages[place]?.note(now - intended, intended: intended)
+    }
+
+    /// An operation was answered with 2xx.
+    package mutating func answered(_ load: Int, intended: Int64, at now: Int64) {
+        self.loads[load].answered += 1
+        Self.count(&self.loads[load].answeredByInterval, now, self.interval)
+        self.reached(.accepted, load, intended: intended, at: now)
+    }
+
+    /// An operation has failed.
+    package mutating func failed(_ load: Int, _ failure: Failure) {
+        let isKnown = self.loads[load].failures[failure] != nil
+        let isRoom = self.loads[load].failures.count < Self.reasonsMax
+        let key = isKnown || isRoom ? failure : Failure(status: failure.status, reason: "other")
+        self.loads[load].failures[key, default: 0] += 1
+    }
+
+    private static func count(_ counts: inout [Int], _ instant: Int64, _ interval: Int64) {
+        let index = Int(max(0, instant) / interval)
+        if index >= counts.count { counts.append(contentsOf: repeatElement(0, count: index + 1 - counts.count)) }
+        counts[index] += 1
+    }
+
+    // MARK: Sums
+
+    /// A stage's latencies of one load, or of all.
+    package func histogram(_ stage: LatencyStage, load: Int? = nil) -> LatencyHistogram {
+        var sum = LatencyHistogram.empty()
+        for index in self.loads.indices where load == nil || load == index {
+            if let series = self.loads[index].stages[stage.index] { sum.add(series.total) }
+        }
+        return sum
+    }
+
+    package var sent: Int { self.loads.reduce(0) { $0 + $1.sent } }
+    package var due: Int { self.loads.reduce(0) { $0 + $1.due } }
+    package var answered: Int { self.loads.reduce(0) { $0 + $1.answered } }
+    package var failed: Int { self.loads.reduce(0) { $0 + $1.failed } }
+
+    /// The share of what was sent that the generator sent late although there was room.
+    package var behind: Double {
+        let late = self.lateness.totalCount - self.onTime
+        return self.sent == 0 ? 0 : Double(late) / Double(self.sent)
+    }
+
+    private var onTime: UInt64 { self.lateness.count(within: 0...Self.lateAfter) }
+}
+
+extension LatencyStage {
+    /// Its place among all of them.
+    var index: Int {
+        switch self {
+        case .accepted: 0
+        case .decided: 1
+        case .delivered: 2
+        case .shown: 3
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import APNSWire
+import Histogram
+package import WidgetModel
+
+extension LoadReport {
+    /// The version of ``json``'s schema; `docs/load-testing.md` describes it.
+    static let schema: Int64 = 1
+
+    /// The report as JSON text, with a line break at its end.
+    package var jsonText: [UInt8] { self.json.jsonText + [0x0A] }
+
+    package var json: JSONValue {
+        .object([
+            Self.member("schema", .int(Self.schema)),
+            Self.member("scenario", self.scenarioJSON),
+            Self.member("target", .string(self.target)),
+            Self.member("began", .int(self.outcome.began)),
+            Self.member("seconds", .double(Double(self.outcome.elapsed) / 1e9)),
+            Self.member("answeredPerSecond", .double(self.answeredPerSecond)),
+            Self.member("generator", self.generatorJSON),
+            Self.member("server", self.serverJSON),
+            Self.member("hosts", self.hostsJSON),
+            Self.member("loads", .array(zip(self.scenario.loads, self.tally.loads).map { self.loadJSON($0, $1) })),
+            Self.member(
+                "objectives",
+                .array(
+                    self.results.map { result in
+                        .object([
+                            Self.member("objective", .string(result.objective.text)),
+                            Self.member("isMet", .bool(result.isMet)),
+                            Self.member("value", result.value.map { .double($0) } ?? .null),
+                        ])
+                    }
+                )
+            ),
+            Self.member("isMet", .bool(self.isMet)),
+            Self.member("failure", self.outcome.failure.map { .string($0) } ?? .null),
+        ])
+    }
+
+    private static func member(_ name: String, _ value: JSONValue) -> JSONValue.Member {
+        JSONValue.Member(name: name, value: value)
+    }
+
+    private static func count(_ count: Int) -> JSONValue { .int(Int64(count)) }
+
+    private var scenarioJSON: JSONValue {
+        .object([
+            Self.member("name", .string(self.scenario.name)),
+            Self.member("about", .string(self.scenario.about)),
+            Self.member("seed", .int(Int64(truncatingIfNeeded: self.scenario.seed))),
+            Self.member("lengthSeconds", .double(Double(self.scenario.length) / 1e9)),
+            Self.member("connections", Self.count(self.scenario.connections)),
+            Self.member("streams", Self.count(self.scenario.streams)),
+            Self.member("hosts", Self.count(self.scenario.hosts.count)),
+            Self.member("widgets", Self.count(self.scenario.hosts.widgets)),
+        ])
+    }
+
+    private var generatorJSON: JSONValue {
+        .object([
+            Self.member("cpuSeconds", .double(Double(self.outcome.cpu) / 1e9)),
+            Self.member("answeredPerCPUSecond", self.answeredPerGeneratorSecond.map { .double($0) } ?? .null),
+            Self.member("behind", .double(self.tally.behind)),
+            Self.member("wasBottleneck", .bool(self.isGeneratorTheBottleneck)),
+            Self.member("isClosedLoop", .bool(self.isClosedLoop)),
+            Self.member("heldBack", Self.count(self.tally.heldBack)),
+            Self.member("lostConnections", Self.count(self.tally.lostConnections)),
+            Self.member("latenessMicroseconds", Self.latencies(self.tally.lateness)),
+        ])
+    }
+
+    private var serverJSON: JSONValue {
+        guard let server else { return .null }
+        return .object([
+            Self.member("cpuSeconds", .double(Double(server.cpu) / 1e9)),
+            Self.member("answeredPerCPUSecond", self.answeredPerServerSecond.map { .double($0) } ?? .null),
+            Self.member("residentBytes", .int(server.resident)),
+        ])
+    }
+
+    private var hostsJSON: JSONValue {
+        .object([
+            Self.member("reloads", Self.count(self.tally.reloads)),
+            Self.member("redelivered", Self.count(self.tally.redelivered)),
+            Self.member("acknowledged", Self.count(self.tally.acknowledged)),
+            Self.member("refusedAcknowledgements", Self.count(self.tally.refusedAcknowledgements)),
+        ])
+    }
+
+    private func loadJSON(_ load: Load, _ counts: LoadTally.Counts) -> JSONValue {
+        let stages = LatencyStage.allCases.compactMap { stage -> JSONValue.Member? in
+            counts.stages[stage.index].map { Self.member(stage.rawValue, Self.latencies($0.total)) }
+        }
+        let failures = counts.failures.sorted { $0.key < $1.key }.map { failure, count in
+            JSONValue.object([
+                Self.member("status", Self.count(failure.status)),
+                Self.member("reason", .string(failure.reason)),
+                Self.member("count", Self.count(count)),
+            ])
+        }
+        return .object([
+            Self.member("name", .string(load.name)),
+            Self.member("send", .string(load.kind.rawValue)),
+            Self.member("due", Self.count(counts.due)),
+            Self.member("sent", Self.count(counts.sent)),
+            Self.member("answered", Self.count(counts.answered)),
+            Self.member("failed", Self.count(counts.failed)),
+            Self.member("failures", .array(failures)),
+            Self.member("latencyMicroseconds", .object(stages)),
+        ])
+    }
+
+    private static func latencies(_ histogram: LatencyHistogram) -> JSONValue {
+        .object(
+            [self.member("count", .int(Int64(histogram.totalCount)))]
+                + self.percentiles.map { percentile in
+                    let value = histogram.microseconds(atPercentile: percentile.value)
+                    return self.member(percentile.name, value.map { .double($0) } ?? .null)
+                }
+                + [self.member("mean", histogram.totalCount == 0 ? .null : .double(histogram.mean))]
+        )
+    }
+}

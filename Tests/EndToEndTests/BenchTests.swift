@@ -1,0 +1,215 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Testing
+
+/// `freshet bench` against gateways of its own, and against a server that is none.
+@Suite struct BenchTests {
+    private static let examples = "\(TestGateway.root)/docs/examples/bench"
+
+    /// A report as far as tests look at it; what it says of times depends on the machine.
+    private struct Report: Decodable {
+        struct Load: Decodable {
+            let name: String
+            let due: Int
+            let sent: Int
+            let answered: Int
+            let failed: Int
+            let latencyMicroseconds: [String: Latencies]
+        }
+
+        struct Latencies: Decodable {
+            let count: Int
+        }
+
+        struct Hosts: Decodable {
+            let reloads: Int
+            let acknowledged: Int
+            let refusedAcknowledgements: Int
+        }
+
+        let loads: [Load]
+        let hosts: Hosts
+        let failure: String?
+    }
+
+    private static func report(_ result: Command.Result) throws -> Report {
+        try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
+    }
+
+    /// A port that nobody has: nghttpd cannot be asked which one it got.
+    private static func freePort() async throws -> Int {
+        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .bind(host: "127.0.0.1", port: 0).get()
+        let port = try #require(channel.localAddress?.port)
+        try await channel.close()
+        return port
+    }
+
+    private static func run(_ file: String, _ options: [String]) async throws -> Command.Result {
+        try await Command.run(TestGateway.program, ["bench", file, "--json", "-", "--quiet"] + options)
+    }
+
+    /// The examples, made small, with what has to have come about beside answers.
+    @Test(arguments: [
+        ("steady", 0.02, ["pushes accepted", "pushes decided", "pushes delivered", "pushes shown"]),
+        ("goal-in-the-final-minute", 0.002, ["evening accepted", "goal accepted", "goal delivered", "goal shown"]),
+        ("ramp", 0.02, ["pushes accepted"]),
+        ("registration-storm", 0.01, ["pushes accepted", "registrations accepted"]),
+        ("slow-hosts", 0.1, ["pushes accepted", "pushes delivered", "pushes shown", "looks accepted"]),
+        ("reconnect-storm", 0.1, ["pushes accepted", "reconnects accepted"]),
+        ("failing-provider", 0.1, ["pushes accepted"]),
+        ("recorded", 0.1, ["pushes accepted", "pushes delivered", "pushes shown"]),
+        ("saturate", 0.02, ["pushes accepted"]),
+    ])
+    func `every example is answered whole`(name: String, scale: Double, stages: [String]) async throws {
+        let options = ["--scale", "\(scale)", "--stretch", "0.1"]
+        let result = try await Self.run("\(Self.examples)/\(name).yaml", options)
+        // 1 where this machine is too slow for the objectives.
+        #expect(result.status == 0 || result.status == 1, "\(result.errors)")
+        let report = try Self.report(result)
+        #expect(report.failure == nil)
+        for load in report.loads {
+            #expect(load.due > 0 && load.sent == load.due, "\(load.name)")
+            #expect(load.answered == load.due && load.failed == 0, "\(load.name)")
+        }
+        let reached = report.loads.flatMap { load in
+            load.latencyMicroseconds.filter { $0.value.count > 0 }.map { "\(load.name) \($0.key)" }
+        }
+        #expect(Set(reached).isSuperset(of: stages), "\(reached.sorted())")
+        #expect(report.hosts.acknowledged <= report.hosts.reloads)
+    }
+
+    @Test func `a missed objective is exit code 1, and all reports are written`() async throws {
+        let folder = try TestGateway.makeFolder()
+        try """
+        for: 300ms
+        settle: 2s
+        hosts: {count: 20, widgets: 1}
+        connections: 2
+        loads:
+          - {send: pushes, rate: 200}
+        objectives: [errors <= 0, accepted p50 <= 0ms]
+        """.write(toFile: "\(folder)/a.yaml", atomically: true, encoding: .utf8)
+        let files = ["json", "html", "hlog"].map { "\(folder)/a.\($0)" }
+        let options = ["--json", files[0], "--html", files[1], "--hlog", files[2]]
+        let result = try await Command.run(TestGateway.program, ["bench", "\(folder)/a.yaml"] + options)
+        #expect(result.status == 1, "\(result.errors)")
+        #expect(result.output.contains("met     errors <= 0"))
+        #expect(result.output.contains("MISSED  accepted p50 <= 0ms"))
+        let texts = try files.map { try String(contentsOfFile: $0, encoding: .utf8) }
+        #expect(texts[0].hasPrefix("{\"schema\":1,"))
+        #expect(texts[1].hasPrefix("<!DOCTYPE html>"))
+        #expect(texts[2].contains("\nTag=pushes.accepted,0.000,1.000,"))
+        let compared = try await Command.run(
+            TestGateway.program,
+            ["bench", "compare", files[0], files[0], "--at-most", "0%"]
+        )
+        #expect(compared.status == 0, "\(compared.errors)")
+        #expect(compared.output.contains("pushes accepted p99"))
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `a faulty scenario is exit code 78 with the fault's place`() async throws {
+        let folder = try TestGateway.makeFolder()
+        try "loads:\n  - {send: letters, rate: 1}\n".write(
+            toFile: "\(folder)/a.yaml",
+            atomically: true,
+            encoding: .utf8
+        )
+        let result = try await Self.run("\(folder)/a.yaml", [])
+        #expect(result.status == 78)
+        #expect(result.errors.contains("a.yaml:2:12: loads[0].send: has to be one of pushes"), "\(result.errors)")
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test(arguments: [
+        ["--host", "192.0.2.1", "--push-port", "443"],
+        ["--host", "192.0.2.1", "--push-port", "443", "--remote"],
+        ["--host", "127.0.0.2"],
+        ["--scale", "0"],
+        ["--without", "nobody"],
+    ])
+    func `what could hit others, or makes no sense, is refused before anything is sent`(options: [String]) async throws
+    {
+        let result = try await Self.run("\(Self.examples)/steady.yaml", options)
+        #expect(result.status == 64, "\(result.errors)")
+    }
+
+    @Test func `a load above the cap for other machines is refused`() async throws {
+        let gateway = try await TestGateway.start()
+        let options = [
+            "--push-port", "\(gateway.pushPort)", "--host-port", "\(gateway.hostPort)", "--ca", gateway.ca, "--token",
+            "none",
+            "--rate-cap", "1999", "--no-setup",
+        ]
+        let result = try await Self.run("\(Self.examples)/steady.yaml", options)
+        #expect(result.status == 1)
+        #expect(result.errors.contains("pushes: sends more than the 1999 a second that --rate-cap allows"))
+        await gateway.stop()
+    }
+
+    @Test func `what a gateway refuses is counted by status and reason`() async throws {
+        let gateway = try await TestGateway.start()
+        let folder = try TestGateway.makeFolder()
+        try "for: 200ms\nconnections: 1\nloads:\n  - {send: pushes, rate: 100}\n".write(
+            toFile: "\(folder)/a.yaml",
+            atomically: true,
+            encoding: .utf8
+        )
+        // Nobody has registered these hosts.
+        let options = [
+            "--push-port", "\(gateway.pushPort)", "--ca", gateway.ca, "--key", gateway.key, "--kid", TestGateway.kid,
+            "--team", TestGateway.team,
+        ]
+        let result = try await Self.run("\(folder)/a.yaml", options)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains("\"failures\":[{\"status\":400,\"reason\":\"BadDeviceToken\",\"count\":20}]"))
+        await gateway.stop()
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `any HTTP/2 server can be loaded with pushes`() async throws {
+        let folder = try TestGateway.makeFolder()
+        let certs = try await Command.run(TestGateway.program, ["certs", "--out", "\(folder)/certs"])
+        try #require(certs.status == 0, "\(certs.errors)")
+        try "".write(toFile: "\(folder)/empty", atomically: true, encoding: .utf8)
+        let port = try await Self.freePort()
+        let server = try Command(
+            "nghttpd",
+            [
+                "-a", "127.0.0.1", "-d", folder, "\(port)", "\(folder)/certs/server.key", "\(folder)/certs/server.pem",
+            ]
+        )
+        // It says nothing when it is ready.
+        var isListening = false
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !isListening, ContinuousClock.now < deadline {
+            let connected = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .connect(host: "127.0.0.1", port: port).get()
+            isListening = connected != nil
+            try? await connected?.close()
+        }
+        try """
+        for: 500ms
+        connections: 2
+        streams: 20
+        path: /empty?{}
+        loads:
+          - {name: paced, send: pushes, rate: 500}
+          - {name: full, send: pushes, rate: max}
+        """.write(toFile: "\(folder)/a.yaml", atomically: true, encoding: .utf8)
+        let result = try await Self.run(
+            "\(folder)/a.yaml",
+            ["--push-port", "\(port)", "--ca", "\(folder)/certs/ca.pem"]
+        )
+        server.terminate()
+        let ended = await server.wait()
+        #expect(result.status == 0, "\(result.errors)\(ended.output)\(ended.errors)")
+        let report = try Self.report(result)
+        #expect(report.loads.map(\.failed) == [0, 0])
+        #expect(report.loads[0].answered == 250)
+        #expect(report.loads[1].answered > 100)
+        try FileManager.default.removeItem(atPath: folder)
+    }
+}

@@ -1,0 +1,125 @@
+import APNSWire
+import LoadGenerator
+import Testing
+import WidgetModel
+
+/// Objectives, reports and comparisons.
+@Suite struct ReportTests {
+    private static let second: Int64 = 1_000_000_000
+
+    private static func scenario(_ objectives: [String]) throws -> LoadScenario {
+        var scenario = LoadScenario()
+        scenario.name = "Goals & <others>"
+        scenario.loads = [
+            Load(
+                name: "pushes",
+                kind: .pushes,
+                process: .uniform(RateCurve(from: 10, to: 10, length: 10 * Self.second))
+            ),
+            Load(name: "goal", kind: .targeted, process: .burst(count: 1, within: 1)),
+        ]
+        scenario.objectives = try objectives.map { try #require(Objective($0, loads: ["pushes", "goal"])) }
+        return scenario
+    }
+
+    /// A hundred pushes of which the n-th took n milliseconds, and a goal that failed.
+    private static func report(_ objectives: [String] = [], slower: Int64 = 1) throws -> LoadReport {
+        var tally = LoadTally(loads: 2, interval: Self.second)
+        for number in 1...100 {
+            let intended = Int64(number - 1) * 100_000_000
+            tally.due(0, at: intended)
+            tally.sent(0, late: 0, wasHeldBack: false)
+            tally.answered(0, intended: intended, at: intended + Int64(number) * 1_000_000 * slower)
+        }
+        tally.due(1, at: 0)
+        tally.sent(1, late: 0, wasHeldBack: false)
+        tally.failed(1, LoadTally.Failure(status: 409, reason: "too-many-matched"))
+        let outcome = LoadOutcome(tally: tally, began: 0, elapsed: 10 * Self.second, cpu: Self.second / 2, failure: nil)
+        let server = LoadReport.Server(cpu: Self.second, resident: 1)
+        return LoadReport(try self.scenario(objectives), outcome, server: server, target: "localhost:1")
+    }
+
+    @Test(arguments: [
+        ("pushes accepted p50 <= 51ms", true), ("pushes accepted p50 <= 49ms", false), ("accepted p99 >= 98ms", true),
+        ("accepted max <= 100.1ms", true), ("accepted max <= 99ms", false), ("errors <= 1%", true),
+        ("errors <= 0.5%", false), ("errors <= 0", false), ("answered >= 99%", true), ("answered >= 99.5%", false),
+        ("behind <= 0", true),
+        // There is nothing to judge it by.
+        ("goal accepted p50 <= 1h", false), ("pushes shown p50 <= 1h", false),
+    ])
+    func `an objective is met or missed`(text: String, isMet: Bool) throws {
+        let report = try Self.report([text])
+        #expect(report.results.map(\.isMet) == [isMet])
+        #expect(report.isMet == isMet)
+        #expect(report.text.contains(isMet ? "met     \(text)" : "MISSED  \(text)"))
+    }
+
+    @Test(arguments: [
+        "", "accepted", "accepted p50", "accepted p50 <=", "accepted p50 <= 5", "accepted p101 <= 5ms",
+        "accepted p0 <= 5ms",
+        "nobody accepted p50 <= 5ms", "accepted p50 < 5ms", "errors <= -1", "errors <= five", "errors pushes <= 1",
+        "p50 <= 1ms", "seen p50 <= 1ms",
+    ])
+    func `what is no objective is refused`(text: String) {
+        #expect(Objective(text, loads: ["pushes"]) == nil)
+    }
+
+    @Test func `the JSON has the counts, the latencies and the judgement`() throws {
+        let json = try JSONReader().parse(try Self.report(["errors <= 5%"]).jsonText)
+        #expect(json["schema"] == .int(1))
+        #expect(json["isMet"] == .bool(true))
+        guard case .array(let loads)? = json["loads"] else {
+            Issue.record("no loads")
+            return
+        }
+        #expect(loads.map { $0["name"] } == [.string("pushes"), .string("goal")])
+        #expect(loads.map { $0["answered"] } == [.int(100), .int(0)])
+        #expect(loads[0]["latencyMicroseconds"]?["accepted"]?["count"] == .int(100))
+        guard case .array(let failures)? = loads[1]["failures"] else {
+            Issue.record("no failures")
+            return
+        }
+        #expect(failures.map { $0["status"] } == [.int(409)])
+        #expect(failures.map { $0["reason"] } == [.string("too-many-matched")])
+        #expect(json["server"]?["answeredPerCPUSecond"] == .double(100))
+        #expect(json["generator"]?["answeredPerCPUSecond"] == .double(200))
+    }
+
+    @Test func `the page stands alone and has every name escaped`() throws {
+        let page = try Self.report(["errors <= 5%"]).pageText
+        #expect(page.hasPrefix("<!DOCTYPE html>"))
+        #expect(page.contains("Goals &amp; &lt;others&gt;"))
+        for forbidden in ["http:", "https:", "src=", "href=", "nan", "inf\""] {
+            #expect(!page.contains(forbidden), "\(forbidden)")
+        }
+        #expect(page.ranges(of: "<svg").count >= 6)
+        #expect(page.contains("goal: 409 too-many-matched"))
+    }
+
+    @Test(arguments: [(0.0, 0.0), (1.0, 90.0), (2.0, 99.0), (3.0, 99.9), (0.5, 45.0), (1.5, 94.5)])
+    func `a nine takes as much room as the one before`(place: Double, percentile: Double) {
+        #expect(abs(LoadReport.percentile(at: place) - percentile) < 1e-9)
+    }
+
+    @Test func `a comparison says what has become worse, and by how much`() throws {
+        let reader = JSONReader()
+        let before = try reader.parse(try Self.report().jsonText)
+        let after = try reader.parse(try Self.report(slower: 3).jsonText)
+        let comparison = try LoadComparison(before, after)
+        let median = try #require(comparison.rows.first { $0.name == "pushes accepted p50" })
+        #expect(abs((median.ratio ?? 0) - 3) < 0.01)
+        #expect(comparison.worse(than: 2.1) == [])
+        #expect(
+            Set(comparison.worse(than: 1.9).map(\.name)).isSuperset(of: ["pushes accepted p50", "pushes accepted p99"])
+        )
+        #expect(comparison.worse(than: 1.9, only: "p99").map(\.name) == ["pushes accepted p99"])
+        // The other way round nothing is worse.
+        #expect(try LoadComparison(after, before).worse(than: 0.01) == [])
+        #expect(comparison.text.contains("pushes accepted p50"))
+    }
+
+    @Test func `what is no report is refused`() {
+        let error = #expect(throws: LoadError.self) { try LoadComparison(.object([]), .object([])) }
+        #expect(error?.message == "the first file is no report of freshet bench --json, or one of another version")
+    }
+}
