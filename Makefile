@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test lint format demo bench bench-setup soak clean
+.PHONY: help setup build test lint format demo bench bench-setup profile soak clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -30,7 +30,11 @@ bench-setup: setup ## Install and build the peers that bench compares with (once
 bench: setup ## Measure every row beside its peers, in one table; OPTIONS="--only index --json"
 	@deploy/bench/run.sh $(OPTIONS)
 
-soak: setup ## Abuse probes, then mixed load for MINUTES (default 60); memory and descriptors must stay flat
+profile: setup ## Where the CPU time of pushes goes, by function; OPTIONS="--seconds 30 --output profile.txt"
+	swift build -c release --product freshet
+	@.venv/bin/python deploy/bench/profile.py --program .build/release/freshet $(OPTIONS)
+
+soak: setup ## Abuse probes, then mixed load for MINUTES (default 60); memory, descriptors and latency must stay flat
 	@MINUTES="$(or $(MINUTES),60)" deploy/bench/soak.sh
 
 clean: ## Remove what was built

@@ -1,0 +1,83 @@
+"""Where the CPU time of pushes goes: samples of the gateway under `freshet bench`, by function and by library.
+
+    python3 deploy/bench/profile.py --program .build/release/freshet            # 10 s, the largest 40 functions
+    python3 deploy/bench/profile.py --program … --output profile.txt --seconds 30
+
+Samples by `perf record -e cpu-clock`, which works on virtual machines without hardware counters. Where there is no perf, or the
+kernel forbids it, callgrind counts instructions instead (deploy/bench/instructions.py --functions), some forty times as slow.
+"""
+
+import argparse
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from gateway import Gateway
+
+SCENARIO = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "bench" / "saturate.yaml"
+
+
+def load(options: argparse.Namespace, gateway: Gateway, *more: str) -> list[str]:
+    return [
+        options.program, "bench", SCENARIO, "--push-port", str(gateway.push), "--host-port", str(gateway.host), "--ca", gateway.ca,
+        "--token", gateway.bearer, "--server-pid", str(gateway.process.pid), "--scale", str(options.hosts / 20_000), *more,
+    ]
+
+
+def report(samples: pathlib.Path, sort: str, most: int) -> str:
+    result = subprocess.run(
+        ["perf", "report", "--input", samples, "--no-children", "--sort", sort, "--stdio", "--percent-limit", "0.3"],
+        capture_output=True, text=True, check=True,
+    )
+    lines = [line.rstrip() for line in result.stdout.splitlines() if line.strip() and not line.startswith("#")]
+    return "\n".join([line for line in lines if "%" in line][:most])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--hosts", type=int, default=5000)
+    parser.add_argument("--functions", type=int, default=40)
+    parser.add_argument("--output", type=pathlib.Path, help="write it to a file, too")
+    options = parser.parse_args()
+    options.program = str(pathlib.Path(options.program).resolve())
+    with tempfile.TemporaryDirectory() as folder:
+        samples = pathlib.Path(folder) / "perf.data"
+        can_sample = shutil.which("perf") and subprocess.run(
+            ["perf", "record", "-e", "cpu-clock", "-o", samples, "true"], capture_output=True
+        ).returncode == 0
+        if not can_sample:
+            print("no perf here: counting instructions by callgrind", flush=True)
+            script = pathlib.Path(__file__).parent / "instructions.py"
+            return subprocess.run(
+                [sys.executable, script, "--program", options.program, "--functions", str(options.functions)]
+            ).returncode
+        gateway = Gateway(options.program, 1)
+        try:
+            # Registers the hosts and warms up.
+            subprocess.run(load(options, gateway, "--stretch", "0.1", "--quiet"), check=True)
+            stretch = str((options.seconds + 1) / 10)
+            client = subprocess.Popen(load(options, gateway, "--no-setup", "--stretch", stretch), stdout=subprocess.PIPE, text=True)
+            subprocess.run(
+                ["perf", "record", "-e", "cpu-clock", "-F", "997", "-o", samples, "-p", str(gateway.process.pid), "--", "sleep",
+                 str(options.seconds)],
+                check=True, capture_output=True,
+            )
+            output, _ = client.communicate()
+        finally:
+            gateway.stop()
+        text = "\n".join([
+            output, "by library, percent of the samples", report(samples, "dso", 12), "",
+            "by function", report(samples, "dso,symbol", options.functions), "",
+        ])
+    print(text)
+    if options.output:
+        options.output.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
