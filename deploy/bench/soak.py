@@ -1,19 +1,35 @@
-"""Mixed load for minutes: pushes by h2load, re-registrations by import, an event stream by curl; all on loopback."""
+"""Mixed load for minutes with churn, faults and reloads of the configuration: memory, descriptors and latency must stay flat.
+
+    python3 deploy/bench/soak.py --program .build/release/freshet --minutes 60
+
+A round is `freshet bench deploy/bench/soak.yaml` against one gateway that lives as long as the soak: pushes, targeted pushes, hosts
+that register anew, signals, event streams that break and come back. After each round something goes wrong on purpose: a client is
+killed amid its requests, the configuration is reloaded, then reloaded with a fault in it, which must be refused. The rounds'
+first third is warm-up; the last third is judged against the middle one. Exits with 1 and the reasons where it is not flat.
+"""
 
 import argparse
 import json
+import os
 import pathlib
+import signal
 import ssl
+import statistics
 import subprocess
 import sys
 import time
 import urllib.request
 
-from gateway import APP, Gateway, descriptors, resident_kib
-from load import device_uris, h2load
+from gateway import Gateway, descriptors, resident_kib
 
-# Two connections with a few streams: far below saturation, so that what grows is a leak and not a queue.
-LOAD = ["-c2", "-m4", "-n20000"]
+SCENARIO = pathlib.Path(__file__).parent / "soak.yaml"
+# What a push may leave behind: it is kept for questions, up to a limit.
+BYTES_PER_PUSH = 1024
+# What memory may grow beside that: allocators and tables that double.
+MEMORY_SHARE = 0.1
+DESCRIPTORS = 8
+# Tails of single rounds belong to the machine's other users; their medians do not double.
+LATENCY_FACTOR, LATENCY_MILLISECONDS = 2.0, 20.0
 
 
 def stats(gateway: Gateway) -> dict:
@@ -22,42 +38,121 @@ def stats(gateway: Gateway) -> dict:
         return json.load(answer)
 
 
+def command(options: argparse.Namespace, gateway: Gateway) -> list[str]:
+    return [
+        options.program, "bench", SCENARIO, "--push-port", str(gateway.push), "--host-port", str(gateway.host),
+        "--ca", gateway.ca, "--token", gateway.bearer, "--server-pid", str(gateway.process.pid),
+        "--scale", str(options.scale), "--stretch", str(options.round / 20), "--json", "-", "--quiet",
+    ]
+
+
+def one_round(options: argparse.Namespace, gateway: Gateway, number: int) -> dict:
+    # Always the same hosts, whose registrations go on from round to round.
+    result = subprocess.run(command(options, gateway), capture_output=True, text=True)
+    if result.returncode not in (0, 1) or not result.stdout:
+        raise RuntimeError(f"round {number} ended with {result.returncode}: {result.stderr}")
+    return json.loads(result.stdout)
+
+
+def fault(options: argparse.Namespace, gateway: Gateway, number: int) -> str:
+    """One thing that goes wrong; what it was."""
+    configuration = gateway.folder / "freshet.yaml"
+    kind = number % 3
+    if kind == 0:
+        client = subprocess.Popen(command(options, gateway), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(min(2.0, options.round / 4))
+        client.kill()
+        client.wait()
+        return "a client was killed"
+    good = configuration.read_text()
+    if kind == 1:
+        configuration.write_text(good + f"# reloaded {number}\n")
+    else:
+        configuration.write_text(good + "nonsense: true\n")
+    os.kill(gateway.process.pid, signal.SIGHUP)
+    time.sleep(0.5)
+    if kind == 2:
+        configuration.write_text(good)
+    return "the configuration was reloaded" if kind == 1 else "a faulty configuration was refused"
+
+
+def judge(samples: list[dict], with_latency: bool) -> list[str]:
+    """Why it is not flat; empty if it is."""
+    third = max(1, len(samples) // 3)
+    middle, last = samples[-2 * third:-third] or samples[:1], samples[-third:]
+
+    def median(part: list[dict], name: str) -> float:
+        return statistics.median(sample[name] for sample in part)
+
+    reasons = []
+    pushes = median(last, "accepted") - median(middle, "accepted")
+    grown = (median(last, "resident") - median(middle, "resident")) * 1024
+    allowed = MEMORY_SHARE * median(middle, "resident") * 1024 + BYTES_PER_PUSH * pushes
+    if grown > allowed:
+        reasons.append(f"memory grew by {grown / 2**20:.1f} MiB, {allowed / 2**20:.1f} MiB are allowed")
+    opened = max(sample["descriptors"] for sample in last) - max(sample["descriptors"] for sample in middle)
+    if opened > DESCRIPTORS:
+        reasons.append(f"descriptors grew by {opened}")
+    before, after = median(middle, "p99"), median(last, "p99")
+    if with_latency and after > LATENCY_FACTOR * before + LATENCY_MILLISECONDS:
+        reasons.append(f"p99 of accepted pushes went from {before:.1f} to {after:.1f} ms")
+    return reasons
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--hosts", type=int, default=2000)
+    parser.add_argument("--scale", type=float, default=1.0, help="times as many hosts and operations")
+    parser.add_argument("--round", type=float, default=20.0, help="seconds of a round")
+    parser.add_argument("--quick", action="store_true",
+                        help="eight short rounds of a small load, without judging latencies: for machines that are busy")
+    parser.add_argument("--json", type=pathlib.Path, help="write the samples")
     options = parser.parse_args()
-    gateway = Gateway(options.program, options.hosts)
-    pid = gateway.process.pid
-    uris = device_uris(gateway, options.hosts)
-    stream = subprocess.Popen(
-        ["curl", "--silent", "--no-buffer", "--http2", "--cacert", gateway.ca, "--header",
-         f"authorization: bearer {gateway.bearer}", f"https://localhost:{gateway.host}/v1/apps/{APP}/events"],
-        stdout=subprocess.DEVNULL,
-    )
-    samples = []
+    if options.quick:
+        options.minutes, options.scale, options.round = 0, 0.05, 1.0
+    least = 8 if options.quick else 3
+    options.program = str(pathlib.Path(options.program).resolve())
+    gateway = Gateway(options.program, 1)
+    samples: list[dict] = []
+    reasons: list[str] = []
     try:
         end = time.monotonic() + 60 * options.minutes
-        while time.monotonic() < end:
-            answered = h2load(LOAD, uris, gateway)
-            gateway.register(str(pathlib.Path(options.program).resolve()), options.hosts)
+        while time.monotonic() < end or len(samples) < least:
+            number = len(samples)
+            report = one_round(options, gateway, number)
             now = stats(gateway)
-            samples.append((resident_kib(pid), descriptors(pid)))
-            print(f"{len(samples):4}: {answered:,} pushes answered, {now['pushes']['accepted']:,} in all,"
-                  f" resident {samples[-1][0] / 1024:,.0f} MiB, descriptors {samples[-1][1]},"
-                  f" balanced {now['pushes']['balanced']}", flush=True)
-            if not now["pushes"]["balanced"]:
-                print("the books do not balance")
-                return 1
+            pushes = next(load for load in report["loads"] if load["name"] == "pushes")
+            sample = {
+                "resident": resident_kib(gateway.process.pid), "descriptors": descriptors(gateway.process.pid),
+                "accepted": now["pushes"]["accepted"], "balanced": now["pushes"]["balanced"],
+                "p99": pushes["latencyMicroseconds"]["accepted"]["p99"] / 1000,
+                "failed": sum(load["failed"] for load in report["loads"]), "reloads": report["hosts"]["reloads"],
+            }
+            samples.append(sample)
+            what = fault(options, gateway, number)
+            print(f"{number + 1:4}: {sample['accepted']:,} pushes in all, {sample['reloads']:,} reloads, p99 {sample['p99']:.1f} ms,"
+                  f" resident {sample['resident'] / 1024:,.1f} MiB, descriptors {sample['descriptors']},"
+                  f" failed {sample['failed']}, balanced {sample['balanced']}; then {what}", flush=True)
+            if sample["failed"]:
+                reasons.append(f"round {number + 1}: {sample['failed']} operations failed: "
+                               + json.dumps([load["failures"] for load in report["loads"] if load["failures"]]))
+            if not sample["balanced"]:
+                reasons.append(f"round {number + 1}: the books do not balance")
+            if gateway.process.poll() is not None:
+                reasons.append(f"the gateway ended with {gateway.process.returncode}")
+                break
     finally:
-        stream.terminate()
-        stream.wait()
         gateway.stop()
-    # Pushes are retained up to a limit, so memory may grow by what each push takes, and by no more.
-    descriptors_grew = samples[-1][1] - samples[min(1, len(samples) - 1)][1]
-    print(f"descriptors grew by {descriptors_grew} after the first round")
-    return 1 if descriptors_grew > 8 else 0
+    if options.json:
+        options.json.write_text(json.dumps(samples, indent=2))
+    reasons += judge(samples, not options.quick)
+    for reason in reasons:
+        print(f"NOT FLAT: {reason}")
+    if not reasons:
+        latency = "" if options.quick else ", latency"
+        print(f"flat over {len(samples)} rounds: memory, descriptors{latency}; nothing failed, the books balance")
+    return 1 if reasons else 0
 
 
 if __name__ == "__main__":
