@@ -218,7 +218,7 @@ let package = Package(
             path: "Tests/Benchmarks/Transport",
             swiftSettings: settings
         ),
-        suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", nioCore, nioPosix], exclude: ["Clients"]),
+        suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", nioPosix], exclude: ["Clients"]),
         suite("TidyTests", []),
     ],
     cxxLanguageStandard: .cxx17

@@ -1,9 +1,7 @@
 import Foundation
-import NIOCore
-import NIOPosix
 import Testing
 
-/// `freshet bench` against gateways of its own, and against a server that is none.
+/// `freshet bench` against gateways of its own and of a test.
 @Suite struct BenchTests {
     private static let examples = "\(TestGateway.root)/docs/examples/bench"
 
@@ -35,15 +33,6 @@ import Testing
 
     private static func report(_ result: Command.Result) throws -> Report {
         try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
-    }
-
-    /// A port that nobody has: nghttpd cannot be asked which one it got.
-    private static func freePort() async throws -> Int {
-        let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(channel.localAddress?.port)
-        try await channel.close()
-        return port
     }
 
     private static func run(_ file: String, _ options: [String]) async throws -> Command.Result {
@@ -166,50 +155,6 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains("\"failures\":[{\"status\":400,\"reason\":\"BadDeviceToken\",\"count\":20}]"))
         await gateway.stop()
-        try FileManager.default.removeItem(atPath: folder)
-    }
-
-    @Test func `any HTTP/2 server can be loaded with pushes`() async throws {
-        let folder = try TestGateway.makeFolder()
-        let certs = try await Command.run(TestGateway.program, ["certs", "--out", "\(folder)/certs"])
-        try #require(certs.status == 0, "\(certs.errors)")
-        try "".write(toFile: "\(folder)/empty", atomically: true, encoding: .utf8)
-        let port = try await Self.freePort()
-        let server = try Command(
-            "nghttpd",
-            [
-                "-a", "127.0.0.1", "-d", folder, "\(port)", "\(folder)/certs/server.key", "\(folder)/certs/server.pem",
-            ]
-        )
-        // It says nothing when it is ready.
-        var isListening = false
-        let deadline = ContinuousClock.now + .seconds(30)
-        while !isListening, ContinuousClock.now < deadline {
-            let connected = try? await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .connect(host: "127.0.0.1", port: port).get()
-            isListening = connected != nil
-            try? await connected?.close()
-        }
-        try """
-        for: 500ms
-        connections: 2
-        streams: 20
-        path: /empty?{}
-        loads:
-          - {name: paced, send: pushes, rate: 500}
-          - {name: full, send: pushes, rate: max}
-        """.write(toFile: "\(folder)/a.yaml", atomically: true, encoding: .utf8)
-        let result = try await Self.run(
-            "\(folder)/a.yaml",
-            ["--push-port", "\(port)", "--ca", "\(folder)/certs/ca.pem"]
-        )
-        server.terminate()
-        let ended = await server.wait()
-        #expect(result.status == 0, "\(result.errors)\(ended.output)\(ended.errors)")
-        let report = try Self.report(result)
-        #expect(report.loads.map(\.failed) == [0, 0])
-        #expect(report.loads[0].answered == 250)
-        #expect(report.loads[1].answered > 100)
         try FileManager.default.removeItem(atPath: folder)
     }
 }
