@@ -18,6 +18,7 @@ struct BudgetCheck {
     init(_ schedule: RandomSchedule, policy: BudgetPolicy = .widgetkit) {
         var found: [InstanceAddress: [Charge]] = [:]
         for (reload, isPush, budget) in schedule.scene.charges {
+            guard let budget else { continue }
             let owner = policy.scope == .host ? "" : reload.instance.rawValue
             let budgetOwner = InstanceAddress(host: reload.host, instance: InstanceID(owner))
             found[budgetOwner, default: []].append(

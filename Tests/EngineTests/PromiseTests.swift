@@ -64,7 +64,9 @@ import WidgetModel
         var schedule = RandomSchedule(seed: seed)
         schedule.scene.checks = false
         var later = 0
-        for _ in 0..<60 {
+        var rounds = 0
+        while rounds < 60 || (later == 0 && rounds < 600) {
+            rounds += 1
             schedule.run(steps: 10)
             let out = RandomSchedule.hosts.flatMap { schedule.scene.engine.outstandingReloads(host: HostID($0)) }
             guard let reload = out.first(where: { $0.pushCount > 0 }) else { continue }
@@ -98,7 +100,8 @@ import WidgetModel
         }
     }
 
-    /// The same records at the same times, with pushes in between that can reload nothing and only open windows.
+    /// The same records at the same times, with pushes in between that can reload nothing and only open windows: to hosts
+    /// for which nothing waits, since with what waits they might be told now.
     private static func replay(
         _ log: [(record: Record, at: LogPosition, time: Instant)],
         lookingEvery interval: Interval
@@ -109,6 +112,12 @@ import WidgetModel
         var position = LogPosition.start
         func look(at time: Instant) throws {
             for host in RandomSchedule.hosts {
+                let instances = engine.host(HostID(host))?.instances ?? []
+                let isWaitedFor = instances.contains { instance in
+                    let address = InstanceAddress(host: HostID(host), instance: instance.id)
+                    return engine.instance(address)?.pending.isEmpty == false
+                }
+                guard !isWaitedFor else { continue }
                 looks += 1
                 let push = PushRecord(
                     id: PushID(high: 9, low: looks),

@@ -97,16 +97,15 @@ struct RandomSchedule {
             repeats.append(self.sent.contains(push))
             self.sent.append(push)
         }
-        let groups = self.deliveries.count > 1 ? self.scene.engine.outstandingTokenPushes() : []
+        let out = Set(Self.hosts.flatMap { self.scene.engine.outstandingReloads(host: HostID($0)) }.map(\.id))
         for (index, answer) in self.scene.apply(records).enumerated() {
             if case .push(_, let isRepeat) = answer, isRepeat != repeats[index] { self.wrongRepeats += 1 }
             if case .delivery(known: true) = answer, case .delivery(let report) = records[index],
                 case .refused = report.result
             {
-                self.refused.insert(report.reload)
-                // A refusal is about everything that the push brought.
-                let group = groups.first { $0.members.contains { $0.reload.id == report.reload } }
-                for member in group?.members ?? [] { self.refused.insert(member.reload.id) }
+                // A refusal is about everything that the push brought, as far as it was not answered before.
+                let group = self.scene.pushed(with: report.reload)
+                self.refused.formUnion([report.reload] + group.filter { out.contains($0) })
             }
         }
     }

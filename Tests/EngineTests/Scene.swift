@@ -22,8 +22,9 @@ struct Scene {
     private(set) var reloads: [ReloadEffect] = []
     /// Everything given out so far, in order.
     private(set) var effects: [Effect] = []
-    /// For each charged reload, whether pushes' share pays for it, and the budget right after it was issued.
-    private(set) var charges: [(reload: ReloadEffect, isPush: Bool, budget: BudgetView)] = []
+    /// For each charged reload, whether pushes' share pays for it, and the budget after the entry that issued it; nil if
+    /// the same entry has removed the instance.
+    private(set) var charges: [(reload: ReloadEffect, isPush: Bool, budget: BudgetView?)] = []
     private var pushes: UInt64 = 0
     /// Whether every record is followed by a check of the invariants.
     var checks = true
@@ -121,9 +122,9 @@ struct Scene {
         self.effects += self.output.effects
         for (reload, collateral) in self.output.effects.flatMap(Self.members) {
             self.reloads.append(reload)
-            if reload.isCharged, collateral != .over, let view = self.engine.instance(reload.id.instance) {
+            if reload.isCharged, collateral != .over {
                 let isPush = collateral == .conforming || reload.causes == ReloadCauses(.push)
-                self.charges.append((reload, isPush, view.budget))
+                self.charges.append((reload, isPush, self.engine.instance(reload.id.instance)?.budget))
             }
         }
         if self.checks {
@@ -148,6 +149,14 @@ struct Scene {
         self.output.effects.compactMap { effect in
             if case .push(let push) = effect { push } else { nil }
         }
+    }
+
+    /// The reloads that one push to a token brought, of which this is one; none if it came by itself.
+    func pushed(with reload: ReloadID) -> [ReloadID] {
+        for case .push(let push) in self.effects where push.members.contains(where: { $0.reload.id == reload }) {
+            return push.members.map(\.reload.id)
+        }
+        return []
     }
 
     /// The reloads of an effect, each with what it is to the push that brings it.
