@@ -61,6 +61,11 @@ extension Engine {
         for instance in live {
             self.instances[instance].isHostDriven = isHostDriven
             guard isHostDriven else { continue }
+            let last = self.instances[instance].lastReload
+            // What the same entry issued, by the delivery before, counts as the one push of an instant.
+            if last != ReloadTable.none, self.reloads[last].position == self.position {
+                self.hosts[host].pushedAt = self.now
+            }
             self.instances[instance].heldUntil = .min
             let own = self.instances[instance].waiting.subtracting(ReloadCauses(.appRequest))
             self.instances[instance].waiting.subtract(own)
