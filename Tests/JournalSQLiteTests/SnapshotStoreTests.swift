@@ -183,10 +183,11 @@ import WidgetModel
         let only = try journal.commit(output(through: try #require(first).rawValue), expected: nil, to: PartitionID(1))
             .get()
         for _ in 0..<30 { _ = try journal.append(String(repeating: "x", count: 2_000), to: PartitionID(0)).get() }
-        let count = try self.files().count
         let bounds = [LogPosition(30), LogPosition(1)]
         #expect(try journal.trim(through: bounds, loggedBefore: Instant(seconds: 2_000)) == 0)
         _ = try journal.commit(output(through: 1), expected: only, to: PartitionID(1)).get()
+        // The writer may have begun another file for it.
+        let count = try self.files().count
         #expect(try journal.trim(through: bounds, loggedBefore: Instant(seconds: 2_000)) == count - 2)
         #expect(try journal.lastOutput(PartitionID(1))?.record.through == LogPosition(1))
     }
