@@ -288,8 +288,9 @@ extension LoadDriver: LoadConnectionOwner {
     }
 
     func connectionReadCompleted(_ connection: LoadConnection) {
-        // Only who has waited for answers can do something with them.
-        if self.lanes.contains(where: { $0.held != nil || $0.saturating != nil }) { self.pump() }
+        // Only who has waited for answers can do something with them: a lane that is held back, or the end of the run.
+        let isWaitedFor = self.lanes.contains { $0.held != nil || $0.saturating != nil }
+        if isWaitedFor || MonotonicTime.now >= self.end { self.pump() }
     }
 
     func connectionClosed(_ connection: LoadConnection, _ waiting: [Exchange], _ reason: String) {
