@@ -81,7 +81,9 @@ import Testing
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for index in 0..<50 {
                     group.addTask {
-                        try await client.send(HTTPClientRequest(method: "GET", path: "/\(index)")).status
+                        try await client.send(
+                            HTTPClientRequest(method: "GET", path: "/\(index)", timeout: .minutes(10))
+                        ).status
                     }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -115,7 +117,7 @@ import Testing
             let client = try await server.client()
             await client.close()
             let error = await #expect(throws: HTTPTransportError.self) {
-                _ = try await client.send(HTTPClientRequest(method: "GET", path: "/"))
+                _ = try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
             }
             #expect(error?.code == .connectionClosed)
             #expect(error?.isUnprocessed == true)

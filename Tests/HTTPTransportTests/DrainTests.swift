@@ -14,7 +14,7 @@ import Testing
         }
         try await TestServer.with(respond: respond) { server in
             let client = try await server.client()
-            async let response = client.send(HTTPClientRequest(method: "GET", path: "/"))
+            async let response = client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
             await began.wait()
             async let drained: Void = server.server.drain(within: .seconds(30))
             // The GOAWAY has arrived when the client is no longer usable.
@@ -22,7 +22,7 @@ import Testing
                 await Task.yield()
             }
             let error = await #expect(throws: HTTPTransportError.self) {
-                _ = try await client.send(HTTPClientRequest(method: "GET", path: "/"))
+                _ = try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
             }
             #expect(error?.code == .goAway(.noError))
             #expect(error?.isUnprocessed == true)
@@ -43,7 +43,9 @@ import Testing
         }
         try await TestServer.with(respond: respond) { server in
             let client = try await server.client()
-            let request = Task { try await client.send(HTTPClientRequest(method: "GET", path: "/")) }
+            let request = Task {
+                try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
+            }
             await began.wait()
             await server.server.drain(within: .milliseconds(50))
             await #expect(throws: HTTPTransportError.self) { _ = try await request.value }

@@ -11,7 +11,7 @@ import Testing
         try await TestServer.with { server in
             let client = try await server.client()
             let response = try await client.send(
-                HTTPClientRequest(method: "POST", path: "/a%2Fb/c?x=1", body: [1, 2, 3])
+                HTTPClientRequest(method: "POST", path: "/a%2Fb/c?x=1", body: [1, 2, 3], timeout: .minutes(10))
             )
             #expect(response.status == 200)
             #expect(response.text == "http2 POST a/b|c 3")
@@ -48,7 +48,10 @@ import Testing
             await #expect(throws: HTTPTransportError.self) { _ = try await server.client() }
             // The connection that was here keeps what it began with.
             for client in [early, late] {
-                #expect(try await client.send(HTTPClientRequest(method: "GET", path: "/")).status == 200)
+                #expect(
+                    try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10))).status
+                        == 200
+                )
                 await client.close()
             }
         }
@@ -62,7 +65,7 @@ import Testing
                     group.addTask {
                         let body = [UInt8](repeating: 0x61, count: index % 7)
                         let response = try await client.send(
-                            HTTPClientRequest(method: "PUT", path: "/\(index)", body: body)
+                            HTTPClientRequest(method: "PUT", path: "/\(index)", body: body, timeout: .minutes(10))
                         )
                         return response.text == "http2 PUT \(index) \(index % 7)" ? 1 : 0
                     }
@@ -100,7 +103,7 @@ import Testing
     @Test func `HEAD has the length and no body`() async throws {
         try await TestServer.with { server in
             let client = try await server.client()
-            let response = try await client.send(HTTPClientRequest(method: "HEAD", path: "/"))
+            let response = try await client.send(HTTPClientRequest(method: "HEAD", path: "/", timeout: .minutes(10)))
             #expect(response.headers["content-length"] == "13")
             #expect(response.body == [])
             await client.close()
@@ -121,7 +124,7 @@ import Testing
                     tls: try certificates.clientContext(identity: identity),
                     on: server.group
                 )
-                let response = try await client.send(HTTPClientRequest(method: "GET", path: "/"))
+                let response = try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
                 #expect(response.headers["x-certificate"] == name)
                 await client.close()
             }
@@ -141,7 +144,7 @@ import Testing
         }
         try await TestServer.with(respond: respond) { server in
             let client = try await server.client()
-            let response = try await client.send(HTTPClientRequest(method: "GET", path: "/"))
+            let response = try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
             #expect(response.body == (0..<200).flatMap { [UInt8](repeating: UInt8($0), count: 10_000) })
             await client.close()
         }
@@ -161,7 +164,9 @@ import Testing
         }
         try await TestServer.with(respond: respond) { server in
             let client = try await server.client()
-            let request = Task { try await client.send(HTTPClientRequest(method: "GET", path: "/")) }
+            let request = Task {
+                try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
+            }
             await began.wait()
             request.cancel()
             // Only the cancellation of the server's task opens this gate.
@@ -195,7 +200,7 @@ import Testing
             configuration.responseBodyBytesMax = 1_000_000
             let client = try await server.client(configuration)
             let error = await #expect(throws: HTTPTransportError.self) {
-                _ = try await client.send(HTTPClientRequest(method: "GET", path: "/"))
+                _ = try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
             }
             #expect(error?.code == .responseTooLarge)
             await threw.wait()
@@ -207,7 +212,9 @@ import Testing
         try await TestServer.with({ $0.connectionsMax = 1 }) { server in
             let client = try await server.client()
             await #expect(throws: HTTPTransportError.self) { _ = try await server.client() }
-            #expect(try await client.send(HTTPClientRequest(method: "GET", path: "/")).status == 200)
+            #expect(
+                try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10))).status == 200
+            )
             let counters = await server.server.counters()
             #expect(counters.connectionsRefused == 1)
             await client.close()
