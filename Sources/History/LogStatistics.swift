@@ -87,8 +87,8 @@ package struct LogStatistics: Sendable {
     }
 
     /// Kinds of which there is a record, in the order of their tags.
-    package var byKind: [(kind: RecordGlance.Kind, count: Count)] {
-        RecordGlance.Kind.allCases.map { ($0, self.kinds[Int($0.rawValue)]) }.filter { $0.1.records > 0 }
+    package var byKind: [(kind: Record.Tag, count: Count)] {
+        Record.Tag.allCases.map { ($0, self.kinds[Int($0.rawValue)]) }.filter { $0.1.records > 0 }
     }
 
     /// The apps that records name, or whose hosts they are about, by bundle id.

@@ -21,7 +21,7 @@ package enum Record: Hashable, Sendable {
     /// Nothing but the passing of time: the owner appends one when ``Engine/nextTimer`` is due.
     case tick
 
-    enum Tag: UInt8 {
+    package enum Tag: UInt8, Hashable, Sendable, CaseIterable {
         case settings = 0
         case push = 1
         case register = 2
@@ -32,8 +32,10 @@ package enum Record: Hashable, Sendable {
         case appReload = 7
         case tick = 8
         case invalidate = 9
-        case order = 32
         case channel = 16
+        case order = 32
+
+        package var name: String { String(describing: self) }
     }
 
     package func encode(into writer: inout ByteWriter) {

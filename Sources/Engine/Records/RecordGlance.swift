@@ -2,24 +2,6 @@ package import WidgetModel
 
 /// What a record is and whom it is about, read from its first bytes alone: for whoever looks for few records among many.
 package struct RecordGlance: Hashable, Sendable {
-    /// Raw values are the records' tags.
-    package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
-        case settings = 0
-        case push = 1
-        case register = 2
-        case unregister = 3
-        case signal = 4
-        case timeline = 5
-        case delivery = 6
-        case appReload = 7
-        case tick = 8
-        case invalidate = 9
-        case channel = 16
-        case order = 32
-
-        package var name: String { String(describing: self) }
-    }
-
     package enum Subject: Hashable, Sendable {
         /// It may concern any host.
         case anybody
@@ -29,7 +11,7 @@ package struct RecordGlance: Hashable, Sendable {
         case nobody
     }
 
-    package let kind: Kind
+    package let kind: Record.Tag
     package let subject: Subject
     /// Where the bundle id of the app is that the record names, nil if it names none.
     package private(set) var app: Range<Int>?
@@ -41,7 +23,7 @@ package struct RecordGlance: Hashable, Sendable {
     ///   - range: Where the record is in them, without its length prefix.
     /// - Throws: If the bytes are no record of a kind that this engine knows.
     package init(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) {
-        guard let first = range.first, let kind = Kind(rawValue: bytes[first]) else {
+        guard let first = range.first, let kind = Record.Tag(rawValue: bytes[first]) else {
             throw .invalid(offset: range.lowerBound)
         }
         self.kind = kind
