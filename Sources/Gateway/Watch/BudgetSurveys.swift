@@ -72,7 +72,8 @@ package actor BudgetSurveys {
     }
 
     private func walk() async throws(Problem) -> Survey {
-        if self.isWalking {
+        // Again and again: of several who waited for a walk that failed, one walks next.
+        while self.isWalking {
             await withCheckedContinuation { self.waiting.append($0) }
             if let last = self.last { return last }
         }
