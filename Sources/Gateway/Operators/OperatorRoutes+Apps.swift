@@ -127,7 +127,7 @@ extension OperatorRoutes {
                             ("partition", .count(number)),
                             ("applied", .unsigned(progress.applied.rawValue)),
                             ("announced", .unsigned(progress.announced.rawValue)),
-                            ("lag", .unsigned(progress.announced.rawValue - progress.applied.rawValue)),
+                            ("lag", .unsigned(progress.lag)),
                             ("uncommittedEffects", .count(progress.uncommittedEffects)),
                             ("failed", .bool(progress.hasFailed)),
                             ("time", .instant(stats.time)),

@@ -86,17 +86,11 @@ extension OperatorRoutes {
 
     private func addEngine(_ text: inout PrometheusText) async throws(Problem) {
         let views = try await self.log.askAll { $0.stats() }
-        func sum(_ member: KeyPath<EngineStats, Int>) -> Int { views.reduce(0) { $0 + $1[keyPath: member] } }
-        var outcomes = OutcomeCounts()
-        var freshness = Freshness()
-        for view in views {
-            outcomes += view.outcomes
-            freshness += view.freshness
-        }
-        text.add("freshet_hosts", .gauge, "Hosts registered.", sum(\.hosts))
-        text.add("freshet_instances", .gauge, "Widget instances registered.", sum(\.instances))
-        text.add("freshet_instances_orphaned", .gauge, "Instances that fit no schema.", sum(\.orphanedInstances))
-        text.add("freshet_matches_total", .counter, "Instances that pushes matched.", sum(\.matched))
+        let (outcomes, freshness) = (views.outcomes, views.freshness)
+        text.add("freshet_hosts", .gauge, "Hosts registered.", views.sum(\.hosts))
+        text.add("freshet_instances", .gauge, "Widget instances registered.", views.sum(\.instances))
+        text.add("freshet_instances_orphaned", .gauge, "Instances that fit no schema.", views.sum(\.orphanedInstances))
+        text.add("freshet_matches_total", .counter, "Instances that pushes matched.", views.sum(\.matched))
         text.add(
             "freshet_outcomes_total",
             .counter,
@@ -118,29 +112,40 @@ extension OperatorRoutes {
             .counter,
             "Reloads issued by cause; one with several counts for each.",
             by: "cause",
-            ReloadCause.allCases.map { cause in
-                (cause.name, views.reduce(0) { $0 + $1.reloadsByCause[Int(cause.rawValue)] })
-            }
+            views.reloadsByCause
         )
-        text.add("freshet_reloads_charged_total", .counter, "Reloads that budgets paid for.", sum(\.reloadsCharged))
+        text.add(
+            "freshet_reloads_charged_total",
+            .counter,
+            "Reloads that budgets paid for.",
+            views.sum(\.reloadsCharged)
+        )
         text.add(
             "freshet_reloads_exempt_total",
             .counter,
             "Reloads not charged, by exemption.",
             by: "exemption",
-            Exemption.allCases.map { exemption in
-                (exemption.name, views.reduce(0) { $0 + $1.reloadsExempt[Int(exemption.rawValue)] })
-            }
+            views.reloadsByExemption
         )
-        text.add("freshet_reloads_observed_total", .counter, "Reloads hosts did by themselves.", sum(\.reloadsObserved))
+        text.add(
+            "freshet_reloads_observed_total",
+            .counter,
+            "Reloads hosts did by themselves.",
+            views.sum(\.reloadsObserved)
+        )
         text.add(
             "freshet_collateral_total",
             .counter,
             "Reloads that pushes to shared tokens brought to other widgets.",
             by: "budget",
-            [("within", sum(\.reloadsCollateral)), ("beyond", sum(\.reloadsCollateralOver))]
+            [("within", views.sum(\.reloadsCollateral)), ("beyond", views.sum(\.reloadsCollateralOver))]
         )
-        text.add("freshet_reloads_outstanding", .gauge, "Reloads out and not acknowledged.", sum(\.reloadsOutstanding))
+        text.add(
+            "freshet_reloads_outstanding",
+            .gauge,
+            "Reloads out and not acknowledged.",
+            views.sum(\.reloadsOutstanding)
+        )
         let bounds: [Double] = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
         text.histogram(
             "freshet_freshness_seconds",
@@ -158,7 +163,7 @@ extension OperatorRoutes {
             .gauge,
             "Entries that are logged and not applied yet.",
             by: "partition",
-            rows { Int($0.announced.rawValue - $0.applied.rawValue) }
+            rows { Int($0.lag) }
         )
         text.add(
             "freshet_log_applied_position",

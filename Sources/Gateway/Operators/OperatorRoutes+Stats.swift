@@ -7,10 +7,9 @@ extension OperatorRoutes {
     /// `GET /v1/stats`: totals over all partitions, with the time and positions they were read at.
     func stats() async throws(Problem) -> JSONValue {
         let views = try await self.log.askAll { $0.stats() }
-        var outcomes = OutcomeCounts()
-        for view in views { outcomes += view.outcomes }
+        let outcomes = views.outcomes
         let final = PushOutcome.allCases.filter(\.isFinal).reduce(0) { $0 + outcomes[$1] }
-        let matched = Self.sum(views, \.matched)
+        let matched = views.sum(\.matched)
         let progress = await self.log.progress()
         return JSONValue.object(of: [
             ("asOf", .instant(self.clock.now())),
@@ -24,7 +23,7 @@ extension OperatorRoutes {
                         JSONValue.object(of: [
                             ("partition", .count(Int(progress.partition.rawValue))),
                             ("applied", .unsigned(progress.applied.rawValue)),
-                            ("lag", .unsigned(progress.announced.rawValue - progress.applied.rawValue)),
+                            ("lag", .unsigned(progress.lag)),
                             ("failed", .bool(progress.hasFailed)),
                         ])
                     }
@@ -34,10 +33,10 @@ extension OperatorRoutes {
             (
                 "pushes",
                 JSONValue.object(of: [
-                    ("accepted", .count(Self.sum(views, \.pushesAccepted))),
-                    ("repeated", .count(Self.sum(views, \.pushesRepeated))),
-                    ("retained", .count(Self.sum(views, \.pushesRetained))),
-                    ("incomplete", .count(Self.sum(views, \.pushesIncomplete))),
+                    ("accepted", .count(views.sum(\.pushesAccepted))),
+                    ("repeated", .count(views.sum(\.pushesRepeated))),
+                    ("retained", .count(views.sum(\.pushesRetained))),
+                    ("incomplete", .count(views.sum(\.pushesIncomplete))),
                     ("matched", .count(matched)),
                     ("outcomes", Views.outcomes(outcomes)),
                     ("final", .count(final)),
@@ -86,20 +85,16 @@ extension OperatorRoutes {
         ])
     }
 
-    private static func sum(_ views: [EngineStats], _ member: KeyPath<EngineStats, Int>) -> Int {
-        views.reduce(0) { $0 + $1[keyPath: member] }
-    }
-
     private static func registry(_ views: [EngineStats]) -> JSONValue {
         JSONValue.object(of: [
-            ("hosts", .count(Self.sum(views, \.hosts))),
-            ("instances", .count(Self.sum(views, \.instances))),
-            ("pushEnabled", .count(Self.sum(views, \.pushEnabledInstances))),
-            ("orphaned", .count(Self.sum(views, \.orphanedInstances))),
-            ("tombstones", .count(Self.sum(views, \.tombstones))),
-            ("tokens", .count(Self.sum(views, \.tokens))),
-            ("removedTokens", .count(Self.sum(views, \.removedTokens))),
-            ("channels", .count(Self.sum(views, \.channels))),
+            ("hosts", .count(views.sum(\.hosts))),
+            ("instances", .count(views.sum(\.instances))),
+            ("pushEnabled", .count(views.sum(\.pushEnabledInstances))),
+            ("orphaned", .count(views.sum(\.orphanedInstances))),
+            ("tombstones", .count(views.sum(\.tombstones))),
+            ("tokens", .count(views.sum(\.tokens))),
+            ("removedTokens", .count(views.sum(\.removedTokens))),
+            ("channels", .count(views.sum(\.channels))),
         ])
     }
 
@@ -107,36 +102,28 @@ extension OperatorRoutes {
         _ views: [EngineStats],
         _ recent: (length: Interval, freshness: Freshness)?
     ) -> JSONValue {
-        let causes = ReloadCause.allCases.map { cause in
-            (cause.name, views.reduce(0) { $0 + $1.reloadsByCause[Int(cause.rawValue)] })
-        }
-        let exemptions = Exemption.allCases.map { exemption in
-            (exemption.name, views.reduce(0) { $0 + $1.reloadsExempt[Int(exemption.rawValue)] })
-        }
-        return JSONValue.object(of: [
-            ("issued", .count(Self.sum(views, \.reloadsIssued))),
-            ("charged", .count(Self.sum(views, \.reloadsCharged))),
-            ("outstanding", .count(Self.sum(views, \.reloadsOutstanding))),
-            ("acknowledged", .count(Self.sum(views, \.reloadsAcknowledged))),
-            ("refused", .count(Self.sum(views, \.reloadsRefused))),
-            ("unacknowledged", .count(Self.sum(views, \.reloadsUnacknowledged))),
-            ("observed", .count(Self.sum(views, \.reloadsObserved))),
-            ("freshness", Self.freshness(views, recent)),
-            ("collateral", .count(Self.sum(views, \.reloadsCollateral))),
-            ("collateralOver", .count(Self.sum(views, \.reloadsCollateralOver))),
-            ("tokenPushes", .count(Self.sum(views, \.tokenPushes))),
-            ("byCause", Self.nonzero(causes)),
-            ("exempt", Self.nonzero(exemptions)),
+        JSONValue.object(of: [
+            ("issued", .count(views.sum(\.reloadsIssued))),
+            ("charged", .count(views.sum(\.reloadsCharged))),
+            ("outstanding", .count(views.sum(\.reloadsOutstanding))),
+            ("acknowledged", .count(views.sum(\.reloadsAcknowledged))),
+            ("refused", .count(views.sum(\.reloadsRefused))),
+            ("unacknowledged", .count(views.sum(\.reloadsUnacknowledged))),
+            ("observed", .count(views.sum(\.reloadsObserved))),
+            ("freshness", Self.freshness(views.freshness, recent)),
+            ("collateral", .count(views.sum(\.reloadsCollateral))),
+            ("collateralOver", .count(views.sum(\.reloadsCollateralOver))),
+            ("tokenPushes", .count(views.sum(\.tokenPushes))),
+            ("byCause", Self.nonzero(views.reloadsByCause)),
+            ("exempt", Self.nonzero(views.reloadsByExemption)),
         ])
     }
 
     /// How old news was when hosts said that they show it: ever, and in the last minutes.
     private static func freshness(
-        _ views: [EngineStats],
+        _ all: Freshness,
         _ recent: (length: Interval, freshness: Freshness)?
     ) -> JSONValue {
-        var all = Freshness()
-        for view in views { all += view.freshness }
         let last = recent.map { recent in
             JSONValue.object(
                 of: [("seconds", .int(recent.length.milliseconds / 1000))] + Self.quantiles(recent.freshness)

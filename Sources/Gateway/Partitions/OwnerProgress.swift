@@ -9,6 +9,9 @@ package struct OwnerProgress: Hashable, Sendable {
     /// Bytes of the entries that were applied since the start.
     package let appliedBytes: Int
     package let hasFailed: Bool
+
+    /// Entries that are logged and not applied yet.
+    package var lag: UInt64 { self.announced.rawValue - self.applied.rawValue }
 }
 
 /// What an owner has committed of its state: how far, and the engine's hash there.

@@ -56,13 +56,11 @@ package final class GatewayWatch: Sendable {
     package func totals() async throws(Problem) -> GatewayTotals {
         let views = try await self.log.askAll { $0.stats() }
         var totals = GatewayTotals(at: self.clock.now())
-        for view in views {
-            totals.matched += view.matched
-            totals.outcomes += view.outcomes
-            totals.reloadsIssued += view.reloadsIssued
-            totals.policyReloads += view.reloadsByCause[Int(ReloadCause.policy.rawValue)]
-            totals.freshness += view.freshness
-        }
+        totals.matched = views.sum(\.matched)
+        totals.outcomes = views.outcomes
+        totals.reloadsIssued = views.sum(\.reloadsIssued)
+        totals.policyReloads = views.reloads(of: .policy)
+        totals.freshness = views.freshness
         totals.accepted = self.counters.accepted
         totals.rejected = self.counters.rejected.reduce(0) { $0 + $1.1 }
         totals.unavailable = self.counters.unavailable
@@ -70,7 +68,7 @@ package final class GatewayWatch: Sendable {
         totals.rateLimited = limited[.app] + limited[.key] + limited[.token]
         totals.backlogFull = limited.backlogFull
         totals.inFlight = self.senderLimits.backlog.count
-        totals.lag = await self.log.progress().reduce(0) { $0 + Int($1.announced.rawValue - $1.applied.rawValue) }
+        totals.lag = await self.log.progress().reduce(0) { $0 + Int($1.lag) }
         totals.reloadsNotShown = self.feed.reloadsNotShown
         return totals
     }
