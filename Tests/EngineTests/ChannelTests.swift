@@ -91,15 +91,7 @@ import WidgetModel
         var again = Engine(partition: PartitionID(0), partitions: 1, seed: seed)
         var output = EngineOutput()
         for entry in scene.log {
-            let bytes = entry.record.bytes
-            try again.apply(
-                bytes,
-                in: 0..<bytes.count,
-                recordIndex: 0,
-                at: entry.at,
-                logTime: entry.time,
-                into: &output
-            )
+            try again.apply(entry, into: &output)
         }
         #expect(again.stateDigest() == scene.engine.stateDigest(), "seed \(seed)")
         #expect(again.runningHash == scene.engine.runningHash, "seed \(seed)")

@@ -127,7 +127,7 @@ import WidgetModel
                     expiration: 1,
                     target: .host(HostID(host), nil)
                 )
-                try Self.apply((.push(push), position, time), to: &engine, &output)
+                try engine.apply((.push(push), position, time), into: &output)
             }
         }
         var next = (log.first?.time ?? .epoch) + interval
@@ -136,7 +136,7 @@ import WidgetModel
                 try look(at: next)
                 next = next + interval
             }
-            try Self.apply(entry, to: &engine, &output)
+            try engine.apply(entry, into: &output)
             position = entry.at
         }
         try look(at: engine.time)
@@ -154,33 +154,17 @@ import WidgetModel
         var whole = Engine(partition: PartitionID(0), partitions: 1, seed: 1)
         var output = EngineOutput()
         for (index, entry) in log.enumerated() {
-            try Self.apply(entry, to: &whole, &output)
+            try whole.apply(entry, into: &output)
             guard cuts.contains(index) else { continue }
             // A new process reads the log from its beginning, up to where the other one was.
             var fresh = Engine(partition: PartitionID(0), partitions: 1, seed: UInt64(index) + 2)
             var again = EngineOutput()
-            for entry in log[...index] { try Self.apply(entry, to: &fresh, &again) }
+            for entry in log[...index] { try fresh.apply(entry, into: &again) }
             #expect(fresh.runningHash == whole.runningHash, "seed \(seed), entry \(index)")
             #expect(fresh.stateDigest() == whole.stateDigest(), "seed \(seed), entry \(index)")
             #expect(again.effects == output.effects, "seed \(seed), entry \(index)")
             #expect(fresh.nextTimer == whole.nextTimer, "seed \(seed), entry \(index)")
             whole = fresh
         }
-    }
-
-    private static func apply(
-        _ entry: (record: Record, at: LogPosition, time: Instant),
-        to engine: inout Engine,
-        _ output: inout EngineOutput
-    ) throws {
-        let bytes = entry.record.bytes
-        try engine.apply(
-            bytes,
-            in: 0..<bytes.count,
-            recordIndex: 0,
-            at: entry.at,
-            logTime: entry.time,
-            into: &output
-        )
     }
 }

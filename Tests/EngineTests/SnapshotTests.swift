@@ -70,24 +70,9 @@ import WidgetModel
         let count = schedule.scene.log.count
         schedule.run(steps: 150)
         for entry in schedule.scene.log[count...] {
-            let bytes = entry.record.bytes
             var outputs = [EngineOutput(), EngineOutput()]
-            try written.apply(
-                bytes,
-                in: 0..<bytes.count,
-                recordIndex: 0,
-                at: entry.at,
-                logTime: entry.time,
-                into: &outputs[0]
-            )
-            try read.apply(
-                bytes,
-                in: 0..<bytes.count,
-                recordIndex: 0,
-                at: entry.at,
-                logTime: entry.time,
-                into: &outputs[1]
-            )
+            try written.apply(entry, into: &outputs[0])
+            try read.apply(entry, into: &outputs[1])
             #expect(outputs[0] == outputs[1], "seed \(seed), position \(entry.at)")
         }
         #expect(read.runningHash == schedule.scene.engine.runningHash, "seed \(seed)")
@@ -114,15 +99,7 @@ import WidgetModel
         var fromLog: [DeviceToken: DirectoryChange] = [:]
         for entry in schedule.scene.log {
             var output = EngineOutput()
-            let bytes = entry.record.bytes
-            try replayed.apply(
-                bytes,
-                in: 0..<bytes.count,
-                recordIndex: 0,
-                at: entry.at,
-                logTime: entry.time,
-                into: &output
-            )
+            try replayed.apply(entry, into: &output)
             taken(output.directory, into: &fromLog)
         }
         var fromState: [DeviceToken: DirectoryChange] = [:]
