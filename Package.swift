@@ -79,7 +79,7 @@ let package = Package(
         product("JournalSQLite", ["CSQLite", "Journaling", "WidgetModel"]),
 
         // The dashboard page: its files become part of the program, so that it is whole wherever it is run.
-        .target(name: "DashboardPage", resources: [.embedInCode("Page")], swiftSettings: settings),
+        .target(name: "DashboardPage", exclude: ["Page"], swiftSettings: settings, plugins: ["EmbedText"]),
 
         // Composition, and the program.
         product(
@@ -100,7 +100,7 @@ let package = Package(
             ],
             plugins: ["EmbedText"]
         ),
-        // Makes a constant of docs/openapi.yaml.
+        // Makes constants of text files.
         .plugin(name: "EmbedText", capability: .buildTool()),
         product(
             "LoadGenerator",

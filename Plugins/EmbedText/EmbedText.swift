@@ -1,22 +1,39 @@
 import Foundation
 import PackagePlugin
 
-/// Makes a Swift constant of `docs/openapi.yaml`, so that the installed program can serve it without a file beside it.
+/// Makes Swift constants of text files, so that the installed program can serve them without a file beside it: for a
+/// target with a folder `Page` of what is in it, for any other of `docs/openapi.yaml`.
 ///
-/// As a string literal: an array of bytes, which SwiftPM's own embedding makes, takes the compiler a second for 5 KB.
+/// As string literals: arrays of bytes, which SwiftPM's own embedding makes, take the compiler a second for 5 KB. The
+/// constant of `main.js` is `EmbeddedText.main_js`.
 @main struct EmbedText: BuildToolPlugin {
+    private static let script = """
+        out="$1"; shift
+        {
+            printf 'enum EmbeddedText {\\n'
+            for file; do
+                printf '    static let %s = #\"\"\"\\n' "$(basename "$file" | tr '.-' '__')"
+                cat "$file"
+                printf '\\n\"\"\"#\\n'
+            done
+            printf '}\\n'
+        } > "$out"
+        """
+
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
-        let input = context.package.directoryURL.appending(path: "docs/openapi.yaml")
-        let output = context.pluginWorkDirectoryURL.appending(path: "OpenAPIText.swift")
-        let script = """
-            { printf 'enum OpenAPIText {\\n    static let yaml = #\"\"\"\\n'; cat "$1"; printf '\"\"\"#\\n}\\n'; } > "$2"
-            """
+        let page = target.directoryURL.appending(path: "Page")
+        var inputs = [context.package.directoryURL.appending(path: "docs/openapi.yaml")]
+        if FileManager.default.fileExists(atPath: page.path()) {
+            inputs = try FileManager.default.contentsOfDirectory(at: page, includingPropertiesForKeys: nil)
+                .sorted { $0.path() < $1.path() }
+        }
+        let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedText.swift")
         return [
             .buildCommand(
-                displayName: "Embedding docs/openapi.yaml",
+                displayName: "Embedding \(inputs.map(\.lastPathComponent).joined(separator: ", "))",
                 executable: URL(filePath: "/bin/sh"),
-                arguments: ["-c", script, "sh", input.path(), output.path()],
-                inputFiles: [input],
+                arguments: ["-c", Self.script, "sh", output.path()] + inputs.map { $0.path() },
+                inputFiles: inputs,
                 outputFiles: [output]
             )
         ]

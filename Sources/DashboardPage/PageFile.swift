@@ -10,37 +10,41 @@ package struct PageFile: Sendable {
         self.bytes = bytes
     }
 
+    private init(_ name: String, _ contentType: String, _ text: String) {
+        self.init(name: name, contentType: contentType, bytes: Array(text.utf8))
+    }
+
     /// A module of the page.
-    static func script(_ name: String, _ bytes: [UInt8]) -> PageFile {
-        PageFile(name: name, contentType: "text/javascript; charset=utf-8", bytes: bytes)
+    private static func script(_ name: String, _ text: String) -> PageFile {
+        PageFile(name, "text/javascript; charset=utf-8", text)
     }
 
     /// The page itself. `@files@`, `@chart@` and `@token@` stand where the gateway writes where the other files are,
     /// whether there is a chart library, and whether operators need a token.
     package static var index: PageFile {
-        PageFile(name: "index.html", contentType: "text/html; charset=utf-8", bytes: PackageResources.index_html)
+        PageFile("index.html", "text/html; charset=utf-8", EmbeddedText.index_html)
     }
 
     /// What the page loads, but for the chart library, which is not ours.
     package static var all: [PageFile] {
         [
-            PageFile(name: "style.css", contentType: "text/css; charset=utf-8", bytes: PackageResources.style_css),
-            PageFile(name: "icon.svg", contentType: "image/svg+xml", bytes: PackageResources.icon_svg),
-            .script("main.js", PackageResources.main_js),
-            .script("gateway.js", PackageResources.gateway_js),
-            .script("elements.js", PackageResources.elements_js),
-            .script("numbers.js", PackageResources.numbers_js),
-            .script("charts.js", PackageResources.charts_js),
-            .script("advice.js", PackageResources.advice_js),
-            .script("now.js", PackageResources.now_js),
-            .script("budget.js", PackageResources.budget_js),
-            .script("instance.js", PackageResources.instance_js),
-            .script("push.js", PackageResources.push_js),
-            .script("senders.js", PackageResources.senders_js),
-            .script("upstreams.js", PackageResources.upstreams_js),
-            .script("hosts.js", PackageResources.hosts_js),
-            .script("herd.js", PackageResources.herd_js),
-            .script("system.js", PackageResources.system_js),
+            PageFile("style.css", "text/css; charset=utf-8", EmbeddedText.style_css),
+            PageFile("icon.svg", "image/svg+xml", EmbeddedText.icon_svg),
+            .script("main.js", EmbeddedText.main_js),
+            .script("gateway.js", EmbeddedText.gateway_js),
+            .script("elements.js", EmbeddedText.elements_js),
+            .script("numbers.js", EmbeddedText.numbers_js),
+            .script("charts.js", EmbeddedText.charts_js),
+            .script("advice.js", EmbeddedText.advice_js),
+            .script("now.js", EmbeddedText.now_js),
+            .script("budget.js", EmbeddedText.budget_js),
+            .script("instance.js", EmbeddedText.instance_js),
+            .script("push.js", EmbeddedText.push_js),
+            .script("senders.js", EmbeddedText.senders_js),
+            .script("upstreams.js", EmbeddedText.upstreams_js),
+            .script("hosts.js", EmbeddedText.hosts_js),
+            .script("herd.js", EmbeddedText.herd_js),
+            .script("system.js", EmbeddedText.system_js),
         ]
     }
 }

@@ -148,7 +148,7 @@ package struct OperatorRoutes: Sendable {
             return HTTPResponse(
                 status: 200,
                 headers: ["content-type": "application/yaml; charset=utf-8"],
-                text: OpenAPIText.yaml
+                text: EmbeddedText.openapi_yaml
             )
         case "session": return try self.session(request)
         case "apps": return try await self.appList()
