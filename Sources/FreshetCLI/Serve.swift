@@ -34,7 +34,9 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try self.options.load()
-        let logger = Self.logger(configuration.log)
+        let logs = Self.logs(configuration.log)
+        defer { logs.finish() }
+        let logger = logs.logger(.gateway)
         let movable = self.movableClock ? MovableClock() : nil
         let clock = movable?.makeLogClock() ?? LogClock()
         let journal = try self.journal(configuration, clock, logger)
@@ -47,7 +49,7 @@ struct Serve: AsyncParsableCommand {
             history: self.history(configuration),
             clock: clock,
             movableClock: movable,
-            logger: logger,
+            logs: logs,
             source: { [options = self.options] in try options.read() }
         )
         let group = ServiceGroup(
@@ -103,16 +105,11 @@ struct Serve: AsyncParsableCommand {
         return { try LogDirectory(path: directory) }
     }
 
-    private static func logger(_ log: GatewayConfiguration.Log) -> Logger {
-        let level = Logger.Level(rawValue: log.level.rawValue) ?? .info
-        switch log.format {
-        case .json:
-            return Logger(label: "freshet") { JSONLogHandler(label: $0, level: level) }
-        case .human:
-            return Logger(label: "freshet") { label in
-                var handler = StreamLogHandler.standardError(label: label)
-                handler.logLevel = level
-                return handler
+    private static func logs(_ settings: GatewayConfiguration.Log) -> GatewayLogs {
+        GatewayLogs(settings) { label in
+            switch settings.format {
+            case .json: JSONLogHandler(label: label, level: .trace)
+            case .human: StreamLogHandler.standardError(label: label)
             }
         }
     }

@@ -15,7 +15,7 @@ extension Gateway {
                 store: store,
                 settings: self.configuration.snapshots,
                 clock: self.clock,
-                logger: self.logger
+                logger: self.logs.logger(.snapshots)
             )
         }
     }
@@ -55,7 +55,7 @@ extension Gateway {
     func openHealth(_ plan: HTTPListenerConfiguration?, on group: MultiThreadedEventLoopGroup) async throws {
         guard let plan else { return }
         let readiness = self.readiness
-        let server = try await HTTPServer.start(plan, on: group, logger: self.logger) { request in
+        let server = try await HTTPServer.start(plan, on: group, logger: self.logs.logger(.http)) { request in
             HealthRoutes.respond(to: request, readiness) ?? HTTPResponse(problem: HostRoutes.notFound)
         }
         self.health.withLock { $0 = server }

@@ -4,7 +4,7 @@ import HTTP2
 import HTTPTransport
 import History
 package import Journaling
-package import Logging
+import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
@@ -28,6 +28,7 @@ package final class Gateway: Service {
     private let movableClock: MovableClock?
     /// By which credentials are judged: real time, also where the log's time was moved.
     private let credentialClock: LogClock
+    let logs: GatewayLogs
     let logger: Logger
     let readiness = Readiness()
     private let listeners = OpenListeners()
@@ -68,7 +69,7 @@ package final class Gateway: Service {
     ///   - clock: Stamps the log's entries.
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
     ///   - movableClock: What that clock is over, for a gateway whose time operators may move; nil for one in service.
-    ///   - logger: Where to write.
+    ///   - logs: Where to write.
     ///   - source: Reads the configuration anew; nil where that cannot be.
     ///   - onReady: Called once every listener is bound.
     package init(
@@ -79,13 +80,13 @@ package final class Gateway: Service {
         history: HistoryQuestions.Opening? = nil,
         clock: LogClock,
         movableClock: MovableClock? = nil,
-        logger: Logger,
+        logs: GatewayLogs,
         source: (@Sendable () throws -> GatewayConfiguration)? = nil,
         onReady: @escaping @Sendable (BoundPorts) -> Void = { _ in }
     ) {
         var system = SystemRandomNumberGenerator()
         self.configuration = configuration
-        self.watched = WatchedJournal(journal, readiness: self.readiness, logger: logger)
+        self.watched = WatchedJournal(journal, readiness: self.readiness, logger: logs.logger(.partitions))
         self.journal = self.watched
         self.snapshots = snapshots
         self.archive = archive
@@ -97,7 +98,8 @@ package final class Gateway: Service {
         self.clock = clock
         self.movableClock = movableClock
         self.credentialClock = movableClock == nil ? clock : LogClock()
-        self.logger = logger
+        self.logs = logs
+        self.logger = logs.logger(.gateway)
         self.seed = system.next()
         self.senderLimits = SenderLimits(configuration, seed: system.next())
         self.directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
@@ -154,7 +156,7 @@ package final class Gateway: Service {
             log: log,
             clock: self.clock,
             feed: self.feed,
-            logger: self.logger
+            logs: self.logs
         )
         let providers = try await self.startProviders(log, connections)
         self.readiness.progress = nil
@@ -167,7 +169,7 @@ package final class Gateway: Service {
             client: client,
             log: log,
             clock: { self.clock.now() },
-            logger: self.logger
+            logger: self.logs.logger(.deliveries)
         )
         self.deliverer.withLock { $0 = deliverer }
         await deliverer.catchUp()
@@ -180,6 +182,7 @@ package final class Gateway: Service {
         let servers = try await self.listen(plans, on: group, apps, senders, certificates, log, outgoing, watch, live)
         let observing = Task { await watch.run() }
         let fetching = Task { await providers?.run() }
+        let logging = Task { await self.logs.run() }
         self.readiness.set(.listeners, met: true)
         let reload = GatewayReload(
             configuration: self.configuration,
@@ -187,7 +190,7 @@ package final class Gateway: Service {
             certificates: certificates,
             senders: senders,
             clock: self.clock,
-            logger: self.logger,
+            logger: self.logs.logger(.certificates),
             use: { servers[$0]?.use($1) }
         )
         live.onFiles { reload.reload($0) }
@@ -206,6 +209,7 @@ package final class Gateway: Service {
         watching.cancel()
         fetching.cancel()
         observing.cancel()
+        logging.cancel()
         await providers?.close()
         await connections.close()
         self.streams.close()
@@ -226,7 +230,8 @@ package final class Gateway: Service {
         do throws(Problem) {
             _ = try await live.reload()
         } catch {
-            self.logger.error("the configuration was not read", metadata: ["error": "\(error.detail)"])
+            let logger = self.logs.logger(.configuration)
+            logger.error("the configuration was not read", metadata: ["error": "\(error.detail)"])
         }
     }
 
@@ -256,6 +261,7 @@ package final class Gateway: Service {
 extension Gateway {
     private func startOwners(_ loops: MultiThreadedEventLoopGroup) async throws -> [PartitionOwner] {
         var owners: [PartitionOwner] = []
+        let logger = self.logs.logger(.partitions)
         let started = NIODeadline.now()
         var replayed = 0
         for number in 0..<self.configuration.partitions {
@@ -267,16 +273,16 @@ extension Gateway {
                 journal: self.journal,
                 snapshots: self.snapshots,
                 clock: self.clock,
-                logger: self.logger,
+                logger: logger,
                 outlets: self.outlets
             )
-            let progress = ReplayProgress(partition, of: self.configuration.partitions, self.readiness, self.logger)
+            let progress = ReplayProgress(partition, of: self.configuration.partitions, self.readiness, logger)
             replayed += try await owner.start { progress.note($0, through: $1) }
             owners.append(owner)
         }
         if replayed > 0 {
             let milliseconds = (NIODeadline.now() - started).nanoseconds / 1_000_000
-            self.logger.notice("replayed", metadata: ["entries": "\(replayed)", "milliseconds": "\(milliseconds)"])
+            logger.notice("replayed", metadata: ["entries": "\(replayed)", "milliseconds": "\(milliseconds)"])
         }
         return owners
     }
@@ -316,7 +322,7 @@ extension Gateway {
         let contents = ContentStore(
             archive: self.archive,
             bytesMax: self.configuration.timelines.contentBytesMax,
-            logger: self.logger
+            logger: self.logs.logger(.providers)
         )
         let now = self.clock.now()
         try await NIOThreadPool.singleton.runIfActive { try contents.load(at: now) }
@@ -326,7 +332,7 @@ extension Gateway {
             contents: contents,
             states: self.states,
             clock: self.clock,
-            logger: self.logger,
+            logger: self.logs.logger(.providers),
             publish: { due in streams.publish(due.map { HostEvent.entry($0) }) }
         )
         let providers = TimelineProviders(
@@ -415,14 +421,15 @@ extension Gateway {
             watch: watch,
             history: self.history,
             live: live,
-            logger: self.logger,
+            logs: self.logs,
             dashboard: DashboardFiles(self.configuration, self.logger)
         )
         let services = self.pushServices(apps, senders, log, outgoing)
+        let http = self.logs.logger(.http)
         var running = RunningListeners()
         do {
             if let plan = plans.push {
-                running.push = try await HTTPServer.start(plan, on: group, logger: self.logger) { loop in
+                running.push = try await HTTPServer.start(plan, on: group, logger: http) { loop in
                     PushHandler(
                         loop: loop,
                         services: services,
@@ -431,7 +438,7 @@ extension Gateway {
                 }
             }
             if let plan = plans.manage {
-                running.manage = try await HTTPServer.start(plan, on: group, logger: self.logger) { loop in
+                running.manage = try await HTTPServer.start(plan, on: group, logger: http) { loop in
                     PushHandler(
                         loop: loop,
                         services: services,
@@ -441,12 +448,12 @@ extension Gateway {
                 }
             }
             if let plan = plans.host {
-                running.host = try await HTTPServer.start(plan, on: group, logger: self.logger) {
+                running.host = try await HTTPServer.start(plan, on: group, logger: http) {
                     await hosts.respond(to: $0)
                 }
             }
             if let plan = plans.ops {
-                running.ops = try await HTTPServer.start(plan, on: group, logger: self.logger) {
+                running.ops = try await HTTPServer.start(plan, on: group, logger: http) {
                     await operators.respond(to: $0)
                 }
             }

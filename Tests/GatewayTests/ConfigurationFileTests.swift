@@ -401,7 +401,11 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
                 "f.yaml:1:45: policies[0].anchor: is for a window of "
                     + "fixed length; remove it or set window: 24h"
             ),
-            ("log: {color: true}\n", "f.yaml:1:7: log.color: there is no such key; known here are level and format"),
+            (
+                "log: {color: true}\n",
+                "f.yaml:1:7: log.color: there is no such key; "
+                    + "known here are level, levels, format, repeatWindow and maxRepeats"
+            ),
             (
                 "listeners: {push: {tls: {key: k}}}\n",
                 "f.yaml:1:25: listeners.push.tls.certificate: is missing; "

@@ -1,6 +1,5 @@
 import Engine
 import Gateway
-import Logging
 import Synchronization
 import Testing
 import Timelines
@@ -32,7 +31,7 @@ import WidgetModel
         func change(_ old: String, _ new: String) { self.text.withLock { $0 = $0.replacing(old, with: new) } }
     }
 
-    private static func started() async throws -> (OwnerScene, LiveConfiguration, File) {
+    private static func started(logs: GatewayLogs = .none) async throws -> (OwnerScene, LiveConfiguration, File) {
         let file = File(Self.text)
         let scene = try await OwnerScene.started(partitions: 2)
         let configuration = try file.read()
@@ -43,7 +42,7 @@ import WidgetModel
             log: scene.log,
             clock: scene.time.makeClock(),
             feed: OperatorFeed(epoch: 1),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            logs: logs
         )
         return (scene, live, file)
     }
@@ -122,6 +121,17 @@ import WidgetModel
         #expect(read.withLock { $0 } == [true, false])
     }
 
+    @Test func `levels of log messages are in force at once, their format after a restart`() async throws {
+        let logs = GatewayLogs.none
+        let (_, live, file) = try await Self.started(logs: logs)
+        let section = "log: {level: warning, levels: {http: debug}, format: human, maxRepeats: 8}"
+        file.change("listeners:", "\(section)\nlisteners:")
+        let report = try await live.reload()
+        #expect(report.applied == ["log.level", "log.levels.http", "log.maxRepeats"])
+        #expect(report.restartNeeded == ["log.format"])
+        #expect(logs.views.map(\.level) == LogSubsystem.allCases.map { $0 == .http ? .debug : .warning })
+    }
+
     @Test func `without a file there is nothing to read`() async throws {
         let scene = try await OwnerScene.started()
         let live = LiveConfiguration(
@@ -130,7 +140,7 @@ import WidgetModel
             log: scene.log,
             clock: scene.time.makeClock(),
             feed: OperatorFeed(epoch: 1),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            logs: .none
         )
         await #expect(throws: Problem.self) { _ = try await live.reload() }
     }

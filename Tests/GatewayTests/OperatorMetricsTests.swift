@@ -101,6 +101,7 @@ import WidgetModel
         arguments: [
             ("GET", "/v1/stats", .read), ("HEAD", "/v1/stats", .read), ("GET", "/v1/audit", .admin),
             ("POST", "/v1/orders", .write), ("POST", "/v1/clock", .write), ("POST", "/v1/config/reload", .admin),
+            ("GET", "/v1/log-levels", .read), ("PUT", "/v1/log-levels", .admin),
             ("POST", "/v1/apps/com.example.scores/dry-runs", .read), ("PUT", "/v1/anything", .admin),
         ] as [(String, String, OperatorScope)]
     )

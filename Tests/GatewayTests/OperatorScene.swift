@@ -9,7 +9,7 @@ struct OperatorScene {
     let scene: OwnerScene
     let routes: OperatorRoutes
 
-    init(partitions: Int = 2, tokens: [String] = []) async throws {
+    init(partitions: Int = 2, tokens: [String] = [], logs: GatewayLogs = .none) async throws {
         self.scene = try await OwnerScene.started(partitions: partitions)
         self.routes = OperatorRoutes(
             log: self.scene.log,
@@ -21,7 +21,8 @@ struct OperatorScene {
             listeners: OpenListeners(),
             readiness: Readiness(),
             access: OperatorAccess(tokens: tokens),
-            clock: self.scene.time.makeClock()
+            clock: self.scene.time.makeClock(),
+            logs: logs
         )
     }
 

@@ -57,7 +57,14 @@ extension GatewayConfiguration {
         visitor.section("timeouts") { self.timeouts.visit(&$0) }
         visitor.section("log") { visitor in
             visitor.scalar("level", &self.log.level, .choice())
+            visitor.section("levels") { visitor in
+                for subsystem in LogSubsystem.allCases {
+                    visitor.optional(subsystem.rawValue, &self.log.levels[subsystem], .choice())
+                }
+            }
             visitor.scalar("format", &self.log.format, .choice())
+            visitor.scalar("repeatWindow", &self.log.repeatWindow, .duration(.zero ... .hours(24)))
+            visitor.scalar("maxRepeats", &self.log.repeatsMax, .integer(1...65_536))
         }
     }
 

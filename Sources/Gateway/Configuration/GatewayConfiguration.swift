@@ -221,8 +221,14 @@ extension GatewayConfiguration {
 
         /// Less important lines are left out. Default info.
         package var level = Level.info
+        /// The same for single subsystems. Default none: all have ``level``.
+        package var levels: [LogSubsystem: Level] = [:]
         /// Default json.
         package var format = Format.json
+        /// A message that was written is only counted for so long when it comes again. Default 30 s; zero writes all.
+        package var repeatWindow = Interval.seconds(30)
+        /// How many messages are known at a time that may come again. Default 256.
+        package var repeatsMax = 256
 
         package init() {}
     }

@@ -1,13 +1,13 @@
 import Engine
-package import Logging
+import Logging
 import Synchronization
 package import WidgetModel
 
 /// The configuration while the gateway runs: read again when somebody asks, refused whole if anything is wrong with it.
 ///
 /// What the engines decide by (budget policies, defaults of apps, limits of the engine) takes effect at once, as a record in
-/// the log; certificates, provider keys and client certificates do through ``GatewayReload``. What else has changed takes
-/// a restart, and is named.
+/// the log; certificates, provider keys and client certificates do through ``GatewayReload``, levels of log messages through
+/// ``GatewayLogs``. What else has changed takes a restart, and is named.
 package final class LiveConfiguration: Sendable {
     /// What came of reading it last.
     package struct Report: Hashable, Sendable {
@@ -38,6 +38,7 @@ package final class LiveConfiguration: Sendable {
     private let log: CommandLog
     private let clock: LogClock
     private let feed: OperatorFeed
+    private let logs: GatewayLogs
     private let logger: Logger
 
     /// - Parameters:
@@ -49,14 +50,15 @@ package final class LiveConfiguration: Sendable {
         log: CommandLog,
         clock: LogClock,
         feed: OperatorFeed,
-        logger: Logger
+        logs: GatewayLogs
     ) {
         self.state = Mutex(State(inForce: configuration, report: Report(at: clock.now())))
         self.source = source
         self.log = log
         self.clock = clock
         self.feed = feed
-        self.logger = logger
+        self.logs = logs
+        self.logger = logs.logger(.configuration)
     }
 
     /// The configuration that is in force.
@@ -99,6 +101,7 @@ package final class LiveConfiguration: Sendable {
                 report.orphaned += orphaned
             }
         }
+        self.logs.use(merged.log)
         readFiles?(fresh)
         let (old, new, wanted) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
         report.applied = Self.differing(old, new)
@@ -159,6 +162,8 @@ extension GatewayConfiguration {
         var merged = self
         let isSameApps = self.apps.map { "\($0.bundleID) \($0.team)" } == fresh.apps.map { "\($0.bundleID) \($0.team)" }
         merged.limits.engine = fresh.limits.engine
+        merged.log = fresh.log
+        merged.log.format = self.log.format
         merged.policies = fresh.policies
         merged.policyFiles = fresh.policyFiles
         merged.filePolicies = fresh.filePolicies

@@ -1,7 +1,6 @@
 import APNSWire
 import Engine
 package import HTTPTransport
-package import Logging
 import WidgetModel
 
 /// The routes of the ops listener: health, version, totals, and questions about one instance or push.
@@ -31,6 +30,7 @@ package struct OperatorRoutes: Sendable {
     /// Nil where nothing is asked of the past.
     let history: HistoryQuestions?
     let audit: OperatorAudit
+    let logs: GatewayLogs
     /// Nil where there is no configuration to read again.
     let live: LiveConfiguration?
 
@@ -62,7 +62,7 @@ package struct OperatorRoutes: Sendable {
         watch: GatewayWatch? = nil,
         history: HistoryQuestions? = nil,
         live: LiveConfiguration? = nil,
-        logger: Logger = Logger(label: "freshet.audit") { _ in SwiftLogNoOpLogHandler() },
+        logs: GatewayLogs = .none,
         dashboard: DashboardFiles? = nil
     ) {
         self.log = log
@@ -88,7 +88,8 @@ package struct OperatorRoutes: Sendable {
         let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
         self.watch = watch
         self.live = live
-        self.audit = OperatorAudit(clock: clock, feed: watch.feed, logger: logger)
+        self.logs = logs
+        self.audit = OperatorAudit(clock: clock, feed: watch.feed, logger: logs.logger(.audit))
         self.dashboard = dashboard
     }
 
@@ -130,6 +131,7 @@ package struct OperatorRoutes: Sendable {
             try HostRoutes.allow(request, "POST")
             return try await self.reloadConfiguration()
         }
+        if path == ["v1", "log-levels"], request.method == "PUT" { return try self.setLogLevels(request) }
         if path[1] == "clock", path.count == 2, request.method == "POST" { return try await self.moveClock(request) }
         if let erased = try await self.erase(path, request) { return erased }
         if path[1] == "apps", path.count == 4, path[3] == "dry-runs" {
@@ -161,6 +163,7 @@ package struct OperatorRoutes: Sendable {
         case "hosts": return try await self.hosts(request)
         case "instances": return try await self.instances(request)
         case "kinds": return try await self.kindList()
+        case "log-levels": return self.logLevels()
         case "partitions": return try await self.partitionList()
         case "providers": return try await self.providerList()
         case "pushes": return try await self.pushes(request)
