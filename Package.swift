@@ -152,8 +152,8 @@ let package = Package(
         suite(
             "HistoryTests",
             [
-                "APNSWire", "CSQLite", "Engine", "History", "IntentMatching", "JournalSQLite", "Journaling",
-                "TestSupport", "Timelines", "WidgetModel",
+                "APNSWire", "CSQLite", "Engine", "FreshetCLI", "History", "IntentMatching", "JournalSQLite",
+                "Journaling", "Simulation", "TestSupport", "Timelines", "WidgetModel",
             ]
         ),
         suite(

@@ -25,7 +25,7 @@ struct VerifyReport {
     /// Replays a partition up to its first damaged entry.
     mutating func replay(_ partition: PartitionID, of log: LogDirectory, _ firstFault: LogPosition?) throws {
         do {
-            let check = try ReplayCheck(log, partition, before: firstFault)
+            let check = try ReplayCheck(log, partition, snapshots: log, before: firstFault)
             self.faults += check.faults
             self.replays.append(
                 Replay(

@@ -51,11 +51,20 @@ struct WhatIf: AsyncParsableCommand {
         let since = end - span
         let report: WhatIfReport
         do {
-            let total = partitions.reduce(0) { $0 + Int(((try? log.tail($1)) ?? .start).rawValue) }
+            let total = try partitions.reduce(0) { sum, partition in
+                sum + Int(try log.tail(partition).next.rawValue - log.head(partition).rawValue)
+            }
             let bar = ProgressBar(total: total, isQuiet: self.data.quiet)
-            let runs = try await Self.runs(partitions, log, bar) { partition in
-                let engine = EmptyStart().engine(of: partition, among: partitions.count, notAfter: since)
-                return TwinRun(engine, rewrite, since: since, starvedAfter: starved)
+            let runs = try await Self.runs(partitions) { partition in
+                try TwinRun.run(
+                    partition,
+                    of: log,
+                    from: SnapshotStart(log),
+                    rewrite,
+                    since: since,
+                    starvedAfter: starved,
+                    step: { bar.advance() }
+                )
             }
             bar.finish()
             report = WhatIfReport(rewrite, since: since, starvedAfter: starved, runs)
@@ -74,26 +83,10 @@ struct WhatIf: AsyncParsableCommand {
     /// Runs the partitions side by side.
     private static func runs(
         _ partitions: [PartitionID],
-        _ log: LogDirectory,
-        _ bar: ProgressBar,
-        make: (PartitionID) throws -> TwinRun
+        run: @escaping @Sendable (PartitionID) throws -> TwinRun
     ) async throws -> [TwinRun] {
         try await withThrowingTaskGroup(of: TwinRun.self) { group in
-            for partition in partitions {
-                var run = try make(partition)
-                group.addTask {
-                    while case let entries = try log.read(partition, from: run.position.next, entriesMax: 256),
-                        !entries.isEmpty
-                    {
-                        for entry in entries {
-                            try run.take(entry)
-                            bar.advance()
-                        }
-                    }
-                    try run.finish()
-                    return run
-                }
-            }
+            for partition in partitions { group.addTask { try run(partition) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }
     }

@@ -57,7 +57,10 @@ struct Why: AsyncParsableCommand {
             // Back from where the log ends: a log of last week is asked about its own last hours.
             let partition = PartitionID(of: address.host, among: log.format.partitions)
             let since = log.newestTime(partition) - span
-            trace = try InstanceQuestion(address, since: since, isWhole: self.whole).answer(from: log)
+            trace = try InstanceQuestion(address, since: since, isWhole: self.whole).answer(
+                from: log,
+                SnapshotStart(log)
+            )
         } catch {
             Output.standardError("\(directory): \(error)")
             throw ExitCode(1)

@@ -1,26 +1,44 @@
 package import Engine
+package import Journaling
 package import WidgetModel
 
-/// Where a replay of history begins: the newest state that is kept of a partition and is not too new.
+/// Which of the states that are kept a replay begins with.
+package enum HistoryReach: Hashable, Sendable {
+    /// The newest that is not after an instant: the shortest way there.
+    case newest(notAfter: Instant)
+    /// The oldest that there is, the log's beginning as long as it has one; not after an instant, if one is given.
+    case oldest(notAfter: Instant?)
+}
+
+/// Where a replay of history begins: a state that is kept of a partition, from which on the log has every entry.
 ///
-/// What is asked of history needs the state at some instant, and the records from there on. Whoever keeps states (a
-/// snapshot, say) saves the replay the way to it; ``EmptyStart`` keeps none.
+/// What is asked of history needs the state at some instant, and the records from there on. Whoever keeps states
+/// (``SnapshotStart``) saves the replay the way to it; ``EmptyStart`` keeps none.
 package protocol HistoryStart: Sendable {
-    /// The newest state kept whose time is not after an instant.
+    /// A state to begin with.
     ///
     /// - Parameters:
     ///   - partition: Whose.
-    ///   - partitions: How many partitions the log has.
-    ///   - instant: The beginning of what is asked about.
-    /// - Returns: An engine; reading the log goes on behind its ``Engine/position``.
-    func engine(of partition: PartitionID, among partitions: Int, notAfter instant: Instant) throws -> Engine
+    ///   - history: The log; reading it goes on behind the engine's ``Engine/position``.
+    ///   - reach: Which state.
+    /// - Throws: ``HistoryFault`` if no state that is kept reaches back so far and has all of the log behind it.
+    func engine(of partition: PartitionID, in history: any LogHistory, _ reach: HistoryReach) throws -> Engine
 }
 
 /// Begins with the log.
 package struct EmptyStart: HistoryStart {
     package init() {}
 
-    package func engine(of partition: PartitionID, among partitions: Int, notAfter instant: Instant) -> Engine {
+    package func engine(of partition: PartitionID, in history: any LogHistory, _ reach: HistoryReach) throws -> Engine {
+        let first = try history.head(partition)
+        guard first == LogPosition.start.next else {
+            throw HistoryFault.noState(partition: partition, first: first, reason: "no snapshots are kept")
+        }
+        return self.engine(of: partition, among: history.format.partitions)
+    }
+
+    /// The state before the first entry.
+    package func engine(of partition: PartitionID, among partitions: Int) -> Engine {
         // A fixed seed: where tables keep their rows changes nothing that comes out.
         Engine(partition: partition, partitions: partitions, seed: 1)
     }

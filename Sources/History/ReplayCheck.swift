@@ -2,7 +2,8 @@ import Engine
 package import Journaling
 package import WidgetModel
 
-/// Replays one partition of a log and holds it to its outputs: the same states, and the same effects to the byte.
+/// Replays one partition of a log and holds it to its outputs: the same states, and the same effects to the byte. Where it
+/// comes past a snapshot, that has to be the same state, too.
 package struct ReplayCheck {
     package private(set) var faults: [LogFault] = []
     /// The newest entry that was applied.
@@ -18,6 +19,9 @@ package struct ReplayCheck {
     private var output = EngineOutput()
     /// What came out since the last output.
     private var effects: [Effect] = []
+    private let snapshots: (any SnapshotHistory)?
+    /// Whether the next output may hold effects of entries from before the replay began.
+    private var isMidOutput = false
 
     private static let chunk = 256
 
@@ -26,39 +30,46 @@ package struct ReplayCheck {
     /// - Parameters:
     ///   - history: The log.
     ///   - partition: Which partition of it.
-    ///   - start: Where the replay begins.
+    ///   - snapshots: Its states: of a log whose first entries are gone the oldest good one is where the replay begins,
+    ///     and all behind it are compared. Without them the log has to be whole.
     ///   - end: The first entry that is not to be read, since it is known to be damaged; nil for all.
     ///   - progress: Called with the newest applied position now and then.
-    /// - Throws: What the log or the start throws.
+    /// - Throws: What the log throws. If there is nothing to begin with, that is a fault like others.
     package init(
         _ history: any LogHistory,
         _ partition: PartitionID,
-        from start: any HistoryStart = EmptyStart(),
+        snapshots: (any SnapshotHistory)? = nil,
         before end: LogPosition? = nil,
         progress: (LogPosition) -> Void = { _ in }
     ) throws {
         self.partition = partition
         self.partitions = history.format.partitions
-        self.engine = try start.engine(
-            of: partition,
-            among: history.format.partitions,
-            notAfter: Instant(milliseconds: .min)
-        )
+        self.snapshots = snapshots
+        self.engine = EmptyStart().engine(of: partition, among: self.partitions)
+        let all = try snapshots?.snapshots(partition).reversed() ?? []
+        do {
+            let start = snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart()
+            self.engine = try start.engine(of: partition, in: history, .oldest(notAfter: nil))
+        } catch let fault as HistoryFault {
+            for id in all { self.check(id) }
+            let sentence = "the log begins here and cannot be replayed: \(fault)"
+            self.note(.missing, .entries, try history.head(partition).rawValue, sentence)
+            return
+        }
         self.applied = self.engine.position
         var outputs = OutputWalk(history, partition)
-        while try outputs.next(through: self.applied) != nil {}
-        reading: while true {
-            let entries = try history.read(partition, from: self.applied.next, entriesMax: Self.chunk)
-            if entries.isEmpty { break }
+        var compared = LogPosition.start
+        while let output = try outputs.next(through: self.applied) { compared = output.record.through }
+        self.isMidOutput = compared != self.applied
+        for id in all where id.position < self.applied { self.check(id) }
+        var waiting = all.filter { $0.position > self.applied }[...]
+        var walk = EntryWalk(history, partition, behind: self.applied)
+        reading: while case let entries = try walk.take(Self.chunk), !entries.isEmpty {
             for entry in entries {
                 if let end, entry.position >= end { break reading }
-                guard entry.position == self.applied.next else {
-                    let sentence = "the log begins here, and there is no state to replay it from"
-                    self.note(.missing, .entries, entry.position.rawValue, sentence)
-                    break reading
-                }
                 guard self.apply(entry) else { break reading }
                 while let output = try outputs.next(through: entry.position) { self.compare(output) }
+                if waiting.first?.position == entry.position, let id = waiting.popFirst() { self.check(id) }
             }
             progress(self.applied)
         }
@@ -126,11 +137,31 @@ package struct ReplayCheck {
                 + "the output says \(Base16.text(of: entry.record.runningHash))"
             return self.note(.state, .outputs, place, sentence)
         }
+        defer { self.isMidOutput = false }
+        guard !self.isMidOutput else { return }
         var writer = ByteWriter(reserving: 128 * effects.count)
         writer.write(each: effects) { $1.encode(into: &$0) }
         if writer.bytes != entry.record.effects {
             let sentence = "a replay gives \(effects.count) other effects than it holds"
             self.note(.effects, .outputs, place, sentence)
+        }
+    }
+
+    /// Reads a snapshot, and compares it if the replay has come to its place.
+    private mutating func check(_ id: SnapshotID) {
+        guard let snapshots = self.snapshots else { return }
+        let place = id.position.rawValue
+        do {
+            let engine = try SnapshotStart(snapshots).engine(id, among: self.partitions)
+            guard id.position == self.applied, engine.stateDigest() != self.engine.stateDigest() else { return }
+            let sentence = "a replay comes to another state than the snapshot holds"
+            self.note(.snapshot, .entries, place, sentence)
+        } catch SnapshotFault.otherFormat, SnapshotFault.otherEngine {
+            // Another version's: good for that one.
+        } catch {
+            // A gateway may have removed it meanwhile.
+            guard (try? snapshots.snapshots(self.partition).contains(id)) ?? false else { return }
+            self.note(.snapshot, .entries, place, "the snapshot cannot be used: \(error)")
         }
     }
 

@@ -2,23 +2,50 @@ package import Engine
 package import Journaling
 package import WidgetModel
 
-/// Begins with the newest snapshot that is old enough, or with the log where there is none.
+/// Begins with a snapshot that is old enough, or with the log as long as it has its first entry.
 package struct SnapshotStart: HistoryStart {
-    private let store: any SnapshotStore
+    private let store: any SnapshotHistory
 
-    package init(_ store: any SnapshotStore) {
+    package init(_ store: any SnapshotHistory) {
         self.store = store
     }
 
-    /// A snapshot that is damaged, or that another version wrote, is passed by; the next older one takes longer to replay.
-    package func engine(of partition: PartitionID, among partitions: Int, notAfter instant: Instant) throws -> Engine {
-        for id in try self.store.snapshots(partition) where id.logTime <= instant {
-            var decoder = EngineSnapshotDecoder(partition: partition, partitions: partitions, seed: 1)
-            guard (try? self.store.read(id, { try decoder.take($0) })) != nil, let engine = try? decoder.finish() else {
-                continue
-            }
-            return engine
+    /// A snapshot that is damaged, or that another version wrote, is passed by for the next one; nothing becomes of it.
+    package func engine(of partition: PartitionID, in history: any LogHistory, _ reach: HistoryReach) throws -> Engine {
+        let first = try history.head(partition)
+        let isWhole = first == LogPosition.start.next
+        let partitions = history.format.partitions
+        // Behind an older one there are entries missing.
+        let usable = try self.store.snapshots(partition).filter { $0.position.next >= first }
+        var refusal = "there is no snapshot from which on it has every entry"
+        let tried: [SnapshotID]
+        switch reach {
+        case .newest(let instant): tried = usable.filter { $0.logTime <= instant }
+        case .oldest where isWhole: tried = []
+        case .oldest(let instant): tried = usable.reversed().filter { id in instant.map { id.logTime <= $0 } ?? true }
         }
-        return EmptyStart().engine(of: partition, among: partitions, notAfter: instant)
+        for id in tried {
+            do {
+                return try self.engine(id, among: partitions)
+            } catch {
+                refusal = "the \(id) cannot be used: \(error)"
+            }
+        }
+        if isWhole { return EmptyStart().engine(of: partition, among: partitions) }
+        for id in usable.reversed() where !tried.contains(id) && (try? self.engine(id, among: partitions)) != nil {
+            throw HistoryFault.tooLongAgo(partition: partition, earliest: id.logTime)
+        }
+        throw HistoryFault.noState(partition: partition, first: first, reason: refusal)
+    }
+
+    /// The state that a snapshot holds.
+    ///
+    /// - Throws: ``SnapshotFault`` or ``JournalError`` if it cannot be read.
+    package func engine(_ id: SnapshotID, among partitions: Int) throws -> Engine {
+        var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: partitions, seed: 1)
+        try self.store.read(id) { try decoder.take($0) }
+        let engine = try decoder.finish()
+        guard engine.position == id.position else { throw SnapshotFault.otherPartition }
+        return engine
     }
 }

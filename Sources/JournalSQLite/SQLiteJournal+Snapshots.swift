@@ -8,12 +8,12 @@ extension SQLiteJournal: SnapshotStore {
 
     package func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID] {
         try self.checkReadable(partition)
-        return try self.snapshotFolder.snapshots(partition)
+        return try self.snapshotFolder.files.snapshots(partition)
     }
 
     package func read(_ id: SnapshotID, _ body: ([UInt8]) throws -> Void) throws {
         try self.checkReadable(id.partition)
-        try self.snapshotFolder.read(id, body)
+        try self.snapshotFolder.files.read(id, body)
     }
 
     package func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {

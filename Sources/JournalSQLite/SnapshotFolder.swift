@@ -2,7 +2,7 @@ import Glibc
 import Journaling
 import WidgetModel
 
-/// The folder of snapshots beside the log files: a file for each, `0003-<position>-<time>.snapshot`.
+/// The folder of snapshots beside the log files, to which they are written.
 ///
 /// A file gets its name once it is whole and on the disk, so whatever has a name was written to its end; what a crash
 /// left behind has another name and is removed when the folder is opened.
@@ -11,10 +11,13 @@ final class SnapshotFolder: Sendable {
     /// of it.
     private static let syncBytes = 4_194_304
 
+    /// Those that are there.
+    let files: SnapshotFiles
     private let path: String
     private let format: JournalFormat
 
     init(path: String, format: JournalFormat) throws(JournalError) {
+        self.files = SnapshotFiles(path: path, format: format)
         self.path = path
         self.format = format
         // Sound: the path is only read during the call.
@@ -26,35 +29,8 @@ final class SnapshotFolder: Sendable {
         for name in try DataDirectory.fileNames(in: path) where name.hasSuffix(".new") { try self.unlink(name) }
     }
 
-    /// A partition's snapshots, the newest first.
-    func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID] {
-        let names = try DataDirectory.fileNames(in: self.path)
-        return names.compactMap { Self.id(of: $0) }.filter { $0.partition == partition }.sorted {
-            $0.position > $1.position
-        }
-    }
-
-    func read(_ id: SnapshotID, _ body: ([UInt8]) throws -> Void) throws {
-        let name = Self.name(of: id)
-        let file = try PosixFile(path: "\(self.path)/\(name)", flags: O_RDONLY)
-        var offset = 0
-        var reader = try SnapshotFileReader(name: name) { (count) throws(JournalError) in
-            let bytes = try file.read(count, at: offset)
-            offset += bytes.count
-            return bytes
-        }
-        let head = SnapshotFile.Head(journalID: self.format.journalID, partitions: self.format.partitions, id: id)
-        guard reader.head == head else {
-            throw JournalError(
-                .corrupt,
-                "\(name) says that it is \(reader.head.id) of journal \(reader.head.journalID)"
-            )
-        }
-        while let frame = try reader.next() { try body(frame) }
-    }
-
     func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
-        let name = Self.name(of: id)
+        let name = SnapshotFiles.name(of: id)
         let temporary = name + ".new"
         do {
             let file = try PosixFile(path: "\(self.path)/\(temporary)", flags: O_RDWR | O_CREAT | O_TRUNC)
@@ -87,12 +63,12 @@ final class SnapshotFolder: Sendable {
     }
 
     func remove(_ id: SnapshotID) throws(JournalError) {
-        try self.unlink(Self.name(of: id))
+        try self.unlink(SnapshotFiles.name(of: id))
         try DataDirectory.sync(self.path)
     }
 
     func setAside(_ id: SnapshotID) throws(JournalError) {
-        let name = Self.name(of: id)
+        let name = SnapshotFiles.name(of: id)
         try self.rename(name, name + ".damaged")
     }
 
@@ -109,31 +85,5 @@ final class SnapshotFolder: Sendable {
         guard unsafe Glibc.unlink("\(self.path)/\(name)") == 0 || errno == ENOENT else {
             throw systemFailure("removal of \(self.path)/\(name)")
         }
-    }
-
-    // MARK: Names
-
-    static func name(of id: SnapshotID) -> String {
-        "\(Self.digits(UInt64(id.partition.rawValue), 4))-\(Self.digits(id.position.rawValue, 20))-"
-            + "\(Self.digits(UInt64(bitPattern: id.logTime.milliseconds), 20)).snapshot"
-    }
-
-    static func id(of name: String) -> SnapshotID? {
-        guard name.hasSuffix(".snapshot") else { return nil }
-        let parts = name.dropLast(9).split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 3, let partition = UInt16(parts[0]), let position = UInt64(parts[1]),
-            let time = UInt64(parts[2])
-        else { return nil }
-        let id = SnapshotID(
-            partition: PartitionID(partition),
-            position: LogPosition(position),
-            logTime: Instant(milliseconds: Int64(bitPattern: time))
-        )
-        return Self.name(of: id) == name ? id : nil
-    }
-
-    private static func digits(_ number: UInt64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.count)) + digits
     }
 }

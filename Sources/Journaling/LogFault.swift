@@ -31,6 +31,8 @@ package struct LogFault: Error, Hashable, Sendable, CustomStringConvertible {
         case effects
         /// The end of the write-ahead log was not written whole.
         case tail
+        /// A snapshot is damaged, or holds another state than a replay comes to.
+        case snapshot
     }
 
     package enum Table: String, Hashable, Sendable, CaseIterable {

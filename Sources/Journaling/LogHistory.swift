@@ -7,6 +7,9 @@ package protocol LogHistory: Sendable {
     /// What the log was created with.
     var format: JournalFormat { get }
 
+    /// The position of the first entry of a partition that is still there, or that the next one will have.
+    func head(_ partition: PartitionID) throws(JournalError) -> LogPosition
+
     /// Reads entries in order, as ``Journal/read(_:from:entriesMax:)`` does.
     func read(_ partition: PartitionID, from position: LogPosition, entriesMax: Int) throws(JournalError) -> [LogEntry]
 
@@ -27,6 +30,10 @@ package struct JournalHistory: LogHistory {
     }
 
     package var format: JournalFormat { self.journal.format }
+
+    package func head(_ partition: PartitionID) throws(JournalError) -> LogPosition {
+        try self.journal.read(partition, from: .start, entriesMax: 1).first?.position ?? LogPosition.start.next
+    }
 
     package func read(
         _ partition: PartitionID,

@@ -4,18 +4,7 @@ package import WidgetModel
 /// first entry, and entries that nobody needs any more are removed.
 ///
 /// All methods may be called from any thread, and wait for the disk: none of them from an event loop.
-package protocol SnapshotStore: Sendable {
-    /// A partition's snapshots, the newest first.
-    func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID]
-
-    /// Reads a snapshot from its first frame to its last.
-    ///
-    /// - Parameters:
-    ///   - id: Which.
-    ///   - body: Takes the next frame; what it throws ends the reading.
-    /// - Throws: `.corrupt` if the file is damaged or not whole; frames before the damage were given to `body`.
-    func read(_ id: SnapshotID, _ body: ([UInt8]) throws -> Void) throws
-
+package protocol SnapshotStore: SnapshotHistory {
     /// Writes a snapshot: it is there whole and durable when this returns, and not at all if it throws.
     ///
     /// - Parameters:

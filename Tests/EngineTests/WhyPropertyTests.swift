@@ -107,7 +107,7 @@ import WidgetModel
         _ entries: [LogEntry],
         since: Instant
     ) throws -> InstanceTrace {
-        let engine = EmptyStart().engine(of: PartitionID(0), among: 1, notAfter: since)
+        let engine = EmptyStart().engine(of: PartitionID(0), among: 1)
         var replay = InstanceReplay(address, from: engine, since: since)
         for entry in entries { try replay.take(entry) }
         return try replay.finish()

@@ -23,6 +23,8 @@ import WidgetModel
 
         func letGo() { self.release.withLock { $0 = true } }
 
+        func head(_ partition: PartitionID) -> LogPosition { LogPosition.start.next }
+
         func read(
             _ partition: PartitionID,
             from position: LogPosition,

@@ -188,9 +188,11 @@ import WidgetModel
         // A question about the past begins with the newest state that is old enough.
         let second = try #require(kept.dropFirst().first)
         let start = SnapshotStart(store)
-        let past = try start.engine(of: PartitionID(0), among: 2, notAfter: kept[0].logTime - .minutes(1))
+        let log = JournalHistory(scene.journal)
+        let instant = kept[0].logTime - .minutes(1)
+        let past = try start.engine(of: PartitionID(0), in: log, .newest(notAfter: instant))
         #expect(past.position == second.position)
-        #expect(try start.engine(of: PartitionID(0), among: 2, notAfter: .epoch).position == .start)
+        #expect(try start.engine(of: PartitionID(0), in: log, .newest(notAfter: .epoch)).position == .start)
         // A partition without two snapshots holds the whole log.
         #expect(store.trims.first?.through == [.start, .start])
         await snapshotter.stop()

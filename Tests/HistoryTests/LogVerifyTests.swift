@@ -15,6 +15,7 @@ func verify(_ directory: String) throws -> [LogFault] {
         let check = try? ReplayCheck(
             log,
             PartitionID(UInt16(index)),
+            snapshots: log,
             before: survey.partitions[index].firstFault
         )
         faults += check?.faults ?? []

@@ -129,13 +129,19 @@ final class LoggedTraffic {
     }
 
     /// Hosts that register and pushes to them, some of which are acknowledged: enough for several files.
-    func run(hosts: Int = 24, pushes: Int = 240, seed: UInt64 = 7) throws {
+    ///
+    /// - Parameters:
+    ///   - hosts: How many register.
+    ///   - knownHosts: How many pushes go to, if not only to those.
+    func run(hosts: Int = 24, knownHosts: Int? = nil, pushes: Int = 240, seed: UInt64 = 7) throws {
         var random = SplitMix64(seed: seed)
         for number in 0..<hosts { try self.register(number) }
+        let hosts = knownHosts ?? hosts
         for count in 0..<pushes {
             self.pass(.seconds(Int64(20 + random.next() % 200)))
             let host = HostID("host-\(random.next() % UInt64(hosts))")
-            try self.append([.push(self.push(to: host, count))], to: Self.partition(of: host))
+            let push = self.push(to: host, Int(truncatingIfNeeded: seed << 32) + count)
+            try self.append([.push(push)], to: Self.partition(of: host))
             if let reload = self.reloads.popLast() {
                 let report = DeliveryReport(reload: reload.id, result: .acknowledged)
                 try self.append([.delivery(report), .tick], to: Self.partition(of: reload.host))
@@ -170,6 +176,37 @@ final class LoggedTraffic {
             priority: .high,
             target: .host(host, nil)
         )
+    }
+
+    /// Writes every partition's state down.
+    ///
+    /// - Returns: The snapshots, in the partitions' order.
+    @discardableResult
+    func snapshot() throws -> [SnapshotID] {
+        try self.engines.map { engine in
+            let id = SnapshotID(partition: engine.partition, position: engine.position, logTime: engine.time)
+            var encoder = EngineSnapshotEncoder(engine)
+            try self.journal.write(id) { encoder.next() }
+            return id
+        }
+    }
+
+    /// Traffic with a snapshot of every partition after each of some turns, of which the log keeps what the first snapshot
+    /// needs: files are gone from its front.
+    ///
+    /// - Returns: The snapshots of each turn.
+    func runAndTrim(turns: Int = 3) throws -> [[SnapshotID]] {
+        var snapshots: [[SnapshotID]] = []
+        for turn in 0..<turns {
+            try self.run(hosts: turn == 0 ? 24 : 0, knownHosts: 24, seed: UInt64(7 + turn))
+            snapshots.append(try self.snapshot())
+        }
+        let removed = try self.journal.trim(
+            through: snapshots[0].map(\.position),
+            loggedBefore: self.now
+        )
+        precondition(removed > 0, "the traffic fills several files")
+        return snapshots
     }
 
     /// A copy of the directory as it is on the disk now.

@@ -119,8 +119,8 @@ import WidgetModel
         _ policy: BudgetPolicy,
         since: Instant = Instant(milliseconds: .min)
     ) throws -> TwinRun {
-        var run = TwinRun(
-            EmptyStart().engine(of: PartitionID(0), among: 1, notAfter: since),
+        var run = try TwinRun(
+            EmptyStart().engine(of: PartitionID(0), among: 1),
             PolicyRewrite(policy),
             since: max(since, Self.start),
             starvedAfter: .hours(4)
@@ -148,6 +148,48 @@ import WidgetModel
         #expect(run.actual.all.charged == stats.reloadsCharged, "seed \(seed)")
     }
 
+    @Test(arguments: Seeds.from(1, count: 6))
+    func `from a state in the middle it measures what it does from the beginning`(seed: UInt64) throws {
+        let traffic = try Self.traffic(.widgetkit, seed: seed)
+        let middle = traffic.entries.count / 2
+        var engine = EmptyStart().engine(of: PartitionID(0), among: 1)
+        var output = EngineOutput()
+        for entry in traffic.entries[..<middle] {
+            for (index, range) in entry.records.enumerated() {
+                try engine.apply(
+                    entry.bytes,
+                    in: range,
+                    recordIndex: index,
+                    at: entry.position,
+                    logTime: entry.logTime,
+                    into: &output
+                )
+            }
+        }
+        let since = traffic.entries[middle].logTime
+        // Reloads that were out, and have their answers behind the middle, are the same in both runs.
+        #expect(traffic.entries[middle...].contains { $0.logTime > since })
+        var same = try TwinRun(engine, PolicyRewrite(.widgetkit), since: since, starvedAfter: .hours(4))
+        var tight = try TwinRun(engine, PolicyRewrite(Self.tight), since: since, starvedAfter: .hours(4))
+        for entry in traffic.entries[middle...] {
+            try same.take(entry)
+            try tight.take(entry)
+        }
+        try same.finish()
+        try tight.finish()
+        let whole = try Self.run(traffic, .widgetkit, since: since)
+        // Whoever waited already begins to wait with the next push: how long is measured from there.
+        func counts(_ run: TwinRun) -> [Int] {
+            [run.actual.all.issued, run.actual.all.charged, run.actual.all.exempt, run.actual.all.pushesServed]
+        }
+        #expect(counts(same) == counts(whole), "seed \(seed)")
+        #expect(same.actual.all == same.other.all, "seed \(seed)")
+        #expect(same.actual.senders == same.other.senders, "seed \(seed)")
+        #expect(same.answersEstimated == 0, "seed \(seed)")
+        #expect(counts(tight) == counts(whole), "seed \(seed)")
+        #expect(tight.other.all.issued < tight.actual.all.issued, "seed \(seed)")
+    }
+
     @Test(arguments: Seeds.from(11, count: 4))
     func `under a tighter policy it is as if the gateway had had that policy`(seed: UInt64) throws {
         // Timelines that depend on nothing but when they are asked for: the estimate can be exact.
@@ -173,8 +215,8 @@ import WidgetModel
 
     @Test func `a rewrite is of one kind of one app, if it says so`() throws {
         let traffic = try Self.traffic(.widgetkit, pushes: 60)
-        var run = TwinRun(
-            EmptyStart().engine(of: PartitionID(0), among: 1, notAfter: Self.start),
+        var run = try TwinRun(
+            EmptyStart().engine(of: PartitionID(0), among: 1),
             PolicyRewrite(Self.tight, kind: WidgetKind("weather")),
             since: Self.start,
             starvedAfter: .hours(4)

@@ -37,7 +37,8 @@ package final class HistoryQuestions: Sendable {
 
     /// What happened to an instance since an instant, and why.
     ///
-    /// - Throws: `.unavailable` if as many questions as may be are being answered, or if the log cannot be read.
+    /// - Throws: `.badRequest` if the log does not go back so far; `.unavailable` if as many questions as may be are being
+    ///   answered, or if the log cannot be read.
     package func why(_ address: InstanceAddress, since: Instant) async throws(Problem) -> InstanceTrace {
         try self.enter()
         defer { self.state.withLock { $0.running -= 1 } }
@@ -47,6 +48,10 @@ package final class HistoryQuestions: Sendable {
             let trace = try await thread.runIfActive { try self.replay(address, since: since) }
             try await thread.shutdownGracefully()
             return trace
+        } catch let fault as HistoryFault {
+            thread.shutdownGracefully { _ in }
+            guard case .tooLongAgo(_, let earliest) = fault else { throw Problem(.unavailable, "\(fault)") }
+            throw Problem(.badRequest, "the log goes back to \(earliest) only; ask with a shorter since")
         } catch {
             thread.shutdownGracefully { _ in }
             throw Problem(.unavailable, "the log's history cannot be read: \(error)")

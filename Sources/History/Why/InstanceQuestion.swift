@@ -34,20 +34,13 @@ package struct InstanceQuestion: Sendable {
     ) throws -> InstanceTrace {
         let partitions = history.format.partitions
         let partition = PartitionID(of: self.address.host, among: partitions)
-        let engine = try start.engine(of: partition, among: partitions, notAfter: self.since)
-        var next = engine.position.next
+        let engine = try start.engine(of: partition, in: history, .newest(notAfter: self.since))
+        var walk = EntryWalk(history, partition, behind: engine.position)
         var replay = InstanceReplay(self.address, from: engine, since: self.since, isWhole: self.isWhole)
         while !isCancelled() {
-            let entries = try history.read(partition, from: next, entriesMax: Self.chunk)
-            guard let last = entries.last else { break }
-            if let first = entries.first, first.position != next {
-                throw JournalError(
-                    .corrupt,
-                    "partition \(partition): the log begins with entry \(first.position), and there is no state before it"
-                )
-            }
+            let entries = try walk.take(Self.chunk)
+            if entries.isEmpty { break }
             for entry in entries { try replay.take(entry) }
-            next = last.position.next
         }
         return try replay.finish()
     }

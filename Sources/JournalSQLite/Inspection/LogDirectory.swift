@@ -59,7 +59,7 @@ package final class LogDirectory: LogHistory {
         return self.ends[index].tail.logTime
     }
 
-    /// The first entry that there is.
+    /// The first entry that there is, or that the next one will be.
     package func head(_ partition: PartitionID) -> LogPosition {
         self.files.first.map { $0.starts[Int(partition.rawValue)].tail.position.next } ?? LogPosition.start.next
     }

@@ -38,7 +38,14 @@ package struct TwinRun: Sendable {
     /// How far apart two reloads may go out and still be the same one.
     private static let tolerance = Interval.seconds(10)
 
-    package init(_ engine: Engine, _ rewrite: PolicyRewrite, since: Instant, starvedAfter: Interval) {
+    /// - Parameter engine: The state to begin with, as it was; the other run goes on from it under the other policy.
+    /// - Throws: ``EngineFault`` if the settings in force cannot be changed.
+    package init(
+        _ engine: Engine,
+        _ rewrite: PolicyRewrite,
+        since: Instant,
+        starvedAfter: Interval
+    ) throws(EngineFault) {
         self.first = engine
         self.second = engine
         self.rewrite = rewrite
@@ -48,6 +55,20 @@ package struct TwinRun: Sendable {
         self.until = engine.time
         self.actual = WhatIfMeasures(since: since, starvedAfter: starvedAfter)
         self.other = self.actual
+        guard let settings = engine.settings else { return }
+        self.adopt(engine.allOutstanding(settings))
+        let rewritten = rewrite.applied(to: settings)
+        guard rewritten != settings else { return }
+        try self.applySecond(.settings(rewritten), at: engine.time, isNewEntry: true)
+    }
+
+    /// Takes over what was out before both runs began: it is the same in both.
+    private mutating func adopt(_ reloads: [ReloadEffect]) {
+        for reload in reloads {
+            self.outstanding[reload.id] = reload
+            self.partners[reload.id] = reload.id
+            self.matchedSecond.insert(reload.id)
+        }
     }
 
     /// Takes the next entry.

@@ -1,0 +1,55 @@
+import Engine
+package import History
+package import Journaling
+package import WidgetModel
+
+extension TwinRun {
+    /// Runs a partition's log, from as far back as it goes.
+    ///
+    /// - Parameters:
+    ///   - partition: Which partition.
+    ///   - history: The log.
+    ///   - start: Where it begins; a state in the middle is one under the policies that were in force.
+    ///   - rewrite: What is different in the other run.
+    ///   - since: The beginning of what is measured.
+    ///   - starvedAfter: How long a widget waits until it is starved.
+    ///   - step: Called after each entry.
+    /// - Throws: ``HistoryFault`` if no state is as old as what is measured; what the log and the engine throw.
+    package static func run(
+        _ partition: PartitionID,
+        of history: any LogHistory,
+        from start: any HistoryStart,
+        _ rewrite: PolicyRewrite,
+        since: Instant,
+        starvedAfter: Interval,
+        step: () -> Void = {}
+    ) throws -> TwinRun {
+        let engine = try start.engine(of: partition, in: history, .oldest(notAfter: since))
+        var run = try TwinRun(engine, rewrite, since: since, starvedAfter: starvedAfter)
+        var walk = EntryWalk(history, partition, behind: engine.position)
+        while case let entries = try walk.take(256), !entries.isEmpty {
+            for entry in entries {
+                try run.take(entry)
+                step()
+            }
+        }
+        try run.finish()
+        return run
+    }
+}
+
+extension Engine {
+    /// Every reload that is out and not acknowledged, whichever way it goes. O(instances).
+    func allOutstanding(_ settings: EngineSettings) -> [ReloadEffect] {
+        var found = self.undeliveredReloads(limit: .max)
+        for app in settings.apps {
+            var cursor: UInt32? = 0
+            while let from = cursor {
+                let page = self.outstandingReloads(app: app.app, from: from, limit: 4096)
+                found += page.reloads
+                cursor = page.next
+            }
+        }
+        return found
+    }
+}
