@@ -227,7 +227,7 @@ extension TestGateway {
         body: String? = nil,
         options: [String] = ["--http2"]
     ) async throws -> Answer {
-        var arguments = ["--silent", "--show-error", "--include", "--max-time", "60", "--cacert", self.ca]
+        var arguments = ["--silent", "--show-error", "--include", "--max-time", "300", "--cacert", self.ca]
         arguments += ["--request", method] + options
         if let bearer { arguments += ["--header", "authorization: bearer \(bearer)"] }
         for header in headers { arguments += ["--header", header] }
@@ -284,13 +284,11 @@ extension TestGateway {
             #"{\#(own)"app":"\#(self.app)","host":"host-\#(number)","revision":\#(revision),"instances":[\#(instances)]}"#
     }
 
-    /// Asks again until a condition holds; every attempt is a request that takes its time.
-    func eventually<Value>(
-        _ what: String,
-        attempts: Int = 2000,
-        _ body: () async throws -> Value?
-    ) async throws -> Value {
-        for _ in 0..<attempts {
+    /// Asks again until a condition holds; every attempt is a request that takes its time. It gives up after minutes only,
+    /// for a machine may be slow.
+    func eventually<Value>(_ what: String, _ body: () async throws -> Value?) async throws -> Value {
+        let end = ContinuousClock.now + .seconds(600)
+        while ContinuousClock.now < end {
             if let value = try await body() { return value }
         }
         throw Failure("never happened: \(what)")

@@ -88,7 +88,7 @@ class Browser:
     def close(self) -> None:
         self.commands.close()
         self.process.terminate()
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=300)
 
 
 def main() -> None:
@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("--url", required=True)
     parser.add_argument("--wait", action="append", default=[])
     parser.add_argument("--shots", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=120, help="the longest wait for one expression")
+    parser.add_argument("--seconds", type=float, default=600, help="the longest wait for one expression")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(options.program, profile)

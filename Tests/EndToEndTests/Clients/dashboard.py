@@ -43,7 +43,7 @@ def say(**line: object) -> None:
 class Dashboard(Browser):
     """The page in a browser."""
 
-    seconds = 120.0
+    seconds = 600.0
 
     def ask(self, expression: str) -> object:
         """The value of an expression, waited for if it is a promise."""

@@ -59,7 +59,7 @@ if not options.no_alpn:
 if options.cert:
     context.load_cert_chain(options.cert, options.key)
 connection = h2.connection.H2Connection(h2.config.H2Configuration(client_side=True))
-with socket.create_connection(("127.0.0.1", options.port), timeout=60) as plain:
+with socket.create_connection(("127.0.0.1", options.port), timeout=300) as plain:
     with context.wrap_socket(plain, server_hostname="localhost") as secure:
         tell(event="tls", version=secure.version(), cipher=secure.cipher()[0], alpn=secure.selected_alpn_protocol())
         connection.initiate_connection()

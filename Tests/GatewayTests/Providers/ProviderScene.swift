@@ -105,13 +105,14 @@ final class ProviderScene: Sendable {
         try await self.scene.log.ask(HostID(host)) { $0.outstandingReloads(host: HostID(host)) }.map(\.id)
     }
 
-    /// Asks again until a condition holds.
+    /// Asks again until a condition holds; it gives up after minutes only, for a machine may be slow.
     func eventually(
         _ what: String,
         sourceLocation: SourceLocation = #_sourceLocation,
         _ condition: () async throws -> Bool
     ) async throws {
-        for _ in 0..<20_000 {
+        let end = ContinuousClock.now + .seconds(600)
+        while ContinuousClock.now < end {
             if try await condition() { return }
             try await self.scene.settle()
         }
