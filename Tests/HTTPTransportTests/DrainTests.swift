@@ -16,7 +16,7 @@ import Testing
             let client = try await server.client()
             async let response = client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
             await began.wait()
-            async let drained: Void = server.server.drain(within: .minutes(10))
+            async let drained: Void = server.server.drain(within: .seconds(600))
             // The GOAWAY has arrived when the client is no longer usable.
             while await client.isUsable() {
                 await Task.yield()
@@ -57,7 +57,7 @@ import Testing
         try await TestServer.with({ $0.tls = nil }) { server in
             let result = try await Program.run(["curl", "-sS", "http://127.0.0.1:\(server.port)/livez"])
             #expect(result.output == "http1 GET livez 0")
-            await server.server.drain(within: .minutes(10))
+            await server.server.drain(within: .seconds(600))
             let counters = await server.server.counters()
             #expect(counters.connections == 0)
         }
