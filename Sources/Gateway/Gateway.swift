@@ -407,7 +407,8 @@ extension Gateway {
             readiness: self.readiness,
             access: OperatorAccess(
                 tokens: self.configuration.operators.tokens.map(\.value),
-                certificates: self.configuration.operators.certificates
+                certificates: self.configuration.operators.certificates,
+                revocations: senders.certificates
             ),
             certificates: certificates,
             clientCertificates: senders.certificates,

@@ -46,6 +46,11 @@ package final class ClientCertificates: Sendable {
         }
     }
 
+    /// Whether a certificate is no longer believed, whomever it is for.
+    package func isRevoked(_ certificate: PeerCertificate) -> Bool {
+        self.state.withLock { $0.table.revocations }.contains(certificate)
+    }
+
     /// What is revoked now.
     package var revocations: Revocations {
         self.state.withLock { state in

@@ -58,12 +58,22 @@ package struct OperatorToken: Hashable, Sendable {
 package struct OperatorAccess: Sendable {
     private let tokens: [(digest: [UInt8], caller: OperatorCaller)]
     private let certificates: [GatewayConfiguration.OperatorCertificate]
+    private let revocations: ClientCertificates
 
-    package init(tokens: [String], certificates: [GatewayConfiguration.OperatorCertificate] = []) {
+    /// - Parameters:
+    ///   - tokens: Access tokens as they are written.
+    ///   - certificates: What client certificates may do.
+    ///   - revocations: Which are no longer believed.
+    package init(
+        tokens: [String],
+        certificates: [GatewayConfiguration.OperatorCertificate] = [],
+        revocations: ClientCertificates = ClientCertificates()
+    ) {
         self.tokens = tokens.enumerated().compactMap { index, text in
             OperatorToken(text, number: index + 1).map { (Digests.sha256(Array($0.token.utf8).span), $0.caller) }
         }
         self.certificates = certificates
+        self.revocations = revocations
     }
 
     /// Who asks.
@@ -73,7 +83,12 @@ package struct OperatorAccess: Sendable {
         guard !self.tokens.isEmpty || !self.certificates.isEmpty else {
             return OperatorCaller(name: "anybody", scope: .admin)
         }
-        if let peer = request.peerCertificate, let caller = self.caller(of: peer) { return caller }
+        if let peer = request.peerCertificate, let caller = self.caller(of: peer) {
+            guard !self.revocations.isRevoked(peer) else {
+                throw Problem(.invalidCredential, "this client certificate has been revoked; come with another")
+            }
+            return caller
+        }
         let parts = (request.headers["authorization"] ?? "").split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else {
             throw Problem(.missingCredential, "send `authorization: bearer <operator token>`")
