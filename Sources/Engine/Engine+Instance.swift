@@ -4,16 +4,23 @@ package import WidgetModel
 extension Engine {
     /// Everything about a widget instance, or nil if no host shows it here.
     ///
-    /// - Parameter decisions: How many of its last decisions to show at most.
-    package func instance(_ address: InstanceAddress, decisions: Int = 100) -> InstanceView? {
+    /// - Parameters:
+    ///   - decisions: How many of its last decisions to show at most.
+    ///   - pending: How many of the causes that wait to show at most.
+    package func instance(_ address: InstanceAddress, decisions: Int = 100, pending: Int = .max) -> InstanceView? {
         guard let slot = self.liveInstance(address) else { return nil }
         // The tables are shared, not copied, but for the instance's rows if its window is due.
         var engine = self
         engine.openWindow(of: slot)
-        return engine.view(of: slot, address, decisions)
+        return engine.view(of: slot, address, decisions, pending)
     }
 
-    private func view(of slot: UInt32, _ address: InstanceAddress, _ decisions: Int) -> InstanceView {
+    private func view(
+        of slot: UInt32,
+        _ address: InstanceAddress,
+        _ decisions: Int,
+        _ pending: Int
+    ) -> InstanceView {
         let row = self.instances[slot]
         let details = self.instances[details: slot]
         let kind = self.apps.kinds[Int(row.kind)]
@@ -37,7 +44,8 @@ extension Engine {
             shownEntry: details.shownEntry,
             budget: self.budgetView(of: slot),
             timeline: self.timeline(of: slot),
-            pending: self.pending(of: slot),
+            pending: self.pending(of: slot, pending),
+            pendingCount: row.waiting.list.count + Int(row.pending.count),
             decidesAt: row.decidesAt == .max ? nil : Instant(milliseconds: row.decidesAt),
             outstanding: outstanding,
             decisions: self.decisions(of: slot, decisions),
@@ -95,13 +103,13 @@ extension Engine {
         )
     }
 
-    private func pending(of instance: UInt32) -> [PendingView] {
+    private func pending(of instance: UInt32, _ limit: Int) -> [PendingView] {
         let row = self.instances[instance]
-        var views = row.waiting.list.map {
+        var views = row.waiting.list.prefix(limit).map {
             PendingView(cause: $0, push: nil, priority: nil, notBefore: nil, expiresAt: nil)
         }
         var slot = row.pending.head
-        while slot != PendingCauses.none {
+        while slot != PendingCauses.none, views.count < limit {
             let node = self.causes[slot]
             let push = self.ledger[node.push]
             views.append(

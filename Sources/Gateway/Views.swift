@@ -132,6 +132,7 @@ package enum Views {
             ("budget", Views.budget(view.budget)),
             ("timeline", view.timeline.map { Views.timeline($0) }),
             ("pending", .array(view.pending.map { Views.pending($0) })),
+            ("pendingCount", .count(view.pendingCount)),
             ("decidesAt", view.decidesAt.map { .instant($0) }),
             ("outstanding", .array(view.outstanding.map { Views.reload($0) })),
             ("decisions", .array(view.decisions.map { Views.decision($0) })),

@@ -218,6 +218,17 @@ import WidgetModel
         #expect(scene.engine.push(pushes[3], team: Scene.team).first?.counts[.pendingLimit] == 1)
     }
 
+    @Test func `of what waits the first ones are shown, and how many wait in all`() {
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        let pushes = (0..<4).map { _ in scene.push(to: "phone") }
+        let address = InstanceAddress(host: HostID("phone"), instance: InstanceID("w1"))
+        let views = [1, 2, 3, 4].map { scene.engine.instance(address, pending: $0) }
+        #expect(views.map { $0?.pendingCount } == [3, 3, 3, 3])
+        let waiting = Array(pushes[1...])
+        #expect(views.map { $0?.pending.map(\.push) } == [1, 2, 3, 3].map { Array(waiting.prefix($0)) })
+    }
+
     @Test func `only complete pushes are forgotten, the first to complete first`() {
         var limits = EngineLimits()
         limits.pushesRetainedMax = 1

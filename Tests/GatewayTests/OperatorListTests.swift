@@ -124,6 +124,7 @@ import WidgetModel
     @Test func `budget, kinds, apps and partitions add up with the totals`() async throws {
         let scene = try await Self.settled()
         _ = try await scene.scene.log.appendToAll(.push(Self.push(1)))
+        try await scene.watch.surveys.renew()
         let budget = try await scene.send("GET", "/v1/budget").json
         #expect(budget["instances"] == .int(12))
         #expect(Self.rows(budget["left"]).count == 10)

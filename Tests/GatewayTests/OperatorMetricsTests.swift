@@ -25,7 +25,7 @@ import WidgetModel
         var push = Sports.push(1, to: "")
         push.target = .app(Sports.app)
         _ = try await scene.scene.log.appendToAll(.push(push))
-        _ = try await scene.send("GET", "/v1/budget")
+        try await scene.watch.surveys.renew()
         let text = await Self.text(scene, "/metrics")
         #expect(Self.value(text, "freshet_hosts") == "3")
         #expect(Self.value(text, "freshet_instances") == "3")
@@ -42,7 +42,7 @@ import WidgetModel
     @Test func `no label is a host, an instance or a token`() async throws {
         let scene = try await OperatorScene()
         try await scene.scene.register("host-1")
-        _ = try await scene.send("GET", "/v1/budget")
+        try await scene.watch.surveys.renew()
         let text = await Self.text(scene, "/metrics")
         #expect(!text.contains("host-1"))
         #expect(!text.contains(Sports.token("host-1").hex))

@@ -7,21 +7,31 @@ import WidgetModel
 /// The ops listener's routes over an in-memory log.
 struct OperatorScene {
     let scene: OwnerScene
+    let watch: GatewayWatch
     let routes: OperatorRoutes
 
     init(partitions: Int = 2, tokens: [String] = [], logs: GatewayLogs = .none) async throws {
         self.scene = try await OwnerScene.started(partitions: partitions)
+        let (counters, senderLimits) = (PushCounters(), SenderLimits())
+        self.watch = GatewayWatch(
+            log: self.scene.log,
+            clock: self.scene.time.makeClock(),
+            counters: counters,
+            senderLimits: senderLimits
+        )
         self.routes = OperatorRoutes(
             log: self.scene.log,
             streams: self.scene.streams,
             followers: self.scene.followers,
             directory: self.scene.directory,
-            counters: PushCounters(),
-            senderLimits: SenderLimits(),
+            counters: counters,
+            senderLimits: senderLimits,
             listeners: OpenListeners(),
             readiness: Readiness(),
             access: OperatorAccess(tokens: tokens),
             clock: self.scene.time.makeClock(),
+            apps: Sports.served,
+            watch: self.watch,
             logs: logs
         )
     }

@@ -24,7 +24,8 @@ export function open(context) {
     { title: "Spent", cell: (row) => spent(row.charged, row.allowance, `${count(row.charged)} of ${count(row.allowance)}`) },
     { title: "Lasts until", cell: (row) => (row.exhaustedBy ? badge(moment(row.exhaustedBy), "warn") : "the window's end") },
   ], "No kind has a widget yet.");
-  const element = h("div", { class: "view" },
+  const counting = h("p", { class: "card empty", role: "status", hidden: true });
+  const element = h("div", { class: "view" }, counting,
     tiles(all, none, waiting, free),
     h("div", { class: "columns" },
       card("What is left", { note: "widgets by tenths of their allowance" }, left.element),
@@ -37,6 +38,8 @@ export function open(context) {
     ask: (signal) => context.optional(path("/v1/budget", { app, kind }), signal),
     show(data) {
       if (!data) return missing(element, "/v1/budget");
+      notCounted(counting, data);
+      if (!data.survey) return;
       all.set(count(data.instances));
       none.set(count(data.exhausted), data.instances && data.exhausted / data.instances >= 0.05 ? "warn" : "");
       waiting.set(count(data.waiting));
@@ -59,6 +62,12 @@ export function open(context) {
 }
 
 const band = (from) => `${from}–${from + 10}`;
+
+/// Says that nothing is counted yet, as long as that is so.
+export function notCounted(element, data) {
+  element.hidden = Boolean(data.survey);
+  element.textContent = data.survey ? "" : "The gateway counts its widgets for the first time since its start. A moment.";
+}
 
 /// Says that the gateway has no such route.
 export function missing(element, where) {

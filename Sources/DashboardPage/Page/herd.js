@@ -1,6 +1,6 @@
 // Timelines that ask for the same instant, and how their reloads are spread.
 
-import { missing } from "./budget.js";
+import { missing, notCounted } from "./budget.js";
 import { chart } from "./charts.js";
 import { card, h, table, tile, tiles } from "./elements.js";
 import { count, minute, moment, ms, rate, time } from "./numbers.js";
@@ -27,7 +27,8 @@ export function open(context) {
     { title: "At", cell: (row) => h("time", { datetime: row.at }, moment(row.at)) },
     { title: "Widgets", number: true, cell: (row) => count(row.asked) },
   ], "No timeline asks for anything in the next hour.");
-  const element = h("div", { class: "view" }, tiles(asked, planned, less), card("The next hour", { note: "before and after smoothing" }, hour.element),
+  const counting = h("p", { class: "card empty", role: "status", hidden: true });
+  const element = h("div", { class: "view" }, counting, tiles(asked, planned, less), card("The next hour", { note: "before and after smoothing" }, hour.element),
     h("div", { class: "columns" }, card("Largest herds", largest.element), card("The last ten minutes", past.element)));
   return {
     element,
@@ -36,6 +37,8 @@ export function open(context) {
     ask: (signal) => context.optional("/v1/herd", signal),
     show(data) {
       if (!data) return missing(element, "/v1/herd");
+      notCounted(counting, data);
+      if (!data.survey) return;
       asked.set(count(data.askedPeak));
       planned.set(count(data.plannedPeak));
       less.set(data.askedPeak > 0 && data.plannedPeak > 0 ? `${rate(data.askedPeak / data.plannedPeak)} ×` : "–");

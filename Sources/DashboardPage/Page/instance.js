@@ -128,7 +128,7 @@ function one(context, id) {
       const left = Math.max(0, window.allowance - window.charged);
       shown.set(count(left), left === 0 ? "warn" : "");
       charged.set(`${count(window.charged)} of ${count(window.allowance)}`);
-      waiting.set(count(data.pending.length));
+      waiting.set(count(data.pendingCount));
       next.set(data.decidesAt ? moment(data.decidesAt) : "–");
       what.replaceChildren(facts([
         ["App", data.app], ["Kind", data.kind], ["Family", data.family],
@@ -154,8 +154,8 @@ function one(context, id) {
         ["Peculiar", data.timeline.findings.length ? data.timeline.findings.map((finding) => finding.message).join("; ") : "nothing"],
       ]) : h("p", { class: "empty" }, "No timeline has come yet."));
       pending.set(data.pending.slice(0, shownMax));
-      rest.textContent = data.pending.length > shownMax ? `and ${count(data.pending.length - shownMax)} more` : "";
-      decisions.set([...data.decisions].reverse());
+      rest.textContent = data.pendingCount > shownMax ? `and ${count(data.pendingCount - shownMax)} more` : "";
+      decisions.set(data.decisions);
       showDay(strip, note, data);
     },
   };

@@ -61,7 +61,7 @@ export function open(context) {
         gateway.get("/v1/stats", signal), gateway.get("/v1/senders", signal), context.sometimes("/v1/budget", signal),
         context.sometimes("/v1/providers", signal), history("second", signal), history("minute", signal),
       ]);
-      return { stats, senders: senders.senders, budget, providers: providers?.providers, seconds, minutes: shown };
+      return { stats, senders: senders.senders, budget: budget?.survey ? budget : null, providers: providers?.providers, seconds, minutes: shown };
     },
     show({ stats, senders, budget, providers, seconds, minutes }) {
       const samples = seconds.samples;

@@ -20,8 +20,10 @@ package struct InstanceView: Hashable, Sendable {
     package let shownEntry: Instant?
     package let budget: BudgetView
     package let timeline: TimelineView?
-    /// Causes that wait, in the order in which they came; pushes last.
+    /// Causes that wait, in the order in which they came, pushes last; the first ones if not all were asked for.
     package let pending: [PendingView]
+    /// How many wait in all.
+    package let pendingCount: Int
     /// When the waiting causes will be decided: the first instant at which one of them conforms.
     package let decidesAt: Instant?
     package let outstanding: [ReloadEffect]

@@ -9,17 +9,19 @@ import WidgetModel
 extension OperatorRoutes {
     /// `GET /v1/apps`.
     func appList() async throws(Problem) -> HTTPResponse {
-        let survey = try await self.watch.surveys.current()
+        let survey = await self.watch.surveys.current()
         let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
         return try await self.answer([
-            Self.survey(survey),
+            self.survey(survey),
             (
                 "apps",
                 .array(
                     self.apps.apps.map { app in
                         let settings = settings?.apps.first { $0.app == app.bundle }
                         var sum = BudgetSurvey.KindRow(app: app.bundle, kind: WidgetKind(""))
-                        for row in survey.sum.kinds where row.app == app.bundle { sum += row }
+                        for row in survey?.sum.kinds ?? [] where row.app == app.bundle { sum += row }
+                        // Not counted yet is not none.
+                        let counted = survey.map { _ in sum }
                         return JSONValue.object(of: [
                             ("app", .string(app.bundle.rawValue)),
                             ("team", settings.map { .string($0.team.rawValue) }),
@@ -27,10 +29,10 @@ extension OperatorRoutes {
                             ("developerMode", settings.map { .bool($0.developerMode) }),
                             ("deliveries", .strings(app.deliveries.map { String(describing: $0) })),
                             ("kinds", .strings(app.schemas.map(\.kind.rawValue))),
-                            ("instances", .count(sum.instances)),
-                            ("pushEnabled", .count(sum.pushEnabled)),
-                            ("waiting", .count(sum.waiting)),
-                            ("exhausted", .count(sum.exhausted)),
+                            ("instances", counted.map { .count($0.instances) }),
+                            ("pushEnabled", counted.map { .count($0.pushEnabled) }),
+                            ("waiting", counted.map { .count($0.waiting) }),
+                            ("exhausted", counted.map { .count($0.exhausted) }),
                         ])
                     }
                 )
@@ -40,27 +42,30 @@ extension OperatorRoutes {
 
     /// `GET /v1/kinds`: every kind of every app.
     func kindList() async throws(Problem) -> HTTPResponse {
-        let survey = try await self.watch.surveys.current()
+        let survey = await self.watch.surveys.current()
         let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
         var kinds: [JSONValue] = []
         for app in self.apps.apps {
             for schema in app.schemas {
-                let row = survey.sum.kinds.first { $0.app == app.bundle && $0.kind == schema.kind }
+                let none = BudgetSurvey.KindRow(app: app.bundle, kind: schema.kind)
+                let row = survey.map { survey in
+                    survey.sum.kinds.first { $0.app == app.bundle && $0.kind == schema.kind } ?? none
+                }
                 let budget = settings?.apps.first { $0.app == app.bundle }?.kinds
                     .first { $0.schema.kind == schema.kind }?.budget
                 kinds.append(
                     JSONValue.object(
                         of: await self.members(of: KindKey(app: app.bundle, kind: schema.kind)) + [
                             ("policy", budget.map { .string($0.name) }),
-                            ("instances", .count(row?.instances ?? 0)),
-                            ("waiting", .count(row?.waiting ?? 0)),
-                            ("exhausted", .count(row?.exhausted ?? 0)),
+                            ("instances", row.map { .count($0.instances) }),
+                            ("waiting", row.map { .count($0.waiting) }),
+                            ("exhausted", row.map { .count($0.exhausted) }),
                         ]
                     )
                 )
             }
         }
-        return try await self.answer([Self.survey(survey), ("kinds", .array(kinds))])
+        return try await self.answer([self.survey(survey), ("kinds", .array(kinds))])
     }
 
     /// `GET /v1/providers`: how each timeline provider does.

@@ -5,7 +5,7 @@ import WidgetModel
 /// Hosts that are taken away at their users' wish: removed like hosts that leave by themselves, so that from now on nothing of
 /// them is in any new state. What the log still holds of them, and until when, docs/history.md says.
 extension OperatorRoutes {
-    /// How many hosts are removed with one look at the partitions' answers.
+    /// How many hosts are looked up and removed at a time, so that neither a partition nor memory holds all of an app's.
     private static let batch = 1000
 
     /// `DELETE /v1/hosts/<host>` and `DELETE /v1/apps/<bundle-id>/hosts`; nil if the request is neither.
@@ -27,15 +27,21 @@ extension OperatorRoutes {
     }
 
     private func eraseHosts(of app: BundleID) async throws(Problem) -> HTTPResponse {
-        let pages = try await self.log.askAll { $0.hosts(app: app, from: nil, limit: .max) }
-        let hosts = pages.flatMap(\.hosts)
-        guard !hosts.isEmpty else { throw Problem(.unknownHost, "no host is registered for \(app)") }
-        var removed = 0
-        for first in stride(from: 0, to: hosts.count, by: Self.batch) {
-            let batch = hosts[first..<min(first + Self.batch, hosts.count)]
-            let records = batch.map { (record: Record.unregister(HostRemoval(host: $0)), host: $0) }
-            for case .unregistered in try await self.log.append(records) { removed += 1 }
+        var (found, removed) = (0, 0)
+        for number in 0..<self.log.partitions {
+            var next: UInt32? = 0
+            while let start = next {
+                let page = try await self.log.ask(PartitionID(UInt16(number))) {
+                    $0.hosts(from: start, app: app, limit: Self.batch, scanMax: SearchBudget.stepRows)
+                }
+                next = page.next
+                guard !page.rows.isEmpty else { continue }
+                found += page.rows.count
+                let records = page.rows.map { (record: Record.unregister(HostRemoval(host: $0.host)), host: $0.host) }
+                for case .unregistered in try await self.log.append(records) { removed += 1 }
+            }
         }
+        guard found > 0 else { throw Problem(.unknownHost, "no host is registered for \(app)") }
         return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed))]))
     }
 }

@@ -6,13 +6,21 @@ import WidgetModel
 
 /// What is added up over all instances, and what charts are made of.
 extension OperatorRoutes {
-    static func survey(_ survey: BudgetSurveys.Survey) -> (String, JSONValue?) {
-        ("survey", JSONValue.object(of: [("from", .instant(survey.from)), ("until", .instant(survey.until))]))
+    /// When the instances were walked over, and how old that is; null until they have been for the first time since the start.
+    func survey(_ survey: BudgetSurveys.Survey?) -> (String, JSONValue?) {
+        guard let survey else { return ("survey", .null) }
+        let age = max(.zero, self.clock.now() - survey.until)
+        let value = JSONValue.object(of: [
+            ("from", .instant(survey.from)),
+            ("until", .instant(survey.until)),
+            ("ageSeconds", .int(age.milliseconds / 1000)),
+        ])
+        return ("survey", value)
     }
 
     /// `GET /v1/budget`: how much is left of the budgets, who has nothing left, and how long the rest lasts.
     func budget(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let survey = try await self.watch.surveys.current()
+        guard let survey = await self.watch.surveys.current() else { return try await self.answer([self.survey(nil)]) }
         let (app, kind) = (request.query("app"), request.query("kind"))
         let rows = survey.sum.kinds.filter { row in
             row.instances > 0 && (app == nil || row.app.rawValue == app) && (kind == nil || row.kind.rawValue == kind)
@@ -26,7 +34,7 @@ extension OperatorRoutes {
         let tenth = 100 / BudgetSurvey.leftRows
         var exhausted = 0
         return try await self.answer([
-            Self.survey(survey),
+            self.survey(survey),
             ("instances", .count(sum.instances)),
             ("unlimited", .count(sum.unlimited)),
             ("exhausted", .count(sum.exhausted)),
@@ -80,13 +88,13 @@ extension OperatorRoutes {
 
     /// `GET /v1/herd`: when timelines ask to be reloaded in the next hour, before smoothing and after.
     func herd() async throws(Problem) -> HTTPResponse {
-        let survey = try await self.watch.surveys.current()
+        guard let survey = await self.watch.surveys.current() else { return try await self.answer([self.survey(nil)]) }
         let (asked, planned, from) = (survey.sum.asked, survey.sum.planned, survey.sum.from)
         let largest = asked.indices.filter { asked[$0] > 0 }.sorted { (asked[$0], $1) > (asked[$1], $0) }.prefix(10)
         let step = 10
         let recent = self.watch.history.samples(.second, limit: GatewayHistory.Step.second.capacity)
         return try await self.answer([
-            Self.survey(survey),
+            self.survey(survey),
             ("bucketSeconds", .count(step)),
             ("from", .instant(from)),
             (

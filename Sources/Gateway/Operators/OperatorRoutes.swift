@@ -227,7 +227,11 @@ package struct OperatorRoutes: Sendable {
             throw Problem(.badRequest, "an instance is addressed as <host>:<instance>")
         }
         let decisions = try ListRequest.int(request, "decisions", in: 1...ListRequest.limitMax) ?? 100
-        guard let view = try await self.log.ask(address.host, { $0.instance(address, decisions: decisions) }) else {
+        let pending = try ListRequest.int(request, "pending", in: 1...ListRequest.limitMax) ?? ListRequest.limitDefault
+        let found = try await self.log.ask(address.host) {
+            $0.instance(address, decisions: decisions, pending: pending)
+        }
+        guard let view = found else {
             throw Problem(.unknownInstance, "there is no instance \(address)")
         }
         guard case .object(let members) = Views.instance(view) else { throw Problem(.internal, "no instance") }

@@ -4,8 +4,9 @@ package import WidgetModel
 
 /// What all instances together have left of their budgets, kept fresh by walking over them in small steps.
 ///
-/// A walk over a million instances takes some hundred milliseconds of the partitions' time, so the question is answered
-/// with the last walk's result, and walks are rare: how old it is stands in the answer.
+/// A walk over a million instances takes some hundred milliseconds of the partitions' time, so a question is answered with the
+/// last walk's result at once and never waits for one. How old it is stands in the answer: at most a rest and a walk's length
+/// while somebody asks, and ``idle`` and a walk's length at the first question after a pause.
 package actor BudgetSurveys {
     /// One walk's result.
     package struct Survey: Sendable {
@@ -21,6 +22,8 @@ package actor BudgetSurveys {
     private static let restFactor: Int64 = 50
     /// How long after a question walks stay frequent.
     private static let interest = TimeAmount.minutes(1)
+    /// How often it is looked whether a walk is due.
+    private static let look = Duration.seconds(1)
 
     private let log: CommandLog
     private let clock: LogClock
@@ -43,35 +46,39 @@ package actor BudgetSurveys {
         self.idle = idle
     }
 
-    /// The result to answer with: the last one, or if there is none that is young enough, that of a new walk.
-    ///
-    /// - Throws: ``Problem`` if a partition has stopped.
-    package func current() async throws(Problem) -> Survey {
-        let now = NIODeadline.now()
-        self.askedAt = now
-        if let last = self.last, self.isWalking || now - self.walkedAt < self.ageMin { return last }
-        return try await self.walk()
+    /// The last walk's result, nil until the first since the start is through. Never waits; walks are frequent for a minute.
+    package func current() -> Survey? {
+        self.askedAt = NIODeadline.now()
+        return self.last
     }
 
-    /// The last result, if there is any: for metrics, which never wait.
+    /// The last result, for metrics: who reads them all the time wants no frequent walks.
     package var latest: Survey? { self.last }
 
-    /// Walks again whenever the result is old, until the task is cancelled.
+    /// Walks whenever the result is old, until the task is cancelled.
     package func run() async {
         while !Task.isCancelled {
-            _ = try? await self.walk()
-            let rest = max(self.ageMin, .nanoseconds(self.length.nanoseconds * Self.restFactor))
-            let isWanted = self.askedAt.map { NIODeadline.now() - $0 < Self.interest } ?? false
-            let nanoseconds = isWanted ? rest.nanoseconds : max(rest, self.idle).nanoseconds
+            if self.isDue(NIODeadline.now()) { _ = try? await self.renew() }
             do {
-                try await Task.sleep(for: .nanoseconds(nanoseconds))
+                try await Task.sleep(for: Self.look)
             } catch {
                 return
             }
         }
     }
 
-    private func walk() async throws(Problem) -> Survey {
+    private func isDue(_ now: NIODeadline) -> Bool {
+        guard self.last != nil else { return true }
+        let rest = max(self.ageMin, .nanoseconds(self.length.nanoseconds * Self.restFactor))
+        let isWanted = self.askedAt.map { now - $0 < Self.interest } ?? false
+        return now - self.walkedAt >= (isWanted ? rest : max(rest, self.idle))
+    }
+
+    /// Walks now, or waits for the walk that is under way.
+    ///
+    /// - Throws: ``Problem`` if a partition has stopped.
+    @discardableResult
+    package func renew() async throws(Problem) -> Survey {
         // Again and again: of several who waited for a walk that failed, one walks next.
         while self.isWalking {
             await withCheckedContinuation { self.waiting.append($0) }
