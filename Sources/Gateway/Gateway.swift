@@ -106,7 +106,7 @@ package final class Gateway: Service {
         self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
         self.followers = PushFollowers(max: configuration.streams.followedPushesMax)
         self.source = source
-        self.feed = OperatorFeed(epoch: UInt32(truncatingIfNeeded: system.next()))
+        self.feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
         self.onReady = onReady
     }
 

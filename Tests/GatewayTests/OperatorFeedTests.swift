@@ -37,6 +37,46 @@ import WidgetModel
         #expect(new.start == StreamCursor(epoch: 7, sequence: 10))
     }
 
+    @Test(arguments: [3, 4, 5])
+    func `so many events are remembered as the setting says`(published: Int) throws {
+        let feed = Self.feed { $0.historyMax = 4 }
+        for number in 1...published { feed.publish(Self.note(number)) }
+        let subscription = try feed.subscribe(after: StreamCursor(epoch: 7, sequence: 0))
+        #expect(Self.numbers(subscription.missed) == (published <= 4 ? (1...published).map { Int64($0) } : nil))
+        #expect(feed.gaps == (published <= 4 ? 0 : 1))
+    }
+
+    @Test(arguments: [1, 2, 3])
+    func `so many read at once as the setting says`(readers: Int) throws {
+        let feed = Self.feed { $0.readersMax = 2 }
+        var subscriptions: [OperatorFeed.Subscription] = []
+        for _ in 0..<readers {
+            if let subscription = try? feed.subscribe(after: nil) { subscriptions.append(subscription) }
+        }
+        #expect(subscriptions.count == min(readers, 2))
+        #expect(feed.count == min(readers, 2))
+        #expect(feed.refused == max(0, readers - 2))
+        for subscription in subscriptions { feed.cancel(subscription) }
+    }
+
+    @Test(arguments: [15, 16, 17])
+    func `so many events wait for a reader as the setting says`(events: Int) throws {
+        let feed = Self.feed { $0.bufferMax = 16 }
+        let subscription = try feed.subscribe(after: nil)
+        for number in 1...events { feed.publish(Self.note(number)) }
+        #expect(feed.cutOff == (events <= 16 ? 0 : 1))
+        feed.cancel(subscription)
+    }
+
+    @Test(arguments: [2, 3, 4])
+    func `so many reloads of a second are told as the setting says`(reloads: Int) throws {
+        let feed = Self.feed { $0.reloadsPerSecond = 3 }
+        feed.publish((1...reloads).map { Effect.reload(Sports.reload("host-\($0)")) })
+        #expect(feed.reloadsNotShown == max(0, reloads - 3))
+        let told = try feed.subscribe(after: StreamCursor(epoch: 7, sequence: 0)).missed
+        #expect(told?.count == min(reloads, 3))
+    }
+
     @Test func `a busy second's reloads are counted, not told`() {
         let feed = Self.feed { $0.reloadsPerSecond = 3 }
         let effects = (1...10).map { Effect.reload(Sports.reload("host-\($0)")) }

@@ -49,6 +49,7 @@ extension GatewayConfiguration {
             visitor.scalar("bindConnections", &self.providerTokens.bindsConnections, .flag)
         }
         visitor.section("streams") { self.streams.visit(&$0) }
+        visitor.section("feed") { self.feed.visit(&$0) }
         visitor.section("deliveries") { self.deliveries.visit(&$0) }
         visitor.section("timelines") { self.timelines.visit(&$0) }
         visitor.section("rateLimits") { self.rateLimits.visit(&$0) }
@@ -163,6 +164,15 @@ extension GatewayConfiguration.Streams {
         visitor.scalar("maxHistory", &self.historyMax, .integer(0...10_000_000))
         visitor.scalar("rotation", &self.rotation, .duration(.seconds(1) ... .days(30)))
         visitor.scalar("maxRetry", &self.retryMax, .duration(.seconds(1) ... .hours(1)))
+    }
+}
+
+extension OperatorFeed.Limits {
+    mutating func visit(_ visitor: inout some SettingsVisitor) {
+        visitor.scalar("maxReaders", &self.readersMax, .integer(1...10_000))
+        visitor.scalar("maxBufferedEvents", &self.bufferMax, .integer(16...1_000_000))
+        visitor.scalar("maxHistory", &self.historyMax, .integer(1...1_000_000))
+        visitor.scalar("maxReloadsPerSecond", &self.reloadsPerSecond, .integer(0...100_000))
     }
 }
 

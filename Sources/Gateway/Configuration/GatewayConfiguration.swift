@@ -33,6 +33,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var filePolicies: [BudgetPolicy] = []
     package var providerTokens = ProviderTokens()
     package var streams = Streams()
+    /// What operators are told while it happens.
+    package var feed = OperatorFeed.Limits()
     package var deliveries = Deliveries()
     package var timelines = Timelines()
     package var rateLimits = RateLimits()

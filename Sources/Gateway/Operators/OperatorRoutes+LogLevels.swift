@@ -50,6 +50,21 @@ extension OperatorRoutes {
     }
 
     func addLogs(_ text: inout PrometheusText) {
+        let feed = self.watch.feed
+        text.add("freshet_feed_readers", .gauge, "Operators who follow what happens.", feed.count)
+        text.add(
+            "freshet_feed_readers_ended_total",
+            .counter,
+            "Operators who were refused, cut off, or told of a gap, by a limit of the feed.",
+            by: "reason",
+            [("refused", feed.refused), ("slow", feed.cutOff), ("gap", feed.gaps)]
+        )
+        text.add(
+            "freshet_feed_reloads_not_shown_total",
+            .counter,
+            "Reloads that the feed counted instead of telling them.",
+            feed.reloadsNotShown
+        )
         let views = self.logs.views
         text.add(
             "freshet_log_messages_total",

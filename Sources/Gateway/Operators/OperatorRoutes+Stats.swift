@@ -56,6 +56,7 @@ extension OperatorRoutes {
             ),
             ("clientCertificates", Self.revocations(self.clientCertificates.revocations, now: self.clock.now())),
             ("deliveries", await self.deliveries()),
+            ("feed", self.feed()),
             ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
     }
@@ -71,6 +72,18 @@ extension OperatorRoutes {
             ("secondsLeft", .int((end.milliseconds - now.milliseconds) / 1000)),
             ("replaced", .count(view.replaced)),
             ("refusal", view.refusal.map { .string($0) }),
+        ])
+    }
+
+    /// Who follows `GET /v1/events`, and how often each of its limits was met.
+    private func feed() -> JSONValue {
+        let feed = self.watch.feed
+        return JSONValue.object(of: [
+            ("readers", .count(feed.count)),
+            ("refused", .count(feed.refused)),
+            ("cutOff", .count(feed.cutOff)),
+            ("gaps", .count(feed.gaps)),
+            ("reloadsNotShown", .count(feed.reloadsNotShown)),
         ])
     }
 

@@ -37,13 +37,13 @@ package final class OperatorFeed: Sendable {
     }
 
     package struct Limits: Hashable, Sendable {
-        /// Events that are kept for readers that come back.
+        /// Events that are kept for readers that come back, at least 1. Default 4,096.
         package var historyMax = 4096
-        /// Readers at a time.
+        /// Readers at a time. Default 64.
         package var readersMax = 64
-        /// Events that wait for one reader before it is cut off.
+        /// Events that wait for one reader before it is cut off. Default 1,024.
         package var bufferMax = 1024
-        /// Reloads of one second that are told of.
+        /// Reloads of one second that are told of. Default 50.
         package var reloadsPerSecond = 50
 
         package init() {}
@@ -72,6 +72,8 @@ package final class OperatorFeed: Sendable {
         var events: [Event] = []
         var sequence: UInt64 = 0
         var cutOff = 0
+        var refused = 0
+        var gaps = 0
     }
 
     private let table = Mutex(Table())
@@ -91,6 +93,10 @@ package final class OperatorFeed: Sendable {
     package var count: Int { self.table.withLock { $0.readers.count } }
     /// Readers that were too slow.
     package var cutOff: Int { self.table.withLock { $0.cutOff } }
+    /// Readers that were too many.
+    package var refused: Int { self.table.withLock { $0.refused } }
+    /// Readers that came back too late to be told what they had missed.
+    package var gaps: Int { self.table.withLock { $0.gaps } }
     /// Reloads that were left out so far.
     package var reloadsNotShown: Int { self.notShown.load(ordering: .relaxed) }
 
@@ -102,12 +108,14 @@ package final class OperatorFeed: Sendable {
         let result = self.table.withLock { table -> Result<Subscription, Refusal> in
             if table.isClosing { return .failure(.closing) }
             if table.readers.count >= self.limits.readersMax {
+                table.refused += 1
                 return .failure(.tooMany(max: self.limits.readersMax))
             }
             table.next += 1
             table.readers[table.next] = continuation
             let start = StreamCursor(epoch: self.epoch, sequence: table.sequence)
             let missed = place.map { self.missed(since: $0, table) } ?? []
+            if missed == nil { table.gaps += 1 }
             return .success(Subscription(events: events, missed: missed, start: start, number: table.next))
         }
         let subscription = try result.get()
