@@ -148,7 +148,17 @@ import Testing
 
     // MARK: Numbers
 
-    @Test func `page, JSON and ledgers tell the same, and add up`() async throws {
+    /// The values of a metric, by the value of its only label; of one without by "".
+    private static func values(_ metrics: String, _ name: String) -> [String: Int] {
+        var values: [String: Int] = [:]
+        for line in metrics.split(separator: "\n") where line.hasPrefix("\(name) ") || line.hasPrefix("\(name){") {
+            let label = line.firstMatch(of: /="([^"]*)"/).map { String($0.1) } ?? ""
+            values[label] = line.split(separator: " ").last.flatMap { Int($0) }
+        }
+        return values
+    }
+
+    @Test func `page, JSON, metrics and ledgers tell the same, and add up`() async throws {
         let gateway = try await TestGateway.start(partitions: 2)
         let bearer = try await gateway.providerToken()
         try await Self.register(gateway, hosts: 40, bearer: bearer)
@@ -179,6 +189,25 @@ import Testing
         #expect((page["outcomes"] as? [String: Int])?.filter { $0.value > 0 } == outcomes)
         #expect(outcomes.values.reduce(0, +) == 50)
         #expect(outcomes["issued"] != nil && outcomes["reloaded"] != nil && outcomes["deferred"] != nil)
+
+        // The metrics and the totals.
+        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
+        func metric(_ name: String) -> Int? { Self.values(metrics, name)[""] }
+        func member(_ section: String, _ name: String) -> Any? { (stats[section] as? [String: Any])?[name] }
+        #expect(metric("freshet_matches_total") == 50)
+        let final = outcomes.filter { !["deferred", "issued"].contains($0.key) }
+        #expect(Self.values(metrics, "freshet_outcomes_total").filter { $0.value > 0 } == final)
+        #expect(metric("freshet_deferred") == outcomes["deferred"])
+        #expect(metric("freshet_issued") == outcomes["issued"])
+        #expect(Self.values(metrics, "freshet_pushes_received_total") == ["accepted": 5, "unavailable": 0])
+        #expect(metric("freshet_hosts") == member("registry", "hosts") as? Int)
+        #expect(metric("freshet_instances") == member("registry", "instances") as? Int)
+        #expect(metric("freshet_reloads_charged_total") == member("reloads", "charged") as? Int)
+        #expect(metric("freshet_reloads_outstanding") == member("reloads", "outstanding") as? Int)
+        let causes = Self.values(metrics, "freshet_reloads_total").filter { $0.value > 0 }
+        #expect(causes == member("reloads", "byCause") as? [String: Int])
+        let exempt = Self.values(metrics, "freshet_reloads_exempt_total").filter { $0.value > 0 }
+        #expect(exempt == member("reloads", "exempt") as? [String: Int])
 
         // Each push on its page and in JSON, and all of them and the totals.
         var sums: [String: Int] = [:]
