@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test lint format demo bench bench-setup profile soak clean
+.PHONY: help setup build test lint format demo bench bench-setup profile crash soak clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -38,8 +38,12 @@ profile: setup ## Where the CPU time of pushes goes, by function; OPTIONS="--sec
 	swift build -c release --product freshet
 	@.venv/bin/python deploy/bench/profile.py --program .build/release/freshet $(OPTIONS)
 
-soak: setup ## Abuse probes, then mixed load for MINUTES (default 60); memory, descriptors and latency must stay flat
-	@MINUTES="$(or $(MINUTES),60)" deploy/bench/soak.sh
+crash: setup ## Kill a gateway ROUNDS (default 300) times at any moment, and at each interesting point: it must come back whole
+	swift build --build-tests
+	FRESHET_CRASH_ROUNDS="$(or $(ROUNDS),300)" swift test --skip-build --disable-xctest --filter CrashMatrixTests
+
+soak: setup ## ROUNDS crashes, abuse probes, then mixed load for MINUTES (default 60); memory, descriptors and latency must stay flat
+	@MINUTES="$(or $(MINUTES),60)" ROUNDS="$(or $(ROUNDS),300)" deploy/bench/soak.sh
 
 clean: ## Remove what was built
 	rm -rf .build .venv .demo

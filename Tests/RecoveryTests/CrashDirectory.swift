@@ -21,41 +21,65 @@ final class CrashDirectory {
 
     /// - Parameter history: How many seconds of log the crashers keep.
     init(history: Int) throws {
-        let parent = FileManager.default.temporaryDirectory
-        self.path = parent.appendingPathComponent("freshet-crash-\(UUID().uuidString)").path
+        self.path = Self.parent.appendingPathComponent("freshet-crash-\(UUID().uuidString)").path
         self.history = history
         try FileManager.default.createDirectory(atPath: self.path, withIntermediateDirectories: true)
     }
+
+    /// Memory if it can be: a kill takes away nothing that the kernel has, wherever it keeps it, and waiting for a disk that
+    /// others are busy with shows nothing more.
+    private static let parent: URL = {
+        let memory = "/dev/shm"
+        let isWritable = FileManager.default.isWritableFile(atPath: memory)
+        return isWritable ? URL(filePath: memory) : FileManager.default.temporaryDirectory
+    }()
 
     deinit { try? FileManager.default.removeItem(atPath: self.path) }
 
     private var data: String { self.path + "/data" }
 
-    /// Runs a gateway until it dies of the fault, or is killed once it has said so many lines.
-    func run(fault: String?, linesMax: Int, seed: UInt64) throws {
+    /// No fault is reached later: a gateway that has said so much without coming to it never will.
+    private static let linesBeforeFaultMax = 100_000
+
+    /// Runs a gateway until it dies of the fault, or is killed.
+    ///
+    /// - Parameters:
+    ///   - fault: Where something happens to it, which has to be reached; nil for nowhere.
+    ///   - linesMax: It is killed once it has said so many lines since the fault, or since its start if there is none.
+    ///   - pace: How many pushes come for each snapshot; 0 for as many as are answered.
+    ///   - seed: Of the pushes' ids.
+    func run(fault: String?, linesMax: Int, pace: Int, seed: UInt64) throws {
         let process = Process()
         let output = Pipe()
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         process.executableURL = URL(fileURLWithPath: program).deletingLastPathComponent()
             .appendingPathComponent("OwnerCrasher")
-        process.arguments = [self.data, String(seed), String(self.history)]
+        process.arguments = [self.data, String(seed), String(self.history), String(pace)]
         process.standardOutput = output
         process.environment = ProcessInfo.processInfo.environment.merging(["FRESHET_FAULT": fault ?? ""]) { $1 }
         try process.run()
         var unread: [UInt8] = []
         var lines = 0
+        var isReached = fault == nil
         while true {
             let bytes = output.fileHandleForReading.availableData
             if bytes.isEmpty { break }
             unread.append(contentsOf: bytes)
             while let end = unread.firstIndex(of: 0x0A) {
                 lines += 1
-                self.take(String(decoding: unread[..<end], as: UTF8.self))
+                let line = String(decoding: unread[..<end], as: UTF8.self)
                 unread.removeFirst(end + 1)
+                if line == "fault" {
+                    (isReached, lines) = (true, 0)
+                } else {
+                    self.take(line)
+                }
             }
             // What it says between this and its death is read as well.
-            if lines >= linesMax { kill(process.processIdentifier, SIGKILL) }
+            let isEnough = lines >= (isReached ? linesMax : Self.linesBeforeFaultMax)
+            if isEnough { kill(process.processIdentifier, SIGKILL) }
         }
+        #expect(isReached, "\(fault ?? "none"): it never came to that")
         process.waitUntilExit()
         #expect(process.terminationReason == .uncaughtSignal, "\(fault ?? "none"): ended by itself")
     }
@@ -86,7 +110,7 @@ final class CrashDirectory {
             configuration: SQLiteJournal.Configuration(
                 directory: self.data,
                 partitions: Self.partitions,
-                fileBytesMax: 60_000,
+                fileBytesMax: 24_000,
                 checkpointPages: 8,
                 commitSpacing: .zero
             ),

@@ -40,30 +40,49 @@ import WidgetModel
         Point("rename", 1, "before", "begun"), Point("rename", 1, "after", "begun"),
     ]
 
+    /// How many pushes come for each snapshot, where a round is about a point and not about load.
+    private static let pace = 24
+    /// How often one directory is used: each round replays all that the rounds before have left.
+    private static let roundsPerDirectory = 5
+
     @Test(arguments: Seeds.from(1, count: 1))
     func `whatever it dies at, nothing accepted is lost, nothing is charged twice, and the state is the log's`(
         seed: UInt64
     ) async throws {
         var random = SplitMix64(seed: seed)
-        // The whole log is kept in one directory, and as little as possible in the other.
-        let directories = [try CrashDirectory(history: 100_000), try CrashDirectory(history: 0)]
+        // The whole log is kept in some directories, and as little as possible in the others.
+        var rounds = [0, 0]
+        var directories: [CrashDirectory?] = [nil, nil]
         for (index, point) in Self.points.enumerated() {
             let number = 1 + random.next() % point.callsMax
             let fault = "\(point.call):\(number):\(point.how):\(point.path)"
-            let directory = directories[point.isTrim ? 1 : (index + Int(seed)) % 2]
-            // A point that is not reached by then is tried in vain in this round.
-            try directory.run(fault: fault, linesMax: 800, seed: random.next())
+            let choice = point.isTrim ? 1 : (index + Int(seed)) % 2
+            if rounds[choice].isMultiple(of: Self.roundsPerDirectory) {
+                directories[choice] = try CrashDirectory(history: choice == 0 ? 100_000 : 0)
+            }
+            rounds[choice] += 1
+            let directory = try #require(directories[choice])
+            try directory.run(fault: fault, linesMax: .max, pace: Self.pace, seed: random.next())
             try await directory.check("seed \(seed), \(fault)")
         }
     }
 
-    @Test(arguments: Seeds.from(1, count: 4))
-    func `killed at any moment it comes back whole`(seed: UInt64) async throws {
-        var random = SplitMix64(seed: seed &* 977)
-        let directory = try CrashDirectory(history: seed.isMultiple(of: 2) ? 0 : 100_000)
-        for round in 0..<2 {
-            try directory.run(fault: nil, linesMax: 1 + Int(random.next() % 1_200), seed: random.next())
-            try await directory.check("seed \(seed), round \(round)")
+    /// How often it is killed: 30 times, or as often as `FRESHET_CRASH_ROUNDS` says.
+    private static let randomRounds: Int = {
+        let text = ProcessInfo.processInfo.environment["FRESHET_CRASH_ROUNDS"]
+        return max(1, text.flatMap { Int($0) } ?? 30)
+    }()
+
+    @Test func `killed at any moment under load it comes back whole`() async throws {
+        var random = SplitMix64(seed: 977)
+        var directory = try CrashDirectory(history: 0)
+        for round in 0..<Self.randomRounds {
+            if round.isMultiple(of: Self.roundsPerDirectory) {
+                let isWhole = (round / Self.roundsPerDirectory).isMultiple(of: 2)
+                directory = try CrashDirectory(history: isWhole ? 100_000 : 0)
+            }
+            try directory.run(fault: nil, linesMax: 1 + Int(random.next() % 600), pace: 0, seed: random.next())
+            try await directory.check("round \(round)")
         }
     }
 
@@ -74,7 +93,7 @@ import WidgetModel
     ])
     func `a disk that fails for a moment costs nothing that was accepted`(fault: String) async throws {
         let directory = try CrashDirectory(history: 0)
-        try directory.run(fault: fault, linesMax: 600, seed: 1)
+        try directory.run(fault: fault, linesMax: 100, pace: Self.pace, seed: 1)
         try await directory.check(fault)
     }
 }

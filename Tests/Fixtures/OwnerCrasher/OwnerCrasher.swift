@@ -1,9 +1,11 @@
 // A gateway without its network, which tests may kill at any point: owners, snapshots and senders over a log on disk.
 //
-//   OwnerCrasher <directory> <seed> <history in seconds>
+//   OwnerCrasher <directory> <seed> <history in seconds> <pace>
 //
 // It registers hosts, pushes to them without end, acknowledges what reaches them, and makes one snapshot after the other.
-// It prints `200 <push> <host>` for each push that is durable, and `sent <reload>` for each reload that a host gets.
+// With a pace above zero only so many pushes come for each snapshot: whatever it waits for, the log stays small.
+// It prints `200 <push> <host>` for each push that is durable, `sent <reload>` for each reload that a host gets, and `fault`
+// when it comes to the call that FRESHET_FAULT names.
 
 import CrashPoints
 import Dispatch
@@ -28,18 +30,20 @@ enum OwnerCrasher {
     private static let team = TeamID("ABCDE12345")
     private static let hosts = 24
     private static let pushesInFlightMax = 32
+    /// A file of the log holds some dozens of pushes, so that it begins new ones and lets old ones go all the time.
+    private static let fileBytesMax = 24_000
 
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, let seed = UInt64(arguments[2]), let history = Int64(arguments[3]),
-            crash_points_are_linked() == 1
+        guard arguments.count == 5, let seed = UInt64(arguments[2]), let history = Int64(arguments[3]),
+            let pace = Int(arguments[4]), crash_points_are_linked() == 1
         else { exit(64) }
         let clock = LogClock()
         let journal = try SQLiteJournal(
             configuration: SQLiteJournal.Configuration(
                 directory: arguments[1],
                 partitions: Self.partitions,
-                fileBytesMax: 60_000,
+                fileBytesMax: Self.fileBytesMax,
                 checkpointPages: 8,
                 commitSpacing: .zero
             ),
@@ -83,9 +87,13 @@ enum OwnerCrasher {
             clock: clock,
             logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() }
         )
-        let sender = Task.detached { Self.push(to: journal, seed) }
+        let pushes = DispatchSemaphore(value: pace)
+        let sender = Task.detached { Self.push(to: journal, seed, pace > 0 ? pushes : nil) }
         while !sender.isCancelled {
-            for owner in owners { _ = await snapshotter.makeSnapshot(of: owner) }
+            for owner in owners {
+                _ = await snapshotter.makeSnapshot(of: owner)
+                for _ in 0..<pace { pushes.signal() }
+            }
         }
     }
 
@@ -140,14 +148,20 @@ enum OwnerCrasher {
 
     private static func dieIfSending() {
         guard let last = self.lastSend else { return }
-        if self.sends.wrappingAdd(1, ordering: .relaxed).newValue == last { kill(getpid(), SIGKILL) }
+        if self.sends.wrappingAdd(1, ordering: .relaxed).newValue == last {
+            self.say("fault")
+            kill(getpid(), SIGKILL)
+        }
     }
 
     /// Pushes without end, each to one host or, now and then, to all.
-    private static func push(to journal: SQLiteJournal, _ seed: UInt64) {
+    ///
+    /// - Parameter allowed: Has one for each push that may go out; nil for as fast as they are answered.
+    private static func push(to journal: SQLiteJournal, _ seed: UInt64, _ allowed: DispatchSemaphore?) {
         let room = DispatchSemaphore(value: Self.pushesInFlightMax)
         var number: UInt64 = 0
         while true {
+            allowed?.wait()
             room.wait()
             number += 1
             let id = PushID(high: seed, low: number)
