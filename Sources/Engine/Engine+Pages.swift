@@ -2,18 +2,6 @@ package import IntentMatching
 package import WidgetModel
 
 extension Engine {
-    /// The hosts of an app after `cursor`, at most `limit`, in the order of their ids. O(hosts log hosts).
-    package func hosts(app: BundleID, from cursor: HostID?, limit: Int) -> HostsPage {
-        var found: [HostID] = []
-        for slot in self.hostSlots(of: app) {
-            let id = self.hosts[slot].id
-            if let cursor, id < cursor { continue }
-            if found.count == limit { return HostsPage(hosts: found, next: id) }
-            found.append(id)
-        }
-        return HostsPage(hosts: found, next: nil)
-    }
-
     /// The widgets of an app that match, from `cursor` on, at most `limit`: `getCurrentConfigurations` of a whole app.
     /// Unlike a push it also finds instances that are not push-enabled. O(hosts log hosts + instances).
     package func widgets(

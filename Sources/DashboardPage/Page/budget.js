@@ -3,7 +3,7 @@
 import { chart } from "./charts.js";
 import { badge, card, h, spent, table, tile, tiles } from "./elements.js";
 import { path } from "./gateway.js";
-import { count, minute, moment, ms, percent } from "./numbers.js";
+import { count, minute, moment, ms, percent, time } from "./numbers.js";
 
 export const title = "Budget";
 export const interval = 5000;
@@ -24,11 +24,12 @@ export function open(context) {
     { title: "Spent", cell: (row) => spent(row.charged, row.allowance, `${count(row.charged)} of ${count(row.allowance)}`) },
     { title: "Lasts until", cell: (row) => (row.exhaustedBy ? badge(moment(row.exhaustedBy), "warn") : "the window's end") },
   ], "No kind has a widget yet.");
+  const when = h("span");
   const counting = h("p", { class: "card empty", role: "status", hidden: true });
   const element = h("div", { class: "view" }, counting,
     tiles(all, none, waiting, free),
     h("div", { class: "columns" },
-      card("What is left", { note: "widgets by tenths of their allowance" }, left.element),
+      card("What is left", { note: when }, left.element),
       card("Forecast", { note: "the next 24 hours" }, ahead.element)),
     card("Kinds", { note: "most exhausted first" }, kinds.element));
   return {
@@ -40,6 +41,7 @@ export function open(context) {
       if (!data) return missing(element, "/v1/budget");
       notCounted(counting, data);
       if (!data.survey) return;
+      when.textContent = `by tenths of the allowance, counted at ${time(data.survey.until)}`;
       all.set(count(data.instances));
       none.set(count(data.exhausted), data.instances && data.exhausted / data.instances >= 0.05 ? "warn" : "");
       waiting.set(count(data.waiting));

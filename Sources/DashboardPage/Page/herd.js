@@ -27,8 +27,9 @@ export function open(context) {
     { title: "At", cell: (row) => h("time", { datetime: row.at }, moment(row.at)) },
     { title: "Widgets", number: true, cell: (row) => count(row.asked) },
   ], "No timeline asks for anything in the next hour.");
+  const when = h("span");
   const counting = h("p", { class: "card empty", role: "status", hidden: true });
-  const element = h("div", { class: "view" }, counting, tiles(asked, planned, less), card("The next hour", { note: "before and after smoothing" }, hour.element),
+  const element = h("div", { class: "view" }, counting, tiles(asked, planned, less), card("The next hour", { note: when }, hour.element),
     h("div", { class: "columns" }, card("Largest herds", largest.element), card("The last ten minutes", past.element)));
   return {
     element,
@@ -39,6 +40,7 @@ export function open(context) {
       if (!data) return missing(element, "/v1/herd");
       notCounted(counting, data);
       if (!data.survey) return;
+      when.textContent = `before and after smoothing, counted at ${time(data.survey.until)}`;
       asked.set(count(data.askedPeak));
       planned.set(count(data.plannedPeak));
       less.set(data.askedPeak > 0 && data.plannedPeak > 0 ? `${rate(data.askedPeak / data.plannedPeak)} ×` : "–");

@@ -32,10 +32,3 @@ package struct WidgetsPage: Hashable, Sendable {
     /// Where the next page starts; nil after the last one.
     package let next: InstanceAddress?
 }
-
-/// One page of the hosts of an app, in the order of their ids.
-package struct HostsPage: Hashable, Sendable {
-    package let hosts: [HostID]
-    /// Where the next page starts; nil after the last one.
-    package let next: HostID?
-}
