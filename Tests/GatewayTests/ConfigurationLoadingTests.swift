@@ -46,6 +46,36 @@ import Testing
         #expect(configuration == expected)
     }
 
+    @Test func `a timeline provider's token lets no operator in, and may be short`() throws {
+        let folder = try Folder()
+        try folder.write("server.pem", Self.certificate)
+        try folder.write("server.key", Self.key)
+        let settings = """
+            dataDirectory: data
+            tls: {certificate: server.pem, key: server.key}
+            teams: [{id: TEAM000001}]
+            apps:
+              - bundleID: com.example.scores
+                team: TEAM000001
+                kinds: [{kind: scores, timelineProvider: {url: "https://localhost/", tokenFile: provider.token}}]
+
+            """
+        try folder.write("freshet.yaml", settings)
+        for text in ["short\n", "a-token-of-this-provider", "first\r\nsecond line\n"] {
+            try folder.write("provider.token", text)
+            let configuration = try folder.load()
+            #expect(configuration.operators.tokens == [])
+            #expect(
+                configuration.apps.first?.kinds.first?.timelineProvider?.tokenFile == "\(folder.path)/provider.token"
+            )
+        }
+        for text in ["", "\nsecond\n", "two words\n", "\u{e9}\n"] {
+            try folder.write("provider.token", text)
+            let faults = #expect(throws: ConfigurationFaults.self) { try folder.load() }
+            #expect(faults?.faults.map(\.path) == ["apps[0].kinds[0].timelineProvider.tokenFile"], "\(text)")
+        }
+    }
+
     @Test func `files that are missing, swapped or empty are faults of the keys that name them`() throws {
         let folder = try Folder()
         try folder.write("server.pem", Self.key)

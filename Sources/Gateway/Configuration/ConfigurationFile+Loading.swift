@@ -96,7 +96,7 @@ extension ConfigurationFile {
         switch self.contents(of: file.path, bytesMax: 1_048_576) {
         case .failure(let reason): return fault(reason.sentence)
         case .success(let text):
-            if file.purpose == .tokens {
+            if file.purpose == .operatorTokens {
                 let tokens = text.split(whereSeparator: \.isNewline).map { line in
                     line.split(whereSeparator: { $0 == " " || $0 == "\t" }).joined(separator: " ")
                 }
@@ -138,7 +138,7 @@ extension ConfigurationFile {
 }
 
 extension FilePurpose {
-    /// What is wrong with a PEM file's text, or nil. Catches files that were swapped; OpenSSL judges the contents.
+    /// What is wrong with a file's text, or nil. Of PEM files it catches files that were swapped; OpenSSL judges the contents.
     fileprivate func sentence(refusing text: String) -> String? {
         let expected: (label: [String], what: String)
         switch self {
@@ -149,7 +149,10 @@ extension FilePurpose {
             let count = text.filter { !$0.isWhitespace }.utf8.count
             return count < GatewayConfiguration.Operators.tokenBytesMin
                 ? "holds a secret of fewer than 16 characters; take a longer one (openssl rand -base64 32)" : nil
-        case .revocationList, .tokens, .folder: return nil
+        case .bearerToken:
+            return GatewayConfiguration.TimelineProvider.token(in: text) == nil
+                ? "has no token on its first line: printable ASCII without spaces" : nil
+        case .revocationList, .operatorTokens, .folder: return nil
         }
         let headers = text.split(whereSeparator: \.isNewline).filter { $0.hasPrefix("-----BEGIN ") }
         if headers.contains(where: { header in expected.label.contains { header.hasSuffix($0) } }) { return nil }

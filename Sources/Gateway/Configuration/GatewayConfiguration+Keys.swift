@@ -30,7 +30,7 @@ extension GatewayConfiguration {
             visitor.section("health") { self.listeners.health.visit(&$0, hasTLS: false) }
         }
         visitor.section("ops") { visitor in
-            visitor.optionalFile("tokensFile", &self.operators.tokensFile, .tokens)
+            visitor.optionalFile("tokensFile", &self.operators.tokensFile, .operatorTokens)
             visitor.secrets("tokens", &self.operators.tokens)
             self.operators.visitCertificates(&visitor)
             visitor.section("dashboard") { visitor in

@@ -25,6 +25,12 @@ extension GatewayConfiguration {
             self.url = url
         }
 
+        /// The token in the text of ``tokenFile``, or nil if its first line is none: printable ASCII without spaces.
+        package static func token(in text: String) -> String? {
+            let line = text.prefix { !$0.isNewline }
+            return !line.isEmpty && line.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F } ? String(line) : nil
+        }
+
         /// What the planner keeps to.
         package func limits(waitingMax: Int) -> FetchLimits {
             var limits = FetchLimits()
@@ -61,7 +67,7 @@ extension GatewayConfiguration.TimelineProvider {
 
     mutating func visit(_ visitor: inout some SettingsVisitor) {
         visitor.scalar("url", &self.url, .providerURL, isRequired: true)
-        visitor.optionalFile("tokenFile", &self.tokenFile, .tokens)
+        visitor.optionalFile("tokenFile", &self.tokenFile, .bearerToken)
         visitor.optionalFile("ca", &self.authorities, .certificates)
         visitor.scalar("timeout", &self.timeout, .duration(.milliseconds(100) ... .minutes(10)))
         visitor.scalar("callback", &self.callbackMax, .duration(.seconds(1) ... .hours(24)))

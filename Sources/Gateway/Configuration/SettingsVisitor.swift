@@ -12,8 +12,10 @@ package enum FilePurpose: Hashable, Sendable {
     case revocationList
     /// A secret that signatures are made with.
     case secret
-    /// One access token a line.
-    case tokens
+    /// Operators' access tokens, one a line.
+    case operatorTokens
+    /// A token on the first line that the gateway shows to another server.
+    case bearerToken
     /// A folder that is made if it is not there.
     case folder
 }

@@ -35,7 +35,7 @@ package struct ProviderConnections: Sendable {
                 let target = try Self.target(provider)
                 let connection = ProviderConnection(
                     url: provider.url,
-                    token: try provider.tokenFile.map { try Self.firstLine(of: $0) },
+                    token: try provider.tokenFile.map { try Self.token(in: $0) },
                     timeout: provider.timeout,
                     send: { request, url in
                         if let target { return try await client.send(request, to: target) }
@@ -65,17 +65,16 @@ package struct ProviderConnections: Sendable {
         return HTTPTarget(HTTPOrigin(host: provider.url.host, port: provider.url.port), tls: tls)
     }
 
-    private static func firstLine(of file: String) throws -> String {
+    private static func token(in file: String) throws -> String {
         let text = try String(contentsOfFile: file, encoding: .utf8)
-        let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
-        guard !line.isEmpty, line.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
+        guard let token = GatewayConfiguration.TimelineProvider.token(in: text) else {
             throw TokenFileFault(file: file)
         }
-        return line
+        return token
     }
 
     private struct TokenFileFault: Error, CustomStringConvertible {
         let file: String
-        var description: String { "\(self.file): the first line is to be a token, without spaces" }
+        var description: String { "\(self.file): the first line is to be a token: printable ASCII without spaces" }
     }
 }
