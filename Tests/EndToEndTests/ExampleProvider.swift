@@ -9,10 +9,20 @@ final class ExampleProvider: Sendable {
     private let command: Command
     private let state: String
 
-    init(_ language: Language = .python, in folder: String) async throws {
+    convenience init(_ language: Language = .python, in folder: String) async throws {
+        try await self.init(try await Self.program(language), in: folder)
+    }
+
+    /// One over HTTP/2 and TLS, with a gateway's certificate, for those who know its token.
+    convenience init(token: String, in folder: String) async throws {
+        let certificates = ["--certificate", "\(folder)/certs/server.pem", "--key", "\(folder)/certs/server.key"]
+        let script = "\(TestGateway.root)/Tests/EndToEndTests/Clients/secure_provider.py"
+        try await self.init([TestGateway.python, script, "--token", token] + certificates, in: folder)
+    }
+
+    private init(_ program: [String], in folder: String) async throws {
         self.state = "\(folder)/state.json"
         try Self.write(#"{}"#, to: self.state)
-        let program = try await Self.program(language)
         self.command = try Command(program[0], program.dropFirst() + ["--port", "0", "--state", self.state])
         var url: String?
         for await line in self.command.lines where line.hasPrefix("listening on ") {
@@ -40,14 +50,21 @@ final class ExampleProvider: Sendable {
         try text.write(toFile: file, atomically: true, encoding: .utf8)
     }
 
+    /// A test that has failed leaves no process behind.
+    deinit {
+        self.command.killHard()
+    }
+
     func set(us: Int, them: Int) throws {
         let game = #"{"opponent":"rams","us":\#(us),"them":\#(them),"minute":52}"#
         try Self.write(#"{"scores":{"seahawks":\#(game)},"characters":{"panda":{"health":40}}}"#, to: self.state)
     }
 
-    func stop() async {
+    /// - Returns: What it has printed.
+    @discardableResult
+    func stop() async -> [Substring] {
         self.command.terminate()
-        _ = await self.command.wait()
+        return await self.command.wait().output.split(separator: "\n")
     }
 }
 

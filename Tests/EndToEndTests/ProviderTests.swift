@@ -93,6 +93,56 @@ import Testing
         await again.stop()
     }
 
+    @Test func `a provider on the network is believed by its authority and told the token`() async throws {
+        let folder = try TestGateway.makeFolder()
+        try await TestGateway.makeCertificates(in: folder)
+        try "not-the-token-of-it\n".write(toFile: "\(folder)/provider.token", atomically: true, encoding: .utf8)
+        let provider = try await ExampleProvider(token: "a-token-of-this-provider", in: folder)
+        try provider.set(us: 14, them: 10)
+
+        // Its authority is none of the system's: nothing is told to it.
+        var gateway = try await TestGateway.start(in: folder, timelineProvider: provider.url)
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        let stranger = try await Self.fault(gateway)
+        #expect(stranger.contains("certificate"), "\(stranger)")
+        await gateway.crash()
+
+        // It is believed, and does not know the token.
+        let settings = "ca: certs/ca.pem, tokenFile: provider.token"
+        gateway = try await TestGateway.start(in: folder, timelineProvider: provider.url, providerSettings: settings)
+        let unknown = try await Self.fault(gateway)
+        #expect(unknown.contains("401"), "\(unknown)")
+        await gateway.crash()
+
+        // Both are right, and what failed is asked again.
+        try "a-token-of-this-provider\n".write(toFile: "\(folder)/provider.token", atomically: true, encoding: .utf8)
+        gateway = try await TestGateway.start(in: folder, timelineProvider: provider.url, providerSettings: settings)
+        let shown = try await gateway.eventually("the timeline is there") {
+            let state = try await gateway.curl(
+                "GET",
+                "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/state",
+                bearer: bearer
+            )
+            let entries = state.json["entries"] as? [[String: Any]] ?? []
+            let own = entries.first { $0["instance"] as? String == "scores-0" }?["entries"] as? [[String: Any]]
+            return own?.first?["content"] as? [String: Any]
+        }
+        #expect(shown["us"] as? Int == 14)
+        let requests = await provider.stop()
+        #expect(Set(requests.dropFirst()) == ["HTTP/2 unknown", "HTTP/2 known"])
+        await gateway.stop()
+    }
+
+    /// What went wrong last with the provider of scores.
+    private static func fault(_ gateway: TestGateway) async throws -> String {
+        try await gateway.eventually("the provider fails") {
+            let kinds = try await gateway.curl("GET", "\(gateway.opsURL)/v1/kinds/scores").json
+            let provided = (kinds["kinds"] as? [[String: Any]])?.first?["timelineProvider"] as? [String: Any]
+            return (provided?["lastFault"] as? [String: Any])?["fault"] as? String
+        }
+    }
+
     /// What a gallery is told by the provider.
     private static func gallery(_ gateway: TestGateway, _ bearer: String) async throws {
         let kind = "\(gateway.hostURL)/v1/apps/\(TestGateway.app)/kinds/scores"

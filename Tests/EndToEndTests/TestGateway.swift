@@ -55,6 +55,7 @@ final class TestGateway: Sendable {
     ///   - managesChannels: Whether it has the listener for that, too.
     ///   - options: Further options of `serve`.
     ///   - timelineProvider: Where the timelines of both kinds are made.
+    ///   - providerSettings: What else is to be said of that, as YAML's `key: value, …`.
     ///   - descriptors: How many files and connections it may have open, nil for as many as the tests.
     static func start(
         in folder: String? = nil,
@@ -65,17 +66,13 @@ final class TestGateway: Sendable {
         managesChannels: Bool = false,
         options: [String] = [],
         timelineProvider: String? = nil,
+        providerSettings: String = "",
         descriptors: Int? = nil
     ) async throws -> TestGateway {
         let folder = try folder ?? self.makeFolder()
-        if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
-            let certs = try await Command.run(
-                self.program,
-                ["certs", "--out", "\(folder)/certs", "--topic", self.topic]
-            )
-            try #require(certs.status == 0, "\(certs.errors)")
-        }
-        try self.configuration(partitions, extra, appSettings, managesChannels, timelineProvider)
+        try await self.makeCertificates(in: folder)
+        let provider = timelineProvider.map { #"timelineProvider: {url: "\#($0)", \#(providerSettings)}"# } ?? ""
+        try self.configuration(partitions, extra, appSettings, managesChannels, provider)
             .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
         // The program under `env`, since variables of its own are what it takes last but options.
         let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
@@ -102,6 +99,13 @@ final class TestGateway: Sendable {
         return folder
     }
 
+    /// Certificates and keys for a gateway, if the folder has none.
+    static func makeCertificates(in folder: String) async throws {
+        guard !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") else { return }
+        let certs = try await Command.run(self.program, ["certs", "--out", "\(folder)/certs", "--topic", self.topic])
+        try #require(certs.status == 0, "\(certs.errors)")
+    }
+
     private static func ports(in line: String) -> [String: Int]? {
         guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
             object["message"] as? String == "ready"
@@ -118,39 +122,38 @@ final class TestGateway: Sendable {
         _ extra: String,
         _ appSettings: String,
         _ managesChannels: Bool = false,
-        _ timelineProvider: String? = nil
+        _ provider: String = ""
     ) -> String {
-        let provider = timelineProvider.map { "        timelineProvider: {url: \"\($0)\"}" } ?? ""
-        return """
-            dataDirectory: data
-            partitions: \(partitions)
-            tls: {certificate: certs/server.pem, key: certs/server.key, clientCA: certs/ca.pem}
-            listeners:
-              push: {port: 0}
-              manage: {enabled: \(managesChannels), port: 0}
-              host: {port: 0}
-              ops: {port: 0}
-            teams:
-              - id: \(self.team)
-                keys:
-                  - {id: \(self.kid), file: certs/provider-key.public.pem}
-            apps:
-              - bundleID: \(self.app)
-                team: \(self.team)
-            \(appSettings)
-                kinds:
-                  - kind: scores
-            \(provider)
-                    parameters:
-                      - {name: team, type: string, required: true}
-                      - {name: league, type: string, default: nfl}
-                      - {name: limit, type: int}
-                  - kind: character
-            \(provider)
-                    parameters:
-                      - {name: character, type: string, required: true}
-            \(extra)
-            """
+        """
+        dataDirectory: data
+        partitions: \(partitions)
+        tls: {certificate: certs/server.pem, key: certs/server.key, clientCA: certs/ca.pem}
+        listeners:
+          push: {port: 0}
+          manage: {enabled: \(managesChannels), port: 0}
+          host: {port: 0}
+          ops: {port: 0}
+        teams:
+          - id: \(self.team)
+            keys:
+              - {id: \(self.kid), file: certs/provider-key.public.pem}
+        apps:
+          - bundleID: \(self.app)
+            team: \(self.team)
+        \(appSettings)
+            kinds:
+              - kind: scores
+                \(provider)
+                parameters:
+                  - {name: team, type: string, required: true}
+                  - {name: league, type: string, default: nfl}
+                  - {name: limit, type: int}
+              - kind: character
+                \(provider)
+                parameters:
+                  - {name: character, type: string, required: true}
+        \(extra)
+        """
     }
 
     /// A test that has failed before it came to ``stop()`` leaves no process behind.

@@ -85,6 +85,16 @@ QUESTIONS = {"placeholder": placeholder, "snapshot": snapshot, "timeline": timel
              "recommendations": recommendations}
 
 
+def answer(body: dict, state: pathlib.Path) -> tuple[int, dict]:
+    """The status and the body of the answer to a question."""
+    question = QUESTIONS.get(body["question"])
+    if question is None:
+        return 404, {"error": f"no such question: {body['question']}"}
+    kinds = Kinds(json.loads(state.read_text()) if state.exists() else {})
+    now = datetime.datetime.fromisoformat(body["now"].replace("Z", "+00:00"))
+    return 200, {"answers": [{"id": request["id"]} | question(body["kind"], kinds, request, now) for request in body["requests"]]}
+
+
 class Handler(http.server.BaseHTTPRequestHandler):
     state: pathlib.Path
 
@@ -92,14 +102,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if findings := self.headers.get("freshet-findings"):
             print(f"findings: {findings}", flush=True)
-        answer = QUESTIONS.get(body["question"])
-        if answer is None:
-            return self.answer(404, {"error": f"no such question: {body['question']}"})
-        kinds = Kinds(json.loads(self.state.read_text()) if self.state.exists() else {})
-        now = datetime.datetime.fromisoformat(body["now"].replace("Z", "+00:00"))
-        answers = [{"id": request["id"]} | answer(body["kind"], kinds, request, now) for request in body["requests"]]
-        print(f"{body['question']} {body['kind']}: {len(answers)}", flush=True)
-        self.answer(200, {"answers": answers})
+        status, value = answer(body, self.state)
+        if status == 200:
+            print(f"{body['question']} {body['kind']}: {len(value['answers'])}", flush=True)
+        self.answer(status, value)
 
     def answer(self, status: int, value: dict) -> None:
         data = json.dumps(value).encode()
