@@ -282,7 +282,16 @@ extension Engine {
     /// Decides a push for one instance that it matches.
     mutating func accept(_ push: IncomingPush, for instance: UInt32) {
         self.openWindow(of: instance)
-        if self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
+        let hasExpired = self.instances[instance].minExpiry <= self.now
+        if hasExpired { self.expirePending(of: instance) }
+        self.match(push, instance, mayJoin: !hasExpired)
+        // What expired between two seconds, before its timer came, had a part in when the rest is due.
+        if hasExpired { self.decide(instance) }
+    }
+
+    /// - Parameter mayJoin: Whether the instance's dates are those of what waits for it now.
+    @inline(__always)
+    private mutating func match(_ push: IncomingPush, _ instance: UInt32, mayJoin: Bool) {
         if let digest = push.digest, self.shows(instance, digest) {
             self.ledger.match(push.row, as: .unchanged)
             return self.note(instance, .unchanged, .sameDigest, push: push.id)
@@ -291,7 +300,8 @@ extension Engine {
             self.ledger.match(push.row, as: .expired)
             return self.note(instance, .expired, .expiration, push: push.id)
         }
-        let joined = self.senderPauses.isEmpty && self.instances[instance].isJoined(by: push, now: self.now)
+        let joined =
+            mayJoin && self.senderPauses.isEmpty && self.instances[instance].isJoined(by: push, now: self.now)
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
         guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {

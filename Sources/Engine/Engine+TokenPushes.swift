@@ -183,10 +183,17 @@ extension Engine {
     ///
     /// - Parameter matched: Widgets, or one control.
     mutating func accept(_ push: IncomingPush, throughToken matched: [UInt32]) {
+        for instance in matched { self.openWindow(of: instance) }
+        let expired = matched.filter { self.instances[$0].minExpiry <= self.now }
+        for instance in expired { self.expirePending(of: instance) }
+        self.match(push, throughToken: matched)
+        // As for a push to a stream: what has just expired had a part in when the rest is due.
+        for instance in expired { self.decide(instance) }
+    }
+
+    private mutating func match(_ push: IncomingPush, throughToken matched: [UInt32]) {
         var waiting: [UInt32] = []
         for instance in matched {
-            self.openWindow(of: instance)
-            if self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
             if let digest = push.digest, self.shows(instance, digest) {
                 self.ledger.match(push.row, as: .unchanged)
                 self.note(instance, .unchanged, .sameDigest, push: push.id)
