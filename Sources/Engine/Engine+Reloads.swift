@@ -216,11 +216,11 @@ extension Engine {
 
 extension Engine {
     /// A host, or who delivers to it, says what became of a reload; of one that a push to a token brings, it is said of
-    /// all that the push brings.
+    /// all that the push brings, unless the host has been given another delivery since.
     mutating func accept(_ report: DeliveryReport) -> RecordAnswer.Result {
         guard report.reload.partition == self.partition else { return .delivery(known: false) }
         let named = self.liveInstance(report.reload.instance).flatMap { self.reload(report.reload.position, of: $0) }
-        if let named, !self.reloads[named].sharesToken {
+        if let named, !self.reloads[named].sharesToken || !self.instances[self.reloads[named].instance].isHostDriven {
             let instance = self.reloads[named].instance
             self.end(named, by: report.result)
             self.decide(instance)

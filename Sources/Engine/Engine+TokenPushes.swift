@@ -137,9 +137,9 @@ extension Engine {
     }
 
     /// The reloads of a host that one push to its token brought, whichever of them the id names: also if that one's
-    /// instance is gone.
+    /// instance is gone. None if the host is no longer reached through a token: it is offered each of them by itself.
     func reloadsSharing(_ id: ReloadID) -> [UInt32] {
-        guard let host = self.hosts.find(id.instance.host) else { return [] }
+        guard let host = self.hosts.find(id.instance.host), self.hosts[host].delivery == .apns else { return [] }
         return self.instances(of: host).compactMap { self.reload(id.position, of: $0) }
             .filter { self.reloads[$0].sharesToken }
     }

@@ -196,6 +196,25 @@ import WidgetModel
         #expect(scene.outcomes(goal) == [.removed: 1, .reloaded: 2])
     }
 
+    @Test func `once the host has a stream, a report is about the one reload that it names`() throws {
+        var scene = Self.scene()
+        let goal = scene.push(to: "phone")
+        let push = try #require(scene.tokenPushes.first)
+        #expect(push.members.map(\.reload.instance.rawValue) == ["w1", "w2", "w3"])
+        scene.register("phone", revision: 2, delivery: .stream, Self.widgets)
+        // The stream offers each of them by itself.
+        let refusal = DeliveryReport(reload: push.members[1].reload.id, result: .refused(reason: "busy"))
+        #expect(scene.apply(.delivery(refusal)) == .delivery(known: true))
+        #expect(scene.outcomes(goal) == [.issued: 2, .failed: 1])
+        #expect(["w1", "w2", "w3"].map { scene.instance("phone", $0)?.budget.charged } == [1, 0, 1])
+        #expect(scene.apply(.delivery(refusal)) == .delivery(known: false), "and the others are as they were")
+        scene.acknowledge(push.members[0].reload)
+        #expect(scene.outcomes(goal) == [.reloaded: 1, .issued: 1, .failed: 1])
+        scene.register("phone", revision: 3, delivery: .stream, Array(Self.widgets.dropFirst()))
+        scene.acknowledge(push.members[2].reload)
+        #expect(scene.outcomes(goal) == [.reloaded: 2, .failed: 1])
+    }
+
     @Test func `without a report it is given up, and the charge is kept`() {
         var scene = Self.scene()
         let goal = scene.push(to: "phone", expiration: scene.now.seconds + 60)
