@@ -9,6 +9,7 @@ struct RandomSchedule {
     private var random: SplitMix64
     private var revision: UInt64 = 1
     private var sent: [PushRecord] = []
+    private var sentIDs: Set<PushID> = []
     /// Reloads that a host refused, and so gave back.
     private(set) var refused: Set<ReloadID> = []
     /// What was answered as a repeat although it was new, or the other way round.
@@ -94,20 +95,34 @@ struct RandomSchedule {
                 repeats.append(false)
                 continue
             }
-            repeats.append(self.sent.contains(push))
+            // A new push has a new id.
+            repeats.append(!self.sentIDs.insert(push.id).inserted)
             self.sent.append(push)
         }
-        let out = Set(Self.hosts.flatMap { self.scene.engine.outstandingReloads(host: HostID($0)) }.map(\.id))
-        for (index, answer) in self.scene.apply(records).enumerated() {
+        let isRefusing = records.contains(where: Self.isRefusal)
+        let out = isRefusing ? self.outstanding() : []
+        let answers = self.scene.apply(records)
+        let ended = isRefusing ? out.subtracting(self.outstanding()) : []
+        for (index, answer) in answers.enumerated() {
             if case .push(_, let isRepeat) = answer, isRepeat != repeats[index] { self.wrongRepeats += 1 }
             if case .delivery(known: true) = answer, case .delivery(let report) = records[index],
                 case .refused = report.result
             {
-                // A refusal is about everything that the push brought, as far as it was not answered before.
+                // A refusal is about everything that the push brought, as far as it was not answered before, if the
+                // host is still reached through a token.
                 let group = self.scene.pushed(with: report.reload)
-                self.refused.formUnion([report.reload] + group.filter { out.contains($0) })
+                self.refused.formUnion([report.reload] + group.filter { ended.contains($0) })
             }
         }
+    }
+
+    private static func isRefusal(_ record: Record) -> Bool {
+        if case .delivery(let report) = record, case .refused = report.result { true } else { false }
+    }
+
+    /// What hosts have been told and have not answered.
+    private func outstanding() -> Set<ReloadID> {
+        Set(Self.hosts.flatMap { self.scene.engine.outstandingReloads(host: HostID($0)) }.map(\.id))
     }
 
     private mutating func record() -> Record {

@@ -124,14 +124,17 @@ struct Scene {
             self.reloads.append(reload)
             if reload.isCharged, collateral != .over {
                 let isPush = collateral == .conforming || reload.causes == ReloadCauses(.push)
-                self.charges.append((reload, isPush, self.engine.instance(reload.id.instance)?.budget))
+                let budget = self.engine.instance(reload.id.instance, decisions: 0)?.budget
+                self.charges.append((reload, isPush, budget))
             }
         }
+        // An expectation that holds costs more than a record, and schedules have hundreds of thousands of records.
         if self.checks {
             let faults = self.engine.checkInvariants()
-            #expect(faults == [], "at position \(self.position)")
+            if !faults.isEmpty { #expect(faults == [], "at position \(self.position)") }
         }
-        #expect(self.output.answers.map(\.recordIndex) == Array(records.indices))
+        let answered = self.output.answers.map(\.recordIndex)
+        if answered != Array(records.indices) { #expect(answered == Array(records.indices)) }
         return self.output.answers.map(\.result)
     }
 
