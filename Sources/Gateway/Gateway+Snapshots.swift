@@ -8,7 +8,7 @@ import WidgetModel
 extension Gateway {
     /// What writes the partitions' states down, if there is a place for them.
     func makeSnapshotter(_ owners: [PartitionOwner]) -> Snapshotter? {
-        self.snapshots.map { store in
+        let snapshotter = self.snapshots.map { store in
             Snapshotter(
                 owners: owners,
                 journal: self.journal,
@@ -18,6 +18,8 @@ extension Gateway {
                 logger: self.logs.logger(.snapshots)
             )
         }
+        self.snapshotter.withLock { $0 = snapshotter }
+        return snapshotter
     }
 }
 

@@ -51,6 +51,7 @@ package final class Gateway: Service {
     /// Reads the configuration anew, if there is a file of it.
     private let source: (@Sendable () throws -> GatewayConfiguration)?
     private let live = Mutex<LiveConfiguration?>(nil)
+    let snapshotter = Mutex<Snapshotter?>(nil)
 
     /// The ports that were bound, nil for a listener that is off.
     package struct BoundPorts: Hashable, Sendable {
@@ -421,6 +422,7 @@ extension Gateway {
             providers: self.providers.withLock { $0 },
             watch: watch,
             history: self.history,
+            snapshots: { self.snapshotter.withLock { $0?.counters } },
             live: live,
             logs: self.logs,
             dashboard: DashboardFiles(self.configuration, self.logger)

@@ -1,6 +1,7 @@
 import Engine
 import Gateway
 import HTTPTransport
+import Journaling
 import Testing
 import WidgetModel
 
@@ -60,6 +61,37 @@ import WidgetModel
         #expect(freshness.sum >= .seconds(106))
         #expect(freshness.sum <= .seconds(113))
         #expect(freshness.since(freshness).count == 0)
+    }
+
+    @Test func `snapshots are counted where some are made`() async throws {
+        var counters = Snapshotter.Counters()
+        counters.written = 3
+        counters.failed = 1
+        counters.trimmedFiles = 2
+        counters.newest = [
+            SnapshotID(partition: PartitionID(1), position: LogPosition(77), logTime: Sports.start - .seconds(90))
+        ]
+        let scene = try await OperatorScene(snapshots: counters)
+        let snapshots = try await scene.send("GET", "/v1/stats").json["snapshots"]
+        #expect(snapshots?["written"] == .int(3))
+        #expect(snapshots?["failed"] == .int(1))
+        #expect(snapshots?["trimmedFiles"] == .int(2))
+        guard case .array(let newest) = snapshots?["newest"] else {
+            Issue.record("no newest: \(String(describing: snapshots))")
+            return
+        }
+        let age = scene.scene.time.wall - (Sports.start - .seconds(90))
+        #expect(newest.map { $0["partition"] } == [.int(1)])
+        #expect(newest.map { $0["ageSeconds"] } == [.int(age.milliseconds / 1000)])
+        let text = await Self.text(scene, "/metrics")
+        #expect(Self.value(text, #"freshet_snapshots_total{result="written"}"#) == "3")
+        #expect(Self.value(text, #"freshet_snapshots_total{result="failed"}"#) == "1")
+        #expect(Self.value(text, "freshet_log_files_trimmed_total") == "2")
+        let seconds = (Sports.start - .seconds(90)).milliseconds / 1000
+        #expect(Self.value(text, #"freshet_snapshot_timestamp_seconds{partition="1"}"#) == "\(seconds)")
+        let none = try await OperatorScene()
+        #expect(try await none.send("GET", "/v1/stats").json["snapshots"] == nil)
+        #expect(await !Self.text(none, "/metrics").contains("freshet_snapshot"))
     }
 
     @Test func `the document is served whole`() async throws {

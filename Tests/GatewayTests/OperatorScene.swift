@@ -10,7 +10,12 @@ struct OperatorScene {
     let watch: GatewayWatch
     let routes: OperatorRoutes
 
-    init(partitions: Int = 2, tokens: [String] = [], logs: GatewayLogs = .none) async throws {
+    init(
+        partitions: Int = 2,
+        tokens: [String] = [],
+        logs: GatewayLogs = .none,
+        snapshots: Snapshotter.Counters? = nil
+    ) async throws {
         self.scene = try await OwnerScene.started(partitions: partitions)
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
         self.watch = GatewayWatch(
@@ -32,6 +37,7 @@ struct OperatorScene {
             clock: self.scene.time.makeClock(),
             apps: Sports.served,
             watch: self.watch,
+            snapshots: { snapshots },
             logs: logs
         )
     }

@@ -35,6 +35,7 @@ extension OperatorRoutes {
         await self.addBudgets(&text)
         await self.addEdges(&text)
         await self.addDeliveries(&text)
+        self.addSnapshots(&text)
         self.addLogs(&text)
         ProcessMetrics.add(&text)
         return HTTPResponse(

@@ -57,6 +57,7 @@ extension OperatorRoutes {
             ("clientCertificates", Self.revocations(self.clientCertificates.revocations, now: self.clock.now())),
             ("deliveries", await self.deliveries()),
             ("feed", self.feed()),
+            ("snapshots", self.snapshotCounters()),
             ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
     }

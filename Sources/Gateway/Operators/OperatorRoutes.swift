@@ -29,6 +29,8 @@ package struct OperatorRoutes: Sendable {
     let watch: GatewayWatch
     /// Nil where nothing is asked of the past.
     let history: HistoryQuestions?
+    /// What became of the snapshots; nil where none are made.
+    let snapshots: @Sendable () -> Snapshotter.Counters?
     let audit: OperatorAudit
     let logs: GatewayLogs
     /// Nil where there is no configuration to read again.
@@ -61,6 +63,7 @@ package struct OperatorRoutes: Sendable {
         providers: TimelineProviders? = nil,
         watch: GatewayWatch? = nil,
         history: HistoryQuestions? = nil,
+        snapshots: @escaping @Sendable () -> Snapshotter.Counters? = { nil },
         live: LiveConfiguration? = nil,
         logs: GatewayLogs = .none,
         dashboard: DashboardFiles? = nil
@@ -85,6 +88,7 @@ package struct OperatorRoutes: Sendable {
         self.states = states
         self.providers = providers
         self.history = history
+        self.snapshots = snapshots
         let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
         self.watch = watch
         self.live = live
