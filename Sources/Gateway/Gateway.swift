@@ -32,19 +32,19 @@ package final class Gateway: Service {
     let logger: Logger
     let readiness = Readiness()
     private let listeners = OpenListeners()
-    private let directory: HostDirectory
-    private let streams: HostStreams
-    private let followers: PushFollowers
+    let directory: HostDirectory
+    let streams: HostStreams
+    let followers: PushFollowers
     private let archive: any RecordArchive
-    private let feed: OperatorFeed
+    let feed: OperatorFeed
     private let states = KindStates()
     /// Set once the log is replayed; what is issued before is looked for then.
-    private let providers = Mutex<TimelineProviders?>(nil)
+    let providers = Mutex<TimelineProviders?>(nil)
     private let counters = PushCounters()
     private let problems = ProblemCounters()
     private let senderLimits: SenderLimits
     /// What brings reloads to upstreams and webhooks, once the owners have started.
-    private let deliverer = Mutex<ReloadDeliverer?>(nil)
+    let deliverer = Mutex<ReloadDeliverer?>(nil)
     private let seed: UInt64
     private let onReady: @Sendable (BoundPorts) -> Void
     private let history: HistoryQuestions
@@ -257,64 +257,9 @@ package final class Gateway: Service {
     }
 }
 
-// MARK: - Partitions
+// MARK: - Timeline providers
 
 extension Gateway {
-    private func startOwners(_ loops: MultiThreadedEventLoopGroup) async throws -> [PartitionOwner] {
-        var owners: [PartitionOwner] = []
-        let logger = self.logs.logger(.partitions)
-        let started = NIODeadline.now()
-        var replayed = 0
-        for number in 0..<self.configuration.partitions {
-            let partition = PartitionID(UInt16(number))
-            let owner = PartitionOwner(
-                engine: Engine(partition: partition, partitions: self.configuration.partitions),
-                partition: partition,
-                loop: loops.next(),
-                journal: self.journal,
-                snapshots: self.snapshots,
-                clock: self.clock,
-                logger: logger,
-                outlets: self.outlets
-            )
-            let progress = ReplayProgress(partition, of: self.configuration.partitions, self.readiness, logger)
-            replayed += try await owner.start { progress.note($0, through: $1) }
-            owners.append(owner)
-        }
-        if replayed > 0 {
-            let milliseconds = (NIODeadline.now() - started).nanoseconds / 1_000_000
-            logger.notice("replayed", metadata: ["entries": "\(replayed)", "milliseconds": "\(milliseconds)"])
-        }
-        return owners
-    }
-
-    private var outlets: PartitionOwner.Outlets {
-        let directory = self.directory
-        let streams = self.streams
-        let followers = self.followers
-        let feed = self.feed
-        let readiness = self.readiness
-        return PartitionOwner.Outlets(
-            effects: { [self] effects in
-                streams.publish(self.providers.withLock { $0 }?.take(effects) ?? effects)
-                // What comes before there is one is found when it starts.
-                self.deliverer.withLock { $0 }?.publish(effects)
-                feed.publish(effects)
-            },
-            directory: { partition, changes in
-                for change in changes { directory.apply(change, partition) }
-            },
-            applied: { followers.wake(.applied) },
-            failed: { partition, _ in
-                readiness.set(.partitions, met: false)
-                let note = JSONValue.object(of: [
-                    ("partition", .count(Int(partition.rawValue))), ("failed", .bool(true)),
-                ])
-                feed.publish(.note(.partition, note))
-            }
-        )
-    }
-
     /// Reads the timelines that were kept, and makes a fetcher for each kind that has a provider; nil if none has.
     private func startProviders(_ log: CommandLog, _ connections: ProviderConnections) async throws
         -> TimelineProviders?

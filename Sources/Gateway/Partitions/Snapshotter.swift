@@ -21,15 +21,19 @@ package final class Snapshotter: Sendable {
         package var logBytesMax: Int
         /// How much of the log is kept for questions, whatever snapshots there are. Default 48 h.
         package var history: Interval
+        /// How far the thread gives way to the others, as nice(1) counts. Default 10.
+        package var niceness: Int32
 
         package init(
             interval: Interval = .minutes(10),
             logBytesMax: Int = 268_435_456,
-            history: Interval = .hours(48)
+            history: Interval = .hours(48),
+            niceness: Int32 = 10
         ) {
             self.interval = interval
             self.logBytesMax = logBytesMax
             self.history = history
+            self.niceness = niceness
         }
     }
 
@@ -48,8 +52,6 @@ package final class Snapshotter: Sendable {
     private static let lookSpacing = Duration.seconds(1)
     /// How many entries are read at once.
     private static let entriesPerRead = 64
-    /// How far the thread gives way to the others, as nice(1) counts.
-    private static let niceness: Int32 = 10
 
     private struct State {
         var counters = Counters()
@@ -151,7 +153,7 @@ package final class Snapshotter: Sendable {
             let bytes = try await owner.progress().appliedBytes
             let checkpoint = try await owner.checkpoint()
             let id = try await self.thread.runIfActive {
-                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+                _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, self.settings.niceness)
                 return try self.write(partition, checkpoint)
             }
             let now = self.clock.now()

@@ -83,7 +83,7 @@ enum OwnerCrasher {
             owners: owners,
             journal: journal,
             store: journal,
-            settings: Snapshotter.Settings(history: .seconds(history)),
+            settings: Snapshotter.Settings(history: .seconds(history), niceness: 0),
             clock: clock,
             logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() }
         )

@@ -1,0 +1,66 @@
+import Engine
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+import WidgetModel
+
+extension Gateway {
+    /// Starts the partitions side by side, each on its own event loop.
+    func startOwners(_ loops: MultiThreadedEventLoopGroup) async throws -> [PartitionOwner] {
+        let logger = self.logs.logger(.partitions)
+        let started = NIODeadline.now()
+        let owners = (0..<self.configuration.partitions).map { number in
+            let partition = PartitionID(UInt16(number))
+            return PartitionOwner(
+                engine: Engine(partition: partition, partitions: self.configuration.partitions),
+                partition: partition,
+                loop: loops.next(),
+                journal: self.journal,
+                snapshots: self.snapshots,
+                clock: self.clock,
+                logger: logger,
+                outlets: self.outlets
+            )
+        }
+        let replayed = try await withThrowingTaskGroup(of: Int.self) { group in
+            for owner in owners {
+                let progress = ReplayProgress(owner.partition, of: owners.count, self.readiness, logger)
+                group.addTask { try await owner.start { progress.note($0, through: $1) } }
+            }
+            return try await group.reduce(0, +)
+        }
+        if replayed > 0 {
+            let milliseconds = (NIODeadline.now() - started).nanoseconds / 1_000_000
+            logger.notice("replayed", metadata: ["entries": "\(replayed)", "milliseconds": "\(milliseconds)"])
+        }
+        return owners
+    }
+
+    private var outlets: PartitionOwner.Outlets {
+        let directory = self.directory
+        let streams = self.streams
+        let followers = self.followers
+        let feed = self.feed
+        let readiness = self.readiness
+        return PartitionOwner.Outlets(
+            effects: { [self] effects in
+                streams.publish(self.providers.withLock { $0 }?.take(effects) ?? effects)
+                // What comes before there is one is found when it starts.
+                self.deliverer.withLock { $0 }?.publish(effects)
+                feed.publish(effects)
+            },
+            directory: { partition, changes in
+                for change in changes { directory.apply(change, partition) }
+            },
+            applied: { followers.wake(.applied) },
+            failed: { partition, _ in
+                readiness.set(.partitions, met: false)
+                let note = JSONValue.object(of: [
+                    ("partition", .count(Int(partition.rawValue))), ("failed", .bool(true)),
+                ])
+                feed.publish(.note(.partition, note))
+            }
+        )
+    }
+}
