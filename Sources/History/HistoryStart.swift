@@ -21,15 +21,33 @@ package protocol HistoryStart: Sendable {
     ///   - partition: Whose.
     ///   - history: The log; reading it goes on behind the engine's ``Engine/position``.
     ///   - reach: Which state.
+    ///   - host: The one host that is asked about: the state may know no other; nil for all of them.
     /// - Throws: ``HistoryFault`` if no state that is kept reaches back so far and has all of the log behind it.
-    func engine(of partition: PartitionID, in history: any LogHistory, _ reach: HistoryReach) throws -> Engine
+    func engine(
+        of partition: PartitionID,
+        in history: any LogHistory,
+        _ reach: HistoryReach,
+        only host: HostID?
+    ) throws -> Engine
+}
+
+extension HistoryStart {
+    /// A state with all hosts.
+    package func engine(of partition: PartitionID, in history: any LogHistory, _ reach: HistoryReach) throws -> Engine {
+        try self.engine(of: partition, in: history, reach, only: nil)
+    }
 }
 
 /// Begins with the log.
 package struct EmptyStart: HistoryStart {
     package init() {}
 
-    package func engine(of partition: PartitionID, in history: any LogHistory, _ reach: HistoryReach) throws -> Engine {
+    package func engine(
+        of partition: PartitionID,
+        in history: any LogHistory,
+        _ reach: HistoryReach,
+        only host: HostID?
+    ) throws -> Engine {
         let first = try history.head(partition)
         guard first == LogPosition.start.next else {
             throw HistoryFault.noState(partition: partition, first: first, reason: "no snapshots are kept")

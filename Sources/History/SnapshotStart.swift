@@ -11,7 +11,12 @@ package struct SnapshotStart: HistoryStart {
     }
 
     /// A snapshot that is damaged, or that another version wrote, is passed by for the next one; nothing becomes of it.
-    package func engine(of partition: PartitionID, in history: any LogHistory, _ reach: HistoryReach) throws -> Engine {
+    package func engine(
+        of partition: PartitionID,
+        in history: any LogHistory,
+        _ reach: HistoryReach,
+        only host: HostID?
+    ) throws -> Engine {
         let first = try history.head(partition)
         let isWhole = first == LogPosition.start.next
         let partitions = history.format.partitions
@@ -26,7 +31,7 @@ package struct SnapshotStart: HistoryStart {
         }
         for id in tried {
             do {
-                return try self.engine(id, among: partitions)
+                return try self.engine(id, among: partitions, only: host)
             } catch {
                 refusal = "the \(id) cannot be used: \(error)"
             }
@@ -38,11 +43,11 @@ package struct SnapshotStart: HistoryStart {
         throw HistoryFault.noState(partition: partition, first: first, reason: refusal)
     }
 
-    /// The state that a snapshot holds.
+    /// The state that a snapshot holds, of all hosts or of one.
     ///
     /// - Throws: ``SnapshotFault`` or ``JournalError`` if it cannot be read.
-    package func engine(_ id: SnapshotID, among partitions: Int) throws -> Engine {
-        var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: partitions, seed: 1)
+    package func engine(_ id: SnapshotID, among partitions: Int, only host: HostID? = nil) throws -> Engine {
+        var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: partitions, seed: 1, only: host)
         try self.store.read(id) { try decoder.take($0) }
         let engine = try decoder.finish()
         guard engine.position == id.position else { throw SnapshotFault.otherPartition }

@@ -68,7 +68,52 @@ import WidgetModel
         }
     }
 
+    @Test(arguments: Seeds.from(7401, count: 6))
+    func `from a snapshot's one host on it tells the same as from all of it`(seed: UInt64) throws {
+        let schedule = Self.schedule(seed)
+        let entries = Self.entries(of: schedule)
+        let middle = entries.count / 2
+        var engine = EmptyStart().engine(of: PartitionID(0), among: 1)
+        let position = entries[middle - 1].position
+        for entry in schedule.scene.log where entry.at <= position {
+            var output = EngineOutput()
+            try engine.apply(entry, into: &output)
+        }
+        var encoder = EngineSnapshotEncoder(engine)
+        var frames: [[UInt8]] = []
+        while let frame = encoder.next() { frames.append(frame) }
+        var known = 0
+        for address in Self.addresses(of: schedule) {
+            var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: address.host)
+            for frame in frames { try decoder.take(frame) }
+            let alone = try decoder.finish()
+            #expect(alone.instance(address) == engine.instance(address), "seed \(seed), \(address)")
+            #expect(alone.stats().hosts == (engine.host(address.host) == nil ? 0 : 1), "seed \(seed), \(address)")
+            known += alone.stats().hosts
+            let trace = try Self.trace(address, entries[middle...], since: engine.time, from: alone)
+            let whole = try Self.trace(address, entries, since: Instant(milliseconds: .min))
+            #expect(trace.last == schedule.scene.engine.instance(address), "seed \(seed), \(address)")
+            let told = Self.text(of: whole.steps.filter { $0.position > position })
+            #expect(Self.text(of: trace.steps) == told, "seed \(seed), \(address)")
+            #expect(
+                trace.pushes.map { "\($0.position) \($0.record.id) \($0.changes)" }
+                    == whole.pushes.filter { $0.position > position }.map {
+                        "\($0.position) \($0.record.id) \($0.changes)"
+                    },
+                "seed \(seed), \(address)"
+            )
+        }
+        #expect(known > 3, "seed \(seed)")
+    }
+
     // MARK: -
+
+    /// What steps tell; not of budgets, which are told as of the last record that was applied.
+    private static func text(of steps: [TraceStep]) -> [String] {
+        steps.map {
+            "\($0.at) \($0.position) \($0.decisions) \(String(describing: $0.reload)) \($0.served) \($0.ended)"
+        }
+    }
 
     private static func schedule(_ seed: UInt64) -> RandomSchedule {
         var schedule = RandomSchedule(
@@ -104,10 +149,10 @@ import WidgetModel
 
     private static func trace(
         _ address: InstanceAddress,
-        _ entries: [LogEntry],
-        since: Instant
+        _ entries: some Sequence<LogEntry>,
+        since: Instant,
+        from engine: Engine = EmptyStart().engine(of: PartitionID(0), among: 1)
     ) throws -> InstanceTrace {
-        let engine = EmptyStart().engine(of: PartitionID(0), among: 1)
         var replay = InstanceReplay(address, from: engine, since: since)
         for entry in entries { try replay.take(entry) }
         return try replay.finish()

@@ -10,6 +10,10 @@ package struct EngineSnapshotDecoder: Sendable {
     private let partitions: Int
     private let seed: UInt64
     private let interning: Interning
+    /// The one host that is kept, nil for all of them; and its number and those of its instances, once they were read.
+    private let host: HostID?
+    private var hostSlot = HostTable.none
+    private var hostInstances: Set<UInt32> = []
     private var frames = 0
     private var section: Section?
     private var head = SnapshotHead()
@@ -33,12 +37,18 @@ package struct EngineSnapshotDecoder: Sendable {
     private var isWhole = false
 
     /// Nothing read yet; the parameters are those of the engine that comes out.
+    ///
+    /// - Parameter host: The one host that is kept, as if no other had ever registered: what is replayed for its sake
+    ///   neither matches nor wakes any other. What they all did before stays in the counters, and such an engine writes
+    ///   no snapshot. nil keeps all hosts.
     package init(
         partition: PartitionID,
         partitions: Int,
         seed: UInt64? = nil,
-        interning: Interning = .observed(atLeast: 4096)
+        interning: Interning = .observed(atLeast: 4096),
+        only host: HostID? = nil
     ) {
+        self.host = host
         self.partition = partition
         self.partitions = partitions
         self.seed = seed ?? ByteHash.processSeed()
@@ -109,16 +119,29 @@ package struct EngineSnapshotDecoder: Sendable {
             return
         case .hosts:
             let slot = try self.slot(below: self.hosts.end, &coder)
-            self.hosts[slot] = try HostTable.Row.blank.coded(by: &coder)
-            try self.arm(Engine.timer(ofHost: slot), &coder)
+            let row = try HostTable.Row.blank.coded(by: &coder)
+            let isKept = self.host.map { $0 == row.id } ?? true
+            try self.arm(Engine.timer(ofHost: slot), isKept, &coder)
+            guard isKept else {
+                self.hosts.release(slot)
+                break
+            }
+            self.hostSlot = slot
+            self.hosts[slot] = row
         case .instances:
             let slot = try self.slot(below: self.instances.end, &coder)
-            self.instances[slot] = try InstanceTable.Row.blank.coded(by: &coder)
-            guard self.instances[slot].host < self.head.ends[0],
-                Int(self.instances[slot].kind) < self.head.kinds.count
-            else { throw coder.fault() }
-            self.details[Int(slot)] = try InstanceTable.Details.blank.coded(by: &coder)
-            try self.arm(Engine.timer(ofInstance: slot), &coder)
+            let row = try InstanceTable.Row.blank.coded(by: &coder)
+            guard row.host < self.head.ends[0], Int(row.kind) < self.head.kinds.count else { throw coder.fault() }
+            let details = try InstanceTable.Details.blank.coded(by: &coder)
+            let isKept = self.host == nil || row.host == self.hostSlot
+            try self.arm(Engine.timer(ofInstance: slot), isKept, &coder)
+            guard isKept else {
+                self.instances.release(slot)
+                break
+            }
+            if self.host != nil { self.hostInstances.insert(slot) }
+            self.instances[slot] = row
+            self.details[Int(slot)] = details
         case .days:
             let slot = try self.slot(below: self.days.end, &coder)
             self.days[slot] = try RollingDay().coded(by: &coder)
@@ -127,7 +150,9 @@ package struct EngineSnapshotDecoder: Sendable {
             self.causes[slot] = try PendingCauses.Node.blank.coded(by: &coder)
         case .reloads:
             let slot = try self.slot(below: self.reloads.end, &coder)
-            self.reloads[slot] = try ReloadTable.Row.blank.coded(by: &coder)
+            let row = try ReloadTable.Row.blank.coded(by: &coder)
+            let isKept = self.host == nil || self.hostInstances.contains(row.instance)
+            if isKept { self.reloads[slot] = row } else { self.reloads.release(slot) }
         case .pushes:
             let slot = try self.slot(below: self.pushes.end, &coder)
             self.pushes[slot] = try PushLedger.Row.blank.coded(by: &coder)
@@ -158,10 +183,11 @@ package struct EngineSnapshotDecoder: Sendable {
         return UInt32(slot)
     }
 
-    private mutating func arm(_ timer: UInt32, _ coder: inout StateReader) throws(ByteFault) {
+    private mutating func arm(_ timer: UInt32, _ isKept: Bool, _ coder: inout StateReader) throws(ByteFault) {
         let next: UInt64 = try coder.number(0)
         guard next > 0 else { return }
         guard let second = UInt32(exactly: next - 1) else { throw coder.fault() }
+        guard isKept else { return }
         self.calendar.arm(timer, at: Instant(seconds: Int64(second)))
     }
 

@@ -34,7 +34,8 @@ package struct InstanceQuestion: Sendable {
     ) throws -> InstanceTrace {
         let partitions = history.format.partitions
         let partition = PartitionID(of: self.address.host, among: partitions)
-        let engine = try start.engine(of: partition, in: history, .newest(notAfter: self.since))
+        let host = self.isWhole ? nil : self.address.host
+        let engine = try start.engine(of: partition, in: history, .newest(notAfter: self.since), only: host)
         var walk = EntryWalk(history, partition, behind: engine.position)
         var replay = InstanceReplay(self.address, from: engine, since: self.since, isWhole: self.isWhole)
         while !isCancelled() {
