@@ -120,5 +120,13 @@ def resident_kib(pid: int) -> int:
     raise RuntimeError("no VmRSS")
 
 
-def descriptors(pid: int) -> int:
-    return len(os.listdir(f"/proc/{pid}/fd"))
+def descriptors(pid: int, besides: pathlib.Path | None = None) -> int:
+    """Open descriptors, but for those of files in a folder."""
+    count = 0
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            place = pathlib.Path(os.readlink(f"/proc/{pid}/fd/{number}"))
+        except FileNotFoundError:
+            continue
+        count += besides is None or besides not in place.parents
+    return count

@@ -64,7 +64,8 @@ class Target:
         return value
 
     def descriptors(self) -> int:
-        return descriptors(self.pid)
+        """Not those of the log, which a gateway opens as it grows, whoever sends what fills it."""
+        return descriptors(self.pid, besides=self.gateway.folder / "data")
 
     def resident_mib(self) -> float:
         return resident_kib(self.pid) / 1024
