@@ -12,7 +12,7 @@ enum Program {
     static func run(_ arguments: [String]) async throws -> Result {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["timeout", "60"] + arguments
+        process.arguments = ["timeout", "600"] + arguments
         let pipe = Pipe()
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = pipe

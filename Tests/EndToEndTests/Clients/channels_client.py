@@ -10,7 +10,7 @@ import httpx
 
 async def main(url: str, ca: str, bearer: str, app: str) -> None:
     context = ssl.create_default_context(cafile=ca)
-    async with httpx.AsyncClient(http2=True, http1=False, verify=context, base_url=url) as client:
+    async with httpx.AsyncClient(http2=True, http1=False, verify=context, base_url=url, timeout=300) as client:
         client.headers["authorization"] = f"bearer {bearer}"
 
         async def ask(method: str, path: str, headers: dict[str, str] = {}, body: object = None) -> httpx.Response:

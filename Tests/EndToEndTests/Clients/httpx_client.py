@@ -20,6 +20,7 @@ async def main() -> None:
     ids = [str(uuid.uuid4()) for _ in told.tokens]
     # No HTTP/1.1 to fall back to: an answer is an answer over HTTP/2.
     async with httpx.AsyncClient(
+        timeout=300,
         http1=False, http2=True, verify=context, base_url=f"https://localhost:{told.port}", headers=headers,
         limits=httpx.Limits(max_connections=1),
     ) as client:

@@ -34,7 +34,7 @@ class Redirected:
             trust.load_cert_chain(self.told.certificate)
         # kalyke makes its client with the system's CAs only; the one that it made says which headers it sends.
         headers = super()._init_client(apns_config).headers
-        return httpx2.AsyncClient(headers=headers, http2=True, verify=trust)
+        return httpx2.AsyncClient(headers=headers, http2=True, verify=trust, timeout=300)
 
     async def _send(self, client: httpx2.AsyncClient, url: str, data: dict) -> httpx2.Response:
         # kalyke tells a reason by the class of its exception, and the status not at all.
