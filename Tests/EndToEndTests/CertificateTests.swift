@@ -7,20 +7,12 @@ import Testing
 
     /// Makes more client certificates of the gateway's authority, each in a folder of its own; its files' common name.
     private func client(_ name: String, in folder: String, _ options: [String]) async throws -> String {
-        let own = "\(folder)/\(name)"
-        try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
-        for file in ["ca.pem", "ca.key"] {
-            try FileManager.default.copyItem(atPath: "\(folder)/certs/\(file)", toPath: "\(own)/\(file)")
-        }
-        let made = try await Command.run(TestGateway.program, ["certs", "--out", own, "--client", name] + options)
-        try #require(made.status == 0, "\(made.errors)")
-        return "\(own)/client"
+        try await TestGateway.makeCertificates(named: name, in: folder, ["--client", name] + options) + "/client"
     }
 
     private func makeAuthority() async throws -> String {
         let folder = try TestGateway.makeFolder()
-        let made = try await Command.run(TestGateway.program, ["certs", "--out", "\(folder)/certs"])
-        try #require(made.status == 0, "\(made.errors)")
+        try await TestGateway.makeCertificates(in: folder)
         return folder
     }
 
@@ -178,16 +170,11 @@ import Testing
 
     @Test func `a new server certificate is shown without a restart, a broken one is not`() async throws {
         let folder = try await self.makeAuthority()
-        let made = "\(folder)/renewed"
-        try FileManager.default.createDirectory(atPath: made, withIntermediateDirectories: true)
-        for file in ["ca.pem", "ca.key"] {
-            try FileManager.default.copyItem(atPath: "\(folder)/certs/\(file)", toPath: "\(made)/\(file)")
-        }
-        let certs = try await Command.run(
-            TestGateway.program,
-            ["certs", "--out", made, "--host", "renewed.example", "--host", "localhost"]
+        let made = try await TestGateway.makeCertificates(
+            named: "renewed",
+            in: folder,
+            ["--host", "renewed.example", "--host", "localhost"]
         )
-        try #require(certs.status == 0, "\(certs.errors)")
         let gateway = try await TestGateway.start(in: folder, environment: ["FRESHET_TLS_CHECK_INTERVAL": "1s"])
         let before = try await self.shown(gateway)
         #expect(before.name == "localhost")

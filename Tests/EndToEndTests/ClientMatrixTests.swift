@@ -66,8 +66,7 @@ import Testing
     /// A gateway that believes the client certificate, which stands in one file with its key.
     private func start() async throws -> TestGateway {
         let folder = try TestGateway.makeFolder()
-        let certs = try await Command.run(TestGateway.program, ["certs", "--out", "\(folder)/certs"])
-        try #require(certs.status == 0, "\(certs.errors)")
+        try await TestGateway.makeCertificates(in: folder)
         let parts = try ["client.pem", "client.key"].map {
             try String(contentsOfFile: "\(folder)/certs/\($0)", encoding: .utf8)
         }

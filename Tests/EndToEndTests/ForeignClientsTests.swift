@@ -112,8 +112,7 @@ import Testing
 
     @Test func `a client certificate speaks for its sender`() async throws {
         let folder = try TestGateway.makeFolder()
-        let certs = try await Command.run(TestGateway.program, ["certs", "--out", "\(folder)/certs"])
-        try #require(certs.status == 0)
+        try await TestGateway.makeCertificates(in: folder)
         let fingerprint = try await Command.run(
             "openssl",
             ["x509", "-in", "\(folder)/certs/client.pem", "-noout", "-fingerprint", "-sha256"]

@@ -5,17 +5,8 @@ import Testing
 @Suite struct OperatorAccessTests {
     /// A client certificate of an authority; its files' common name.
     private func client(_ userID: String, in folder: String) async throws -> String {
-        let own = "\(folder)/\(userID)"
-        try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
-        for file in ["ca.pem", "ca.key"] {
-            try FileManager.default.copyItem(atPath: "\(folder)/certs/\(file)", toPath: "\(own)/\(file)")
-        }
-        let made = try await Command.run(
-            TestGateway.program,
-            ["certs", "--out", own, "--client", userID, "--user-id", userID]
-        )
-        try #require(made.status == 0, "\(made.errors)")
-        return "\(own)/client"
+        let options = ["--client", userID, "--user-id", userID]
+        return try await TestGateway.makeCertificates(named: userID, in: folder, options) + "/client"
     }
 
     private func status(_ gateway: TestGateway, _ method: String, _ route: String, _ client: String?) async throws
@@ -28,8 +19,7 @@ import Testing
 
     @Test func `a client certificate opens what its scope allows, until it is revoked`() async throws {
         let folder = try TestGateway.makeFolder()
-        let made = try await Command.run(TestGateway.program, ["certs", "--out", "\(folder)/certs"])
-        try #require(made.status == 0, "\(made.errors)")
+        try await TestGateway.makeCertificates(in: folder)
         let reader = try await self.client("reader", in: folder)
         let boss = try await self.client("boss", in: folder)
         let stranger = try await self.client("stranger", in: folder)

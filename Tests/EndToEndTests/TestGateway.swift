@@ -70,7 +70,9 @@ final class TestGateway: Sendable {
         descriptors: Int? = nil
     ) async throws -> TestGateway {
         let folder = try folder ?? self.makeFolder()
-        try await self.makeCertificates(in: folder)
+        if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
+            try await self.makeCertificates(in: folder, ["--topic", self.topic])
+        }
         let provider = timelineProvider.map { #"timelineProvider: {url: "\#($0)", \#(providerSettings)}"# } ?? ""
         try self.configuration(partitions, extra, appSettings, managesChannels, provider)
             .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
@@ -99,11 +101,24 @@ final class TestGateway: Sendable {
         return folder
     }
 
-    /// Certificates and keys for a gateway, if the folder has none.
-    static func makeCertificates(in folder: String) async throws {
-        guard !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") else { return }
-        let certs = try await Command.run(self.program, ["certs", "--out", "\(folder)/certs", "--topic", self.topic])
-        try #require(certs.status == 0, "\(certs.errors)")
+    /// Makes certificates and keys for a gateway that is to be started in the folder.
+    static func makeCertificates(in folder: String, _ options: [String] = []) async throws {
+        let made = try await Command.run(self.program, ["certs", "--out", "\(folder)/certs"] + options)
+        try #require(made.status == 0, "\(made.errors)")
+    }
+
+    /// Makes further certificates of the authority that there is in the folder.
+    ///
+    /// - Returns: A folder of their own.
+    static func makeCertificates(named name: String, in folder: String, _ options: [String]) async throws -> String {
+        let own = "\(folder)/\(name)"
+        try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+        for file in ["ca.pem", "ca.key"] {
+            try FileManager.default.copyItem(atPath: "\(folder)/certs/\(file)", toPath: "\(own)/\(file)")
+        }
+        let made = try await Command.run(self.program, ["certs", "--out", own] + options)
+        try #require(made.status == 0, "\(made.errors)")
+        return own
     }
 
     private static func ports(in line: String) -> [String: Int]? {
