@@ -12,14 +12,16 @@ import json
 import os
 import pathlib
 import subprocess
-import sys
 import tempfile
 import time
 
-SIZES = {"wide": (1120, 760, 1), "phone": (390, 844, 2)}
-
 
 class Browser:
+    #: Width, height and scale of windows.
+    sizes = {"wide": (1120, 760, 1), "phone": (390, 844, 2)}
+    #: The longest wait for one expression.
+    seconds = 600.0
+
     def __init__(self, program: str, profile: str) -> None:
         from_us, to_browser = os.pipe()
         from_browser, to_us = os.pipe()
@@ -74,16 +76,36 @@ class Browser:
             self.call(f"{domain}.enable")
         self.call("Page.navigate", url=url)
 
-    def value(self, expression: str) -> object:
-        return self.call("Runtime.evaluate", expression=expression, returnByValue=True)["result"].get("value")
+    def ask(self, expression: str) -> object:
+        """The value of an expression, waited for if it is a promise."""
+        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
+        return answer["result"].get("value")
 
-    def picture(self, file: pathlib.Path, size: str, scheme: str) -> None:
-        width, height, scale = SIZES[size]
+    def wait(self, expression: str) -> None:
+        """Until an expression is true."""
+        deadline = time.monotonic() + self.seconds
+        while self.ask(expression) is not True:
+            if time.monotonic() > deadline:
+                raise SystemExit(f"never true: {expression}\n{self.ask('document.body.innerText')}\n" + "\n".join(self.log[-20:]))
+            self.ask("new Promise((done) => setTimeout(done, 50))")
+
+    def show(self, size: str, scheme: str) -> None:
+        """The page in a window of that size, light or dark."""
+        width, height, scale = self.sizes[size]
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=size == "phone")
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
                                                           {"name": "prefers-reduced-motion", "value": "reduce"}])
-        data = self.call("Page.captureScreenshot", format="png")["data"]
-        file.write_bytes(base64.b64decode(data))
+
+    def picture(self, file: pathlib.Path, size: str, scheme: str) -> None:
+        self.show(size, scheme)
+        self.keep_picture(file)
+
+    def keep_picture(self, file: pathlib.Path) -> None:
+        """What the window shows now."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
 
     def close(self) -> None:
         self.commands.close()
@@ -97,23 +119,18 @@ def main() -> None:
     parser.add_argument("--url", required=True)
     parser.add_argument("--wait", action="append", default=[])
     parser.add_argument("--shots", type=pathlib.Path)
-    parser.add_argument("--seconds", type=float, default=600, help="the longest wait for one expression")
+    parser.add_argument("--seconds", type=float, default=Browser.seconds, help="the longest wait for one expression")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         browser = Browser(options.program, profile)
         try:
+            browser.seconds = options.seconds
             browser.open(options.url)
             for number, expression in enumerate(options.wait):
-                deadline = time.monotonic() + options.seconds
-                while browser.value(expression) is not True:
-                    if time.monotonic() > deadline:
-                        text = browser.value("document.body.innerText")
-                        sys.exit(f"never true: {expression}\n{text}\n" + "\n".join(browser.log[-20:]))
-                    time.sleep(0.05)
+                browser.wait(expression)
                 print(f"seen {number}", flush=True)
             if options.shots:
-                options.shots.mkdir(parents=True, exist_ok=True)
-                for size in SIZES:
+                for size in browser.sizes:
                     for scheme in ("light", "dark"):
                         browser.picture(options.shots / f"{size}-{scheme}.png", size, scheme)
                 print(f"pictures in {options.shots}", flush=True)

@@ -8,16 +8,13 @@ of the page. `away` says `lose` when the gateway may go, and `return` when it ma
 """
 
 import argparse
-import base64
 import importlib.resources
 import json
 import pathlib
 import tempfile
-import time
 
 from browser import Browser
 
-SIZES = {"wide": (1360, 860, 1), "phone": (390, 844, 2)}
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
 
 # What the keyboard should come to, in this order.
@@ -43,27 +40,7 @@ def say(**line: object) -> None:
 class Dashboard(Browser):
     """The page in a browser."""
 
-    seconds = 600.0
-
-    def ask(self, expression: str) -> object:
-        """The value of an expression, waited for if it is a promise."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in answer:
-            raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
-        return answer["result"].get("value")
-
-    def wait(self, expression: str) -> None:
-        deadline = time.monotonic() + self.seconds
-        while self.ask(expression) is not True:
-            if time.monotonic() > deadline:
-                raise SystemExit(f"never true: {expression}\n{self.ask('document.body.innerText')}\n" + "\n".join(self.log[-20:]))
-            self.ask("new Promise((done) => setTimeout(done, 50))")
-
-    def show(self, size: str, scheme: str) -> None:
-        width, height, scale = SIZES[size]
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale, mobile=size == "phone")
-        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
-                                                          {"name": "prefers-reduced-motion", "value": "reduce"}])
+    sizes = {"wide": (1360, 860, 1), "phone": (390, 844, 2)}
 
     def view(self, place: str, again: bool = True) -> None:
         """Goes to a view and waits until it has shown what the gateway says; twice, since the second time changes what is there."""
@@ -77,12 +54,11 @@ class Dashboard(Browser):
 
     def picture(self, file: pathlib.Path, size: str, scheme: str) -> None:
         """The whole page, as long as it is."""
-        width, height, scale = SIZES[size]
+        width, height, scale = self.sizes[size]
         whole = min(max(height, int(self.ask("document.documentElement.scrollHeight"))), 4000)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=whole, deviceScaleFactor=scale, mobile=size == "phone")
         self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+        self.keep_picture(file)
         self.show(size, scheme)
 
     def press(self, key: str, code: int, text: str = "") -> None:
@@ -152,7 +128,7 @@ class Dashboard(Browser):
 
 
 def tour(page: Dashboard, options: argparse.Namespace) -> None:
-    for size in SIZES:
+    for size in page.sizes:
         for scheme in ("light", "dark"):
             page.show(size, scheme)
             for place in options.rest:
