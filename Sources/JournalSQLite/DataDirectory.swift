@@ -91,7 +91,10 @@ final class DataDirectory: Sendable {
     }
 
     /// Where snapshots are.
-    var snapshotPath: String { self.path + "/snapshots" }
+    var snapshotPath: String { Self.snapshotPath(in: self.path) }
+
+    /// Where snapshots are in a data directory.
+    static func snapshotPath(in path: String) -> String { path + "/snapshots" }
 
     /// The first log file that may still be needed: all before it have been, or are to be, removed. 1 at first.
     func firstKept() throws(JournalError) -> Int { max(1, try self.note("trimmed") ?? 1) }

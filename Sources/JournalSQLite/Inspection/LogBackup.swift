@@ -92,9 +92,9 @@ package struct LogBackup {
     ///
     /// - Returns: How many there were.
     private func copySnapshots(to folder: String, _ summary: inout Summary) throws(JournalError) -> Int {
-        let from = self.source + "/snapshots"
+        let from = DataDirectory.snapshotPath(in: self.source)
         guard LogDirectory.isDirectory(from) else { return 0 }
-        let to = folder + "/snapshots"
+        let to = DataDirectory.snapshotPath(in: folder)
         try Self.removeFiles(in: to)
         try Self.makeDirectory(to)
         var count = 0

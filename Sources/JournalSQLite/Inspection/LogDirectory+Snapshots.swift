@@ -2,7 +2,9 @@ package import Journaling
 package import WidgetModel
 
 extension LogDirectory: SnapshotHistory {
-    private var snapshotFiles: SnapshotFiles { SnapshotFiles(path: self.path + "/snapshots", format: self.format) }
+    private var snapshotFiles: SnapshotFiles {
+        SnapshotFiles(path: DataDirectory.snapshotPath(in: self.path), format: self.format)
+    }
 
     /// A partition's snapshots, the newest first; of those that came since the log was opened none.
     package func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID] {
