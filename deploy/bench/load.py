@@ -1,10 +1,11 @@
 """The load that measurements put on: device pushes by h2load, over and over the same list of hosts."""
 
+import json
 import pathlib
 import re
 import subprocess
 
-from gateway import TOPIC, Gateway, token
+from gateway import APP, TOPIC, Gateway, token
 
 BODY = '{"aps":{"content-changed":true}}'
 
@@ -29,3 +30,14 @@ def h2load(load: list[str], uris: pathlib.Path, gateway: Gateway) -> int:
     if any(bad):
         raise RuntimeError(f"requests failed:\n{result.stdout}")
     return succeeded
+
+
+def targeted_push(gateway: Gateway, match: dict | None = None) -> None:
+    """One push of high priority for the widgets that match, or for all."""
+    target = {"kind": "scores"} | ({"match": match} if match else {})
+    body = json.dumps({"aps": {"content-changed": True}, "freshet": target})
+    subprocess.run(
+        ["curl", "--silent", "--fail", "--cacert", gateway.ca, "-H", f"authorization: bearer {gateway.bearer}",
+         "-H", "apns-priority: 10", "-d", body, f"https://localhost:{gateway.push}/v1/apps/{APP}/pushes"],
+        check=True, stdout=subprocess.DEVNULL,
+    )

@@ -13,12 +13,11 @@ import json
 import pathlib
 import ssl
 import statistics
-import subprocess
 import threading
 import time
 
-from gateway import APP, Gateway, cpu_seconds
-from load import device_uris, h2load
+from gateway import Gateway, cpu_seconds
+from load import device_uris, h2load, targeted_push
 
 CONNECTIONS = 8
 QUESTIONS = [
@@ -56,16 +55,6 @@ class Dashboard(threading.Thread):
         connection.close()
 
 
-def push_reaching(gateway: Gateway, team: str) -> None:
-    """One push for many widgets, so that there is something to ask about."""
-    body = json.dumps({"aps": {"content-changed": True}, "freshet": {"kind": "scores", "match": {"team": [team]}}})
-    subprocess.run(
-        ["curl", "--silent", "--fail", "--cacert", gateway.ca, "-H", f"authorization: bearer {gateway.bearer}", "-d", body,
-         f"https://localhost:{gateway.push}/v1/apps/{APP}/pushes"],
-        check=True, stdout=subprocess.DEVNULL,
-    )
-
-
 def stretch(gateway: Gateway, uris: pathlib.Path, options: argparse.Namespace, dashboards: int) -> tuple[float, float, list[Dashboard]]:
     """CPU seconds for each push, pushes a second, and the dashboards that were open."""
     opened = [Dashboard(gateway, options.every) for _ in range(dashboards)]
@@ -88,7 +77,8 @@ def measure(options: argparse.Namespace) -> dict:
     gateway = Gateway(options.program, options.hosts)
     try:
         uris = device_uris(gateway, min(options.hosts, 100_000))
-        push_reaching(gateway, "rams")
+        # So that there is something to ask about.
+        targeted_push(gateway, {"team": ["rams"]})
         stretch(gateway, uris, options, options.dashboards)
         ratios, rates, questions, faults = [], [], {}, set()
         for number in range(options.rounds):

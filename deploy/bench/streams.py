@@ -20,7 +20,8 @@ import subprocess
 import tempfile
 import time
 
-from gateway import APP, Gateway, resident_kib, token
+from gateway import Gateway, resident_kib, token
+from load import targeted_push
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS, SETTINGS_ACK = struct.pack(">I", 0)[1:] + b"\x04\x00\0\0\0\0", struct.pack(">I", 0)[1:] + b"\x04\x01\0\0\0\0"
@@ -112,9 +113,10 @@ def measure_gateway(program: str, count: int, rounds: int) -> dict:
         beaten = len(streams.read(b": heartbeat", count, 60))
         idle = resident_kib(gateway.process.pid)
         waits = []
-        for number in range(rounds):
+        for _ in range(rounds):
             began = time.monotonic()
-            push(gateway, number)
+            # The app is in the foreground of no host, and none was charged before.
+            targeted_push(gateway)
             seen = streams.read(b"event: reload", count, 120)
             if len(seen) < count:
                 raise RuntimeError(f"{count - len(seen)} streams were not told")
@@ -129,16 +131,6 @@ def measure_gateway(program: str, count: int, rounds: int) -> dict:
         }
     finally:
         gateway.stop()
-
-
-def push(gateway: Gateway, number: int) -> None:
-    """One push for a widget of every host; the app is in the foreground of none, and none was charged before."""
-    body = json.dumps({"aps": {"content-changed": True}, "freshet": {"kind": "scores"}})
-    subprocess.run(
-        ["curl", "--silent", "--fail", "--cacert", gateway.ca, "-H", f"authorization: bearer {gateway.bearer}",
-         "-H", "apns-priority: 10", "-d", body, f"https://localhost:{gateway.push}/v1/apps/{APP}/pushes"],
-        check=True, stdout=subprocess.DEVNULL,
-    )
 
 
 def measure_nghttpd(certs: pathlib.Path, count: int) -> dict:
