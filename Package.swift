@@ -101,7 +101,7 @@ let package = Package(
             plugins: ["EmbedText"]
         ),
         // Makes constants of text files.
-        .plugin(name: "EmbedText", capability: .buildTool()),
+        .plugin(name: "EmbedText", capability: .buildTool(), path: "Sources/EmbedText"),
         product(
             "LoadGenerator",
             [
