@@ -26,8 +26,8 @@ package struct EngineSnapshotDecoder: Sendable {
     private var reloads = Slab<ReloadTable.Row>()
     private var pushes = Slab<PushLedger.Row>()
     private var collapseIDs: [UInt32: [UInt8]] = [:]
-    private var repeats: [RepeatWindow.Entry] = []
-    private var decisions: [DecisionLog.Entry] = []
+    private var repeats = RowChunks<RepeatWindow.Entry>()
+    private var decisions = RowChunks<DecisionLog.Entry>()
     private var tokens = TokenTable()
     private var channels = ChannelTable()
     private var calendar = TimerCalendar()

@@ -79,8 +79,8 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = try row.coded(by: &coder)
                 if row.hasCollapseID { _ = try coder.bytes(engine.ledger.collapseID(slot)) }
             }
-        case .repeats: return try self.write(engine.repeats.entries[...], &coder)
-        case .decisions: return try self.write(engine.log.entries[...], &coder)
+        case .repeats: return try self.write(engine.repeats.entries, &coder)
+        case .decisions: return try self.write(engine.log.entries, &coder)
         case .removals: return try self.write(engine.tokens.removalsInOrder, &coder)
         case .channels: return self.writeChannels(&coder)
         case .end:
@@ -138,11 +138,12 @@ package struct EngineSnapshotEncoder: Sendable {
     }
 
     /// Elements of a list.
-    private mutating func write<Row: Coded>(_ list: ArraySlice<Row>, _ coder: inout StateWriter) throws(ByteFault)
-        -> Bool
-    {
+    private mutating func write<Row: Coded>(
+        _ list: some RandomAccessCollection<Row>,
+        _ coder: inout StateWriter
+    ) throws(ByteFault) -> Bool {
         while self.cursor < list.count, coder.writer.bytes.count < EngineSnapshot.frameBytes {
-            _ = try list[list.startIndex + self.cursor].coded(by: &coder)
+            _ = try list[list.index(list.startIndex, offsetBy: self.cursor)].coded(by: &coder)
             self.cursor += 1
             self.rows += 1
         }

@@ -22,7 +22,7 @@ struct DecisionLog: Sendable {
     }
 
     /// In the ring's order.
-    private(set) var entries: [Entry] = []
+    private(set) var entries = RowChunks<Entry>()
     private(set) var capacity: Int
     /// How many decisions were ever noted; the next one's number.
     private(set) var count: UInt64 = 0
@@ -32,7 +32,7 @@ struct DecisionLog: Sendable {
     }
 
     /// The log of entries that were read back.
-    init(capacity: Int, entries: [Entry], count: UInt64) {
+    init(capacity: Int, entries: RowChunks<Entry>, count: UInt64) {
         self.init(capacity: capacity)
         self.entries = entries
         self.count = count
@@ -72,18 +72,18 @@ struct DecisionLog: Sendable {
     mutating func resize(to capacity: Int) {
         let capacity = max(1, capacity)
         guard capacity != self.capacity else { return }
-        var kept: [Entry] = []
         let first = self.count - UInt64(min(self.entries.count, capacity))
-        for number in first..<self.count { if let entry = self[number] { kept.append(entry) } }
-        // A ring's numbers start at a multiple of its capacity.
-        var ring = kept
-        if !kept.isEmpty, kept.count == capacity {
-            for (offset, entry) in kept.enumerated() {
-                ring[Int((first + UInt64(offset)) % UInt64(capacity))] = entry
+        var ring = RowChunks<Entry>()
+        if self.count - first == UInt64(capacity) {
+            // A full ring's numbers start at a multiple of its capacity.
+            for number in first..<self.count { if let entry = self[number] { ring.append(entry) } }
+            for number in first..<self.count {
+                if let entry = self[number] { ring[Int(number % UInt64(capacity))] = entry }
             }
-        } else if first > 0 {
+        } else if first == 0 {
+            ring = self.entries
+        } else {
             // Not full and not from the start: numbers would not fall into place, so the log starts anew.
-            ring = []
             self.count = self.count.roundedUp(toMultipleOf: UInt64(capacity))
         }
         self.entries = ring

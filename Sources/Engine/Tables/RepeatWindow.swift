@@ -10,7 +10,7 @@ struct RepeatWindow: Sendable {
         var matched: UInt32
     }
 
-    private(set) var entries: [Entry] = []
+    private(set) var entries = RowChunks<Entry>()
     private var index = SlotIndex()
     /// Where the next entry goes once the ring is full: the oldest one's place.
     private(set) var oldest = 0
@@ -23,7 +23,7 @@ struct RepeatWindow: Sendable {
     }
 
     /// The window of entries that were read back. O(entries).
-    init(capacity: Int, seed: UInt64, entries: [Entry], oldest: Int) {
+    init(capacity: Int, seed: UInt64, entries: RowChunks<Entry>, oldest: Int) {
         self.init(capacity: capacity, seed: seed)
         self.entries = entries
         self.oldest = oldest
@@ -79,7 +79,7 @@ struct RepeatWindow: Sendable {
     mutating func resize(to capacity: Int) {
         let capacity = max(1, capacity)
         guard capacity != self.capacity else { return }
-        let inOrder = Array(self.entries[self.oldest...] + self.entries[..<self.oldest])
+        let inOrder = Array(self.entries[self.oldest...]) + self.entries[..<self.oldest]
         self = RepeatWindow(capacity: capacity, seed: self.seed)
         for entry in inOrder.suffix(capacity) {
             self.setMatched(self.insert(entry.id, key: entry.key, at: entry.acceptedAt), Int(entry.matched))
