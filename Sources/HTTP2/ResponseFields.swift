@@ -66,8 +66,9 @@ package struct ResponseFields: Sendable {
         guard let last = self.entries.last, Int(last.valueLength) == value.count else {
             preconditionFailure("a value is replaced by one of another length")
         }
-        let start = self.bytes.count - value.count
-        for index in value.indices { self.bytes[start + index] = value[index] }
+        self.bytes.removeLast(value.count)
+        // Sound: the span's bytes are copied during the call.
+        unsafe value.withUnsafeBufferPointer { unsafe self.bytes.append(contentsOf: $0) }
     }
 
     /// Gives a field another value of the same length: for requests that differ in little, and are many.
