@@ -65,7 +65,7 @@ let package = Package(
         product("Engine", ["IntentMatching", "Timelines", "WidgetModel"]),
         product("TimelineProviding", ["Engine", "Timelines", "WidgetModel"]),
         product("APNSWire", ["CSimdjson", "WidgetModel"]),
-        product("Journaling", ["WidgetModel"]),
+        product("Journaling", ["CKernels", "WidgetModel"]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"]),
         product("ReportPages"),
         product("Scenarios", ["WidgetModel", yams]),

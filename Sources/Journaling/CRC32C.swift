@@ -1,6 +1,8 @@
+import CKernels
+
 /// CRC-32C (Castagnoli), the checksum of every stored entry and output.
 ///
-/// Eight bytes a step from eight tables. Sources: Castagnoli, Bräuer, Herrmann, "Optimization of Cyclic
+/// Eight bytes a step, by the processor's instruction if it has one, else from eight tables. Sources: Castagnoli, Bräuer, Herrmann, "Optimization of Cyclic
 /// Redundancy-Check Codes with 24 and 32 Parity Bits" (1993), test vectors in RFC 3720 appendix B.4; Kounavis, Berry, "A
 /// Systematic Approach to Building High Performance Software-Based CRC Generators" (ISCC 2005).
 package struct CRC32C: Sendable {
@@ -29,6 +31,18 @@ package struct CRC32C: Sendable {
     package var value: UInt32 { ~self.state }
 
     package mutating func combine(_ bytes: Span<UInt8>) {
+        guard Self.hasInstruction else { return self.combineByTables(bytes) }
+        // Sound: the span's bytes are read during the call, and no further than it is long.
+        self.state = unsafe bytes.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return self.state }
+            return unsafe ckernels_crc32c(self.state, start, buffer.count)
+        }
+    }
+
+    private static let hasInstruction = ckernels_has_crc32c() != 0
+
+    /// ``combine(_:)`` where the processor has no instruction for it.
+    package mutating func combineByTables(_ bytes: Span<UInt8>) {
         let tables = Self.tables.span
         var state = self.state
         var index = 0
@@ -53,12 +67,8 @@ package struct CRC32C: Sendable {
 
     /// The value's eight bytes, little-endian.
     package mutating func combine(_ value: UInt64) {
-        var state = self.state
-        for shift in stride(from: UInt64(0), to: 64, by: 8) {
-            let byte = UInt32(truncatingIfNeeded: value >> shift)
-            state = state >> 8 ^ Self.tables[Int((state ^ byte) & 0xFF)]
-        }
-        self.state = state
+        let bytes = InlineArray<8, UInt8> { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+        self.combine(bytes.span)
     }
 
     /// The checksum of one run of bytes.

@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test(arguments: UInt64(0)..<16)
-    func `it is the same in one piece, in any two pieces, and bit by bit`(seed: UInt64) {
+    func `it is the same in one piece, in any two pieces, by tables and bit by bit`(seed: UInt64) {
         var dice = SplitMix64(seed: seed)
         let bytes = (0..<Int.random(in: 0...100, using: &dice)).map { _ in UInt8.random(in: 0...255, using: &dice) }
         let cut = Int.random(in: 0...bytes.count, using: &dice)
@@ -33,6 +33,9 @@ import Testing
             for _ in 0..<8 { state = state & 1 == 0 ? state >> 1 : state >> 1 ^ 0x82F6_3B78 }
         }
         #expect(CRC32C.of(bytes.span) == ~state, "seed \(seed)")
+        var byTables = CRC32C()
+        byTables.combineByTables(bytes.span)
+        #expect(byTables.value == ~state, "seed \(seed)")
         #expect(pieces.value == ~state, "seed \(seed), cut at \(cut)")
     }
 

@@ -126,11 +126,24 @@ static void test_memory(void) {
     ckernels_free(memory, 2 << 20);
 }
 
+static void test_checksum(size_t count) {
+    if (!ckernels_has_crc32c()) return;
+    uint32_t remainder = 0xFFFFFFFF;
+    for (size_t index = 0; index < count; index++) {
+        remainder ^= codes8[index] = (uint8_t)next();
+        for (int bit = 0; bit < 8; bit++) remainder = remainder & 1 ? remainder >> 1 ^ 0x82F63B78 : remainder >> 1;
+    }
+    expect(ckernels_crc32c(0xFFFFFFFF, codes8, count) == remainder, "crc32c", count);
+    uint32_t first = ckernels_crc32c(0xFFFFFFFF, codes8, count / 3);
+    expect(ckernels_crc32c(first, codes8 + count / 3, count - count / 3) == remainder, "crc32c of two", count);
+}
+
 int main(void) {
     for (size_t index = 0; index < COUNTS; index++) {
         for (uint64_t few = 0; few < 8; few++) test_codes(counts[index], few);
         static const uint64_t densities[] = {0, 1, 8, 32, 60, 64};
         for (size_t density = 0; density < 6; density++) test_numbers(counts[index], densities[density]);
+        test_checksum(counts[index]);
     }
     test_memory();
     printf("KernelsTest: %zu checks hold\n", checks);

@@ -13,7 +13,7 @@ check() { # name, how to run it, compiler
         echo "KernelsTest, $name: skipped, no $1${runner:+ or no ${runner%% *}}"
         return
     fi
-    "$@" -O2 -Wall -Wextra -Werror -I Sources/CKernels/include Sources/CKernels/CKernels.c Tests/Kernels/KernelsTest.c \
+    "$@" -O2 -Wall -Wextra -Werror -I Sources/CKernels/include Sources/CKernels/*.c Tests/Kernels/KernelsTest.c \
         -o "$out/$name"
     echo -n "$name: "
     $runner "$out/$name"

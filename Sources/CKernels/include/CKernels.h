@@ -1,4 +1,5 @@
-// The inner loops of the intent index that a compiler makes fast only in C, and memory that grows without being copied.
+// The inner loops that a compiler makes fast only in C: the intent index's and the checksum's; and memory that grows without
+// being copied.
 //
 // Every function is a plain loop over plain arrays and gives the same result on every processor; on x86-64 the loader
 // picks the variant (baseline, AVX2, AVX-512) that the processor has; elsewhere there is the one that the compiler makes.
@@ -28,6 +29,12 @@ void ckernels_widen(const uint16_t *lows, size_t count, uint32_t base, uint32_t 
 
 // out[i] = numbers[i] + difference, modulo 2^32. The two do not overlap.
 void ckernels_add(const uint32_t *numbers, size_t count, uint32_t difference, uint32_t *out);
+
+// Whether the processor has an instruction for CRC-32C, without which ckernels_crc32c is not to be called.
+int ckernels_has_crc32c(void);
+
+// The remainder, not inverted, that bytes leave which follow those that left `state`.
+uint32_t ckernels_crc32c(uint32_t state, const uint8_t *bytes, size_t count);
 
 // Memory of `size` bytes that starts with what `memory` of `oldSize` bytes held; null at first, and null if there is no
 // more. Large blocks are remapped, not copied, so that growing a table of a gigabyte takes microseconds. What is new is
