@@ -20,6 +20,9 @@ let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "
 let unixSignals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
+let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
 /// A target of the product: its sources are in `Sources/<name>`.
@@ -44,9 +47,12 @@ let package = Package(
     products: [.executable(name: "freshet", targets: ["FreshetCLI"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.10.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.90.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
     ],
@@ -68,6 +74,7 @@ let package = Package(
         product("Journaling", ["CKernels", "WidgetModel"]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"]),
         product("ReportPages"),
+        product("Telemetry", ["WidgetModel", metrics, tracing]),
         product("Scenarios", ["WidgetModel", yams]),
 
         // Protocols without sockets.
@@ -95,8 +102,9 @@ let package = Package(
                 "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
                 "Journaling",
                 "TLS",
-                "TimelineProviding", "Timelines",
-                "WidgetModel", lifecycle, logging, nioCore, nioPosix, yams,
+                "Telemetry", "TimelineProviding", "Timelines",
+                "WidgetModel", lifecycle, logging, metrics, nioCore, nioPosix, system, tracing,
+                yams,
             ],
             plugins: ["EmbedText"]
         ),
@@ -113,8 +121,9 @@ let package = Package(
             name: "FreshetCLI",
             dependencies: [
                 "APNSWire", "Gateway", "HTTPTransport", "History", "JournalSQLite", "Journaling", "LoadGenerator",
-                "Scenarios", "Simulation", "TLS", "WidgetModel", argumentParser, lifecycle, logging, nioCore, nioPosix,
-                unixSignals,
+                "Scenarios", "Simulation", "TLS", "Telemetry", "WidgetModel", argumentParser, lifecycle, logging,
+                metrics,
+                nioCore, nioPosix, unixSignals,
             ],
             swiftSettings: settings
         ),
@@ -148,6 +157,7 @@ let package = Package(
                 nioPosix,
             ]
         ),
+        suite("TelemetryTests", ["Telemetry", "WidgetModel", metrics, tracing]),
         suite("JournalingTests", ["Journaling", "WidgetModel", "TestSupport"]),
         suite(
             "HistoryTests",
@@ -188,9 +198,9 @@ let package = Package(
             "GatewayTests",
             [
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-                "ScriptedServer", "TLS", "TestSupport", "TimelineProviding", "Timelines", "WidgetModel", logging,
-                nioCore,
-                nioPosix, yams,
+                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines", "WidgetModel",
+                logging, metrics, nioCore,
+                nioPosix, tracing, yams,
             ]
         ),
         suite(

@@ -172,6 +172,7 @@ package struct Engine: Sendable {
         case .invalidate(let request): self.accept(request)
         case .order(let order): self.accept(order)
         case .channel(let command): self.accept(command)
+        case .trace: .traced
         case .tick: .ticked
         }
     }

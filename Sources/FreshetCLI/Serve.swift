@@ -3,7 +3,9 @@ import Gateway
 import JournalSQLite
 import Journaling
 import Logging
+import Metrics
 import ServiceLifecycle
+import Telemetry
 import UnixSignals
 import WidgetModel
 
@@ -37,6 +39,9 @@ struct Serve: AsyncParsableCommand {
         let logs = Self.logs(configuration.log)
         defer { logs.finish() }
         let logger = logs.logger(.gateway)
+        // Once in a process; what libraries report from here on is in the gateway's metrics.
+        let metrics = MetricsRegistry()
+        MetricsSystem.bootstrap(metrics)
         let movable = self.movableClock ? MovableClock() : nil
         let clock = movable?.makeLogClock() ?? LogClock()
         let journal = try self.journal(configuration, clock, logger)
@@ -49,6 +54,7 @@ struct Serve: AsyncParsableCommand {
             history: self.history(configuration),
             clock: clock,
             movableClock: movable,
+            metrics: metrics,
             logs: logs,
             source: { [options = self.options] in try options.read() }
         )

@@ -20,6 +20,7 @@ extension Gateway {
                 snapshots: self.snapshots,
                 clock: self.clock,
                 logger: logger,
+                tracing: self.tracing,
                 outlets: self.outlets
             )
         }

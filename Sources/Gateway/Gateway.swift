@@ -5,11 +5,13 @@ import HTTPTransport
 import History
 package import Journaling
 import Logging
+import Metrics
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
 import Synchronization
 import TLS
+package import Telemetry
 import WidgetModel
 
 /// The gateway whole: replays the log, opens the listeners, and drains when it is told to stop.
@@ -41,6 +43,14 @@ package final class Gateway: Service {
     /// Set once the log is replayed; what is issued before is looked for then.
     let providers = Mutex<TimelineProviders?>(nil)
     private let counters = PushCounters()
+    /// What libraries and the gateway report through swift-metrics.
+    let metrics: MetricsRegistry
+    /// Nil where pushes are not traced.
+    let tracing: GatewayTracing?
+    private let exporter = Mutex<SpanExporter?>(nil)
+    private let instruments: GatewayInstruments
+    private let spans: SpanQueue
+    private let sampler: SpanSampler
     private let problems = ProblemCounters()
     private let senderLimits: SenderLimits
     /// What brings reloads to upstreams and webhooks, once the owners have started.
@@ -70,6 +80,7 @@ package final class Gateway: Service {
     ///   - clock: Stamps the log's entries.
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
     ///   - movableClock: What that clock is over, for a gateway whose time operators may move; nil for one in service.
+    ///   - metrics: What is written behind the gateway's own metrics.
     ///   - logs: Where to write.
     ///   - source: Reads the configuration anew; nil where that cannot be.
     ///   - onReady: Called once every listener is bound.
@@ -81,13 +92,21 @@ package final class Gateway: Service {
         history: HistoryQuestions.Opening? = nil,
         clock: LogClock,
         movableClock: MovableClock? = nil,
+        metrics: MetricsRegistry = MetricsRegistry(),
         logs: GatewayLogs,
         source: (@Sendable () throws -> GatewayConfiguration)? = nil,
         onReady: @escaping @Sendable (BoundPorts) -> Void = { _ in }
     ) {
         var system = SystemRandomNumberGenerator()
         self.configuration = configuration
-        self.watched = WatchedJournal(journal, readiness: self.readiness, logger: logs.logger(.partitions))
+        let instruments = GatewayInstruments(metrics)
+        self.instruments = instruments
+        self.watched = WatchedJournal(
+            journal,
+            readiness: self.readiness,
+            logger: logs.logger(.partitions),
+            commit: instruments.commit
+        )
         self.journal = self.watched
         self.snapshots = snapshots
         self.archive = archive
@@ -109,6 +128,13 @@ package final class Gateway: Service {
         self.source = source
         self.feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
         self.onReady = onReady
+        self.metrics = metrics
+        let tracing = configuration.tracing
+        self.spans = SpanQueue(max: tracing.spansMax)
+        self.sampler = SpanSampler(perMillion: tracing.samplesPerMillion, perSecondMax: tracing.tracesPerSecondMax)
+        self.tracing =
+            tracing.isEnabled
+            ? GatewayTracing(SpanTracer(queue: self.spans, sampler: self.sampler), tracing) : nil
     }
 
     /// Runs until graceful shutdown or cancellation.
@@ -139,6 +165,10 @@ package final class Gateway: Service {
         let deliveries = try DeliveryPlans(self.configuration)
         let group = MultiThreadedEventLoopGroup.singleton
         let connections = try ProviderConnections(self.configuration, on: group)
+        let exporter = try self.tracing.map {
+            try SpanExporter(self.spans, $0.settings, on: group, logger: self.logs.logger(.gateway))
+        }
+        self.exporter.withLock { $0 = exporter }
         try await self.openHealth(plans.health, on: group)
         let owners = try await self.startOwners(ownerLoops)
         let log = CommandLog(journal: self.journal, owners: owners)
@@ -157,7 +187,8 @@ package final class Gateway: Service {
             log: log,
             clock: self.clock,
             feed: self.feed,
-            logs: self.logs
+            logs: self.logs,
+            instruments: self.instruments
         )
         let providers = try await self.startProviders(log, connections)
         self.readiness.progress = nil
@@ -170,7 +201,9 @@ package final class Gateway: Service {
             client: client,
             log: log,
             clock: { self.clock.now() },
-            logger: self.logs.logger(.deliveries)
+            logger: self.logs.logger(.deliveries),
+            tracing: self.tracing,
+            instruments: self.instruments
         )
         self.deliverer.withLock { $0 = deliverer }
         await deliverer.catchUp()
@@ -184,6 +217,7 @@ package final class Gateway: Service {
         let observing = Task { await watch.run() }
         let fetching = Task { await providers?.run() }
         let logging = Task { await self.logs.run() }
+        let exporting = Task { await exporter?.run() }
         self.readiness.set(.listeners, met: true)
         let reload = GatewayReload(
             configuration: self.configuration,
@@ -221,6 +255,8 @@ package final class Gateway: Service {
         self.history.close()
         writing.cancel()
         await snapshotter?.stop()
+        exporting.cancel()
+        await exporter?.close()
         self.journal.close()
         self.logger.notice("stopped")
     }
@@ -279,6 +315,8 @@ extension Gateway {
             states: self.states,
             clock: self.clock,
             logger: self.logs.logger(.providers),
+            tracing: self.tracing,
+            fetch: self.instruments.fetch,
             publish: { due in streams.publish(due.map { HostEvent.entry($0) }) }
         )
         let providers = TimelineProviders(
@@ -369,6 +407,7 @@ extension Gateway {
             history: self.history,
             snapshots: { self.snapshotter.withLock { $0?.counters } },
             live: live,
+            telemetry: self.telemetry,
             logs: self.logs,
             dashboard: DashboardFiles(self.configuration, self.logger)
         )
@@ -414,6 +453,17 @@ extension Gateway {
         return running
     }
 
+    /// What is written in metrics behind the gateway's own.
+    private var telemetry: TelemetrySources {
+        guard let tracing = self.tracing, let exporter = self.exporter.withLock({ $0 }) else {
+            return TelemetrySources(metrics: self.metrics)
+        }
+        return TelemetrySources(
+            metrics: self.metrics,
+            traces: .init(tracing: tracing, sampler: self.sampler, queue: self.spans, exporter: exporter)
+        )
+    }
+
     private func pushServices(
         _ apps: ServedApps,
         _ senders: SenderDirectory,
@@ -436,6 +486,7 @@ extension Gateway {
                 channelsMax: self.configuration.limits.channelsPerAppMax
             ),
             relay: PushRelay(outgoing),
+            tracing: self.tracing,
             seed: self.seed,
             dryRun: { record in DryRunSummary(try await log.askAll { $0.dryRun(record) }) }
         )

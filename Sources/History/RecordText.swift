@@ -91,6 +91,7 @@ extension Record {
         case .invalidate: "invalidate"
         case .order: "order"
         case .channel: "channel"
+        case .trace: "trace"
         case .tick: "tick"
         }
     }
@@ -135,6 +136,10 @@ extension Record {
             ]
         case .order(let order): order.members
         case .channel(let command): command.members
+        case .trace(let trace):
+            [
+                ("push", .string(trace.push.description)), ("traceparent", .string(trace.context.traceparent)),
+            ]
         case .tick: []
         }
     }

@@ -60,9 +60,11 @@ import Testing
         // No limits: how often, over what, and whether.
         let others: Set<String> = [
             "heartbeat", "rotation", "maxRetry", "refreshScope", "bindConnections", "level", "levels", "format",
+            "enabled", "endpoint", "ca", "file", "exportInterval",
         ]
         let sections: Set<String> = [
             "limits", "http2", "timeouts", "streams", "feed", "log", "rateLimits", "providerTokens",
+            "tracing",
         ]
         let paths = ConfigurationFile.keyPaths.map { $0.split(separator: ".").map(String.init) }
         return Set(

@@ -33,7 +33,8 @@ final class OwnerScene: Sendable {
         _ time: FakeTime,
         snapshots: MemorySnapshots? = nil,
         submissionBytesMax: Int = JournalLimits().batchBytesMax,
-        clock: LogClock? = nil
+        clock: LogClock? = nil,
+        tracing: GatewayTracing? = nil
     ) {
         let (reloads, reload) = AsyncStream.makeStream(of: ReloadEffect.self)
         let (failures, failure) = AsyncStream.makeStream(of: String.self)
@@ -74,6 +75,7 @@ final class OwnerScene: Sendable {
                 snapshots: snapshots,
                 clock: clock,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                tracing: tracing,
                 outlets: outlets
             )
         }
@@ -93,7 +95,8 @@ final class OwnerScene: Sendable {
         limits: JournalLimits = JournalLimits(),
         snapshots: MemorySnapshots? = nil,
         submissionBytesMax: Int = JournalLimits().batchBytesMax,
-        clock: LogClock? = nil
+        clock: LogClock? = nil,
+        tracing: GatewayTracing? = nil
     ) async throws -> OwnerScene {
         let time = FakeTime()
         let journal = MemoryJournal(partitions: partitions, limits: limits, clock: { clock?.now() ?? time.wall })
@@ -102,7 +105,8 @@ final class OwnerScene: Sendable {
             time,
             snapshots: snapshots,
             submissionBytesMax: submissionBytesMax,
-            clock: clock
+            clock: clock,
+            tracing: tracing
         )
         _ = try await scene.start()
         _ = try await scene.log.appendToAll(.settings(Sports.settings))
@@ -120,7 +124,9 @@ final class OwnerScene: Sendable {
     }
 
     /// The same log in a new process. Reads what is committed at this moment.
-    func restarted() -> OwnerScene { OwnerScene(self.journal.reopened(), self.time, snapshots: self.snapshots) }
+    func restarted(tracing: GatewayTracing? = nil) -> OwnerScene {
+        OwnerScene(self.journal.reopened(), self.time, snapshots: self.snapshots, tracing: tracing)
+    }
 
     /// Every reload that was handed on so far.
     var handedOn: [ReloadEffect] { self.handed.reloads.withLock { $0 } }

@@ -14,6 +14,7 @@ enum AllowedImports {
         "Journaling": ["CKernels", "WidgetModel"],
         "History": ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
         "ReportPages": [],
+        "Telemetry": ["WidgetModel"],
         "Scenarios": ["WidgetModel"],
         // Protocols without sockets.
         "TLS": ["COpenSSL"],
@@ -31,13 +32,13 @@ enum AllowedImports {
         "Gateway": [
             "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
             "TLS",
-            "TimelineProviding", "Timelines",
+            "Telemetry", "TimelineProviding", "Timelines",
             "WidgetModel",
         ],
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
             "APNSWire", "Engine", "Gateway", "HTTPTransport", "History", "IntentMatching", "JournalSQLite",
-            "Journaling", "LoadGenerator", "Scenarios", "Simulation", "TLS", "Timelines", "WidgetModel",
+            "Journaling", "LoadGenerator", "Scenarios", "Simulation", "TLS", "Telemetry", "Timelines", "WidgetModel",
         ],
         // C libraries: no Swift in them.
         "CKernels": [], "CNghttp2": [], "COpenSSL": [], "CSQLite": [], "CSimdjson": [],
@@ -52,12 +53,13 @@ enum AllowedImports {
         "LoadGenerator": ["Histogram", "Logging", "NIOCore", "NIOPosix", "Synchronization"],
         "Scenarios": ["Yams"],
         "Simulation": ["Synchronization"],
+        "Telemetry": ["CoreMetrics", "Synchronization", "Tracing"],
         "Gateway": [
-            "FoundationEssentials", "Glibc", "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "Synchronization",
-            "Yams",
+            "FoundationEssentials", "Glibc", "Logging", "Metrics", "NIOCore", "NIOPosix", "ServiceLifecycle",
+            "Synchronization", "SystemPackage", "Tracing", "Yams",
         ],
         "FreshetCLI": [
-            "ArgumentParser", "Foundation", "FoundationEssentials", "Logging", "NIOCore", "NIOPosix",
+            "ArgumentParser", "Foundation", "FoundationEssentials", "Logging", "Metrics", "NIOCore", "NIOPosix",
             "ServiceLifecycle", "Synchronization", "UnixSignals",
         ],
     ]

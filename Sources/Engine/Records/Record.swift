@@ -18,6 +18,8 @@ package enum Record: Hashable, Sendable {
     /// Of an operator, or of a sender who takes a push back.
     case order(OperatorOrder)
     case channel(ChannelCommand)
+    /// Of the push before it.
+    case trace(PushTrace)
     /// Nothing but the passing of time: the owner appends one when ``Engine/nextTimer`` is due.
     case tick
 
@@ -32,6 +34,7 @@ package enum Record: Hashable, Sendable {
         case appReload = 7
         case tick = 8
         case invalidate = 9
+        case trace = 10
         case channel = 16
         case order = 32
 
@@ -70,6 +73,9 @@ package enum Record: Hashable, Sendable {
         case .channel(let command):
             writer.write(byte: Tag.channel.rawValue)
             command.encode(into: &writer)
+        case .trace(let trace):
+            writer.write(byte: Tag.trace.rawValue)
+            trace.encode(into: &writer)
         case .tick:
             writer.write(byte: Tag.tick.rawValue)
         case .order(let order):
@@ -93,6 +99,7 @@ package enum Record: Hashable, Sendable {
         case .appReload: self = .appReload(try AppReloadRequest(from: &reader))
         case .invalidate: self = .invalidate(try InvalidationRequest(from: &reader))
         case .channel: self = .channel(try ChannelCommand(from: &reader))
+        case .trace: self = .trace(try PushTrace(from: &reader))
         case .tick: self = .tick
         case .order: self = .order(try OperatorOrder(from: &reader))
         }

@@ -81,6 +81,8 @@ package struct RecordAnswer: Hashable, Sendable {
         case channel(ChannelAnswer)
         case unknownHost
         case unknownInstance
+        /// Nothing changed: it says where a push is traced.
+        case traced
         case ticked
     }
 }

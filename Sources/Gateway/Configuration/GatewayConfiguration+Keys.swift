@@ -67,6 +67,7 @@ extension GatewayConfiguration {
             visitor.scalar("repeatWindow", &self.log.repeatWindow, .duration(.zero ... .hours(24)))
             visitor.scalar("maxRepeats", &self.log.repeatsMax, .integer(1...65_536))
         }
+        visitor.section("tracing") { self.tracing.visit(&$0) }
     }
 
     private mutating func visitSenders(_ visitor: inout some SettingsVisitor) {

@@ -43,6 +43,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var http2 = HTTP2Limits()
     package var timeouts = Timeouts()
     package var log = Log()
+    /// Traces of pushes. Default off.
+    package var tracing = Tracing()
 
     package init() {}
 

@@ -1,5 +1,6 @@
 import Engine
 import Logging
+import Metrics
 import Synchronization
 package import WidgetModel
 
@@ -40,6 +41,7 @@ package final class LiveConfiguration: Sendable {
     private let feed: OperatorFeed
     private let logs: GatewayLogs
     private let logger: Logger
+    private let instruments: GatewayInstruments?
 
     /// - Parameters:
     ///   - configuration: What the gateway was started with.
@@ -50,8 +52,10 @@ package final class LiveConfiguration: Sendable {
         log: CommandLog,
         clock: LogClock,
         feed: OperatorFeed,
-        logs: GatewayLogs
+        logs: GatewayLogs,
+        instruments: GatewayInstruments? = nil
     ) {
+        self.instruments = instruments
         self.state = Mutex(State(inForce: configuration, report: Report(at: clock.now())))
         self.source = source
         self.log = log
@@ -127,6 +131,8 @@ package final class LiveConfiguration: Sendable {
 
     private func tell(_ report: Report) {
         self.feed.publish(.note(.configuration, Views.report(report)))
+        (report.faults.isEmpty ? self.instruments?.configurationsLoaded : self.instruments?.configurationsRefused)?
+            .increment()
         for fault in report.faults {
             self.logger.error("the configuration cannot be used", metadata: ["error": "\(fault)"])
         }

@@ -2,6 +2,7 @@ import APNSWire
 package import Engine
 package import HTTPTransport
 package import Logging
+import Metrics
 package import WidgetModel
 
 /// Brings reloads to upstreams and webhooks, and logs what became of them.
@@ -35,6 +36,8 @@ package actor ReloadDeliverer {
     private let log: CommandLog
     private let clock: @Sendable () -> Instant
     private let logger: Logger
+    private let tracing: GatewayTracing?
+    private let instruments: GatewayInstruments?
     private let reader = JSONReader()
     private var schedule: DeliverySchedule
     private var deliveries: [UInt64: Delivery] = [:]
@@ -57,8 +60,12 @@ package actor ReloadDeliverer {
         client: HTTPClient,
         log: CommandLog,
         clock: @escaping @Sendable () -> Instant,
-        logger: Logger
+        logger: Logger,
+        tracing: GatewayTracing? = nil,
+        instruments: GatewayInstruments? = nil
     ) {
+        self.instruments = instruments
+        self.tracing = tracing
         self.plans = plans
         self.settings = settings
         self.client = client
@@ -178,6 +185,7 @@ extension ReloadDeliverer {
 
     private func forget(_ reloads: [ReloadEffect]) {
         for reload in reloads { self.known.remove(reload.id) }
+        self.tracing?.forget(reloads.map(\.id))
     }
 
     private func count(_ way: HostDelivery, _ change: (inout DeliveryCounters) -> Void) {
@@ -259,18 +267,21 @@ extension ReloadDeliverer {
         // A request that is not sent by then is not sent.
         let timeout = min(self.settings.request, expiresAt - now)
         guard timeout > .zero else { return .again(after: .zero, "expired") }
+        let trace = self.tracing?.request("deliver", for: reloads.map(\.id))
         do {
             let target: HTTPTarget
-            let request: HTTPClientRequest
+            var request: HTTPClientRequest
             switch delivery.way {
             case .webhook:
                 guard let webhook = self.plans.webhooks[delivery.app] else {
+                    trace?.fail("no webhook")
                     return .refused("the app has no webhook any more")
                 }
                 target = webhook.target
                 request = DeliveryRequests.webhook(webhook, reloads, id: delivery.id, at: now, timeout: timeout)
             case .apns, .stream:
                 guard let upstream = self.plans.upstreams[delivery.app] else {
+                    trace?.fail("no upstream")
                     return .refused("the app has no upstream any more")
                 }
                 target = upstream.target
@@ -283,7 +294,12 @@ extension ReloadDeliverer {
                     timeout: timeout
                 )
             }
+            if let trace { request.headers.append("traceparent", trace.context.traceparent) }
+            let begunAt = ContinuousClock.now
             let response = try await self.client.send(request, to: target)
+            (delivery.way == .webhook ? self.instruments?.webhook : self.instruments?.upstream)?
+                .record(duration: begunAt.duration(to: .now))
+            trace?.end(status: response.status, errorsFrom: 400)
             return delivery.way == .webhook
                 ? .ofWebhook(response, tries: delivery.tries, seed: delivery.seed, retries: retries)
                 : .ofUpstream(
@@ -294,8 +310,10 @@ extension ReloadDeliverer {
                     reader: self.reader
                 )
         } catch let error as HTTPTransportError {
+            trace?.fail("\(error)")
             return .ofFailure(error, tries: delivery.tries, seed: delivery.seed, retries: retries)
         } catch {
+            trace?.fail("\(error)")
             return .again(after: retries.wait(after: delivery.tries, seed: delivery.seed), "\(error)")
         }
     }

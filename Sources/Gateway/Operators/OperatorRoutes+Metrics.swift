@@ -38,6 +38,7 @@ extension OperatorRoutes {
         self.addSnapshots(&text)
         self.addLogs(&text)
         ProcessMetrics.add(&text)
+        self.addTelemetry(&text)
         return HTTPResponse(
             status: 200,
             headers: ["content-type": "text/plain; version=0.0.4; charset=utf-8", "cache-control": "no-store"],

@@ -35,6 +35,8 @@ package struct OperatorRoutes: Sendable {
     let logs: GatewayLogs
     /// Nil where there is no configuration to read again.
     let live: LiveConfiguration?
+    /// What else is written in metrics; nil for nothing.
+    let telemetry: TelemetrySources?
 
     /// Who changed what.
     package var auditLog: OperatorAudit { self.audit }
@@ -65,6 +67,7 @@ package struct OperatorRoutes: Sendable {
         history: HistoryQuestions? = nil,
         snapshots: @escaping @Sendable () -> Snapshotter.Counters? = { nil },
         live: LiveConfiguration? = nil,
+        telemetry: TelemetrySources? = nil,
         logs: GatewayLogs = .none,
         dashboard: DashboardFiles? = nil
     ) {
@@ -92,6 +95,7 @@ package struct OperatorRoutes: Sendable {
         let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
         self.watch = watch
         self.live = live
+        self.telemetry = telemetry
         self.logs = logs
         self.audit = OperatorAudit(clock: clock, feed: watch.feed, logger: logs.logger(.audit))
         self.dashboard = dashboard

@@ -1,3 +1,5 @@
+import Telemetry
+
 /// Metrics in Prometheus' text format, version 0.0.4.
 struct PrometheusText {
     enum Kind: String {
@@ -5,6 +7,8 @@ struct PrometheusText {
     }
 
     private(set) var text = ""
+    /// What has been written; a name stands in a text once.
+    private(set) var names: Set<String> = []
 
     /// One metric without labels.
     mutating func add(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
@@ -42,7 +46,31 @@ struct PrometheusText {
         self.line("\(name)_count", [], Double(count))
     }
 
+    /// What was reported through swift-metrics; nothing under a name that stands there already.
+    mutating func add(_ family: MetricFamily) {
+        guard !self.names.contains(family.name) else { return }
+        self.text += "# HELP \(family.name) Reported through swift-metrics since the process started.\n"
+        self.text += "# TYPE \(family.name) \(family.kind.rawValue)\n"
+        self.names.insert(family.name)
+        for series in family.series {
+            let labels = series.labels.map { ($0.name, $0.value) }
+            guard family.kind == .histogram || family.kind == .summary else {
+                self.line(family.name, labels, series.value)
+                continue
+            }
+            for (bound, count) in zip(MetricFamily.bounds, series.buckets) {
+                self.line("\(family.name)_bucket", labels + [("le", "\(bound)")], Double(count))
+            }
+            if family.kind == .histogram {
+                self.line("\(family.name)_bucket", labels + [("le", "+Inf")], Double(series.count))
+            }
+            self.line("\(family.name)_sum", labels, series.sum)
+            self.line("\(family.name)_count", labels, Double(series.count))
+        }
+    }
+
     private mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
+        self.names.insert(name)
         self.text += "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
     }
 

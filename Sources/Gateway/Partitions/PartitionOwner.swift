@@ -2,6 +2,7 @@ package import Engine
 package import Journaling
 package import Logging
 package import NIOCore
+import Tracing
 package import WidgetModel
 
 /// The one reader of a partition's log: applies each entry to the partition's engine and commits what comes out.
@@ -48,6 +49,8 @@ package final class PartitionOwner: Sendable {
     private let clock: LogClock
     private let logger: Logger
     private let outlets: Outlets
+    /// Whether reloads of traced pushes are told of.
+    private let isTraced: Bool
     private let state: NIOLoopBoundBox<State>
 
     /// Loop-confined state.
@@ -72,6 +75,8 @@ package final class PartitionOwner: Sendable {
         var expected: [AnswerKey: EventLoopPromise<RecordAnswer>] = [:]
         var tick: Scheduled<Void>?
         var lastTick: NIODeadline = .uptimeNanoseconds(0)
+        /// Nil where pushes are not traced.
+        var traces: PartitionTraces?
     }
 
     private struct AnswerKey: Hashable {
@@ -96,16 +101,20 @@ package final class PartitionOwner: Sendable {
         snapshots: (any SnapshotStore)? = nil,
         clock: LogClock,
         logger: Logger,
+        tracing: GatewayTracing? = nil,
         outlets: Outlets
     ) {
         self.partition = partition
+        self.isTraced = tracing != nil
         self.loop = loop
         self.journal = journal
         self.snapshots = snapshots
         self.clock = clock
         self.logger = logger
         self.outlets = outlets
-        self.state = NIOLoopBoundBox.makeBoxSendingValue(State(engine: engine), eventLoop: loop)
+        var state = State(engine: engine)
+        state.traces = tracing.map { PartitionTraces($0, partition) }
+        self.state = NIOLoopBoundBox.makeBoxSendingValue(state, eventLoop: loop)
     }
 }
 
@@ -151,6 +160,7 @@ extension PartitionOwner {
         guard let snapshot = loaded.snapshot else { return }
         self.state.value.engine = loaded.engine
         self.state.value.applied = snapshot.position
+        self.state.value.traces?.restored(at: snapshot.position)
         self.state.value.engine.directory { self.outlets.directory(self.partition, $0) }
         self.logger.notice(
             "read a snapshot",
@@ -174,6 +184,7 @@ extension PartitionOwner {
             if entries.isEmpty { break }
             for entry in entries {
                 let output = try self.apply(entry)
+                if self.isTraced { self.state.value.traces?.applied(entry, output, from: nil) }
                 // Effects up to the last output record are in the output log already.
                 if entry.position > through { self.state.value.uncommitted.append(contentsOf: output.effects) }
                 if let last, entry.position == through { try self.compare(last) }
@@ -240,7 +251,9 @@ extension PartitionOwner {
         guard next <= last else { return false }
         let entries = try self.journal.read(self.partition, from: next, entriesMax: Self.entriesPerTurn)
         for entry in entries where entry.position <= last {
+            let begunAt = self.isTraced ? DefaultTracerClock.now : nil
             let output = try self.apply(entry)
+            if let begunAt { self.state.value.traces?.applied(entry, output, from: begunAt) }
             self.state.value.uncommitted.append(contentsOf: output.effects)
         }
         return !entries.isEmpty
@@ -336,8 +349,16 @@ extension PartitionOwner {
         let checkpoint = OwnerCheckpoint(through: record.through, runningHash: record.runningHash)
         self.state.value.committed = checkpoint
         self.tellCheckpoint(checkpoint)
-        if !effects.isEmpty { self.outlets.effects(effects) }
+        if !effects.isEmpty {
+            let spans = self.isTraced ? self.beginReloads(effects) : []
+            self.outlets.effects(effects)
+            for span in spans { span.end() }
+        }
         self.commit()
+    }
+
+    private func beginReloads(_ effects: [Effect]) -> [TracedSpan] {
+        self.state.withValue { state in state.traces?.issued(effects, state.engine, self.journal) ?? [] }
     }
 
     /// Reads what became of an output whose outcome is unknown, since writing it again could write it twice.

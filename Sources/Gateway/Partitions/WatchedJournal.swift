@@ -1,6 +1,7 @@
 import Engine
 package import Journaling
 package import Logging
+package import Metrics
 import Synchronization
 package import WidgetModel
 
@@ -12,9 +13,12 @@ package final class WatchedJournal: Journal {
     private let journal: any Journal
     private let readiness: Readiness
     private let logger: Logger
+    /// Takes how long each submission took.
+    private let commit: Timer?
     private let isFailing = Mutex(false)
 
-    package init(_ journal: any Journal, readiness: Readiness, logger: Logger) {
+    package init(_ journal: any Journal, readiness: Readiness, logger: Logger, commit: Timer? = nil) {
+        self.commit = commit
         self.journal = journal
         self.readiness = readiness
         self.logger = logger
@@ -26,7 +30,9 @@ package final class WatchedJournal: Journal {
         _ submission: Submission,
         whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
     ) {
+        let begunAt = ContinuousClock.now
         self.journal.append(submission) { result in
+            self.commit?.record(duration: begunAt.duration(to: .now))
             self.note(result)
             whenDurable(result)
         }

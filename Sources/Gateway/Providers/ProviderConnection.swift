@@ -24,10 +24,12 @@ package struct ProviderConnection: Sendable {
     ///
     /// - Parameters:
     ///   - findings: What was peculiar about timelines before.
+    ///   - trace: The request's span, if it is traced.
     ///   - within: The longest wait, if it is shorter than the provider's own.
     package func ask(
         _ body: [UInt8],
         findings: String? = nil,
+        trace: TracedSpan? = nil,
         within limit: Interval? = nil
     ) async throws -> HTTPClientResponse {
         var request = HTTPClientRequest(
@@ -38,6 +40,7 @@ package struct ProviderConnection: Sendable {
             timeout: .milliseconds(min(self.timeout, limit ?? self.timeout).milliseconds)
         )
         if let token { request.headers.append("authorization", "bearer \(token)") }
+        if let trace { request.headers.append("traceparent", trace.context.traceparent) }
         if let findings { request.headers.append("freshet-findings", findings) }
         return try await self.send(request, self.url)
     }

@@ -2,6 +2,7 @@ import APNSWire
 package import Engine
 import HTTPTransport
 package import Logging
+package import Metrics
 package import TimelineProviding
 import Timelines
 package import WidgetModel
@@ -20,6 +21,10 @@ package actor TimelineFetcher {
         package let logger: Logger
         /// Shows entries on the streams of their hosts.
         package let publish: @Sendable ([ContentTable.Due]) -> Void
+        /// Nil where pushes are not traced.
+        package let tracing: GatewayTracing?
+        /// Takes how long answers took.
+        package let fetch: Timer?
 
         package init(
             log: CommandLog,
@@ -27,8 +32,12 @@ package actor TimelineFetcher {
             states: KindStates,
             clock: LogClock,
             logger: Logger,
+            tracing: GatewayTracing? = nil,
+            fetch: Timer? = nil,
             publish: @escaping @Sendable ([ContentTable.Due]) -> Void
         ) {
+            self.tracing = tracing
+            self.fetch = fetch
             self.log = log
             self.contents = contents
             self.states = states
@@ -189,10 +198,15 @@ package actor TimelineFetcher {
         let now = self.services.clock.now()
         let body = ProviderQuestion.timelines(subjects, now: now).jsonText
         let findings = self.services.states.takeHeader(of: self.key)
+        let trace = self.services.tracing?.request("fetch", for: subjects.map(\.reload))
         let response: HTTPClientResponse
         do {
-            response = try await self.connection.ask(body, findings: findings)
+            let begunAt = ContinuousClock.now
+            response = try await self.connection.ask(body, findings: findings, trace: trace)
+            self.services.fetch?.record(duration: begunAt.duration(to: .now))
+            trace?.end(status: response.status, errorsFrom: 400)
         } catch {
+            trace?.fail("\(error)")
             return self.fail(batch, "\(error)")
         }
         guard response.status == 200 || response.status == 202 else {
@@ -213,6 +227,7 @@ package actor TimelineFetcher {
         // Those that are not out any more need no answer.
         answered.formUnion(batch.items.map(\.reload).filter { !asked.contains($0) })
         let called: Set<ReloadID> = response.status == 202 ? asked.filter { answer.parts[$0] == nil } : []
+        self.services.tracing?.forget(Array(answered))
         self.planner.succeeded(batch.number, answered: answered, called: called, at: self.services.clock.now())
     }
 

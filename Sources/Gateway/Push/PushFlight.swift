@@ -20,6 +20,8 @@ struct PushFlight {
     private var ids: [UInt8] = []
     /// Those of ``streams`` whose pushes are to apps in development, ascending.
     private var inDevelopment: [Int] = []
+    /// The spans of those that are traced; they end with the answer.
+    private(set) var traces: [TracedSpan] = []
 
     var count: Int { self.streams.count }
 
@@ -28,8 +30,10 @@ struct PushFlight {
         streamID: Int32,
         id: AnswerID,
         in request: Span<UInt8>,
-        isInDevelopment: Bool
+        isInDevelopment: Bool,
+        trace: TracedSpan?
     ) {
+        if let trace { self.traces.append(trace) }
         if isInDevelopment { self.inDevelopment.append(self.streams.count) }
         self.streams.append(streamID)
         id.append(to: &self.ids, request)

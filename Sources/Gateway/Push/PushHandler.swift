@@ -126,14 +126,18 @@ extension PushHandler {
         {
             return
         }
+        // Where traces are off, this is all that they cost.
+        let trace = self.services.tracing?.begin(request, in: batch)
         do throws(RejectionAnswer) {
-            switch try self.intake.take(request, head, bytes, from: connection, state, at: now) {
+            switch try self.intake.take(request, head, bytes, from: connection, state, at: now, trace) {
             case .taken: break
             case .full: self.submit()
             case .question(let question): self.ask(question, connection, request.streamID)
-            case .relay(let relayed): self.relay(relayed, request, head, bytes, connection)
+            case .relay(let relayed): self.relay(relayed, request, head, bytes, connection, trace)
             }
         } catch {
+            trace?.set("freshet.reason", error.rejection.rawValue)
+            trace?.end(status: error.status, errorsFrom: 500)
             self.slowDown(state, for: error)
             self.reject(error, head, bytes, connection, request.streamID)
         }
@@ -219,6 +223,7 @@ extension PushHandler {
                 connection.respond(streamID, status: 200, fields: fields)
             }
             self.services.counters.add(accepted: flight.count)
+            for trace in flight.traces { trace.end(status: 200, errorsFrom: 500) }
         case .failure:
             // The commit failed or its outcome is unknown: the sender repeats with the same id, which is charged once.
             let body = RejectionAnswer(.serviceUnavailable).body
@@ -229,6 +234,7 @@ extension PushHandler {
                 connection.respond(streamID, status: 503, fields: self.fields, body: body.span)
             }
             self.services.counters.add(unavailable: flight.count)
+            for trace in flight.traces { trace.end(status: 503, errorsFrom: 500) }
         }
     }
 
@@ -295,14 +301,17 @@ extension PushHandler {
             case .failure:
                 let answer = RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
                 handler.respond(answer, question.id, connection, streamID)
+                question.trace?.end(status: answer.status, errorsFrom: 500)
             case .success(let summary) where question.isDryRun:
                 handler.fields.removeAll()
                 handler.fields.append(name: "apns-id", value: question.id.span, indexed: false)
                 handler.fields.append(name: "content-type", value: "application/json")
                 connection.respond(streamID, status: 200, fields: handler.fields, body: summary.json.jsonText.span)
+                question.trace?.end(status: 200, errorsFrom: 500)
             case .success(let summary):
                 if let matchedMax = question.matchedMax, summary.matched > matchedMax {
                     handler.refuse(summary.matched, over: matchedMax, question.id, connection, streamID)
+                    question.trace?.end(status: Problem.Code.tooManyMatched.status, errorsFrom: 500)
                 } else {
                     if case .full = handler.intake.take(question, from: connection, streamID) { handler.submit() }
                     handler.scheduleFlush()

@@ -37,6 +37,7 @@ struct PushIntake: ~Copyable {
         let app: ServedApps.App
         let isDryRun: Bool
         let matchedMax: Int?
+        let trace: TracedSpan?
         /// The characters of its `apns-id`.
         let id: [UInt8]
     }
@@ -84,7 +85,8 @@ struct PushIntake: ~Copyable {
         _ bytes: Span<UInt8>,
         from connection: HTTPConnection,
         _ state: PushConnection,
-        at now: Instant
+        at now: Instant,
+        _ trace: TracedSpan?
     ) throws(RejectionAnswer) -> Outcome {
         let judged = try self.judge.judge(
             head,
@@ -111,6 +113,10 @@ struct PushIntake: ~Copyable {
         }
         if case .host = judged.destination, judged.details == nil {
             self.append(push, id, judged.sender, bytes, request.body.indices)
+            if let trace {
+                let record = Record.trace(PushTrace(push: id, context: trace.context))
+                _ = self.builder.append(record, to: self.judge.place.partition)
+            }
         } else {
             let record = self.record(judged, id, bytes, request.body.indices)
             if case .targeted(_, let isDryRun) = push.target {
@@ -122,32 +128,35 @@ struct PushIntake: ~Copyable {
                             app: judged.app,
                             isDryRun: isDryRun,
                             matchedMax: matchedMax,
+                            trace: trace,
                             id: answerID.text(bytes)
                         )
                     )
                 }
             }
-            self.append(record)
+            self.append(record, trace)
         }
         self.flight.append(
             connection: connection,
             streamID: request.streamID,
             id: answerID,
             in: bytes,
-            isInDevelopment: judged.app.isInDevelopment
+            isInDevelopment: judged.app.isInDevelopment,
+            trace: trace
         )
         return self.builder.isFull ? .full : .taken
     }
 
     /// Takes a push whose question was answered.
     mutating func take(_ question: Question, from connection: HTTPConnection, _ streamID: Int32) -> Outcome {
-        self.append(question.record)
+        self.append(question.record, question.trace)
         self.flight.append(
             connection: connection,
             streamID: streamID,
             id: .given(question.id.indices),
             in: question.id.span,
-            isInDevelopment: question.app.isInDevelopment
+            isInDevelopment: question.app.isInDevelopment,
+            trace: question.trace
         )
         return self.builder.isFull ? .full : .taken
     }
@@ -158,10 +167,15 @@ struct PushIntake: ~Copyable {
         return min(left, right)
     }
 
-    private mutating func append(_ record: PushRecord) {
-        switch record.target {
-        case .host(let host, _): _ = self.builder.append(.push(record), for: host)
-        case .app: _ = self.builder.appendToAll(.push(record))
+    /// The trace goes behind the push, wherever that goes.
+    private mutating func append(_ record: PushRecord, _ trace: TracedSpan?) {
+        let records =
+            [Record.push(record)] + (trace.map { [.trace(PushTrace(push: record.id, context: $0.context))] } ?? [])
+        for each in records {
+            switch record.target {
+            case .host(let host, _): _ = self.builder.append(each, for: host)
+            case .app: _ = self.builder.appendToAll(each)
+            }
         }
     }
 

@@ -17,6 +17,8 @@ package struct PushServices: Sendable {
     package let channels: ChannelService
     /// Where pushes of types go that are not handled here; nil if no app has such a place.
     package let relay: PushRelay?
+    /// Nil where pushes are not traced.
+    package let tracing: GatewayTracing?
     /// Makes the hashes of this process its own.
     package let seed: UInt64
     /// Who a targeted push would reach, over all partitions.
@@ -34,6 +36,7 @@ package struct PushServices: Sendable {
         senderLimits: SenderLimits = SenderLimits(),
         channels: ChannelService,
         relay: PushRelay? = nil,
+        tracing: GatewayTracing? = nil,
         seed: UInt64,
         dryRun: @escaping @Sendable (PushRecord) async throws -> DryRunSummary
     ) {
@@ -48,6 +51,7 @@ package struct PushServices: Sendable {
         self.senderLimits = senderLimits
         self.channels = channels
         self.relay = relay
+        self.tracing = tracing
         self.seed = seed
         self.dryRun = dryRun
     }

@@ -80,6 +80,7 @@ enum TraceWords {
             case .grant(let count): "an operator granted \(count) reloads"
             }
         case .channel: return "a channel changed"
+        case .trace(let trace): return "push \(trace.push) is traced as \(trace.context.traceID)"
         case .tick: return "time passed"
         }
     }

@@ -1,0 +1,47 @@
+package import WidgetModel
+
+/// The span of a traced push, which stands in the log behind the push: 41 bytes behind its tag.
+///
+/// Nothing is decided by it. What comes of the push is told as spans below this one, also by a process that was started
+/// later.
+package struct PushTrace: Hashable, Sendable {
+    package let push: PushID
+    package let context: TraceContext
+
+    package init(push: PushID, context: TraceContext) {
+        self.push = push
+        self.context = context
+    }
+
+    package func encode(into writer: inout ByteWriter) {
+        writer.write(fixed64: self.push.high)
+        writer.write(fixed64: self.push.low)
+        writer.write(byte: self.context.isSampled ? 1 : 0)
+        writer.write(fixed64: self.context.high)
+        writer.write(fixed64: self.context.low)
+        writer.write(fixed64: self.context.spanID)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        let push = try reader.readFixed64()
+        self.push = PushID(high: push, low: try reader.readFixed64())
+        let flags = try reader.readByte()
+        let (high, low) = (try reader.readFixed64(), try reader.readFixed64())
+        let context = TraceContext(
+            high: high,
+            low: low,
+            spanID: try reader.readFixed64(),
+            isSampled: flags == 1
+        )
+        guard let context, flags <= 1 else { throw .invalid(offset: start) }
+        self.context = context
+    }
+}
+
+extension Engine {
+    /// Where in the log a push stands and when it was accepted, if it is still known; the last one if several have the id.
+    package func origin(of push: PushID) -> (position: LogPosition, acceptedAt: Instant)? {
+        self.ledger.find(push, team: nil).last.map { (self.ledger[$0].position, self.ledger[$0].acceptedAt) }
+    }
+}
