@@ -202,6 +202,47 @@ size_t ckernels_decode(const uint64_t *words, size_t count, uint32_t base, uint3
 
 #endif
 
+// The number of rows kept grows by the comparison's result, not by a jump: a wrong guess costs more than ten comparisons.
+#define WALK(type, passes)                                                                    \
+    do {                                                                                      \
+        size_t filled = 0;                                                                    \
+        for (size_t start = 0; start < count; start += 128) {                                 \
+            size_t end = count - start < 128 ? count : start + 128;                           \
+            uint32_t highest = 0;                                                             \
+            for (size_t index = start; index < end; index++)                                  \
+                highest = rows[index] > highest ? rows[index] : highest;                      \
+            if (highest >= bound) return SIZE_MAX;                                            \
+            for (size_t index = start; index < end; index++) {                                \
+                uint32_t row = rows[index];                                                   \
+                type code = codes[row];                                                       \
+                out[filled] = row;                                                            \
+                filled += (passes);                                                           \
+            }                                                                                 \
+        }                                                                                     \
+        return filled;                                                                        \
+    } while (0)
+
+#define KEEP(name, type)                                                                      \
+    CLONES size_t name(const uint32_t *rows, size_t count, const type *codes, size_t bound,   \
+                       const uint32_t *wanted, uint32_t *out) {                               \
+        uint32_t first = wanted[0], second = wanted[1], third = wanted[2], last = wanted[3];  \
+        if (first == second && first == third && first == last) WALK(type, code == first);    \
+        WALK(type, (code == first) | (code == second) | (code == third) | (code == last));    \
+    }
+
+KEEP(ckernels_keep_8, uint8_t)
+KEEP(ckernels_keep_16, uint16_t)
+KEEP(ckernels_keep_32, uint32_t)
+
+#define PICK(name, type)                                                                      \
+    CLONES size_t name(const uint32_t *rows, size_t count, const type *codes, size_t bound,   \
+                       const uint8_t *table, uint32_t *out) {                                 \
+        WALK(type, table[code]);                                                              \
+    }
+
+PICK(ckernels_pick_8, uint8_t)
+PICK(ckernels_pick_16, uint16_t)
+
 CLONES void ckernels_widen(const uint16_t *lows, size_t count, uint32_t base, uint32_t *out) {
     for (size_t index = 0; index < count; index++) out[index] = base + lows[index];
 }

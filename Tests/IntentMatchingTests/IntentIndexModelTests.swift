@@ -191,6 +191,12 @@ extension IntentIndex {
             for index in batch.indices { found.append(batch[index]) }
         }
         #expect(Set(found).count == found.count)
+        // A plan is made for every explanation, and left out where a question is plain: both find the same.
+        var planned: [UInt32] = []
+        _ = self.explain(app: app, kind: kind, pattern: pattern, attributes: attributes) { batch in
+            for index in batch.indices { planned.append(batch[index]) }
+        }
+        #expect(planned == found)
         return found
     }
 }

@@ -30,6 +30,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [0, 1, 127, 128, 129, 1000])
+    func `rows are kept by their codes`(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        let rows = (0..<UInt32(2 * count + 1)).filter { _ in random.chance(1, in: 2) }
+        for width in [1, 2, 4] {
+            let codes = (0..<2 * count + 1).map { _ in UInt32(random.next() % 6) }
+            for wanted: [UInt32] in [[3, 3, 3, 3], [1, 2, 2, 2], [5, 0, 1, 2], [9, 259, 65_539, 7]] {
+                #expect(Kernels.keep(rows, codes, wanted, width: width) == PlainKernels.keep(rows, codes, wanted))
+            }
+            guard width < 4 else { continue }
+            let table = (0..<(width == 1 ? 1 << 8 : 1 << 16)).map { UInt8($0 % 3 == 1 ? 1 : 0) }
+            #expect(Kernels.pick(rows, codes, table, width: width) == PlainKernels.pick(rows, codes, table))
+        }
+    }
+
     @Test(arguments: [0, 1, 15, 16, 17, 4096])
     func `lower halves become rows`(count: Int) {
         var random = SplitMix64(seed: UInt64(count))

@@ -29,6 +29,16 @@ enum PlainKernels {
         return numbers
     }
 
+    /// The rows whose code is one of `wanted`.
+    static func keep(_ rows: [UInt32], _ codes: [UInt32], _ wanted: [UInt32]) -> [UInt32] {
+        rows.filter { wanted.contains(codes[Int($0)]) }
+    }
+
+    /// The rows whose code's entry is 1.
+    static func pick(_ rows: [UInt32], _ codes: [UInt32], _ table: [UInt8]) -> [UInt32] {
+        rows.filter { table[Int(codes[Int($0)])] == 1 }
+    }
+
     /// Each number + `difference`, modulo 2^32.
     static func add(_ numbers: [UInt32], _ difference: UInt32) -> [UInt32] {
         numbers.map { $0 &+ difference }
@@ -72,6 +82,37 @@ extension Kernels {
         var span = words.mutableSpan
         body(&span)
         return words
+    }
+
+    static func keep(_ rows: [UInt32], _ codes: [UInt32], _ wanted: [UInt32], width: Int) -> [UInt32] {
+        let narrow = width == 1 ? codes.map { UInt8($0) } : []
+        let medium = width == 2 ? codes.map { UInt16($0) } : []
+        return self.some(of: rows) { kept in
+            switch width {
+            case 1: Self.keep(rows.span, narrow.span, wanted.span, into: &kept)
+            case 2: Self.keep(rows.span, medium.span, wanted.span, into: &kept)
+            default: Self.keep(rows.span, codes.span, wanted.span, into: &kept)
+            }
+        }
+    }
+
+    static func pick(_ rows: [UInt32], _ codes: [UInt32], _ table: [UInt8], width: Int) -> [UInt32] {
+        let narrow = width == 1 ? codes.map { UInt8($0) } : []
+        let medium = width == 2 ? codes.map { UInt16($0) } : []
+        return self.some(of: rows) { kept in
+            if width == 1 {
+                Self.pick(rows.span, narrow.span, table.span, into: &kept)
+            } else {
+                Self.pick(rows.span, medium.span, table.span, into: &kept)
+            }
+        }
+    }
+
+    private static func some(of rows: [UInt32], _ body: (inout MutableSpan<UInt32>) -> Int) -> [UInt32] {
+        var kept = [UInt32](repeating: 0, count: rows.count)
+        var span = kept.mutableSpan
+        let count = body(&span)
+        return Array(kept.prefix(count))
     }
 
     static func decode(_ words: [UInt64], base: UInt32) -> [UInt32] {

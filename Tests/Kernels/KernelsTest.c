@@ -82,6 +82,46 @@ static void test_codes(size_t count, uint64_t few) {
     expect(same_words(count), "table_16", count);
 }
 
+// Every other row, each kept by its code.
+static void test_rows(size_t count) {
+    static const uint32_t few[][4] = {{3, 3, 3, 3}, {1, 2, 2, 2}, {5, 0, 1, 2}, {9, 259, 65539, 7}};
+    static uint32_t rows[MOST];
+    size_t length = 0, filled;
+    for (size_t index = 0; index < count; index++) {
+        codes8[index] = codes16[index] = (uint16_t)(codes32[index] = (uint32_t)(next() % 6));
+        if (next() % 2) rows[length++] = (uint32_t)index;
+    }
+    for (size_t round = 0; round < sizeof few / sizeof *few; round++) {
+        filled = 0;
+        for (size_t index = 0; index < length; index++)
+            for (int place = 0; place < 4; place++)
+                if (codes32[rows[index]] == few[round][place]) {
+                    expected[filled++] = rows[index];
+                    break;
+                }
+        expect(ckernels_keep_8(rows, length, codes8, count, few[round], numbers) == filled, "the count of keep_8", count);
+        expect(memcmp(numbers, expected, filled * 4) == 0, "keep_8", count);
+        expect(ckernels_keep_16(rows, length, codes16, count, few[round], numbers) == filled, "the count of keep_16", count);
+        expect(memcmp(numbers, expected, filled * 4) == 0, "keep_16", count);
+        expect(ckernels_keep_32(rows, length, codes32, count, few[round], numbers) == filled, "the count of keep_32", count);
+        expect(memcmp(numbers, expected, filled * 4) == 0, "keep_32", count);
+    }
+    for (size_t code = 0; code < MOST; code++) table[code] = code % 3 == 1;
+    filled = 0;
+    for (size_t index = 0; index < length; index++)
+        if (table[codes32[rows[index]]]) expected[filled++] = rows[index];
+    expect(ckernels_pick_8(rows, length, codes8, count, table, numbers) == filled, "the count of pick_8", count);
+    expect(memcmp(numbers, expected, filled * 4) == 0, "pick_8", count);
+    expect(ckernels_pick_16(rows, length, codes16, count, table, numbers) == filled, "the count of pick_16", count);
+    expect(memcmp(numbers, expected, filled * 4) == 0, "pick_16", count);
+    // In its own place, and with a row that is none.
+    if (length == 0) return;
+    expect(ckernels_keep_8(rows, length, codes8, rows[length - 1], few[0], numbers) == SIZE_MAX, "a row beyond", count);
+    filled = ckernels_keep_8(rows, length, codes8, count, few[0], numbers);
+    expect(ckernels_keep_8(rows, length, codes8, count, few[0], rows) == filled, "keep_8 in its place", count);
+    expect(memcmp(rows, numbers, filled * 4) == 0, "the rows of keep_8 in their place", count);
+}
+
 static void test_numbers(size_t count, uint64_t density) {
     size_t filled = 0, length = (count + 63) / 64;
     memset(words, 0, sizeof words);
@@ -141,6 +181,7 @@ static void test_checksum(size_t count) {
 int main(void) {
     for (size_t index = 0; index < COUNTS; index++) {
         for (uint64_t few = 0; few < 8; few++) test_codes(counts[index], few);
+        test_rows(counts[index]);
         static const uint64_t densities[] = {0, 1, 8, 32, 60, 64};
         for (size_t density = 0; density < 6; density++) test_numbers(counts[index], densities[density]);
         test_checksum(counts[index]);

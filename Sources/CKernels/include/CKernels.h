@@ -24,6 +24,19 @@ void ckernels_table_16(const uint16_t *codes, size_t count, const uint8_t *table
 // beyond the last one.
 size_t ckernels_decode(const uint64_t *words, size_t count, uint32_t base, uint32_t *out);
 
+// Copies those of `rows` whose code is one of the four in `wanted` to the front of `out`, in their order, and returns how
+// many they are; SIZE_MAX if a row is not below `bound`, how many codes there are. `out` may be `rows`, and has room for all.
+size_t ckernels_keep_8(const uint32_t *rows, size_t count, const uint8_t *codes, size_t bound, const uint32_t *wanted, uint32_t *out);
+size_t ckernels_keep_16(const uint32_t *rows, size_t count, const uint16_t *codes, size_t bound, const uint32_t *wanted, uint32_t *out);
+size_t ckernels_keep_32(const uint32_t *rows, size_t count, const uint32_t *codes, size_t bound, const uint32_t *wanted, uint32_t *out);
+
+// The same for rows with table[code] = 1; the others have 0. `table` has an entry for every code of the width.
+size_t ckernels_pick_8(const uint32_t *rows, size_t count, const uint8_t *codes, size_t bound, const uint8_t *table, uint32_t *out);
+size_t ckernels_pick_16(const uint32_t *rows, size_t count, const uint16_t *codes, size_t bound, const uint8_t *table, uint32_t *out);
+
+// Fetches what is about to be read.
+static inline void ckernels_prefetch(const void *memory) { __builtin_prefetch(memory); }
+
 // out[i] = base + lows[i].
 void ckernels_widen(const uint16_t *lows, size_t count, uint32_t base, uint32_t *out);
 

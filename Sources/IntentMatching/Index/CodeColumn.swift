@@ -42,6 +42,15 @@ struct CodeColumn: Sendable {
     }
 
     @inline(__always)
+    func prefetch(_ index: Int) {
+        switch self.width {
+        case .one: self.narrow.prefetch(index)
+        case .two: self.medium.prefetch(index)
+        case .four: self.wide.prefetch(index)
+        }
+    }
+
+    @inline(__always)
     mutating func append(_ code: UInt32) {
         self.widen(for: code)
         switch self.width {

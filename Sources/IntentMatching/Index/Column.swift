@@ -22,6 +22,12 @@ struct Column<Element: BitwiseCopyable & Sendable>: Sendable {
         self.count = count
     }
 
+    /// `count` elements of which nobody knows the value.
+    init(undefined count: Int) {
+        self.resize(to: count)
+        self.count = count
+    }
+
     /// Bytes of memory held.
     var byteCount: Int { MemoryLayout<Element>.stride * (self.memory?.capacity ?? 0) }
 
@@ -38,6 +44,14 @@ struct Column<Element: BitwiseCopyable & Sendable>: Sendable {
             // Sound: as above, and nobody else sees this memory.
             unsafe self.memory.unsafelyUnwrapped.pointer[index] = newValue
         }
+    }
+
+    /// Fetches an element that is about to be read, if it is there.
+    @inline(__always)
+    func prefetch(_ index: Int) {
+        guard let memory = self.memory, index < self.count else { return }
+        // Sound: nothing is read, and the place is within the memory.
+        unsafe ckernels_prefetch(memory.pointer + index)
     }
 
     @inline(__always)
@@ -315,26 +329,118 @@ package enum Kernels {
         }
     }
 
-    /// Writes `base` + i for each set bit i from the front of `out` on and returns how many there are.
+    /// Writes `base` + i for each set bit i from `place` in `out` on and returns how many there are.
     /// Precondition: room for all bits and 16 more.
-    package static func decode(_ words: Span<UInt64>, base: UInt32, into out: inout MutableSpan<UInt32>) -> Int {
-        precondition(out.count >= words.count * 64 + 16, "too little room")
+    package static func decode(
+        _ words: Span<UInt64>,
+        base: UInt32,
+        into out: inout MutableSpan<UInt32>,
+        at place: Int = 0
+    ) -> Int {
+        precondition(place >= 0 && out.count - place >= words.count * 64 + 16, "too little room")
         // Sound: writes at most one number for each bit, and up to 16 beyond.
         return unsafe words.withUnsafeBufferPointer { words in
             unsafe out.withUnsafeMutableBufferPointer { out in
                 guard let source = words.baseAddress, let target = out.baseAddress else { return 0 }
-                return unsafe ckernels_decode(source, words.count, base, target)
+                return unsafe ckernels_decode(source, words.count, base, target + place)
             }
         }
     }
 
-    /// out[i] = base + lows[i]. Precondition: room for all.
-    package static func widen(_ lows: Span<UInt16>, base: UInt32, into out: inout MutableSpan<UInt32>) {
-        precondition(out.count >= lows.count, "too little room")
+    /// out[place + i] = base + lows[i], modulo 2^32. Precondition: room for all.
+    package static func widen(
+        _ lows: Span<UInt16>,
+        base: UInt32,
+        into out: inout MutableSpan<UInt32>,
+        at place: Int = 0
+    ) {
+        precondition(place >= 0 && out.count - place >= lows.count, "too little room")
         unsafe lows.withUnsafeBufferPointer { lows in
             unsafe out.withUnsafeMutableBufferPointer { out in
                 guard let source = lows.baseAddress, let target = out.baseAddress else { return }
-                unsafe ckernels_widen(source, lows.count, base, target)
+                unsafe ckernels_widen(source, lows.count, base, target + place)
+            }
+        }
+    }
+
+    /// Copies the rows whose code is one of `wanted`, four codes, to the front of `out`; returns how many they are.
+    /// Precondition: room for all, and a code for each row.
+    package static func keep(
+        _ rows: Span<UInt32>,
+        _ codes: Span<UInt8>,
+        _ wanted: Span<UInt32>,
+        into out: inout MutableSpan<UInt32>
+    ) -> Int {
+        precondition(wanted.count == 4, "not four codes")
+        // Sound: reads all rows, of the codes those that lie within, and four of `wanted`. So are those below.
+        return unsafe Self.run(rows, codes, wanted, &out) { unsafe ckernels_keep_8($0, $1, $2, $3, $4, $5) }
+    }
+
+    package static func keep(
+        _ rows: Span<UInt32>,
+        _ codes: Span<UInt16>,
+        _ wanted: Span<UInt32>,
+        into out: inout MutableSpan<UInt32>
+    ) -> Int {
+        precondition(wanted.count == 4, "not four codes")
+        return unsafe Self.run(rows, codes, wanted, &out) { unsafe ckernels_keep_16($0, $1, $2, $3, $4, $5) }
+    }
+
+    package static func keep(
+        _ rows: Span<UInt32>,
+        _ codes: Span<UInt32>,
+        _ wanted: Span<UInt32>,
+        into out: inout MutableSpan<UInt32>
+    ) -> Int {
+        precondition(wanted.count == 4, "not four codes")
+        return unsafe Self.run(rows, codes, wanted, &out) { unsafe ckernels_keep_32($0, $1, $2, $3, $4, $5) }
+    }
+
+    /// Copies the rows whose code's entry is 1 to the front of `out`; returns how many they are.
+    /// Precondition: room for all, a code for each row, and an entry for every code of 8 bits.
+    package static func pick(
+        _ rows: Span<UInt32>,
+        _ codes: Span<UInt8>,
+        _ table: Span<UInt8>,
+        into out: inout MutableSpan<UInt32>
+    ) -> Int {
+        precondition(table.count >= 1 << 8, "too few entries")
+        return unsafe Self.run(rows, codes, table, &out) { unsafe ckernels_pick_8($0, $1, $2, $3, $4, $5) }
+    }
+
+    package static func pick(
+        _ rows: Span<UInt32>,
+        _ codes: Span<UInt16>,
+        _ table: Span<UInt8>,
+        into out: inout MutableSpan<UInt32>
+    ) -> Int {
+        precondition(table.count >= 1 << 16, "too few entries")
+        return unsafe Self.run(rows, codes, table, &out) { unsafe ckernels_pick_16($0, $1, $2, $3, $4, $5) }
+    }
+
+    @inline(__always)
+    private static func run<Code: BitwiseCopyable, Entry: BitwiseCopyable>(
+        _ rows: Span<UInt32>,
+        _ codes: Span<Code>,
+        _ entries: Span<Entry>,
+        _ out: inout MutableSpan<UInt32>,
+        _ loop: (
+            UnsafePointer<UInt32>, Int, UnsafePointer<Code>, Int, UnsafePointer<Entry>, UnsafeMutablePointer<UInt32>
+        ) -> Int
+    ) -> Int {
+        precondition(out.count >= rows.count, "too little room")
+        return unsafe rows.withUnsafeBufferPointer { rows in
+            unsafe codes.withUnsafeBufferPointer { codes in
+                unsafe entries.withUnsafeBufferPointer { entries in
+                    unsafe out.withUnsafeMutableBufferPointer { out in
+                        guard let source = rows.baseAddress, let codeStart = codes.baseAddress,
+                            let entryStart = entries.baseAddress, let target = out.baseAddress
+                        else { return 0 }
+                        let kept = unsafe loop(source, rows.count, codeStart, codes.count, entryStart, target)
+                        precondition(kept >= 0, "a row beyond the column")
+                        return kept
+                    }
+                }
             }
         }
     }

@@ -56,6 +56,17 @@ enum ElementWord {
         }
     }
 
+    /// Whether the word's codes are these, ascending. Precondition: it has some.
+    static func equals(_ word: UInt32, _ codes: [UInt32], _ pool: SizeClassPool<UInt32>) -> Bool {
+        var index = 0
+        let differs = Self.contains(word, pool) { code in
+            guard index < codes.count, codes[index] == code else { return true }
+            index += 1
+            return false
+        }
+        return !differs && index == codes.count
+    }
+
     /// The codes, ascending.
     static func codes(_ word: UInt32, _ pool: SizeClassPool<UInt32>) -> [UInt32] {
         var codes: [UInt32] = []

@@ -23,6 +23,45 @@ struct HashSlots: Sendable {
 
     var byteCount: Int { self.slots.byteCount + self.old.byteCount }
 
+    /// Where a search is that asks for one candidate after the other: unlike a closure it captures nothing, which would be
+    /// copied for each search.
+    struct Probe {
+        fileprivate let hash: UInt64
+        fileprivate var slot: Int
+        fileprivate var isOld = false
+    }
+
+    /// A search for a hash, its candidates given by ``next(_:)``.
+    @inline(__always)
+    func probe(_ hash: UInt64) -> Probe {
+        Probe(hash: hash, slot: self.slots.count > 0 ? Self.home(hash, self.slots.count - 1) : -1)
+    }
+
+    /// The next number that may have the hash, or nil if there are no more; then the search is over.
+    @inline(__always)
+    func next(_ probe: inout Probe) -> UInt32? {
+        if !probe.isOld {
+            if probe.slot >= 0, let number = Self.next(self.slots, &probe) { return number }
+            guard self.old.count > 0 else { return nil }
+            probe.isOld = true
+            probe.slot = Self.home(probe.hash, self.old.count - 1)
+        }
+        return Self.next(self.old, &probe)
+    }
+
+    @inline(__always)
+    private static func next(_ slots: Column<UInt64>, _ probe: inout Probe) -> UInt32? {
+        let mask = slots.count - 1
+        while true {
+            let found = slots[probe.slot]
+            if found == Self.empty { return nil }
+            probe.slot = (probe.slot + 1) & mask
+            if (found ^ probe.hash) & Self.hashMask == 0, found & ~Self.hashMask > Self.gone {
+                return Self.number(found)
+            }
+        }
+    }
+
     /// The number with this hash that `isEqual` accepts.
     @inline(__always)
     func find(_ hash: UInt64, _ isEqual: (UInt32) -> Bool) -> UInt32? {

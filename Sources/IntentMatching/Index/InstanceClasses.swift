@@ -48,6 +48,12 @@ struct InstanceClasses: Sendable {
 
     func classNumber(_ row: Int) -> Int { Int(self.members.singleCode(Self.classColumn, row)) - 1 }
 
+    /// Fetches a row's class and host.
+    func prefetch(_ row: Int) {
+        self.members.columns.span[Self.classColumn].prefetch(row)
+        self.members.columns.span[Self.hostColumn].prefetch(row)
+    }
+
     func host(_ row: Int) -> UInt32 { self.members.singleCode(Self.hostColumn, row) }
 
     mutating func append(_ instance: UInt32, _ number: Int, host: UInt32) -> Int {

@@ -11,6 +11,11 @@ struct InstanceColumn: Sendable {
 
     /// Rows whose instance is below that of the row before.
     private var descents = 0
+    /// Rows whose instance has another number than they.
+    private var strangers = 0
+
+    /// Whether every row has its instance's number.
+    var isIdentity: Bool { self.strangers == 0 }
 
     /// Whether the instances ascend with the rows, as long as none has gone.
     var isAscending: Bool { self.descents == 0 }
@@ -33,6 +38,7 @@ struct InstanceColumn: Sendable {
         }
         self.numbers.append(instance)
         self.descents += self.isDescent(row)
+        self.strangers += Self.isStranger(row, instance)
     }
 
     /// 1 if a row's instance is below that of the row before, else 0.
@@ -41,7 +47,11 @@ struct InstanceColumn: Sendable {
         row > 0 && row < self.numbers.count && self.numbers[row] < self.numbers[row - 1] ? 1 : 0
     }
 
+    @inline(__always)
+    private static func isStranger(_ row: Int, _ instance: UInt32) -> Int { Int(instance) == row ? 0 : 1 }
+
     mutating func set(_ row: Int, _ instance: UInt32) {
+        self.strangers += Self.isStranger(row, instance) - Self.isStranger(row, self.numbers[row])
         let offset = self.offsets[row >> 16]
         if self.numbers[row] &- UInt32(row) != offset { self.others[row >> 16] -= 1 }
         if instance &- UInt32(row) != offset { self.others[row >> 16] += 1 }
@@ -54,6 +64,7 @@ struct InstanceColumn: Sendable {
         let row = self.numbers.count - 1
         if self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] { self.others[row >> 16] -= 1 }
         self.descents -= self.isDescent(row)
+        self.strangers -= Self.isStranger(row, self.numbers[row])
         self.numbers.removeLast()
         if row & 0xFFFF == 0 {
             self.offsets.removeLast()
@@ -61,17 +72,31 @@ struct InstanceColumn: Sendable {
         }
     }
 
+    /// What is added to each row of a block to get its instance; nil if the rows do not agree.
+    @inline(__always)
+    func offset(ofBlock block: Int) -> UInt32? {
+        self.others[block] == 0 ? self.offsets[block] : nil
+    }
+
+    /// Makes instances of rows, in their places.
+    func translate(_ rows: inout MutableSpan<UInt32>, _ places: Range<Int>) {
+        self.numbers.withSpan { numbers in
+            for place in places { rows[place] = numbers[Int(rows[place])] }
+        }
+    }
+
     /// Writes the instances of ascending rows to `batch` from `place` on.
     @inline(__always)
-    func write(_ rows: Span<UInt32>, to batch: inout [UInt32], at place: Int) {
+    func write(_ rows: Span<UInt32>, to batch: inout Column<UInt32>, at place: Int) {
         guard rows.count > 0 else { return }
-        var batch = batch.mutableSpan
-        let block = Int(rows[0] >> 16)
-        if Int(rows[rows.count - 1] >> 16) == block, self.others[block] == 0 {
-            return Kernels.add(rows, self.offsets[block], into: &batch, at: place)
-        }
-        self.numbers.withSpan { numbers in
-            for index in rows.indices { batch[place + index] = numbers[Int(rows[index])] }
+        batch.withMutableSpan { batch in
+            let block = Int(rows[0] >> 16)
+            if Int(rows[rows.count - 1] >> 16) == block, self.others[block] == 0 {
+                return Kernels.add(rows, self.offsets[block], into: &batch, at: place)
+            }
+            self.numbers.withSpan { numbers in
+                for index in rows.indices { batch[place + index] = numbers[Int(rows[index])] }
+            }
         }
     }
 
@@ -83,5 +108,7 @@ struct InstanceColumn: Sendable {
         let descents = (0..<self.count).reduce(0) { $0 + self.isDescent($1) }
         return (others == self.others ? [] : ["rows that differ are miscounted"])
             + (descents == self.descents ? [] : ["descents are miscounted"])
+            + ((0..<self.count).reduce(0) { $0 + Self.isStranger($1, self.numbers[$1]) } == self.strangers
+                ? [] : ["rows of another number are miscounted"])
     }
 }

@@ -93,7 +93,7 @@ package struct IntentIndex: Sendable {
         if let when { attributes.condition = self.conditions[conditions].insert(when) }
         let row = self.rows[Int(instance)]
         if pushEnabled, Int(self.places[Int(instance)]) == segment + 1, row != Self.silent {
-            let old = self.segments[segment].condition(of: row)
+            let old = self.segments.span[segment].condition(of: row)
             self.segments[segment].update(row, attributes)
             if let old { self.conditions[conditions].release(old) }
             return self.settle(segment)
@@ -109,6 +109,23 @@ package struct IntentIndex: Sendable {
         for moved in self.segments[segment].settle() { self.rows[Int(moved.instance)] = moved.row }
     }
 
+    /// Fetches what is known of some instances, which are about to be registered anew or removed: a few dozen that wait for
+    /// memory together wait hardly longer than one. Changes nothing.
+    package func prefetch(_ instances: Span<UInt32>) {
+        for index in instances.indices {
+            self.places.prefetch(Int(instances[index]))
+            self.rows.prefetch(Int(instances[index]))
+        }
+        for step in 0..<3 {
+            for index in instances.indices {
+                let instance = Int(instances[index])
+                guard instance < self.places.count, self.places[instance] != 0, self.rows[instance] != Self.silent
+                else { continue }
+                self.segments.span[Int(self.places[instance]) - 1].prefetch(self.rows[instance], step: step)
+            }
+        }
+    }
+
     /// Forgets an instance, if it is known. O(parameters).
     package mutating func remove(_ instance: UInt32) {
         guard Int(instance) < self.places.count, self.places[Int(instance)] != 0 else { return }
@@ -116,8 +133,8 @@ package struct IntentIndex: Sendable {
         let row = self.rows[Int(instance)]
         self.places[Int(instance)] = 0
         guard row != Self.silent else { return }
-        if let condition = self.segments[segment].condition(of: row) {
-            let conditions = self.conditions(of: self.segments[segment].app)
+        if let condition = self.segments.span[segment].condition(of: row) {
+            let conditions = self.conditions(of: self.segments.span[segment].app)
             self.conditions[conditions].release(condition)
         }
         if let moved = self.segments[segment].remove(row) { self.rows[Int(moved)] = row }
@@ -203,7 +220,42 @@ package struct IntentIndex: Sendable {
         batchLimit: Int,
         _ body: (Span<UInt32>) -> Void
     ) {
+        if let kind, let pattern, self.answer(app, kind, pattern, batchLimit, body) { return }
         self.run(self.plans(app, kind, pattern, attributes), order, batchLimit, body) { _, _ in }
+    }
+
+    /// Answers a plain question about the instances of one kind that have no `when`, if there are no others.
+    private func answer(
+        _ app: BundleID,
+        _ kind: WidgetKind,
+        _ pattern: MatchPattern,
+        _ batchLimit: Int,
+        _ body: (Span<UInt32>) -> Void
+    ) -> Bool {
+        precondition(batchLimit > 0, "batches of no instance")
+        guard let plain = self.segment(app, kind, isConditional: false) else { return false }
+        if let other = self.segment(app, kind, isConditional: true), self.segments.span[other].count > 0 {
+            return false
+        }
+        guard let question = self.segments.span[plain].plainQuestion(pattern) else { return false }
+        return self.segments.span[plain].answer(question, batchLimit: batchLimit, body)
+    }
+
+    /// The segment of a kind, if there is one.
+    @inline(__always)
+    private func segment(_ app: BundleID, _ kind: WidgetKind, isConditional: Bool) -> Int? {
+        // Hashing two names takes longer than comparing a few.
+        let segments = self.segments.span
+        guard segments.count <= 8 else {
+            return self.segmentByKey[SegmentKey(app: app, kind: kind, isConditional: isConditional)]
+        }
+        for index in segments.indices
+        where (segments[index].conditionField != nil) == isConditional && segments[index].kind == kind
+            && segments[index].app == app
+        {
+            return index
+        }
+        return nil
     }
 
     /// Hands over what ``matches(app:kind:pattern:attributes:order:batchLimit:_:)`` does, and says how that was found:
@@ -316,9 +368,7 @@ package struct IntentIndex: Sendable {
 
     private func segments(_ app: BundleID, _ kind: WidgetKind?) -> [Int] {
         guard let kind else { return self.segmentsByApp[app] ?? [] }
-        return [false, true].compactMap {
-            self.segmentByKey[SegmentKey(app: app, kind: kind, isConditional: $0)]
-        }
+        return [false, true].compactMap { self.segment(app, kind, isConditional: $0) }
     }
 
     /// Bytes of memory held, allocators' overhead not counted.

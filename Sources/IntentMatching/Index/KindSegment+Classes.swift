@@ -128,11 +128,7 @@ extension KindSegment {
     private func hash(_ row: Int) -> UInt64 {
         var hash: UInt64 = 0
         for index in self.fields.indices where index != Self.hostField {
-            let code = self.table.singleCode(index, row)
-            hash = HashSlots.fold(hash ^ UInt64(code))
-            if code == 0 {
-                for code in self.table.severalCodes(index, row) { hash = HashSlots.fold(hash ^ UInt64(code) << 32) }
-            }
+            self.table.columns.span[index].fold(row, into: &hash)
         }
         return HashSlots.fold(hash)
     }
@@ -150,10 +146,14 @@ extension KindSegment {
 
     /// Reads a row into ``values``, whose uses are the row's.
     private mutating func load(_ row: Int) {
-        for index in self.fields.indices {
-            self.values[index].reset()
-            self.table.columns[index].read(row, into: &self.values[index])
+        // Out of the segment and back: whoever writes to it while reading from it copies what is read.
+        var values: [FieldCodes] = []
+        swap(&values, &self.values)
+        for index in values.indices {
+            values[index].reset()
+            self.table.columns.span[index].read(row, into: &values[index])
         }
+        swap(&values, &self.values)
     }
 
     /// Gives the last row of a class columns of its own.

@@ -12,9 +12,13 @@ struct KindSegment: Sendable {
 
     let app: BundleID
     let kind: WidgetKind
-    var schema: KindSchema?
+    var schema: KindSchema? {
+        didSet { for index in self.fields.indices { self.declared[index] = self.declares(self.fields[index].field) } }
+    }
     /// Family, host, then parameters in the order in which they first came, and among them tags.
     var fields: [ValueField] = []
+    /// By field: whether the schema has it, if there is one.
+    private var declared: [Bool] = []
     /// Which field is tags; nil while no instance has had one, as with most kinds.
     private(set) var tagsField: Int?
     /// Which field is the number of the instance's condition; nil if the instances have none.
@@ -78,7 +82,7 @@ struct KindSegment: Sendable {
         guard row & Self.sharedFlag == 0 else { return self.updateShared(Int(row & ~Self.sharedFlag)) }
         let row = Int(row)
         for index in self.fields.indices {
-            if self.values[index].isKept { continue }
+            if self.values.span[index].isKept { continue }
             guard !self.table.holds(index, self.values[index], row) else {
                 self.fields[index].release(self.values[index])
                 continue
@@ -119,17 +123,18 @@ struct KindSegment: Sendable {
     private mutating func encode(_ attributes: InstanceAttributes, row: UInt32?) {
         for index in self.values.indices { self.values[index].reset() }
         self.encode(Self.familyField, row, Self.familyNames[Int(attributes.family.rawValue)])
-        self.encode(Self.hostField, row, attributes.host.rawValue)
+        self.encode(host: attributes.host.rawValue, row)
         if let field = self.conditionField, let condition = attributes.condition {
             self.encode(field, row, .int(Int64(condition)))
         }
         if !attributes.tags.isEmpty || self.tagsField != nil { self.encode(tags: attributes.tags) }
         var expected = Self.firstParameter
-        for parameter in attributes.configuration.parameters {
-            let index =
-                self.field(named: parameter.name, expected: expected)
-                ?? self.addField(.parameter(UTF8Text(parameter.name)))
-            self.encode(index, row, parameter.value)
+        let parameters = attributes.configuration.parameters
+        for place in parameters.indices {
+            let name = parameters.span[place].name
+            let known = self.field(named: name.utf8.span, expected: expected)
+            let index = known ?? self.addField(.parameter(UTF8Text(name)))
+            self.encode(index, row, parameters.span[place].value)
             expected = index + 1
         }
     }
@@ -139,20 +144,57 @@ struct KindSegment: Sendable {
     @inline(__always)
     private mutating func encode(_ field: Int, _ row: UInt32?, _ string: String) {
         let code = self.guess(field, row)
-        if code != 0, self.fields[field].dictionary.holds(code, string) { return self.keep(field, code) }
+        if code != 0, self.fields.span[field].dictionary.holds(code, string) { return self.keep(field, code) }
         self.values[field].single = self.fields[field].dictionary.use(string)
+    }
+
+    private mutating func encode(host: String, _ row: UInt32?) {
+        // A host registers its instances one after the other.
+        if row == nil, self.table.rowCount > 0 {
+            let code = self.table.singleCode(Self.hostField, self.table.rowCount - 1)
+            if code != 0, self.fields.span[Self.hostField].dictionary.holds(code, host) {
+                self.fields[Self.hostField].dictionary.retain(code)
+                self.values[Self.hostField].single = code
+                return
+            }
+        }
+        self.encode(Self.hostField, row, host)
     }
 
     @inline(__always)
     private mutating func encode(_ field: Int, _ row: UInt32?, _ value: ParameterValue) {
-        let code = self.guess(field, row)
-        if code != 0, self.fields[field].dictionary.holds(code, value) { return self.keep(field, code) }
+        if case .array(let elements) = value {
+            if let row, row & Self.sharedFlag == 0, self.holds(field, Int(row), elements) {
+                self.values[field].isKept = true
+                return
+            }
+        } else {
+            let code = self.guess(field, row)
+            if code != 0, self.fields.span[field].dictionary.holds(code, value) { return self.keep(field, code) }
+        }
         self.fields[field].use(value, into: &self.values[field])
+    }
+
+    /// Whether a row with columns of its own has just these elements, in whatever order and however often; false as well
+    /// where it has none or too many to look.
+    private func holds(_ field: Int, _ row: Int, _ elements: [ParameterValue]) -> Bool {
+        guard elements.count > 0, let own = self.table.columns.span[field].fewCodes(row) else { return false }
+        var seen = 0
+        for place in elements.indices {
+            var index = 0
+            while index < own.count, !self.fields.span[field].dictionary.holds(own.codes[index], elements.span[place]) {
+                index += 1
+            }
+            guard index < own.count else { return false }
+            seen |= 1 << index
+        }
+        return seen == 1 << own.count - 1
     }
 
     @inline(__always)
     private func guess(_ field: Int, _ row: UInt32?) -> UInt32 {
-        row.map { self.code(field, $0) } ?? 0
+        // No `map`: what a closure captures would be copied.
+        if let row { self.code(field, row) } else { 0 }
     }
 
     @inline(__always)
@@ -176,14 +218,39 @@ struct KindSegment: Sendable {
     }
 
     /// The index of a parameter's field. Constant if it is the expected one, as with configurations of one schema.
-    func field(named name: String, expected: Int = firstParameter) -> Int? {
-        if expected < self.fields.count, self.fields[expected].isNamed(name) { return expected }
-        return (Self.firstParameter..<self.fields.count).first { self.fields[$0].isNamed(name) }
+    @inline(__always)
+    func field(named name: Span<UInt8>, expected: Int = firstParameter) -> Int? {
+        let fields = self.fields.span
+        if expected < fields.count, fields[expected].isNamed(name) { return expected }
+        for index in Self.firstParameter..<fields.count where fields[index].isNamed(name) { return index }
+        return nil
+    }
+
+    /// Whether the schema has a field, or there is none.
+    @inline(__always)
+    func isDeclared(_ field: Int) -> Bool { self.declared[field] }
+
+    private func declares(_ field: MatchField) -> Bool {
+        guard let schema = self.schema, case .parameter(let name) = field else { return true }
+        return schema[name.description] != nil
+    }
+
+    /// Fetches what is known of a row: first its codes; then where its host's name is, and then the name, which of all
+    /// values hardly any other row has.
+    func prefetch(_ row: UInt32, step: Int) {
+        switch step {
+        case 0:
+            guard row & Self.sharedFlag == 0 else { return self.classes.prefetch(Int(row & ~Self.sharedFlag)) }
+            for index in self.table.columns.indices { self.table.columns.span[index].prefetch(Int(row)) }
+        case 1: self.fields.span[Self.hostField].dictionary.prefetch(self.code(Self.hostField, row))
+        default: self.fields.span[Self.hostField].dictionary.prefetchValue(self.code(Self.hostField, row))
+        }
     }
 
     @discardableResult
     private mutating func addField(_ field: MatchField) -> Int {
         self.fields.append(ValueField(field))
+        self.declared.append(self.declares(field))
         self.values.append(FieldCodes())
         self.table.addColumn()
         self.classes.addField()
@@ -216,21 +283,20 @@ struct KindSegment: Sendable {
             guard let tags = self.tagsField else { return atoms.contains(.exists(true)) ? .always : .never }
             index = tags
         case .parameter(let text):
-            let name = text.description
-            index = self.field(named: name)
+            index = self.field(named: text.bytes.span)
             if let schema = self.schema {
-                guard schema[name] != nil else { return .never }
+                guard index.map({ self.isDeclared($0) }) ?? (schema[text.description] != nil) else { return .never }
             } else {
                 guard isNamed || index != nil else { return .never }
             }
         }
         guard let index else { return atoms.contains(.exists(false)) ? .always : .never }
-        guard let test = self.fields[index].dictionary.test(atoms) else { return .never }
+        guard let test = self.fields.span[index].dictionary.test(atoms) else { return .never }
         let isComplete =
             if !isShared {
-                self.table.columns[index].absentCount == 0
+                self.table.columns.span[index].absentCount == 0
             } else {
-                index == Self.hostField || self.classes.table.columns[index].absentCount == 0
+                index == Self.hostField || self.classes.table.columns.span[index].absentCount == 0
             }
         if isComplete {
             if case .except(let codes) = test.form, codes.isEmpty, test.acceptsEmpty { return .always }
@@ -253,7 +319,7 @@ struct KindSegment: Sendable {
     /// The condition of a row. Precondition: the segment's instances have one.
     func condition(of row: UInt32) -> UInt32? {
         guard let field = self.conditionField else { return nil }
-        return self.fields[field].dictionary.int(self.code(field, row)).map { UInt32($0) }
+        return self.fields.span[field].dictionary.int(self.code(field, row)).map { UInt32($0) }
     }
 
     func plan(_ check: RowCheck, isShared: Bool) -> SegmentPlan {

@@ -154,6 +154,50 @@ struct PostingLists: Sendable {
         }
     }
 
+    /// Calls one of the bodies for each part of a code's rows, ascending, as it is kept; see
+    /// ``RowContainers/forEachContainer(of:lows:words:)``.
+    @inline(__always)
+    func forEachPart(
+        of code: UInt32,
+        rows: (Span<UInt32>) -> Void,
+        lows: (Span<UInt16>, Int) -> Void,
+        words: (Span<UInt64>, Int) -> Void
+    ) {
+        guard self.isLong(code) else { return self.forEachSpan(of: code, rows) }
+        let list = Int(UInt32(truncatingIfNeeded: self.entries[Int(code)]))
+        self.containers.forEachContainer(of: list, lows: lows, words: words)
+    }
+
+    /// Where the rows of a code are.
+    enum Place {
+        case nowhere
+        /// There is one.
+        case row(UInt32)
+        /// Among ``elements``.
+        case block(Range<Int>)
+        /// In containers.
+        case containers
+    }
+
+    @inline(__always)
+    func place(of code: UInt32) -> Place {
+        guard Int(code) < self.entries.count else { return .nowhere }
+        let entry = self.entries[Int(code)]
+        let stored = UInt32(entry >> 32)
+        let head = UInt32(truncatingIfNeeded: entry)
+        if stored & Self.longFlag != 0 { return .containers }
+        return stored == 0 ? .nowhere : stored == 1 ? .row(head) : .block(Int(head)..<Int(head) + Int(stored))
+    }
+
+    /// The rows of all short lists.
+    var elements: Column<UInt32> { self.pool.elements }
+
+    /// Whether a code's rows are in containers.
+    @inline(__always)
+    private func isLong(_ code: UInt32) -> Bool {
+        Int(code) < self.entries.count && UInt32(self.entries[Int(code)] >> 32) & Self.longFlag != 0
+    }
+
     /// Sets or clears the bits of a code's rows within a block of 65,536 rows.
     func mark(_ words: inout [UInt64], _ code: UInt32, block: Int, set: Bool) {
         guard Int(code) < self.entries.count else { return }

@@ -63,10 +63,37 @@ struct RowColumn: Sendable {
         return word <= ElementWord.codeMax ? word : 0
     }
 
+    /// Fetches a row's codes.
+    @inline(__always)
+    func prefetch(_ row: Int) {
+        if self.isArray { self.words.prefetch(row) } else { self.codes.prefetch(row) }
+    }
+
     /// The codes of a row that has several; none of any other.
     func severalCodes(_ row: Int) -> [UInt32] {
         guard self.isArray, self.words[row] > ElementWord.codeMax else { return [] }
         return ElementWord.codes(self.words[row], self.pool)
+    }
+
+    /// The codes of a row that has some, up to eight; nil of any other.
+    @inline(__always)
+    func fewCodes(_ row: Int) -> (codes: InlineArray<8, UInt32>, count: Int)? {
+        var codes = InlineArray<8, UInt32>(repeating: 0)
+        var count = 0
+        self.forEachCode(row) { code in
+            if count < 8 { codes[count] = code }
+            count += 1
+        }
+        return 1...8 ~= count ? (codes, count) : nil
+    }
+
+    /// Folds what a row has into a hash.
+    @inline(__always)
+    func fold(_ row: Int, into hash: inout UInt64) {
+        let code = self.singleCode(row)
+        var folded = HashSlots.fold(hash ^ UInt64(code))
+        if code == 0 { self.forEachCode(row) { folded = HashSlots.fold(folded ^ UInt64($0) << 32) } }
+        hash = folded
     }
 
     /// Whether a row has just these codes.
@@ -75,7 +102,10 @@ struct RowColumn: Sendable {
         guard self.isArray else { return !value.isArray && self.codes[row] == value.single }
         let word = self.words[row]
         guard value.isArray else { return word == value.single }
-        return word != ElementWord.absent && ElementWord.codes(word, self.pool) == value.elements
+        guard word == ElementWord.absent || word == ElementWord.empty else {
+            return ElementWord.equals(word, value.elements, self.pool)
+        }
+        return word == ElementWord.empty && value.elements.isEmpty
     }
 
     // MARK: Changing

@@ -208,32 +208,41 @@ struct RowContainers: Sendable {
 
     // MARK: Reading
 
-    /// Calls `body` with the rows of a list in ascending parts.
-    func forEachSpan(of list: Int, _ body: (Span<UInt32>) -> Void) {
-        var rows = [UInt32](repeating: 0, count: Self.partMax + 16)
+    /// Calls one of the bodies for each container of a list, ascending, as it is: with the lower halves of its rows, or
+    /// with the words of its bitmap; and with the number of its block.
+    @inline(__always)
+    func forEachContainer(
+        of list: Int,
+        lows: (Span<UInt16>, Int) -> Void,
+        words: (Span<UInt64>, Int) -> Void
+    ) {
         for block in 0..<Int(self.listCounts[list]) {
             let container = self.container(list, block)
             guard container != Self.none else { continue }
             let stored = self.counts[Int(container)]
             let start = Int(self.starts[Int(container)])
-            let base = UInt32(block) << 16
             if stored & Self.bitmapFlag == 0 {
-                let count = Int(stored)
-                self.arrays.elements.withSpan { elements in
-                    var target = rows.mutableSpan
-                    Kernels.widen(elements.extracting(start..<start + count), base: base, into: &target)
-                }
-                body(rows.span.extracting(first: count))
-                continue
+                self.arrays.elements.withSpan { lows($0.extracting(start..<start + Int(stored)), block) }
+            } else {
+                self.bitmaps.elements.withSpan { words($0.extracting(start..<start + Self.words), block) }
             }
+        }
+    }
+
+    /// Calls `body` with the rows of a list in ascending parts.
+    func forEachSpan(of list: Int, _ body: (Span<UInt32>) -> Void) {
+        var rows = Column<UInt32>(undefined: Self.partMax + 16)
+        self.forEachContainer(of: list) { lows, block in
+            rows.withMutableSpan { Kernels.widen(lows, base: UInt32(block) << 16, into: &$0) }
+            rows.withSpan { body($0.extracting(first: lows.count)) }
+        } words: { words, block in
             let step = Self.partMax / 64
-            for part in stride(from: 0, to: Self.words, by: step) {
-                let count = self.bitmaps.elements.withSpan { words in
-                    var target = rows.mutableSpan
-                    let words = words.extracting(start + part..<start + part + step)
-                    return Kernels.decode(words, base: base + UInt32(part * 64), into: &target)
+            for part in stride(from: 0, to: words.count, by: step) {
+                let base = UInt32(block << 16 + part * 64)
+                let count = rows.withMutableSpan {
+                    Kernels.decode(words.extracting(part..<part + step), base: base, into: &$0)
                 }
-                if count > 0 { body(rows.span.extracting(first: count)) }
+                if count > 0 { rows.withSpan { body($0.extracting(first: count)) } }
             }
         }
     }

@@ -52,11 +52,42 @@ extension RowTable {
                 let pool = self.columns[index].pool
                 return RowKernel.keep(source, &rows) { RowColumn.passes(words[$0], pool, test) }
             }
-            switch self.columns[index].codes.width {
-            case .one: return self.columns[index].codes.narrow.withSpan { RowKernel.keep(test, source, $0, &rows) }
-            case .two: return self.columns[index].codes.medium.withSpan { RowKernel.keep(test, source, $0, &rows) }
-            case .four: return self.columns[index].codes.wide.withSpan { RowKernel.keep(test, source, $0, &rows) }
-            }
+            return self.columns.span[index].codes.keep(test, source, &rows)
+        }
+    }
+}
+
+extension CodeColumn {
+    /// Keeps the rows whose codes pass: the usual tests in C.
+    fileprivate func keep(_ test: CodeTest, _ source: Span<UInt32>, _ rows: inout [UInt32]) -> Int {
+        var target = rows.mutableSpan
+        switch (test.form, self.width) {
+        case (.codes(let codes), _):
+            if let wanted = RowKernel.four(codes) { return self.keep(wanted, source, &target) }
+        case (.table(let table, _), .one):
+            return self.narrow.withSpan { Kernels.pick(source, $0, table.span, into: &target) }
+        case (.table(let table, _), .two):
+            return self.medium.withSpan { Kernels.pick(source, $0, table.span, into: &target) }
+        case (.table, .four), (.except, _), (.values, _): break
+        }
+        switch self.width {
+        case .one: return self.narrow.withSpan { RowKernel.keep(test, source, $0, &rows) }
+        case .two: return self.medium.withSpan { RowKernel.keep(test, source, $0, &rows) }
+        case .four: return self.wide.withSpan { RowKernel.keep(test, source, $0, &rows) }
+        }
+    }
+
+    /// Keeps the rows with one of four codes.
+    @inline(__always)
+    func keep(
+        _ wanted: InlineArray<4, UInt32>,
+        _ source: Span<UInt32>,
+        _ rows: inout MutableSpan<UInt32>
+    ) -> Int {
+        switch self.width {
+        case .one: self.narrow.withSpan { Kernels.keep(source, $0, wanted.span, into: &rows) }
+        case .two: self.medium.withSpan { Kernels.keep(source, $0, wanted.span, into: &rows) }
+        case .four: self.wide.withSpan { Kernels.keep(source, $0, wanted.span, into: &rows) }
         }
     }
 }

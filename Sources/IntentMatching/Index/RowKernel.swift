@@ -61,6 +61,15 @@ enum RowKernel {
         return count
     }
 
+    /// Four codes of which each is one of up to four; nil of more. Repeating the last one changes nothing.
+    @inline(__always)
+    static func four(_ codes: [UInt32]) -> InlineArray<4, UInt32>? {
+        guard let last = codes.last, codes.count <= 4 else { return nil }
+        var four = InlineArray<4, UInt32>(repeating: last)
+        for index in codes.indices { four[index] = codes[index] }
+        return four
+    }
+
     /// Keeps the rows of a column of single values that pass a test.
     static func keep<Code: FixedWidthInteger & UnsignedInteger>(
         _ test: CodeTest,
@@ -69,21 +78,6 @@ enum RowKernel {
         _ rows: inout [UInt32]
     ) -> Int {
         switch test.form {
-        case .codes(let wanted) where wanted.count == 1:
-            let first = wanted[0]
-            return Self.select(source, codes, &rows) { 1 &- Self.nonZero($0 ^ first) }
-        case .codes(let wanted) where wanted.count <= 4:
-            // Repeating the last one changes nothing.
-            let last = wanted[wanted.count - 1]
-            let first = wanted[0]
-            let second = wanted[1]
-            let third = wanted.count > 2 ? wanted[2] : last
-            return Self.select(source, codes, &rows) { code in
-                let differs =
-                    Self.nonZero(code ^ first) & Self.nonZero(code ^ second)
-                    & Self.nonZero(code ^ third) & Self.nonZero(code ^ last)
-                return 1 &- differs
-            }
         case .except(let unwanted) where unwanted.isEmpty:
             return Self.select(source, codes, &rows) { Self.nonZero($0) }
         case .except(let unwanted) where unwanted.count <= 3:

@@ -4,9 +4,13 @@
 /// data: a wrong guess of the processor costs more than ten comparisons.
 struct RowScan {
     private static let chunk = 1024
+    /// Words of bits that become rows at once, and beyond the batch the room that this may take.
+    private static let words = 16
+    private static let slack = 64 * words + 16
 
+    private let batchLimit: Int
     /// The instances of the current batch, as far as ``filled``.
-    private var batch: [UInt32]
+    private var batch: Column<UInt32>
     private var filled = 0
     private var rows: [UInt32] = []
     private var spare: [UInt32] = []
@@ -17,13 +21,14 @@ struct RowScan {
     ///   - batchLimit: The most instances of one batch; at least 1.
     ///   - candidates: How many rows there are to look at in all.
     init(batchLimit: Int, candidates: Int) {
-        self.batch = [UInt32](repeating: 0, count: max(1, min(batchLimit, candidates)))
+        self.batchLimit = max(1, min(batchLimit, candidates))
+        self.batch = Column(undefined: self.batchLimit + Self.slack)
     }
 
     /// Hands over what is left.
     mutating func finish(_ body: (Span<UInt32>) -> Void) {
         guard self.filled > 0 else { return }
-        body(self.batch.span.extracting(first: self.filled))
+        self.batch.withSpan { body($0.extracting(first: self.filled)) }
         self.filled = 0
     }
 
@@ -41,16 +46,13 @@ struct RowScan {
             for pass in passes {
                 let filters = pass.filters
                 if filters.isEmpty {
-                    table.columns[pass.column].lists.forEachSpan(of: pass.code) { rows in
-                        self.counts.listed += rows.count
-                        self.emit(rows, instances, body)
-                    }
+                    self.list(table, pass.column, pass.code, instances, body)
                     continue
                 }
                 let room = min(Self.chunk, pass.length)
                 while self.rows.count < room { self.rows.append(0) }
                 while self.spare.count < room { self.spare.append(0) }
-                table.columns[pass.column].lists.forEachSpan(of: pass.code) { rows in
+                table.columns.span[pass.column].lists.forEachSpan(of: pass.code) { rows in
                     self.counts.listed += rows.count
                     var start = 0
                     while start < rows.count {
@@ -64,9 +66,30 @@ struct RowScan {
         self.finish(body)
     }
 
+    /// Adds all rows of a list, each written once: from where the list has it to its place in the batch.
+    mutating func list(
+        _ table: RowTable,
+        _ column: Int,
+        _ code: UInt32,
+        _ instances: InstanceColumn,
+        _ body: (Span<UInt32>) -> Void
+    ) {
+        table.columns.span[column].lists.forEachPart(of: code) { rows in
+            self.counts.listed += rows.count
+            self.emit(rows, instances, body)
+        } lows: { lows, block in
+            self.counts.listed += lows.count
+            self.emit(lows, block, instances, body)
+        } words: { words, block in
+            let before = self.counts.matched
+            self.emit(words, block, instances, body)
+            self.counts.listed += self.counts.matched - before
+        }
+    }
+
     /// Every row matches: hands out the column's own memory.
     private mutating func runWhole(_ instances: InstanceColumn, _ body: (Span<UInt32>) -> Void) {
-        let limit = self.batch.count
+        let limit = self.batchLimit
         instances.numbers.withSpan { numbers in
             var start = 0
             while start < numbers.count {
@@ -86,21 +109,11 @@ struct RowScan {
     ) {
         var scan = DenseScan()
         var words = [UInt64](repeating: 0, count: DenseScan.words)
-        let step = Self.chunk / 64
-        var rows = [UInt32](repeating: 0, count: Self.chunk + 16)
         for block in 0..<table.blockCount {
             scan.evaluate(check, table, block: block, into: &words)
             let count = min(table.rowCount - block << 16, 1 << 16)
             self.counts.scanned += count
-            for part in stride(from: 0, to: (count + 63) / 64, by: step) {
-                var target = rows.mutableSpan
-                let found = Kernels.decode(
-                    words.span.extracting(part..<part + step),
-                    base: UInt32(block << 16 + part * 64),
-                    into: &target
-                )
-                if found > 0 { self.emit(rows.span.extracting(first: found), instances, body) }
-            }
+            self.emit(words.span.extracting(first: (count + 63) / 64), block, instances, body)
         }
     }
 
@@ -133,12 +146,73 @@ struct RowScan {
         self.counts.matched += rows.count
         var index = 0
         while index < rows.count {
-            let end = min(rows.count, index + self.batch.count - self.filled)
+            let end = min(rows.count, index + self.batchLimit - self.filled)
             instances.write(rows.extracting(index..<end), to: &self.batch, at: self.filled)
             self.filled += end - index
             index = end
-            if self.filled == self.batch.count { self.finish(body) }
+            if self.filled == self.batchLimit { self.finish(body) }
         }
+    }
+
+    /// Adds the instances of a block's rows, whose lower halves these are.
+    private mutating func emit(
+        _ lows: Span<UInt16>,
+        _ block: Int,
+        _ instances: InstanceColumn,
+        _ body: (Span<UInt32>) -> Void
+    ) {
+        self.counts.matched += lows.count
+        let offset = instances.offset(ofBlock: block)
+        let base = UInt32(block) << 16 &+ (offset ?? 0)
+        var index = 0
+        while index < lows.count {
+            let end = min(lows.count, index + self.batchLimit - self.filled)
+            let places = self.filled..<self.filled + end - index
+            self.batch.withMutableSpan { batch in
+                Kernels.widen(lows.extracting(index..<end), base: base, into: &batch, at: places.lowerBound)
+                if offset == nil { instances.translate(&batch, places) }
+            }
+            self.filled = places.upperBound
+            index = end
+            if self.filled == self.batchLimit { self.finish(body) }
+        }
+    }
+
+    /// Adds the instances of a block's rows, whose bits are set.
+    private mutating func emit(
+        _ words: Span<UInt64>,
+        _ block: Int,
+        _ instances: InstanceColumn,
+        _ body: (Span<UInt32>) -> Void
+    ) {
+        let offset = instances.offset(ofBlock: block)
+        let base = UInt32(block) << 16 &+ (offset ?? 0)
+        var part = 0
+        while part < words.count {
+            let end = min(part + Self.words, words.count)
+            let start = self.filled
+            self.batch.withMutableSpan { batch in
+                let words = words.extracting(part..<end)
+                self.filled += Kernels.decode(words, base: base &+ UInt32(part * 64), into: &batch, at: start)
+                if offset == nil { instances.translate(&batch, start..<self.filled) }
+            }
+            self.counts.matched += self.filled - start
+            part = end
+            if self.filled >= self.batchLimit { self.handOver(body) }
+        }
+    }
+
+    /// Hands over the whole batches of what is there, and keeps the rest.
+    private mutating func handOver(_ body: (Span<UInt32>) -> Void) {
+        var start = 0
+        self.batch.withSpan { batch in
+            while self.filled - start >= self.batchLimit {
+                body(batch.extracting(start..<start + self.batchLimit))
+                start += self.batchLimit
+            }
+        }
+        self.batch.move(from: start, to: 0, count: self.filled - start)
+        self.filled -= start
     }
 }
 

@@ -15,15 +15,15 @@ struct RowTable: Sendable {
         if self.areListsDeferred { self.columns[self.columns.count - 1].deferLists() }
     }
 
-    // Of one column: whoever is changing itself reads through these, since a column taken out would be copied.
+    // Of one column, which is read through a span: the subscript of an array may copy all of its references.
 
     @inline(__always)
-    func singleCode(_ column: Int, _ row: Int) -> UInt32 { self.columns[column].singleCode(row) }
+    func singleCode(_ column: Int, _ row: Int) -> UInt32 { self.columns.span[column].singleCode(row) }
 
-    func severalCodes(_ column: Int, _ row: Int) -> [UInt32] { self.columns[column].severalCodes(row) }
+    func severalCodes(_ column: Int, _ row: Int) -> [UInt32] { self.columns.span[column].severalCodes(row) }
 
     @inline(__always)
-    func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool { self.columns[column].holds(value, row) }
+    func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool { self.columns.span[column].holds(value, row) }
 
     /// Gives every row an array of no elements in a column that has just been added.
     mutating func makeEmpty(_ column: Int) {

@@ -119,6 +119,25 @@ struct ValueDictionary: Sendable {
         }
     }
 
+    /// The code of the value that equals a literal, 0 if none does; nil if there may be two. Allocates nothing.
+    func code(equalTo literal: MatchLiteral) -> UInt32? {
+        switch literal {
+        case .null: return 0
+        case .bool(let bool): return self.code(.bool, bool ? 1 : 0)
+        case .number(let number):
+            let (tag, word) = Self.word(of: number)
+            return self.code(tag, word)
+        case .string(let text):
+            guard !self.holdsDates else { return nil }
+            let bytes = text.bytes.span
+            return self.find(Self.wordCount(bytes)) { Self.word(bytes, $0) } ?? 0
+        }
+    }
+
+    private func code(_ tag: Tag, _ word: UInt64) -> UInt32 {
+        self.find(2) { Self.word(tag, word, $0) } ?? 0
+    }
+
     private func codes(_ tag: Tag, _ word: UInt64) -> [UInt32] {
         self.find(2) { Self.word(tag, word, $0) }.map { [$0] } ?? []
     }
@@ -201,6 +220,15 @@ struct ValueDictionary: Sendable {
         }
     }
 
+    /// Fetches what ``holds(_:_:)`` reads of a code's entry; with ``prefetchValue(_:)`` afterwards what it reads of the
+    /// value.
+    func prefetch(_ code: UInt32) { self.entries.prefetch(Int(code)) }
+
+    func prefetchValue(_ code: UInt32) {
+        guard code != 0 else { return }
+        self.pool.elements.prefetch(Int(self.start(code)))
+    }
+
     /// The integer of a code, if it is one.
     func int(_ code: UInt32) -> Int64? {
         let start = self.start(code)
@@ -238,13 +266,22 @@ struct ValueDictionary: Sendable {
 
     @inline(__always)
     private func find(_ count: Int, _ word: (Int) -> UInt64) -> UInt32? {
-        self.slots.find(self.hash(count, word)) { self.holds($0, count, word) }
+        self.find(count, word, self.hash(count, word))
+    }
+
+    @inline(__always)
+    private func find(_ count: Int, _ word: (Int) -> UInt64, _ hash: UInt64) -> UInt32? {
+        var probe = self.slots.probe(hash)
+        while let code = self.slots.next(&probe) {
+            if self.holds(code, count, word) { return code }
+        }
+        return nil
     }
 
     @inline(__always)
     private mutating func use(_ count: Int, _ word: (Int) -> UInt64) -> UInt32 {
         let hash = self.hash(count, word)
-        if let code = self.slots.find(hash, { self.holds($0, count, word) }) {
+        if let code = self.find(count, word, hash) {
             self.entries[Int(code)] += Self.oneUse
             return code
         }
@@ -286,8 +323,12 @@ struct ValueDictionary: Sendable {
     }
 
     private func hash(of code: UInt32) -> UInt64 {
-        let start = self.start(code)
-        return self.hash(self.wordCount(at: start)) { self.pool.elements[Int(start) + $0] }
+        let start = Int(self.start(code))
+        var hash = self.seed
+        for index in 0..<self.wordCount(at: UInt32(start)) {
+            hash = HashSlots.fold(hash ^ self.pool.elements[start + index])
+        }
+        return hash
     }
 
     // MARK: Invariants

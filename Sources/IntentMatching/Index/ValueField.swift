@@ -3,27 +3,24 @@ import WidgetModel
 /// A field of a kind's instances with all values that some instance has.
 struct ValueField: Sendable {
     let field: MatchField
-    /// The parameter's name; nil for family, host and tags.
-    private let name: String?
-    private let isASCII: Bool
+    /// The parameter's name; no parameter has the empty one that family, host and tags have here.
+    private let name: [UInt8]
+    /// The first bytes of the name.
+    private let head: UInt64
     var dictionary = ValueDictionary()
 
     init(_ field: MatchField) {
         self.field = field
-        if case .parameter(let name) = field {
-            self.name = name.description
-            self.isASCII = name.bytes.allSatisfy { $0 < 0x80 }
-        } else {
-            self.name = nil
-            self.isASCII = true
-        }
+        let name: [UInt8] = if case .parameter(let text) = field { text.bytes } else { [] }
+        self.name = name
+        self.head = name.span.word(at: 0)
     }
 
     /// Whether this is the parameter with just this name.
     @inline(__always)
-    func isNamed(_ name: String) -> Bool {
-        guard let own = self.name, own.utf8.count == name.utf8.count, own == name else { return false }
-        return self.isASCII || own.utf8.elementsEqual(name.utf8)
+    func isNamed(_ name: Span<UInt8>) -> Bool {
+        guard name.count == self.name.count, name.count > 0, name.word(at: 0) == self.head else { return false }
+        return name.count <= 8 || self.name.span.equals(name)
     }
 
     /// The codes of a value, each used once more.

@@ -72,12 +72,19 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
 
     @inline(__always)
     private func find(_ key: [Word], _ hash: UInt64) -> UInt32? {
-        self.slots.find(hash) { number in
-            guard Int(self.lengths[Int(number)]) == key.count else { return false }
-            let start = Int(self.starts[Int(number)])
-            for index in key.indices where self.pool.elements[start + index] != key[index] { return false }
-            return true
+        var probe = self.slots.probe(hash)
+        while let number = self.slots.next(&probe) {
+            if self.holds(number, key) { return number }
         }
+        return nil
+    }
+
+    @inline(__always)
+    private func holds(_ number: UInt32, _ key: [Word]) -> Bool {
+        guard Int(self.lengths[Int(number)]) == key.count else { return false }
+        let start = Int(self.starts[Int(number)])
+        for index in key.indices where self.pool.elements[start + index] != key[index] { return false }
+        return true
     }
 
     private static func hash(_ key: [Word]) -> UInt64 {
