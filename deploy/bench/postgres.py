@@ -1,4 +1,5 @@
-"""A PostgreSQL cluster of its own on a unix socket in a temporary folder. What it takes is what the server says it takes."""
+"""A PostgreSQL cluster of its own on a unix socket in a temporary folder. What a question takes a client is
+Tests/Benchmarks/Peers/postgres.c's to say; here is what the server says that it takes."""
 
 import os
 import pathlib
@@ -98,7 +99,7 @@ class Postgres:
         planning, executing = ([float(span) * 1000 for span in re.findall(rf"{kind} Time: ([\d.]+) ms", said)[1:]]
                                for kind in ("Planning", "Execution"))
         hits = int(re.search(r"actual rows=(\d+)", said).group(1))
-        return {"hits": hits, "prepared": statistics.median(executing),
+        return {"hits": hits, "execution": statistics.median(executing),
                 "p50": statistics.median(map(sum, zip(planning, executing)))}
 
     def upsert(self, first: int, count: int) -> float:

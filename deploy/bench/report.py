@@ -33,7 +33,7 @@ def targets(rows: list[Row]) -> str:
 
 def questions(rows: list[Row]) -> str:
     """What each question takes each index."""
-    peers = ["PostgreSQL GIN", "PostgreSQL GIN, prepared", "CRoaring", "SQLite", "Redis"]
+    peers = ["PostgreSQL GIN", "PostgreSQL GIN, server alone", "PostgreSQL GIN, execution", "CRoaring", "SQLite", "Redis"]
     lines: dict[str, dict[str, str]] = {}
     for row in rows:
         if row.name.startswith("match, ") and row.peer in peers and row.references:

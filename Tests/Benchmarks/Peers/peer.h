@@ -42,21 +42,34 @@ struct answer {
     uint64_t hits, sum;
 };
 
-// Asks again and again for so long, in groups where one answer is too short to time, and prints a line of JSON.
-static inline void measure(const char *name, double milliseconds, struct answer (*ask)(void *), void *context) {
+// The account that is asked about in the n-th place where each question is about another one.
+static inline uint32_t nth_account(uint32_t n, uint32_t accounts) { return (uint32_t)((uint64_t)n * 7919 % accounts); }
+
+// Asks again and again for so long, in groups where one answer is too short to time, and prints a line of JSON. There are
+// `count` questions, asked in turn; the answer's hits are the mean of all of them, its sum that of all of them.
+static inline void measure(const char *name, double milliseconds, struct answer (*ask)(void *, uint32_t), void *context,
+                           uint32_t count) {
     static double times[100000];
     int runs = 0, group = 1;
-    struct answer answer = {0, 0};
+    uint32_t next = 0;
     double end = microseconds_now() + milliseconds * 1000;
     do {
         double start = microseconds_now();
-        for (int i = 0; i < group; i++) answer = ask(context);
+        for (int i = 0; i < group; i++) {
+            ask(context, next);
+            next = next + 1 == count ? 0 : next + 1;
+        }
         times[runs] = (microseconds_now() - start) / group;
         if (runs++ == 0) group = times[0] < 20.0 / 64 ? 64 : times[0] > 20 ? 1 : (int)(20 / times[0]);
     } while (microseconds_now() < end && runs < 100000);
     qsort(times, (size_t)runs, sizeof *times, compare_doubles);
-    printf("{\"row\": \"%s\", \"hits\": %llu, \"sum\": %llu, \"p50\": %f, \"p99\": %f, \"least\": %f, \"runs\": %d}\n", name,
-           (unsigned long long)answer.hits, (unsigned long long)answer.sum, times[runs / 2], times[runs * 99 / 100], times[0],
-           runs);
+    struct answer all = {0, 0};
+    for (uint32_t i = 0; i < count; i++) {
+        struct answer answer = ask(context, i);
+        all.hits += answer.hits;
+        all.sum += answer.sum;
+    }
+    printf("{\"row\": \"%s\", \"hits\": %f, \"sum\": %llu, \"p50\": %f, \"p99\": %f, \"least\": %f, \"runs\": %d}\n", name,
+           (double)all.hits / count, (unsigned long long)all.sum, times[runs / 2], times[runs * 99 / 100], times[0], runs);
     fflush(stdout);
 }

@@ -21,9 +21,12 @@ static sqlite3_stmt *prepare(const char *sql) {
     return statement;
 }
 
-static struct answer ask(void *context) {
+static uint32_t accounts;
+
+static struct answer ask(void *context, uint32_t number) {
     sqlite3_stmt *statement = context;
     struct answer answer = {0, 0};
+    if (sqlite3_bind_parameter_count(statement) > 0) sqlite3_bind_int64(statement, 1, nth_account(number, accounts));
     while (sqlite3_step(statement) == SQLITE_ROW) {
         answer.hits++;
         answer.sum += (uint64_t)sqlite3_column_int64(statement, 0);
@@ -34,6 +37,7 @@ static struct answer ask(void *context) {
 
 static const char *words[][2] = {
     {"account", "SELECT id FROM instance WHERE account = 77"},
+    {"accounts", "SELECT id FROM instance WHERE account = ?"},
     {"team", "SELECT id FROM instance WHERE topic = 3 AND team = 700"},
     {"league", "SELECT id FROM instance WHERE topic = 1 AND league IN (1, 2, 3)"},
     {"range", "SELECT id FROM instance WHERE topic = 1 AND health BETWEEN 25 AND 58"},
@@ -80,6 +84,7 @@ int main(int argc, char **argv) {
     printf("{\"row\": \"load\", \"perSecond\": %f, \"bytes\": %f}\n", (double)count / took * 1e6,
            (double)sqlite3_memory_used() / (double)count);
     fflush(stdout);
+    accounts = count < 100 ? 1 : (uint32_t)(count / 100);
     char command[16], argument[256];
     while (scanf(" %15s %255s", command, argument) == 2) {
         double milliseconds;
@@ -87,7 +92,7 @@ int main(int argc, char **argv) {
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
             if (strcmp(words[i][0], argument)) continue;
             sqlite3_stmt *statement = prepare(words[i][1]);
-            measure(argument, milliseconds, ask, statement);
+            measure(argument, milliseconds, ask, statement, strcmp(argument, "accounts") ? 1 : accounts);
             sqlite3_finalize(statement);
         }
     }

@@ -3,13 +3,17 @@ import WidgetModel
 
 /// The questions that the index and its peers are asked, by name. `deploy/bench/index_peers.py` has the peers' words for them.
 enum IndexQueries {
-    static let names = [
-        "account", "team", "league", "range", "array", "wide", "broad", "range-only", "negation", "any",
-    ]
-
-    static func pattern(_ name: String) throws -> MatchPattern? {
-        guard let members = Self.members(name) else { return nil }
-        return try MatchPattern.parse(.object(members))
+    /// The patterns of a question, asked in turn: one, but for `accounts`, which is about another account each time, all of
+    /// them in an order that does not follow memory.
+    static func patterns(_ name: String, _ population: Population) throws -> [MatchPattern] {
+        guard name == "accounts" else {
+            return try Self.members(name).map { [try MatchPattern.parse(.object($0))] } ?? []
+        }
+        let accounts = population.accounts
+        return try (0..<accounts).map { number in
+            let account = number &* 7919 % accounts
+            return try MatchPattern.parse(.object([Self.member("account", .string("acct-\(account)"))]))
+        }
     }
 
     private static func members(_ name: String) -> [JSONValue.Member]? {

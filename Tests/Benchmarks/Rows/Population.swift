@@ -38,6 +38,9 @@ struct Population {
         self.classes = classes
     }
 
+    /// A hundred instances have one of them, wherever they are among all instances.
+    var accounts: Int { max(1, self.count / 100) }
+
     /// What an instance is configured with; in another version it has another team.
     func row(_ instance: Int, version: Int = 0) -> Row {
         let number = self.classes.map { instance % $0 } ?? instance
@@ -46,7 +49,7 @@ struct Population {
             topic: Self.topic(&dice),
             team: Self.team(&dice),
             league: dice.below(10),
-            account: dice.below(max(1, self.count / 100)),
+            account: dice.below(self.accounts),
             health: dice.below(101),
             premium: dice.below(4) == 0,
             alliances: Array(Set((0..<(1 + dice.below(3))).map { _ in dice.below(200) })).sorted()
