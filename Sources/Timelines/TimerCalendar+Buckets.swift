@@ -1,91 +1,134 @@
 extension TimerCalendar {
-    /// The bucket that a timer due at a second is in, as time stands.
+    /// The group in progress.
+    var group: Int { self.block >> (Self.groupShift - Self.blockShift) }
+
+    /// The place of the group that a block belongs to.
+    private static func place(ofBlock block: Int) -> Int { block >> (groupShift - blockShift) & (groups - 1) }
+
+    /// The bucket that a timer due at a second is in, as time stands; negative if there is none yet.
+    @inline(__always)
     func bucket(of second: Int) -> Int {
         if second < self.cursor { return Self.late }
         let block = second >> Self.blockShift
         if block == self.block { return second & (Self.blockSeconds - 1) }
-        if block - self.block < Self.blocks { return Self.firstBlock + (block & (Self.blocks - 1)) }
-        return Self.beyond
+        guard second >> Self.groupShift - self.group < Self.groups else { return Self.beyond }
+        return self.bucket(ofBlock: block)
     }
 
-    private mutating func setBit(_ bucket: Int, _ isSet: Bool) {
-        if bucket < Self.firstBlock {
-            self.secondBits[bucket >> 6].set(bucket & 63, isSet)
-        } else if bucket < Self.beyond {
-            let block = bucket - Self.firstBlock
-            self.blockBits[block >> 6].set(block & 63, isSet)
+    @inline(__always)
+    private func bucket(ofBlock block: Int) -> Int {
+        Int(self.places[Self.place(ofBlock: block)]) + block & (Self.blockSeconds - 1)
+    }
+
+    /// The bucket that a timer due at a second is in, made if there is none yet.
+    @inline(__always)
+    mutating func makeBucket(of second: Int) -> Int {
+        let bucket = self.bucket(of: second)
+        return bucket >= 0 ? bucket : self.makeGroup(of: second)
+    }
+
+    @inline(never)
+    private mutating func makeGroup(of second: Int) -> Int {
+        let block = second >> Self.blockShift
+        self.places[Self.place(ofBlock: block)] = Int32(self.buckets.count)
+        self.buckets.append(contentsOf: repeatElement(TimerBucket(), count: Self.blockSeconds))
+        return self.bucket(ofBlock: block)
+    }
+
+    /// Notes whether the bucket of a second has a live timer. O(1).
+    @inline(__always)
+    private mutating func setBit(ofSecond second: Int, bucket: Int, _ isSet: Bool) {
+        if bucket < Self.late {
+            self.secondBits.set(bucket, isSet)
+        } else if bucket >= Self.firstBlock {
+            let block = second >> Self.blockShift
+            let place = Self.place(ofBlock: block)
+            self.blockBits[place].set(block & (Self.blockSeconds - 1), isSet)
+            self.groupBits[place >> 6].set(place & 63, self.blockBits[place] != 0)
         }
     }
 
     /// Adds the entry of an id that is due at a second.
+    @inline(__always)
     mutating func link(_ id: UInt32, to bucket: Int, second: Int) {
         self.chunks.append(id, to: &self.buckets[bucket])
         self.buckets[bucket].live += 1
         self.buckets[bucket].noteArmed(UInt32(second))
-        if self.buckets[bucket].live == 1 { self.setBit(bucket, true) }
+        if self.buckets[bucket].live == 1 { self.setBit(ofSecond: second, bucket: bucket, true) }
     }
 
     /// Leaves the entry of an id behind, which has been disarmed or is due elsewhere now.
+    @inline(__always)
     mutating func unlink(from bucket: Int, second: Int) {
         self.buckets[bucket].live -= 1
         self.buckets[bucket].noteGone(UInt32(second))
-        self.tidy(bucket)
+        let live = self.buckets[bucket].live
+        if live == 0 || Int(self.buckets[bucket].total) > 2 * Int(live) + TimerChunks.entries {
+            self.tidy(bucket, second: second)
+        }
     }
 
     /// Throws a bucket away if nothing in it lives, and compacts it if more than half of it is stale.
-    mutating func tidy(_ bucket: Int) {
+    ///
+    /// - Parameter second: One of the bucket's.
+    @inline(never)
+    mutating func tidy(_ bucket: Int, second: Int) {
         let live = Int(self.buckets[bucket].live)
         if live == 0 {
-            self.empty(bucket)
+            self.empty(bucket, second: second)
         } else if Int(self.buckets[bucket].total) > 2 * live + TimerChunks.entries {
-            let ids = self.collectLive(of: bucket)
+            self.takeLive(of: bucket)
             self.chunks.release(&self.buckets[bucket])
-            for id in ids { self.chunks.append(id, to: &self.buckets[bucket]) }
+            for index in self.scratch.indices {
+                self.due[Int(self.scratch[index])] = self.scratchSeconds[index]
+                self.chunks.append(self.scratch[index], to: &self.buckets[bucket])
+            }
         }
     }
 
-    mutating func empty(_ bucket: Int) {
+    mutating func empty(_ bucket: Int, second: Int) {
         self.chunks.release(&self.buckets[bucket])
         self.buckets[bucket].live = 0
         self.buckets[bucket].firstCount = 0
-        self.setBit(bucket, false)
+        self.setBit(ofSecond: second, bucket: bucket, false)
     }
 
-    /// The ids that are armed for this bucket, each once and sorted: what is dealt out to the seconds then lies there in
-    /// order, and the due seconds are read one after the other. With ten million timers that is worth the sorting.
-    func sortedLive(of bucket: Int) -> [UInt32] {
-        guard self.buckets[bucket].live > 0 else { return [] }
-        var ids: [UInt32] = []
-        ids.reserveCapacity(Int(self.buckets[bucket].total))
-        var walk = TimerChunks.Walk(self.buckets[bucket])
-        while let id = self.chunks.next(&walk) {
-            let second = self.due[Int(id)]
-            if second != Self.unarmed, self.bucket(of: Int(second)) == bucket { ids.append(id) }
-        }
-        ids.sortAndUnique()
-        return ids
+    /// Writes the ids that are armed for this bucket, each once, and their seconds to the scratch arrays, in the order of
+    /// their entries. O(entries), without sorting: an id that has been seen counts as disarmed until it is linked anew.
+    private mutating func takeLive(of bucket: Int) {
+        self.scratch.removeAll(keepingCapacity: true)
+        self.scratchSeconds.removeAll(keepingCapacity: true)
+        self.takeMoreLive(of: bucket)
     }
 
-    /// The ids that are armed for this bucket, each once, in the order of their entries. O(entries), without sorting:
-    /// while it runs, an id that has been seen counts as disarmed.
-    private mutating func collectLive(of bucket: Int) -> [UInt32] {
-        let live = Int(self.buckets[bucket].live)
-        guard live > 0 else { return [] }
-        var ids: [UInt32] = []
-        var seconds: [UInt32] = []
-        ids.reserveCapacity(live)
-        seconds.reserveCapacity(live)
-        let list = self.buckets[bucket]
-        var walk = TimerChunks.Walk(list)
-        while let id = self.chunks.next(&walk) {
+    private mutating func takeMoreLive(of bucket: Int) {
+        self.approach(entriesOf: bucket)
+        let chunks = self.chunks
+        chunks.forEach(of: self.buckets[bucket]) { id in
             let second = self.due[Int(id)]
-            guard second != Self.unarmed, self.bucket(of: Int(second)) == bucket else { continue }
-            ids.append(id)
-            seconds.append(second)
+            guard second != Self.unarmed, self.bucket(of: Int(second)) == bucket else { return }
+            self.scratch.append(id)
+            self.scratchSeconds.append(second)
             self.due[Int(id)] = Self.unarmed
         }
-        for index in ids.indices { self.due[Int(ids[index])] = seconds[index] }
-        return ids
+    }
+}
+
+/// Looking ahead. The due seconds of ids lie all over a large table, so that the processor waits for each of them in turn,
+/// since what it does next depends on it. Read one after the other beforehand, with nothing that depends on them, many come
+/// at a time.
+extension TimerCalendar {
+    /// Looks at the places in memory that arming or cancelling an id will need; changes nothing to be seen. Worth it where
+    /// several ids are known beforehand: call this for each, then arm them. O(1).
+    package mutating func approach(_ id: UInt32) {
+        if Int(id) < self.due.count { self.seen &+= self.due[Int(id)] }
+    }
+
+    /// The same for the entries of a bucket.
+    private mutating func approach(entriesOf bucket: Int) {
+        var seen: UInt32 = 0
+        self.chunks.forEach(of: self.buckets[bucket]) { seen &+= self.due[Int($0)] }
+        self.seen &+= seen
     }
 }
 
@@ -120,39 +163,52 @@ extension TimerCalendar {
     /// Precondition: no timer but late ones is due before it, so that its place in the ring can only be its own.
     private mutating func enter(_ block: Int) {
         // Read before time moves, since that decides which entries are stale.
-        let place = Self.firstBlock + (block & (Self.blocks - 1))
-        let ids = self.sortedLive(of: place)
-        self.empty(place)
-        var distant: [UInt32] = []
-        if self.buckets[Self.beyond].live > 0,
-            self.firstSecond(of: Self.beyond) >> Self.blockShift - block < Self.blocks
+        let group = block >> (Self.groupShift - Self.blockShift)
+        self.scratch.removeAll(keepingCapacity: true)
+        self.scratchSeconds.removeAll(keepingCapacity: true)
+        if group - self.group < Self.groups {
+            let bucket = self.bucket(ofBlock: block)
+            if bucket >= 0, self.buckets[bucket].live > 0 {
+                self.takeMoreLive(of: bucket)
+                self.empty(bucket, second: block << Self.blockShift)
+            }
+        }
+        if group > self.group, self.buckets[Self.beyond].live > 0,
+            self.firstSecond(of: Self.beyond) >> Self.groupShift - group < Self.groups
         {
-            distant = self.sortedLive(of: Self.beyond)
-            self.empty(Self.beyond)
+            self.takeMoreLive(of: Self.beyond)
+            self.empty(Self.beyond, second: 0)
         }
         self.block = block
         self.cursor = max(self.cursor, block << Self.blockShift)
-        for id in ids { self.relink(id) }
-        for id in distant { self.relink(id) }
-    }
-
-    private mutating func relink(_ id: UInt32) {
-        let second = Int(self.due[Int(id)])
-        self.link(id, to: self.bucket(of: second), second: second)
+        for index in self.scratch.indices {
+            let second = self.scratchSeconds[index]
+            self.due[Int(self.scratch[index])] = second
+            self.link(self.scratch[index], to: self.makeBucket(of: Int(second)), second: Int(second))
+        }
     }
 }
 
 /// The first due second.
 extension TimerCalendar {
     private func firstLiveSecond() -> Int? {
-        let start = self.block << Self.blockShift
-        return self.secondBits.firstBit(from: self.cursor - start).map { start + $0 }
+        let rest = self.secondBits & (UInt64.max << UInt64(self.cursor & (Self.blockSeconds - 1)))
+        return rest == 0 ? nil : self.block << Self.blockShift + rest.trailingZeroBitCount
     }
 
+    /// The first block with a live timer after the one in progress. Its group's place says which of all it is.
     private func firstLiveBlock() -> Int? {
-        let place = self.block & (Self.blocks - 1)
-        if let next = self.blockBits.firstBit(from: place) { return self.block - place + next }
-        return self.blockBits.firstBit(from: 0).map { self.block - place + Self.blocks + $0 }
+        let here = self.group & (Self.groups - 1)
+        let first: Int
+        if let later = self.groupBits.firstBit(from: here) {
+            first = later
+        } else if let wrapped = self.groupBits.firstBit(from: 0) {
+            first = wrapped
+        } else {
+            return nil
+        }
+        let group = self.group + (first - here) & (Self.groups - 1)
+        return group << (Self.groupShift - Self.blockShift) + self.blockBits[first].trailingZeroBitCount
     }
 
     /// Finds the first due second of all: a look at the bits, and, where nothing is due in the block in progress, what
@@ -163,7 +219,7 @@ extension TimerCalendar {
         } else if let second = self.firstLiveSecond() {
             self.first = second
         } else if let block = self.firstLiveBlock() {
-            self.first = self.firstSecond(of: Self.firstBlock + (block & (Self.blocks - 1)))
+            self.first = self.firstSecond(of: self.bucket(ofBlock: block))
         } else if self.buckets[Self.beyond].live > 0 {
             self.first = self.firstSecond(of: Self.beyond)
         } else {
@@ -177,10 +233,10 @@ extension TimerCalendar {
         if self.buckets[bucket].firstCount == 0 {
             var first = Self.unarmed
             var ids: [UInt32] = []
-            var walk = TimerChunks.Walk(self.buckets[bucket])
-            while let id = self.chunks.next(&walk) {
+            let chunks = self.chunks
+            chunks.forEach(of: self.buckets[bucket]) { id in
                 let second = self.due[Int(id)]
-                guard second != Self.unarmed, second <= first, self.bucket(of: Int(second)) == bucket else { continue }
+                guard second != Self.unarmed, second <= first, self.bucket(of: Int(second)) == bucket else { return }
                 if second < first { ids.removeAll(keepingCapacity: true) }
                 first = second
                 ids.append(id)

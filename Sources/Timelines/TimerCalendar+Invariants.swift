@@ -18,18 +18,17 @@ extension TimerCalendar {
             faults.append("the cursor is not in block \(self.block)")
         }
         var chunks = 0
-        for (index, bucket) in self.buckets.enumerated() {
+        for (index, bucket) in self.buckets.enumerated() where bucket.total + bucket.live > 0 || live[index] > 0 {
             chunks += (Int(bucket.total) + TimerChunks.entries - 1) / TimerChunks.entries
             if Int(bucket.live) != live[index] {
                 faults.append("bucket \(index) counts \(bucket.live) live timers, not \(live[index])")
             }
-            if self.sortedLive(of: index).count != live[index] {
-                faults.append(
-                    "bucket \(index) lists \(self.sortedLive(of: index).count) live timers, not \(live[index])"
-                )
+            let ids = self.live(of: index)
+            if ids.count != live[index] {
+                faults.append("bucket \(index) lists \(ids.count) live timers, not \(live[index])")
             }
-            let dues = self.sortedLive(of: index).map { self.due[Int($0)] }
-            if bucket.firstCount > 0, index >= Self.firstBlock,
+            let dues = ids.map { self.due[Int($0)] }
+            if bucket.firstCount > 0, index >= Self.late,
                 dues.min() != bucket.first || dues.count(where: { $0 == bucket.first }) != bucket.firstCount
             {
                 faults.append("bucket \(index) is wrong about its first second \(bucket.first)")
@@ -40,9 +39,6 @@ extension TimerCalendar {
             if bucket.total > 2 * bucket.live + UInt32(TimerChunks.entries) {
                 faults.append("bucket \(index) is mostly stale: \(bucket.live) of \(bucket.total)")
             }
-            if self.bit(of: index) == (bucket.live == 0) {
-                faults.append("the bit of bucket \(index) is wrong")
-            }
         }
         if chunks != self.chunks.used {
             faults.append("\(self.chunks.used) chunks in use, not \(chunks)")
@@ -50,20 +46,44 @@ extension TimerCalendar {
         if self.chunks.used + self.chunks.freeCount != self.chunks.count {
             faults.append("chunks are lost")
         }
-        return faults
+        return faults + self.faultsOfBits()
     }
 
-    private func bit(of bucket: Int) -> Bool? {
-        if bucket < Self.firstBlock {
-            return self.secondBits[bucket >> 6] >> UInt64(bucket & 63) & 1 == 1
+    /// The ids that are armed for a bucket, each once.
+    private func live(of bucket: Int) -> Set<UInt32> {
+        var ids: Set<UInt32> = []
+        let chunks = self.chunks
+        chunks.forEach(of: self.buckets[bucket]) { id in
+            let second = self.due[Int(id)]
+            if second != Self.unarmed, self.bucket(of: Int(second)) == bucket { ids.insert(id) }
         }
-        guard bucket < Self.beyond else { return nil }
-        let block = bucket - Self.firstBlock
-        return self.blockBits[block >> 6] >> UInt64(block & 63) & 1 == 1
+        return ids
+    }
+
+    private func faultsOfBits() -> [String] {
+        var faults: [String] = []
+        for second in 0..<Self.blockSeconds
+        where self.secondBits >> UInt64(second) & 1 != (self.buckets[second].live > 0 ? 1 : 0) {
+            faults.append("the bit of second \(second) is wrong")
+        }
+        for (place, first) in self.places.enumerated() {
+            var bits: UInt64 = 0
+            if first != Self.none {
+                for block in 0..<Self.blockSeconds where self.buckets[Int(first) + block].live > 0 {
+                    bits |= 1 << UInt64(block)
+                }
+            }
+            if self.blockBits[place] != bits { faults.append("the bits of the blocks at place \(place) are wrong") }
+            if self.groupBits[place >> 6] >> UInt64(place & 63) & 1 != (bits == 0 ? 0 : 1) {
+                faults.append("the bit of the group at place \(place) is wrong")
+            }
+        }
+        return faults
     }
 
     /// The bytes of the calendar's arrays, roughly.
     package var footprint: Int {
-        self.due.capacity * 4 + self.chunks.storage.capacity * 4 + self.buckets.count * 16
+        (self.due.capacity + self.chunks.storage.capacity) * MemoryLayout<UInt32>.stride
+            + self.buckets.capacity * MemoryLayout<TimerBucket>.stride
     }
 }

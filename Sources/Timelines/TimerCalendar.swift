@@ -2,26 +2,30 @@ package import WidgetModel
 
 /// Timers of one second's resolution, for very many ids of which few are due at any time.
 ///
-/// Two levels: the seconds of the block in progress (4,096 s, 68 minutes) have a bucket each, the blocks of the next
-/// 97 days one each, and one bucket takes what lies beyond. When time enters a block, its bucket is dealt out to the
-/// seconds. Buckets are lists of ids in chunks of one array; a cancelled or moved timer leaves its entry behind, which
-/// is recognised as stale by the due second of the id. A bucket is thrown away when its last live entry goes and
-/// compacted when more than half of it is stale, so re-arming for ever takes bounded memory.
+/// The seconds of the block in progress (64 s) have a bucket each, and so have the blocks of the next 97 days; one bucket
+/// takes what lies beyond. When time enters a block, its bucket is dealt out to the seconds: blocks are short, so that no
+/// second has much to deal out. Blocks come in groups of 64, whose buckets are made when something is armed in one of them.
+/// Buckets are lists of ids in chunks of one array; a cancelled or moved timer leaves its entry behind, which is recognised
+/// as stale by the due second of the id. A bucket is thrown away when its last live entry goes and compacted when more than
+/// half of it is stale, so re-arming for ever takes bounded memory.
 ///
 /// About 8 bytes a timer; arming, cancelling and firing are O(1) amortised, but ids of one second are sorted.
-/// Everything is a pure function of the history of calls.
+/// All that can be seen is a pure function of time and of what is armed, whatever led to it.
 ///
 /// Source: Varghese, Lauck, "Hashed and Hierarchical Timing Wheels" (SOSP 1987); Brown, "Calendar queues" (CACM 1988).
 package struct TimerCalendar: Sendable {
-    /// Seconds in a block, a power of two.
-    static let blockSeconds = 4_096
-    static let blockShift = 12
-    /// Blocks ahead, a power of two. The place of the block in progress stays empty.
-    static let blocks = 2_048
-    /// Buckets by number: seconds, then blocks, then what lies beyond, then what was armed in the past.
-    static let firstBlock = blockSeconds
-    static let beyond = blockSeconds + blocks
-    static let late = beyond + 1
+    /// Seconds in a block and blocks in a group: both 64, the bits of a word.
+    static let blockShift = 6
+    static let groupShift = 2 * blockShift
+    static let blockSeconds = 1 << blockShift
+    /// Groups within reach, the one in progress among them; a power of two.
+    static let groups = 2_048
+    /// Buckets by number: seconds, then what was armed in the past, then what lies beyond, then those of groups.
+    static let late = blockSeconds
+    static let beyond = late + 1
+    static let firstBlock = beyond + 1
+    /// In ``places``: the group has no buckets. So far below zero that a block's place in its group does not lift it above.
+    static let none = -Int32(blockSeconds)
     /// Marks an id that is not armed.
     static let unarmed = UInt32.max
     /// The last second that can be told apart: 2106-02-07T06:28:14Z. Later instants are held there.
@@ -31,9 +35,14 @@ package struct TimerCalendar: Sendable {
     var due: [UInt32] = []
     var buckets: [TimerBucket]
     var chunks = TimerChunks()
-    /// One bit for each second and each block that has a live timer.
-    var secondBits: [UInt64]
+    /// The first bucket of each group within reach, or ``none``. A group's place is its number modulo ``groups``; the
+    /// buckets stay when it has passed, for the one that comes to have its place.
+    var places: [Int32]
+    /// One bit for each second of the block in progress that has a live timer, one for each block, by the places of their
+    /// groups, and one for each group.
+    var secondBits: UInt64 = 0
     var blockBits: [UInt64]
+    var groupBits: [UInt64]
     /// The first second that has not been fired.
     var cursor: Int
     /// The block in progress. Contains the cursor.
@@ -43,15 +52,20 @@ package struct TimerCalendar: Sendable {
     /// How many ids are armed.
     package private(set) var count = 0
 
-    private var scratch: [UInt32] = []
+    /// What ``approach(_:)`` has read: it has to go somewhere, lest the compiler finds that nobody wants it.
+    var seen: UInt32 = 0
+    /// What is being fired, dealt out or compacted, and when that is due.
+    var scratch: [UInt32] = []
+    var scratchSeconds: [UInt32] = []
 
     /// An empty calendar.
     ///
     /// - Parameter start: Where time is; what is armed for earlier fires the next time anything does.
     package init(startingAt start: Instant = .epoch) {
-        self.buckets = Array(repeating: TimerBucket(), count: Self.late + 1)
-        self.secondBits = Array(repeating: 0, count: Self.blockSeconds / 64)
-        self.blockBits = Array(repeating: 0, count: Self.blocks / 64)
+        self.buckets = Array(repeating: TimerBucket(), count: Self.firstBlock)
+        self.places = Array(repeating: Self.none, count: Self.groups)
+        self.blockBits = Array(repeating: 0, count: Self.groups)
+        self.groupBits = Array(repeating: 0, count: Self.groups / 64)
         self.cursor = min(max(0, Int(start.seconds)), Self.lastSecond)
         self.block = self.cursor >> Self.blockShift
     }
@@ -78,7 +92,7 @@ package struct TimerCalendar: Sendable {
         let old = self.due[index]
         guard old != UInt32(second) else { return }
         self.due[index] = UInt32(second)
-        let bucket = self.bucket(of: second)
+        let bucket = self.makeBucket(of: second)
         guard old != Self.unarmed else {
             self.count += 1
             self.link(id, to: bucket, second: second)
@@ -165,14 +179,7 @@ package struct TimerCalendar: Sendable {
     /// Takes what was armed in the past and is due by the limit, in order.
     private mutating func fireLate(upTo limit: Int, _ body: (UInt32) -> Void) {
         guard self.buckets[Self.late].live > 0 else { return }
-        var taken: [(second: UInt32, id: UInt32)] = []
-        var walk = TimerChunks.Walk(self.buckets[Self.late])
-        while let id = self.chunks.next(&walk) {
-            let second = self.due[Int(id)]
-            if second != Self.unarmed, Int(second) < self.cursor, Int(second) <= limit {
-                taken.append((second, id))
-            }
-        }
+        var taken = self.lateTimers(upTo: limit)
         taken.sort { $0 < $1 }
         for (second, id) in taken where self.due[Int(id)] == second {
             self.due[Int(id)] = Self.unarmed
@@ -181,16 +188,24 @@ package struct TimerCalendar: Sendable {
             self.buckets[Self.late].noteGone(second)
             body(id)
         }
-        self.tidy(Self.late)
+        self.tidy(Self.late, second: 0)
+    }
+
+    private func lateTimers(upTo limit: Int) -> [(second: UInt32, id: UInt32)] {
+        var late: [(second: UInt32, id: UInt32)] = []
+        self.chunks.forEach(of: self.buckets[Self.late]) { id in
+            let second = self.due[Int(id)]
+            if second != Self.unarmed, Int(second) < self.cursor, Int(second) <= limit { late.append((second, id)) }
+        }
+        return late
     }
 
     /// Moves the ids of a second out of its bucket into `scratch`, sorted.
     private mutating func collect(_ second: Int) {
         let bucket = second & (Self.blockSeconds - 1)
         self.scratch.removeAll(keepingCapacity: true)
-        var walk = TimerChunks.Walk(self.buckets[bucket])
-        while let id = self.chunks.next(&walk) { self.scratch.append(id) }
+        self.chunks.copy(self.buckets[bucket], to: &self.scratch)
         self.scratch.sort()
-        self.empty(bucket)
+        self.empty(bucket, second: second)
     }
 }

@@ -81,28 +81,22 @@ struct TimerChunks: Sendable {
         bucket.total = 0
     }
 
-    /// A place on the way through a bucket's list. Valid while the list is neither appended to nor released.
-    struct Walk {
-        fileprivate var chunk: UInt32
-        fileprivate var place = 0
-        fileprivate var rest: Int
-
-        init(_ bucket: TimerBucket) {
-            self.chunk = bucket.head
-            self.rest = Int(bucket.total)
+    /// Calls the body with the ids of a bucket's list in the order of appending. O(entries)
+    @inline(__always)
+    func forEach(of bucket: TimerBucket, _ body: (UInt32) -> Void) {
+        var chunk = bucket.head
+        var rest = Int(bucket.total)
+        while rest > 0 {
+            let first = Int(chunk) * Self.words + 1
+            for place in first..<first + min(rest, Self.entries) { body(self.storage[place]) }
+            rest -= Self.entries
+            chunk = self.storage[first - 1]
         }
     }
 
-    /// The next id in the order of appending, or nil after the last.
-    func next(_ walk: inout Walk) -> UInt32? {
-        guard walk.rest > 0 else { return nil }
-        walk.rest -= 1
-        if walk.place == Self.entries {
-            walk.chunk = self.storage[Int(walk.chunk) * Self.words]
-            walk.place = 0
-        }
-        walk.place += 1
-        return self.storage[Int(walk.chunk) * Self.words + walk.place]
+    /// Appends the ids of a bucket's list to an array.
+    func copy(_ bucket: TimerBucket, to ids: inout [UInt32]) {
+        self.forEach(of: bucket) { ids.append($0) }
     }
 
     /// How many chunks there are, in buckets and unused.

@@ -101,11 +101,12 @@ import WidgetModel
 
     /// The edges of seconds, blocks and the horizon, each armed alone and all together.
     @Test func `no edge of a level loses a timer or fires it early`() {
-        let block: Int64 = 4_096
-        let starts = [Int64(0), 1, block - 1, block, 437_000 * block, 437_000 * block + block - 1]
+        let (block, group) = (Int64(64), Int64(4_096))
+        let starts = [0, 1, block - 1, block, group - 1, group, 437_000 * group, 437_000 * group + group - 1]
         let distances = [
-            0, 1, block - 2, block - 1, block, block + 1, 2 * block, 2047 * block - 1, 2047 * block, 2047 * block + 1,
-            2048 * block - 1, 2048 * block, 2048 * block + 1, 2049 * block, 5000 * block,
+            0, 1, block - 2, block - 1, block, block + 1, 2 * block, group - block - 1, group - block, group - 1, group,
+            group + 1, group + block, 2047 * group - 1, 2047 * group, 2047 * group + 1, 2048 * group - block,
+            2048 * group - 1, 2048 * group, 2048 * group + 1, 2048 * group + block, 2049 * group, 5000 * group,
         ]
         for start in starts {
             var all = TimerCalendar(startingAt: self.second(start))
@@ -124,6 +125,34 @@ import WidgetModel
                 #expect(all.takeDue(upTo: self.second(start + distance)) == [UInt32(index)])
                 #expect(all.checkInvariants() == [])
             }
+        }
+    }
+
+    @Test func `looking ahead changes nothing, for ids that there are not either`() {
+        var calendar = TimerCalendar(startingAt: noon)
+        calendar.arm(5, at: noon + .hours(2))
+        for id in [UInt32(0), 5, 6, .max] { calendar.approach(id) }
+        #expect(calendar.armedEntries.map(\.id) == [5])
+        #expect(calendar.nextDue == noon + .hours(2))
+        #expect(calendar.checkInvariants() == [])
+        #expect(calendar.takeDue(upTo: noon + .hours(2)) == [5])
+    }
+
+    /// Ring places that were used by an earlier group, with time going second by second, block by block and far.
+    @Test(arguments: [Interval.seconds(1), .seconds(64), .hours(1), .days(60), .days(200)])
+    func `groups follow each other in the same places`(step: Interval) {
+        var calendar = TimerCalendar(startingAt: noon)
+        var now = noon
+        for round in Int64(0)..<40 {
+            let distances: [Interval] = [
+                .seconds(1), .seconds(63), .seconds(64), .hours(1), .hours(2), .days(50), .days(97), .days(98),
+                .days(150),
+            ]
+            for (id, distance) in distances.enumerated() { calendar.arm(UInt32(id), at: now + distance) }
+            now = now + step
+            let due = distances.indices.filter { distances[$0] <= step }.map { UInt32($0) }
+            #expect(calendar.takeDue(upTo: now) == due, "round \(round)")
+            #expect(calendar.checkInvariants() == [], "round \(round)")
         }
     }
 
