@@ -1,3 +1,4 @@
+import Timelines
 import WidgetModel
 
 /// What ``Engine/approach(_:in:)`` has come upon and ``Engine/finishApproach()`` follows. No part of the state.
@@ -8,6 +9,8 @@ struct Approach: Sendable {
     var names: [Int] = []
     /// The causes behind which those of the records will wait.
     var causes: [UInt32] = []
+    /// The hosts of the instances that a push matches.
+    var hosts: [UInt32] = []
     /// What was read: it has to go somewhere, lest the compiler finds that nobody wants it.
     var seen: UInt64 = 0
 }
@@ -65,5 +68,55 @@ extension Engine {
         }
         for cause in self.approached.causes { self.approached.seen &+= UInt64(self.causes[cause].push) }
         self.approached.slots.removeAll(keepingCapacity: true)
+    }
+}
+
+extension Engine {
+    /// So many matches of a push are looked at ahead: enough that the processor waits for many at a time, and few enough
+    /// that what they need is still in its first cache when they are decided.
+    static let approachedMatches = 16
+
+    /// Looks at the places in memory that deciding a push for some of its matches will need: one table after the other,
+    /// nothing that depends on what was read but its place. O(matches).
+    @inline(__always)
+    mutating func approach(_ matches: Span<UInt32>, _ range: Range<Int>, ofDigest hasDigest: Bool) {
+        self.approached.hosts.removeAll(keepingCapacity: true)
+        self.approached.causes.removeAll(keepingCapacity: true)
+        var seen: UInt64 = 0
+        for place in range {
+            let instance = matches[place]
+            seen &+= self.instances.approach(instance, withDetails: hasDigest)
+            self.calendar.approach(Self.timer(ofInstance: instance))
+        }
+        for place in range {
+            self.approached.hosts.append(self.instances[matches[place]].host)
+            let last = self.instances[matches[place]].pending.tail
+            if last != PendingCauses.none { self.approached.causes.append(last) }
+        }
+        for host in self.approached.hosts { seen &+= self.hosts.approach(host) }
+        for cause in self.approached.causes { seen &+= UInt64(self.causes[cause].push) }
+        self.approached.seen &+= seen
+    }
+}
+
+extension InstanceTable {
+    /// Reads something of each line of memory that a row takes; see ``Engine/approach(_:_:ofDigest:)``.
+    @inline(__always)
+    func approach(_ slot: UInt32, withDetails: Bool) -> UInt64 {
+        var seen = UInt64(self[slot].pending.count)
+        seen &+= UInt64(truncatingIfNeeded: self[slot].decidesAt)
+        seen &+= UInt64(self[slot].allowance)
+        seen &+= UInt64(truncatingIfNeeded: self[slot].firstWindow)
+        seen &+= UInt64(self[slot].exemptReloads)
+        if withDetails { seen &+= UInt64(self[details: slot].observedReloads) }
+        return seen
+    }
+}
+
+extension HostTable {
+    /// Reads something of the lines of memory that a decision needs of a row.
+    @inline(__always)
+    func approach(_ slot: UInt32) -> UInt64 {
+        UInt64(truncatingIfNeeded: self[slot].exemptUntil &+ self[slot].windows.endMilliseconds)
     }
 }

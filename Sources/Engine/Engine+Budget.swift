@@ -9,17 +9,25 @@ extension Engine {
     @inline(__always)
     func terms(of instance: UInt32) -> BudgetTerms {
         let kind = Int(self.instances[instance].kind)
-        var terms = BudgetTerms(
-            policy: self.apps.kinds[kind].bare,
-            window: self.window(of: instance),
-            allowance: Int(self.instances[instance].allowance)
-        )
+        var terms = self.terms(of: kind, self.window(of: instance), Int(self.instances[instance].allowance))
         if !self.apps.kinds[kind].replaced.isEmpty { terms = self.stricter(terms, instance) }
         if terms.window.start.milliseconds == self.instances[instance].firstWindow, !self.apps.kinds[kind].isShared {
             terms = terms.limited(to: min(terms.limit, Int(self.instances[instance].firstLimit)))
         }
         let granted = Int(self.instances[instance].granted)
         return granted == 0 ? terms : terms.granting(granted)
+    }
+
+    /// What a kind's policy means in a window: for most instances the same numbers, which are made once.
+    @inline(__always)
+    private func terms(of kind: Int, _ window: BudgetWindow, _ allowance: Int) -> BudgetTerms {
+        if self.apps.kinds[kind].usual.isAlso(for: allowance, in: window) {
+            return self.apps.kinds[kind].usual.moved(to: window)
+        }
+        if self.apps.kinds[kind].early.isAlso(for: allowance, in: window) {
+            return self.apps.kinds[kind].early.moved(to: window)
+        }
+        return BudgetTerms(policy: self.apps.kinds[kind].bare, window: window, allowance: allowance)
     }
 
     /// The window of an instance's policy around now; its host's tuned windows have been opened.

@@ -216,69 +216,6 @@ extension Engine {
         )
     }
 
-    /// Decides a push for every instance of an app that it matches, in the order of their numbers and in batches.
-    ///
-    /// An instance's number is a part of the engine's state; nothing else decides who comes first.
-    private mutating func accept(_ push: IncomingPush, app: UInt32, _ audience: PushAudience) {
-        self.index.finishLoading()
-        // Shared, not copied: deciding changes no instance's place in it.
-        let index = self.index
-        var hostDriven: [UInt32] = []
-        index.matches(
-            app: self.apps.apps[Int(app)].id,
-            kind: audience.kind.map { self.apps.kinds[Int($0)].name },
-            pattern: audience.pattern,
-            attributes: audience.attributes,
-            batchLimit: 4096
-        ) { batch in
-            for place in batch.indices {
-                if self.instances[batch[place]].isHostDriven {
-                    hostDriven.append(batch[place])
-                } else {
-                    self.accept(push, for: batch[place])
-                }
-            }
-        }
-        if !hostDriven.isEmpty { self.accept(push, hostDriven: hostDriven) }
-    }
-
-    /// Decides a push for instances of hosts that are reached through tokens, host by host.
-    private mutating func accept(_ push: IncomingPush, hostDriven: [UInt32]) {
-        let sorted = hostDriven.sorted { left, right in
-            let hosts = (self.instances[left].host, self.instances[right].host)
-            guard hosts.0 == hosts.1 else { return hosts.0 < hosts.1 }
-            return self.instances[details: left].id < self.instances[details: right].id
-        }
-        var first = sorted.startIndex
-        while first < sorted.endIndex {
-            let host = self.instances[sorted[first]].host
-            let end = sorted[first...].firstIndex { self.instances[$0].host != host } ?? sorted.endIndex
-            for together in self.byToken(Array(sorted[first..<end])) { self.accept(push, throughToken: together) }
-            first = end
-        }
-    }
-
-    /// The push-enabled instances of an app that match, in the order of their numbers; for what is no push their
-    /// conditions do not count.
-    func matching(
-        app: UInt32,
-        kind: UInt32?,
-        _ pattern: MatchPattern?,
-        attributes: Configuration? = nil
-    ) -> [UInt32] {
-        var found: [UInt32] = []
-        self.index.matches(
-            app: self.apps.apps[Int(app)].id,
-            kind: kind.map { self.apps.kinds[Int($0)].name },
-            pattern: pattern,
-            attributes: attributes,
-            batchLimit: 4096
-        ) { batch in
-            for index in batch.indices { found.append(batch[index]) }
-        }
-        return found
-    }
-
     /// Decides a push for one instance that it matches.
     mutating func accept(_ push: IncomingPush, for instance: UInt32) {
         self.openWindow(of: instance)
@@ -420,26 +357,14 @@ extension Engine {
         } else {
             self.causes.append(node, to: &self.instances[instance].pending)
         }
-        self.count(push.priority, 1, instance)
-        if push.expiresAt < self.instances[instance].minExpiry { self.instances[instance].minExpiry = push.expiresAt }
-        if node.isScheduled {
-            self.instances[instance].hasScheduled = true
-        } else if let digest = push.digest {
-            self.instances[details: instance].pendingDigest = digest
-            self.instances[instance].hasPendingDigest = true
-        } else {
-            self.instances[instance].hasPendingDigest = false
-        }
+        self.instances[instance].take(push, isScheduled: node.isScheduled)
+        if !node.isScheduled, let digest = push.digest { self.instances[details: instance].pendingDigest = digest }
     }
 
     /// Counts a push in or out of its class.
     @inline(__always)
     mutating func count(_ priority: Priority, _ change: Int32, _ instance: UInt32) {
-        switch priority {
-        case .high: self.instances[instance].high = UInt32(Int32(self.instances[instance].high) + change)
-        case .normal: self.instances[instance].normal = UInt32(Int32(self.instances[instance].normal) + change)
-        case .low: break
-        }
+        self.instances[instance].count(priority, change)
     }
 
     /// Finds the earliest end of a waiting push again. O(waiting).
@@ -476,6 +401,32 @@ extension Engine {
 }
 
 extension InstanceTable.Row {
+    /// Notes until when what waits is not decided, and why.
+    @inline(__always)
+    mutating func wait(until: Int64, _ reason: DecisionReason) {
+        self.decidesAt = until
+        self.reason = reason
+    }
+
+    /// Counts a push in or out of its class.
+    @inline(__always)
+    mutating func count(_ priority: Priority, _ change: Int32) {
+        switch priority {
+        case .high: self.high = UInt32(Int32(self.high) + change)
+        case .normal: self.normal = UInt32(Int32(self.normal) + change)
+        case .low: break
+        }
+    }
+
+    /// Notes what a push that waits from now on changes; its digest, if it has one, is for the details. All in one change
+    /// of the row, since each is preceded by a look at whether the table is shared.
+    @inline(__always)
+    mutating func take(_ push: IncomingPush, isScheduled: Bool) {
+        self.count(push.priority, 1)
+        self.minExpiry = min(self.minExpiry, push.expiresAt)
+        if isScheduled { self.hasScheduled = true } else { self.hasPendingDigest = push.digest != nil }
+    }
+
     /// Whether nothing waits for the instance, is due or is out.
     func isIdle(now: Int64) -> Bool {
         self.pending.count == 0 && self.waiting.isEmpty && self.firstReload == ReloadTable.none

@@ -47,6 +47,18 @@ package struct BudgetTerms: Hashable, Sendable {
         self.pushShare = policy.pushShare
     }
 
+    /// Whether another window with this allowance has the same numbers, by the same policy.
+    package func isAlso(for allowance: Int, in window: BudgetWindow) -> Bool {
+        self.allowance == allowance && self.window.length == window.length
+    }
+
+    /// The same numbers in another window of the same length.
+    package func moved(to window: BudgetWindow) -> BudgetTerms {
+        var terms = self
+        terms.window = window
+        return terms
+    }
+
     /// How far before the theoretical arrival time an urgent reload conforms: B * T.
     package var tolerance: Interval { self.interval * Int64(self.burst) }
 

@@ -22,6 +22,24 @@ import WidgetModel
         #expect(self.allowing(10).interval == .hours(3))
     }
 
+    @Test(arguments: BudgetPolicy.presets)
+    func `terms moved to another window are those that are made for it`(policy: BudgetPolicy) {
+        for hours in [Int64(1), 23, 24, 25] {
+            for allowance in [0, 1, 10, 40, 60, 70] {
+                let terms = BudgetTerms(
+                    policy: policy,
+                    window: BudgetWindow(start: noon, length: .hours(hours)),
+                    allowance: allowance
+                )
+                let later = BudgetWindow(start: noon + .days(3), length: .hours(hours))
+                #expect(terms.moved(to: later) == BudgetTerms(policy: policy, window: later, allowance: allowance))
+                #expect(terms.isAlso(for: allowance, in: later) == (allowance > 0))
+                #expect(!terms.isAlso(for: allowance + 1, in: later) || allowance == 0)
+                #expect(!terms.isAlso(for: allowance, in: BudgetWindow(start: noon, length: .hours(hours + 1))))
+            }
+        }
+    }
+
     @Test func `an allowance of one has no burst, any other at least one`() {
         #expect((1...5).map { self.allowing($0).burst } == [0, 1, 1, 1, 1])
         #expect(self.allowing(1).interval == .day)

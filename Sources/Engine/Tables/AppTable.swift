@@ -25,12 +25,17 @@ struct AppTable: Sendable {
         var budget: BudgetPolicy {
             didSet {
                 self.bare = self.budget.withoutTexts
+                (self.usual, self.early) = Self.terms(of: self.bare)
                 self.isTuned = self.budget.window == .tuned
                 self.isShared = self.budget.scope == .host
             }
         }
         /// The budget's numbers, for decisions.
         private(set) var bare: BudgetPolicy
+        /// The terms of the allowances that most instances have, in some window of the policy's length: the typical one,
+        /// and that of a host's first days.
+        private(set) var usual: BudgetTerms
+        private(set) var early: BudgetTerms
         private(set) var isTuned: Bool
         /// Whether all instances of a host share one budget.
         private(set) var isShared: Bool
@@ -53,9 +58,21 @@ struct AppTable: Sendable {
             self.schema = settings.schema
             self.budget = settings.budget
             self.bare = settings.budget.withoutTexts
+            (self.usual, self.early) = Self.terms(of: self.bare)
             self.isTuned = settings.budget.window == .tuned
             self.isShared = settings.budget.scope == .host
             self.usesLocation = settings.usesLocation
+        }
+
+        private static func terms(of policy: BudgetPolicy) -> (usual: BudgetTerms, early: BudgetTerms) {
+            let window = BudgetWindow(start: .epoch, length: policy.windowLength)
+            let allowances = [false, true].map { isLearning in
+                policy.allowance(for: .typical, in: window.length, isLearning: isLearning)
+            }
+            return (
+                BudgetTerms(policy: policy, window: window, allowance: allowances[0]),
+                BudgetTerms(policy: policy, window: window, allowance: allowances[1])
+            )
         }
 
         var name: WidgetKind { self.schema.kind }

@@ -1,0 +1,73 @@
+import IntentMatching
+import Timelines
+import WidgetModel
+
+/// Whom a push to an app is decided for.
+extension Engine {
+    /// Decides a push for every instance of an app that it matches, in the order of their numbers and in batches.
+    ///
+    /// An instance's number is a part of the engine's state; nothing else decides who comes first.
+    mutating func accept(_ push: IncomingPush, app: UInt32, _ audience: PushAudience) {
+        self.index.finishLoading()
+        // Shared, not copied: deciding changes no instance's place in it.
+        let index = self.index
+        var hostDriven: [UInt32] = []
+        index.matches(
+            app: self.apps.apps[Int(app)].id,
+            kind: audience.kind.map { self.apps.kinds[Int($0)].name },
+            pattern: audience.pattern,
+            attributes: audience.attributes,
+            batchLimit: 4096
+        ) { batch in
+            for first in stride(from: 0, to: batch.count, by: Self.approachedMatches) {
+                let range = first..<min(batch.count, first + Self.approachedMatches)
+                self.approach(batch, range, ofDigest: push.digest != nil)
+                for place in range {
+                    if self.instances[batch[place]].isHostDriven {
+                        hostDriven.append(batch[place])
+                    } else {
+                        self.accept(push, for: batch[place])
+                    }
+                }
+            }
+        }
+        if !hostDriven.isEmpty { self.accept(push, hostDriven: hostDriven) }
+    }
+
+    /// Decides a push for instances of hosts that are reached through tokens, host by host.
+    private mutating func accept(_ push: IncomingPush, hostDriven: [UInt32]) {
+        let sorted = hostDriven.sorted { left, right in
+            let hosts = (self.instances[left].host, self.instances[right].host)
+            guard hosts.0 == hosts.1 else { return hosts.0 < hosts.1 }
+            return self.instances[details: left].id < self.instances[details: right].id
+        }
+        var first = sorted.startIndex
+        while first < sorted.endIndex {
+            let host = self.instances[sorted[first]].host
+            let end = sorted[first...].firstIndex { self.instances[$0].host != host } ?? sorted.endIndex
+            for together in self.byToken(Array(sorted[first..<end])) { self.accept(push, throughToken: together) }
+            first = end
+        }
+    }
+
+    /// The push-enabled instances of an app that match, in the order of their numbers; for what is no push their
+    /// conditions do not count.
+    func matching(
+        app: UInt32,
+        kind: UInt32?,
+        _ pattern: MatchPattern?,
+        attributes: Configuration? = nil
+    ) -> [UInt32] {
+        var found: [UInt32] = []
+        self.index.matches(
+            app: self.apps.apps[Int(app)].id,
+            kind: kind.map { self.apps.kinds[Int($0)].name },
+            pattern: pattern,
+            attributes: attributes,
+            batchLimit: 4096
+        ) { batch in
+            for index in batch.indices { found.append(batch[index]) }
+        }
+        return found
+    }
+}
