@@ -59,8 +59,7 @@ extension Engine {
             guard case .wait(let until, let reason) = plan else {
                 preconditionFailure("an instance reloads twice at one instant")
             }
-            self.instances[instance].decidesAt = until
-            self.instances[instance].reason = reason
+            self.instances[instance].wait(until: until, reason)
         } else {
             self.instances[instance].decidesAt = .max
             self.instances[instance].hasPendingDigest = false
@@ -153,12 +152,25 @@ extension Engine {
             // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
             // what would expire.
             if demand.minExpiry > at { return .wait(until: min(at, demand.heldUntil), .exemptInterval) }
-            if case .issue(let exemption, let isPush) = self.chargedPlan(instance, demand, again: again) {
-                return .issue(exemption, isPush: isPush)
+            let charged = self.chargedPlan(instance, demand, again: again)
+            if case .wait(let until, _) = charged, until >= min(at, demand.minExpiry) {
+                return .wait(until: min(at, demand.heldUntil), .exemptInterval)
             }
-            return .wait(until: min(at, demand.heldUntil), .exemptInterval)
+            return charged
         }
-        return self.chargedPlan(instance, demand, again: again)
+        let charged = self.chargedPlan(instance, demand, again: again)
+        guard case .wait(let until, _) = charged, !demand.waiting.isDisjoint(with: .setup) else { return charged }
+        let free = max(again, self.freeSetup(of: instance))
+        return free < until ? .wait(until: free, .minimumInterval) : charged
+    }
+
+    /// When `added` and `configured` are not charged again, in milliseconds, if nothing else reloads the instance before.
+    private func freeSetup(of instance: UInt32) -> Int64 {
+        let kind = Int(self.instances[instance].kind)
+        let policy = self.apps.kinds[kind].bare
+        let apart = self.instances[instance].budget.exemptEarliest(now: self.time, policy: policy)
+        let before = self.instances[instance].freeSetupAt
+        return max(apart.milliseconds, before == .min ? .min : before + policy.minimumInterval.milliseconds)
     }
 
     /// What is to be done if the reload is charged.
