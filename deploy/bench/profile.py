@@ -8,8 +8,10 @@ kernel forbids it, callgrind counts instructions instead (deploy/bench/instructi
 """
 
 import argparse
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,25 @@ def load(options: argparse.Namespace, gateway: Gateway, *more: str) -> list[str]
         options.program, "bench", SCENARIO, "--push-port", str(gateway.push), "--host-port", str(gateway.host), "--ca", gateway.ca,
         "--token", gateway.bearer, "--server-pid", str(gateway.process.pid), "--scale", str(options.hosts / 20_000), *more,
     ]
+
+
+def sampling(pid: int, samples: pathlib.Path) -> subprocess.Popen:
+    """perf, attached and sampling: on a busy machine it takes seconds to begin, and a load would be over.
+
+    Our ends of its pipes stay open: it gives up when one is closed.
+    """
+    (commands, command), (answers, answer) = os.pipe(), os.pipe()
+    perf = subprocess.Popen(
+        ["perf", "record", "-e", "cpu-clock", "-F", "997", "-o", samples, "-p", str(pid), "--delay", "-1",
+         f"--control=fd:{commands},{answer}"],
+        pass_fds=(commands, answer), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )
+    for its in (commands, answer):
+        os.close(its)
+    os.write(command, b"enable\n")
+    if not os.read(answers, 16):
+        raise RuntimeError(f"perf ended with {perf.wait()}")
+    return perf
 
 
 def report(samples: pathlib.Path, sort: str, most: int) -> str:
@@ -59,14 +80,11 @@ def main() -> int:
         try:
             # Registers the hosts and warms up.
             subprocess.run(load(options, gateway, "--stretch", "0.1", "--quiet"), check=True)
-            stretch = str((options.seconds + 1) / 10)
-            client = subprocess.Popen(load(options, gateway, "--no-setup", "--stretch", stretch), stdout=subprocess.PIPE, text=True)
-            subprocess.run(
-                ["perf", "record", "-e", "cpu-clock", "-F", "997", "-o", samples, "-p", str(gateway.process.pid), "--", "sleep",
-                 str(options.seconds)],
-                check=True, capture_output=True,
-            )
-            output, _ = client.communicate()
+            perf = sampling(gateway.process.pid, samples)
+            client = load(options, gateway, "--no-setup", "--stretch", str(options.seconds / 10))
+            output = subprocess.run(client, stdout=subprocess.PIPE, text=True).stdout
+            perf.send_signal(signal.SIGINT)
+            perf.wait()
         finally:
             gateway.stop()
         text = "\n".join([
