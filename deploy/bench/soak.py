@@ -4,7 +4,9 @@
 
 A round is `freshet bench deploy/bench/soak.yaml` against one gateway that lives as long as the soak: pushes, targeted pushes, hosts
 that register anew, signals, event streams that break and come back. After each round something goes wrong on purpose: a client is
-killed amid its requests, the configuration is reloaded, then reloaded with a fault in it, which must be refused. The rounds'
+killed amid its requests, the configuration is reloaded, then reloaded with a fault in it, which must be refused. Beside it a
+kind's timelines come from a provider that answers in one round, fails every second time in the next and always in the third;
+its widgets are pushed to all the while. The rounds'
 first third is warm-up; the last third is judged against the middle one. Exits with 1 and the reasons where it is not flat.
 """
 
@@ -17,9 +19,11 @@ import ssl
 import statistics
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 
+import failing_provider
 from gateway import Gateway, descriptors, resident_kib
 
 SCENARIO = pathlib.Path(__file__).parent / "soak.yaml"
@@ -28,6 +32,8 @@ BYTES_PER_PUSH = 1024
 # What memory may grow beside that: allocators and tables that double.
 MEMORY_SHARE = 0.1
 DESCRIPTORS = 8
+# Widgets whose timelines come from the provider, and how often in a round all of them are pushed to.
+PROVIDED, PUSHES_A_ROUND = 200, 8
 # Tails of single rounds belong to the machine's other users; their medians do not double.
 LATENCY_FACTOR, LATENCY_MILLISECONDS = 2.0, 20.0
 
@@ -48,10 +54,25 @@ def command(options: argparse.Namespace, gateway: Gateway) -> list[str]:
 
 def one_round(options: argparse.Namespace, gateway: Gateway, number: int) -> dict:
     # Always the same hosts, whose registrations go on from round to round.
-    result = subprocess.run(command(options, gateway), capture_output=True, text=True)
+    bench = subprocess.Popen(command(options, gateway), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    is_done = threading.Event()
+    pushing = threading.Thread(target=push_on, args=(gateway, is_done, options.round / PUSHES_A_ROUND))
+    pushing.start()
+    output, errors = bench.communicate()
+    is_done.set()
+    pushing.join()
+    result = subprocess.CompletedProcess(bench.args, bench.returncode, output, errors)
     if result.returncode not in (0, 1) or not result.stdout:
         raise RuntimeError(f"round {number} ended with {result.returncode}: {result.stderr}")
     return json.loads(result.stdout)
+
+
+def push_on(gateway: Gateway, is_done: threading.Event, every: float) -> None:
+    """Makes the gateway ask the provider, until it is told that it is enough; at least once."""
+    while True:
+        failing_provider.push(gateway)
+        if is_done.wait(every):
+            return
 
 
 def fault(options: argparse.Namespace, gateway: Gateway, number: int) -> str:
@@ -113,13 +134,16 @@ def main() -> int:
         options.minutes, options.scale, options.round = 0, 0.05, 1.0
     least = 8 if options.quick else 3
     options.program = str(pathlib.Path(options.program).resolve())
-    gateway = Gateway(options.program, 1)
+    provider = failing_provider.FailingProvider()
+    gateway = Gateway(options.program, 1, settings=provider.settings)
+    failing_provider.register(gateway, options.program, PROVIDED)
     samples: list[dict] = []
     reasons: list[str] = []
     try:
         end = time.monotonic() + 60 * options.minutes
         while time.monotonic() < end or len(samples) < least:
             number = len(samples)
+            provider.round, asked, refused = number, provider.asked, provider.failed
             report = one_round(options, gateway, number)
             now = stats(gateway)
             pushes = next(load for load in report["loads"] if load["name"] == "pushes")
@@ -128,11 +152,13 @@ def main() -> int:
                 "accepted": now["pushes"]["accepted"], "balanced": now["pushes"]["balanced"],
                 "p99": pushes["latencyMicroseconds"]["accepted"]["p99"] / 1000,
                 "failed": sum(load["failed"] for load in report["loads"]), "reloads": report["hosts"]["reloads"],
+                "asked": provider.asked - asked, "refused": provider.failed - refused,
             }
             samples.append(sample)
             what = fault(options, gateway, number)
             print(f"{number + 1:4}: {sample['accepted']:,} pushes in all, {sample['reloads']:,} reloads, p99 {sample['p99']:.1f} ms,"
                   f" resident {sample['resident'] / 1024:,.1f} MiB, descriptors {sample['descriptors']},"
+                  f" provider asked {sample['asked']} times and failed {sample['refused']},"
                   f" failed {sample['failed']}, balanced {sample['balanced']}; then {what}", flush=True)
             if sample["failed"]:
                 reasons.append(f"round {number + 1}: {sample['failed']} operations failed: "
@@ -144,8 +170,12 @@ def main() -> int:
                 break
     finally:
         gateway.stop()
+        provider.stop()
     if options.json:
         options.json.write_text(json.dumps(samples, indent=2))
+    # Not in every round: after failures in a row the gateway leaves it alone for a while.
+    if provider.asked == 0 or provider.failed == 0:
+        reasons.append(f"the provider was asked {provider.asked} times and failed {provider.failed}")
     reasons += judge(samples, not options.quick)
     for reason in reasons:
         print(f"NOT FLAT: {reason}")
