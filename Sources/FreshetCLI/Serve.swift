@@ -81,6 +81,7 @@ struct Serve: AsyncParsableCommand {
         if self.inMemory {
             var limits = JournalLimits()
             limits.appendBytesInFlightMax = configuration.limits.inFlightBytesMax
+            limits.outputBytesPerCommit = configuration.limits.outputCommitBytesMax
             return MemoryJournal(partitions: configuration.partitions, limits: limits) { clock.now() }
         }
         do {
@@ -136,5 +137,6 @@ extension SQLiteJournal.Configuration {
     init(_ configuration: GatewayConfiguration) {
         self.init(directory: configuration.dataDirectory, partitions: configuration.partitions)
         self.limits.appendBytesInFlightMax = configuration.limits.inFlightBytesMax
+        self.limits.outputBytesPerCommit = configuration.limits.outputCommitBytesMax
     }
 }

@@ -21,7 +21,8 @@ extension Gateway {
                 clock: self.clock,
                 logger: logger,
                 tracing: self.tracing,
-                outlets: self.outlets
+                outlets: self.outlets,
+                outputBytesPerCommit: self.configuration.limits.outputCommitBytesMax
             )
         }
         let replayed = try await withThrowingTaskGroup(of: Int.self) { group in

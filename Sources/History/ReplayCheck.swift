@@ -20,6 +20,8 @@ package struct ReplayCheck {
     /// What came out since the last output.
     private var effects: [Effect] = []
     private let snapshots: (any SnapshotHistory)?
+    /// Outputs that the next whole one completes.
+    private var pieces: [OutputEntry] = []
     /// Whether the next output may hold effects of entries from before the replay began.
     private var isMidOutput = false
 
@@ -59,7 +61,13 @@ package struct ReplayCheck {
         self.applied = self.engine.position
         var outputs = OutputWalk(history, partition)
         var compared = LogPosition.start
-        while let output = try outputs.next(through: self.applied) { compared = output.record.through }
+        while let output = try outputs.next(through: self.applied) {
+            if output.record.ahead > 0 {
+                self.pieces.append(output)
+            } else {
+                (compared, self.pieces) = (output.record.through, [])
+            }
+        }
         self.isMidOutput = compared != self.applied
         for id in all where id.position < self.applied { self.check(id) }
         var waiting = all.filter { $0.position > self.applied }[...]
@@ -124,27 +132,47 @@ package struct ReplayCheck {
 
     private mutating func compare(_ entry: OutputEntry) {
         self.outputsCompared += 1
-        let effects = self.effects
-        self.effects = []
         let place = entry.position.rawValue
         if Int(entry.record.engineVersion) > Engine.version {
             let sentence = "decision rules version \(entry.record.engineVersion), this program has \(Engine.version)"
-            return self.note(.version, .outputs, place, sentence)
+            self.note(.version, .outputs, place, sentence)
+            return self.letGo()
         }
         if entry.record.runningHash != self.engine.runningHash {
             let sentence =
                 "replay through entry \(entry.record.through) comes to state \(Base16.text(of: self.engine.runningHash)), "
                 + "the output says \(Base16.text(of: entry.record.runningHash))"
-            return self.note(.state, .outputs, place, sentence)
+            self.note(.state, .outputs, place, sentence)
+            return self.letGo()
         }
-        defer { self.isMidOutput = false }
+        // A piece comes before the entries that its effects are of.
+        if entry.record.ahead > 0 { return self.pieces.append(entry) }
+        defer {
+            self.letGo()
+            self.isMidOutput = false
+        }
         guard !self.isMidOutput else { return }
-        var writer = ByteWriter(reserving: 128 * effects.count)
-        writer.write(each: effects) { $1.encode(into: &$0) }
-        if writer.bytes != entry.record.effects {
-            let sentence = "a replay gives \(effects.count) other effects than it holds"
-            self.note(.effects, .outputs, place, sentence)
+        var first = 0
+        for output in self.pieces + [entry] {
+            var reader = ByteReader(output.record.effects)
+            let count = (try? reader.readCount()) ?? 0
+            let isLast = output.position == entry.position
+            let end = isLast ? self.effects.count : min(first + count, self.effects.count)
+            var writer = ByteWriter(reserving: output.record.effects.count)
+            writer.write(count: end - first)
+            for effect in self.effects[first..<end] { effect.encode(into: &writer) }
+            if writer.bytes != output.record.effects || (!isLast && end != output.record.ahead) {
+                let sentence = "a replay gives \(end - first) other effects than it holds"
+                return self.note(.effects, .outputs, output.position.rawValue, sentence)
+            }
+            first = end
         }
+    }
+
+    /// Forgets what was to be compared.
+    private mutating func letGo() {
+        self.effects = []
+        self.pieces = []
     }
 
     /// Reads a snapshot, and compares it if the replay has come to its place.

@@ -304,7 +304,8 @@ extension LogFile {
         )
         statement.bind(Int64(bitPattern: output.position.rawValue), at: 1)
         statement.bind(Int64(bitPattern: output.record.through.rawValue), at: 2)
-        statement.bind(Int64(bitPattern: output.record.epoch), at: 3)
+        // The column has the name of what it was meant for at first; files keep it, and it was always 0.
+        statement.bind(Int64(bitPattern: output.record.ahead), at: 3)
         statement.bind(Int64(output.record.engineVersion), at: 4)
         statement.bind(Int64(bitPattern: output.record.runningHash), at: 5)
         statement.bind(Int64(output.checksum(in: partition)), at: 6)

@@ -147,7 +147,7 @@ final class LogReader: Sendable {
                 position: OutputPosition(UInt64(bitPattern: row.integer(at: 0))),
                 record: OutputRecord(
                     through: LogPosition(UInt64(bitPattern: row.integer(at: 1))),
-                    epoch: UInt64(bitPattern: row.integer(at: 2)),
+                    ahead: UInt64(bitPattern: row.integer(at: 2)),
                     engineVersion: version,
                     runningHash: UInt64(bitPattern: row.integer(at: 4)),
                     effects: row.bytes(at: 6)

@@ -4,6 +4,9 @@ import Synchronization
 import WidgetModel
 
 /// What waits for the writer: submissions and outputs in the order they came, bounded in bytes.
+///
+/// Submissions are all taken at once. Outputs wait for a later commit where they would make one large: somebody waits for
+/// the answer to a submission, and an output is only waited for by what comes behind it.
 final class WorkQueue: Sendable {
     enum Work: Sendable {
         case append(Submission, @Sendable (Result<[AppendReceipt], JournalError>) -> Void)
@@ -20,6 +23,8 @@ final class WorkQueue: Sendable {
         /// Including what the writer has taken and not yet finished.
         var appendBytes = 0
         var outputBytes = 0
+        /// Of the outputs in `waiting`.
+        var waitingOutputBytes = 0
         var isClosed = false
         var isWriterAsleep = false
         /// The writer waits for more although there is work.
@@ -62,6 +67,7 @@ final class WorkQueue: Sendable {
                     return (refusal, false)
                 }
                 state.outputBytes += output.effects.count
+                state.waitingOutputBytes += output.effects.count
             }
             state.waiting.append(work)
             return (nil, Self.takeSleep(&state))
@@ -70,7 +76,7 @@ final class WorkQueue: Sendable {
         return refusal
     }
 
-    /// Everything that waits, for the writer; sleeps until there is something. Nil once closed and empty.
+    /// What waits and goes into one commit, for the writer; sleeps until there is something. Nil once closed and empty.
     ///
     /// - Parameter earliest: What comes until then is taken along, nil to take what there is. A closed queue does not wait.
     func next(notBefore earliest: DispatchTime? = nil) -> [Work]? {
@@ -83,8 +89,7 @@ final class WorkQueue: Sendable {
                     state.isGathering = true
                     return ([], false, true)
                 }
-                let work = state.waiting
-                state.waiting = []
+                let work = self.takeGroup(&state)
                 state.isGathering = false
                 state.isWriterAsleep = work.isEmpty && !state.isClosed
                 return (work, work.isEmpty && state.isClosed, false)
@@ -98,6 +103,34 @@ final class WorkQueue: Sendable {
             if isOver { return nil }
             self.wake.wait()
         }
+    }
+
+    /// All submissions that wait, and as many of the outputs as one commit may hold; a first one in any case.
+    private func takeGroup(_ state: inout State) -> [Work] {
+        guard state.waitingOutputBytes > self.limits.outputBytesPerCommit else {
+            state.waitingOutputBytes = 0
+            let group = state.waiting
+            state.waiting = []
+            return group
+        }
+        var group: [Work] = []
+        var kept: [Work] = []
+        var bytes = 0
+        for work in state.waiting {
+            if case .output(_, _, let output, _) = work {
+                let size = output.effects.count
+                // Behind one that is kept all are kept, so that those of a partition stay in order.
+                guard kept.isEmpty, bytes == 0 || bytes + size <= self.limits.outputBytesPerCommit else {
+                    kept.append(work)
+                    continue
+                }
+                bytes += size
+            }
+            group.append(work)
+        }
+        state.waitingOutputBytes -= bytes
+        state.waiting = kept
+        return group
     }
 
     /// Gives the room of finished work back. The writer calls it before the callbacks, so that a caller that waited for

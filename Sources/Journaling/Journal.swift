@@ -5,8 +5,8 @@ package import WidgetModel
 /// Entries say what was accepted; outputs say what an owner made of them and up to which entry. Positions of a
 /// partition start at 1 and have no gaps. An entry's time is `max(previous entry's time, clock)`, stored with it.
 ///
-/// All methods may be called from any thread. Callbacks come on the journal's own thread, one after the other, in the
-/// order of the calls they answer, so they must be short and must not wait. One exception: what is refused at once (a
+/// All methods may be called from any thread. Callbacks come on the journal's own thread, one after the other, of
+/// appends in the order of their calls, and of a partition's outputs in the order of theirs, so they must be short and must not wait. One exception: what is refused at once (a
 /// closed journal, a full queue, an impossible argument) is called back on the calling thread before the call returns.
 package protocol Journal: Sendable {
     /// What the log was created with.

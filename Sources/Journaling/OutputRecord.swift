@@ -13,12 +13,16 @@ package struct OutputPosition: Hashable, Comparable, Sendable, CustomStringConve
     package var next: OutputPosition { OutputPosition(self.rawValue + 1) }
 }
 
-/// What an owner made of a partition's entries, committed as a whole.
+/// What an owner made of a partition's entries, or a piece of it.
+///
+/// What is too large for one commit is written in pieces, one output each. All but the last leave ``through`` where it was,
+/// so that only the last says that the entries are done; a replay knows from ``ahead`` where the pieces ended.
 package struct OutputRecord: Hashable, Sendable {
     /// The newest entry that the effects come from; the partition's commit offset.
     package let through: LogPosition
-    /// Which ownership of the partition wrote it.
-    package let epoch: UInt64
+    /// How many effects of the entries behind ``through`` the output log holds, those of this output last: nothing but 0
+    /// unless it is a piece that others follow. 0 in logs from before there were pieces.
+    package let ahead: UInt64
     /// The version of the engine that decided.
     package let engineVersion: UInt32
     /// The engine's hash over all records and effects up to `through`, to be compared at replay.
@@ -26,9 +30,10 @@ package struct OutputRecord: Hashable, Sendable {
     /// The effects, in the engine's own encoding.
     package let effects: [UInt8]
 
-    package init(through: LogPosition, epoch: UInt64, engineVersion: UInt32, runningHash: UInt64, effects: [UInt8]) {
+    package init(through: LogPosition, ahead: UInt64 = 0, engineVersion: UInt32, runningHash: UInt64, effects: [UInt8])
+    {
         self.through = through
-        self.epoch = epoch
+        self.ahead = ahead
         self.engineVersion = engineVersion
         self.runningHash = runningHash
         self.effects = effects
@@ -51,7 +56,7 @@ package struct OutputEntry: Hashable, Sendable {
         checksum.combine(UInt64(partition.rawValue))
         checksum.combine(self.position.rawValue)
         checksum.combine(self.record.through.rawValue)
-        checksum.combine(self.record.epoch)
+        checksum.combine(self.record.ahead)
         checksum.combine(UInt64(self.record.engineVersion))
         checksum.combine(self.record.runningHash)
         checksum.combine(self.record.effects.span)

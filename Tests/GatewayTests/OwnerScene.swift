@@ -33,6 +33,7 @@ final class OwnerScene: Sendable {
         _ time: FakeTime,
         snapshots: MemorySnapshots? = nil,
         submissionBytesMax: Int = JournalLimits().batchBytesMax,
+        outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit,
         clock: LogClock? = nil,
         tracing: GatewayTracing? = nil
     ) {
@@ -76,7 +77,8 @@ final class OwnerScene: Sendable {
                 clock: clock,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 tracing: tracing,
-                outlets: outlets
+                outlets: outlets,
+                outputBytesPerCommit: outputBytesPerCommit
             )
         }
         self.journal = journal
@@ -105,6 +107,7 @@ final class OwnerScene: Sendable {
             time,
             snapshots: snapshots,
             submissionBytesMax: submissionBytesMax,
+            outputBytesPerCommit: limits.outputBytesPerCommit,
             clock: clock,
             tracing: tracing
         )
@@ -124,8 +127,17 @@ final class OwnerScene: Sendable {
     }
 
     /// The same log in a new process. Reads what is committed at this moment.
-    func restarted(tracing: GatewayTracing? = nil) -> OwnerScene {
-        OwnerScene(self.journal.reopened(), self.time, snapshots: self.snapshots, tracing: tracing)
+    func restarted(
+        outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit,
+        tracing: GatewayTracing? = nil
+    ) -> OwnerScene {
+        OwnerScene(
+            self.journal.reopened(),
+            self.time,
+            snapshots: self.snapshots,
+            outputBytesPerCommit: outputBytesPerCommit,
+            tracing: tracing
+        )
     }
 
     /// Every reload that was handed on so far.

@@ -84,7 +84,7 @@ import WidgetModel
         scene.journal.commitOutput(
             Self.partition,
             expected: nil,
-            OutputRecord(through: LogPosition(1), epoch: 1, engineVersion: 1, runningHash: 0, effects: [])
+            OutputRecord(through: LogPosition(1), ahead: 1, engineVersion: 1, runningHash: 0, effects: [])
         ) { _ in }
         try await scene.register("a")
         #expect(await Self.next(scene.failures)?.hasPrefix("0: journal fenced") == true)
@@ -169,7 +169,7 @@ import WidgetModel
         again.journal.commitOutput(
             Self.partition,
             expected: nil,
-            OutputRecord(through: LogPosition(1), epoch: 0, engineVersion: 1, runningHash: 12, effects: [])
+            OutputRecord(through: LogPosition(1), engineVersion: 1, runningHash: 12, effects: [])
         ) { _ in }
         await #expect(throws: OwnerFault.engineDisagrees(partition: Self.partition, position: LogPosition(1))) {
             try await again.start()

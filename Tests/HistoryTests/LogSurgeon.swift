@@ -48,7 +48,7 @@ struct LogSurgeon {
         let record = output.record
         try self.sql(
             """
-            UPDATE outputs_\(partition) SET through = \(record.through), engine_version = \(record.engineVersion),
+            UPDATE outputs_\(partition) SET through = \(record.through), epoch = \(record.ahead), engine_version = \(record.engineVersion),
             running_hash = \(Int64(bitPattern: record.runningHash)), checksum = \(checksum),
             effects = x'\(Self.hex(record.effects))' WHERE position = \(output.position)
             """,

@@ -88,7 +88,7 @@ extension OutputEntry {
             position: self.position,
             record: OutputRecord(
                 through: through.map { LogPosition($0) } ?? self.record.through,
-                epoch: self.record.epoch,
+                ahead: self.record.ahead,
                 engineVersion: version ?? self.record.engineVersion,
                 runningHash: hash ?? self.record.runningHash,
                 effects: effects ?? self.record.effects

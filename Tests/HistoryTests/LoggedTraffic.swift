@@ -23,8 +23,12 @@ final class LoggedTraffic {
     private var outputs: [OutputPosition?]
     private(set) var reloads: [ReloadEffect] = []
     private let clock: Mutex<Instant>.Shared
+    /// How many effects an output has at most; more are written in pieces.
+    private let effectsPerOutput: Int
+    /// Where each partition's last output that was no piece came to.
+    private var whole: [(through: LogPosition, hash: UInt64)]
 
-    init(fileBytesMax: Int = 40 * 1024, budget: BudgetPolicy = .widgetkit) throws {
+    init(fileBytesMax: Int = 40 * 1024, budget: BudgetPolicy = .widgetkit, effectsPerOutput: Int = .max) throws {
         let parent = FileManager.default.temporaryDirectory
         self.directory = parent.appendingPathComponent("freshet-history-\(UUID().uuidString)").path
         let clock = Mutex<Instant>.Shared(Self.start)
@@ -37,6 +41,8 @@ final class LoggedTraffic {
             Engine(partition: PartitionID(UInt16($0)), partitions: Self.partitions)
         }
         self.outputs = Array(repeating: nil, count: Self.partitions)
+        self.whole = Array(repeating: (.start, 0), count: Self.partitions)
+        self.effectsPerOutput = effectsPerOutput
         for partition in 0..<Self.partitions { try self.append([.settings(Self.settings(budget))], to: partition) }
     }
 
@@ -79,7 +85,9 @@ final class LoggedTraffic {
     }
 
     /// Appends one entry, applies it and commits what comes out.
-    func append(_ records: [Record], to partition: Int) throws {
+    ///
+    /// - Parameter effectsMax: No more outputs are written once they hold so many.
+    func append(_ records: [Record], to partition: Int, effectsMax: Int = .max) throws {
         var packed = PackedRecords()
         for record in records { packed.append(record.bytes) }
         let id = PartitionID(UInt16(partition))
@@ -99,19 +107,52 @@ final class LoggedTraffic {
         }
         for case .reload(let reload) in output.effects { self.reloads.append(reload) }
         guard !output.effects.isEmpty else { return }
-        var writer = ByteWriter()
-        writer.write(each: output.effects) { $1.encode(into: &$0) }
-        let record = OutputRecord(
-            through: receipt.position,
-            epoch: 0,
-            engineVersion: UInt32(Engine.version),
-            runningHash: self.engines[partition].runningHash,
-            effects: writer.bytes
-        )
-        let expected = self.outputs[partition]
-        self.outputs[partition] = try self.wait { done in
-            self.journal.commitOutput(id, expected: expected, record, whenDurable: done)
+        let end = (through: receipt.position, hash: self.engines[partition].runningHash)
+        var written = 0
+        while written < output.effects.count, written < effectsMax {
+            let piece = output.effects[written...].prefix(self.effectsPerOutput)
+            written += piece.count
+            let isLast = written == output.effects.count
+            let reached = isLast ? end : self.whole[partition]
+            var writer = ByteWriter()
+            writer.write(each: Array(piece)) { $1.encode(into: &$0) }
+            let record = OutputRecord(
+                through: reached.through,
+                ahead: isLast ? 0 : UInt64(written),
+                engineVersion: UInt32(Engine.version),
+                runningHash: reached.hash,
+                effects: writer.bytes
+            )
+            let expected = self.outputs[partition]
+            self.outputs[partition] = try self.wait { done in
+                self.journal.commitOutput(id, expected: expected, record, whenDurable: done)
+            }
+            if isLast { self.whole[partition] = end }
         }
+    }
+
+    /// A push to all hosts, which comes to many effects.
+    ///
+    /// - Parameter effectsMax: It ends after so many of them, as a gateway that dies does.
+    func pushToAll(_ count: Int, effectsMax: Int = .max) throws {
+        self.pass(.hours(1))
+        // Whoever has a reload on its way waits with the next one.
+        while !self.reloads.isEmpty {
+            let reloads = self.reloads
+            self.reloads = []
+            for reload in reloads {
+                let report = DeliveryReport(reload: reload.id, result: .acknowledged)
+                try self.append([.delivery(report)], to: Self.partition(of: reload.host))
+            }
+        }
+        let push = PushRecord(
+            id: PushID(high: 2, low: UInt64(count)),
+            team: Self.team,
+            contentHash: UInt64(count),
+            priority: .high,
+            target: .app(Self.app)
+        )
+        for partition in 0..<Self.partitions { try self.append([.push(push)], to: partition, effectsMax: effectsMax) }
     }
 
     private func wait<Value: Sendable>(

@@ -104,7 +104,6 @@ final class Harness {
         let release = DispatchSemaphore(value: 0)
         let fenced = OutputRecord(
             through: .start,
-            epoch: 0,
             engineVersion: 0,
             runningHash: 0,
             effects: []
@@ -201,7 +200,7 @@ func record(bytes: Int) -> PackedRecords {
 func output(through: UInt64, effects: [UInt8] = [1, 2, 3]) -> OutputRecord {
     OutputRecord(
         through: LogPosition(through),
-        epoch: 7,
+        ahead: 7,
         engineVersion: 1,
         runningHash: .max - through,
         effects: effects

@@ -198,6 +198,39 @@ import WidgetModel
         #expect(inbox.wait(for: 1) == ["a 1", "b 1", "hint 1", "hint 2"])
     }
 
+    @Test(arguments: [-1, 0, 1])
+    func `outputs wait for a later commit where they make one too large, and what is appended does not`(
+        excess: Int
+    ) throws {
+        let harness = try Harness(.sqlite, limits: JournalLimits(outputBytesPerCommit: 1_000))
+        let inbox = Inbox<String>()
+        harness.whileHeld {
+            for (partition, size) in [(0, 600), (1, 400 + excess), (0, 1)] {
+                let effects = Array(repeating: UInt8(7), count: size)
+                let id = PartitionID(UInt16(partition))
+                let before = partition == 0 && size == 1 ? OutputPosition.first : nil
+                harness.journal.commitOutput(id, expected: before, output(through: 0, effects: effects)) {
+                    inbox.add("\(partition) \(size): \($0.code.map { "\($0)" } ?? "written")")
+                }
+            }
+            harness.journal.append(Submission(partition: PartitionID(0), records: records("a"))) { _ in
+                inbox.add("appended")
+            }
+        }
+        let first = "0 600: written"
+        let others = ["1 \(400 + excess): written", "0 1: written"]
+        // Behind the one that waits all wait, so that none overtakes another of its partition.
+        let expected = excess > 0 ? [first, "appended"] + others : [first, others[0], "appended", others[1]]
+        let below = [first, others[0], others[1], "appended"]
+        #expect(inbox.wait(for: 4) == (excess < 0 ? below : expected))
+    }
+
+    @Test func `an output that is larger than a commit's worth goes alone`() throws {
+        let harness = try Harness(.sqlite, limits: JournalLimits(outputBytesPerCommit: 1_000))
+        let effects = Array(repeating: UInt8(7), count: 5_000)
+        #expect(harness.journal.commit(output(through: 0, effects: effects), expected: nil) == .success(.first))
+    }
+
     @Test(arguments: Store.allCases)
     func `outputs follow each other, and only behind the newest`(store: Store) throws {
         let harness = try Harness(store)

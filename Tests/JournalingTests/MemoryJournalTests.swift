@@ -53,7 +53,7 @@ import WidgetModel
     }
 
     @Test func `an output of unknown outcome can be found by looking`() throws {
-        let output = OutputRecord(through: .start, epoch: 1, engineVersion: 1, runningHash: 2, effects: [3])
+        let output = OutputRecord(through: .start, ahead: 1, engineVersion: 1, runningHash: 2, effects: [3])
         self.journal.failNextOutput(with: JournalError(.unknownOutcome, "lost"), isStored: true)
         let notes = Notes()
         let note: @Sendable (Result<OutputPosition, JournalError>) -> Void = { result in

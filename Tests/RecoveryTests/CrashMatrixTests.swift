@@ -28,6 +28,9 @@ import WidgetModel
         Point("pwrite", 40, "torn", ".sqlite"),
         // The effects that are committed and not sent yet.
         Point("send", 60, "before"), Point("send", 200, "before"),
+        // Between two pieces of what a push to all comes to.
+        Point("piece", 6, "before"), Point("piece", 6, "after"), Point("piece", 60, "before"),
+        Point("piece", 60, "after"),
         // The snapshot: its bytes, its sync, its name.
         Point("pwrite", 3, "torn", ".snapshot.new"), Point("fsync", 3, "before", ".snapshot.new"),
         Point("fsync", 3, "after", ".snapshot.new"), Point("rename", 4, "before", ".snapshot"),

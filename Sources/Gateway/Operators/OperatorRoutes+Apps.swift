@@ -134,6 +134,7 @@ extension OperatorRoutes {
                             ("announced", .unsigned(progress.announced.rawValue)),
                             ("lag", .unsigned(progress.lag)),
                             ("uncommittedEffects", .count(progress.uncommittedEffects)),
+                            ("outputPieces", .count(progress.outputPieces)),
                             ("failed", .bool(progress.hasFailed)),
                             ("time", .instant(stats.time)),
                             ("hosts", .count(stats.hosts)),

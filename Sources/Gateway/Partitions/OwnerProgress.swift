@@ -6,6 +6,8 @@ package struct OwnerProgress: Hashable, Sendable {
     package let applied: LogPosition
     package let announced: LogPosition
     package let uncommittedEffects: Int
+    /// Outputs since the start that others had to complete, since they were too large for one commit.
+    package let outputPieces: Int
     /// Bytes of the entries that were applied since the start.
     package let appliedBytes: Int
     package let hasFailed: Bool

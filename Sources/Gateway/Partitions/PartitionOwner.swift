@@ -11,30 +11,6 @@ package import WidgetModel
 /// for are expected before the entry is announced (the journal calls back with receipts before it hints at new
 /// entries, and both hop to the same loop in that order), so none can be missed.
 package final class PartitionOwner: Sendable {
-    /// What the owner hands on. Called on the owner's loop.
-    package struct Outlets: Sendable {
-        /// Reloads whose output record is durable.
-        package let effects: @Sendable ([Effect]) -> Void
-        /// Tokens that were bound or removed, as soon as they are applied.
-        package let directory: @Sendable (PartitionID, [DirectoryChange]) -> Void
-        /// Entries were applied: whoever follows something may look again.
-        package let applied: @Sendable () -> Void
-        /// The partition cannot go on: another owner fenced it, or its log is damaged.
-        package let failed: @Sendable (PartitionID, any Error) -> Void
-
-        package init(
-            effects: @escaping @Sendable ([Effect]) -> Void,
-            directory: @escaping @Sendable (PartitionID, [DirectoryChange]) -> Void,
-            applied: @escaping @Sendable () -> Void = {},
-            failed: @escaping @Sendable (PartitionID, any Error) -> Void
-        ) {
-            self.effects = effects
-            self.directory = directory
-            self.applied = applied
-            self.failed = failed
-        }
-    }
-
     /// How many entries are applied before other work of the loop gets its turn.
     private static let entriesPerTurn = 64
     /// The shortest time between two ticks: timers are due to the second, so four looks a second are plenty.
@@ -49,6 +25,7 @@ package final class PartitionOwner: Sendable {
     private let clock: LogClock
     private let logger: Logger
     private let outlets: Outlets
+    private let outputBytesPerCommit: Int
     /// Whether reloads of traced pushes are told of.
     private let isTraced: Bool
     private let state: NIOLoopBoundBox<State>
@@ -67,7 +44,12 @@ package final class PartitionOwner: Sendable {
         var checkpoints: [EventLoopPromise<OwnerCheckpoint>] = []
         /// Bytes of the entries that were applied since the start.
         var appliedBytes = 0
-        var isCommitting = false
+        /// What is being written to the output log.
+        var committing: OutputPieces?
+        /// How many effects of entries behind the committed ones the output log held at the start.
+        var ahead = 0
+        /// Outputs since the start that others had to complete, since they were too large for one commit.
+        var outputPieces = 0
         var isDraining = false
         var hasFailed = false
         /// Effects that no output record holds yet.
@@ -93,6 +75,7 @@ package final class PartitionOwner: Sendable {
     ///   - clock: Says when a tick is due.
     ///   - logger: Where to write.
     ///   - outlets: What is handed on.
+    ///   - outputBytesPerCommit: A larger output is cut into pieces; see ``JournalLimits/outputBytesPerCommit``.
     package init(
         engine: Engine,
         partition: PartitionID,
@@ -102,7 +85,8 @@ package final class PartitionOwner: Sendable {
         clock: LogClock,
         logger: Logger,
         tracing: GatewayTracing? = nil,
-        outlets: Outlets
+        outlets: Outlets,
+        outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit
     ) {
         self.partition = partition
         self.isTraced = tracing != nil
@@ -112,6 +96,7 @@ package final class PartitionOwner: Sendable {
         self.clock = clock
         self.logger = logger
         self.outlets = outlets
+        self.outputBytesPerCommit = outputBytesPerCommit
         var state = State(engine: engine)
         state.traces = tracing.map { PartitionTraces($0, partition) }
         self.state = NIOLoopBoundBox.makeBoxSendingValue(state, eventLoop: loop)
@@ -200,7 +185,20 @@ extension PartitionOwner {
                 through: through
             )
         }
+        if let last { try self.dropPieces(last) }
         return count
+    }
+
+    /// Leaves out what the pieces of an unfinished output hold already: a replay gives the same effects in the same order.
+    private func dropPieces(_ last: OutputEntry) throws {
+        guard last.record.ahead > 0 else { return }
+        let effects = self.state.value.uncommitted
+        var reader = ByteReader(last.record.effects)
+        guard let ahead = Int(exactly: last.record.ahead), let count = try? reader.readCount(), count <= ahead,
+            ahead < effects.count, OutputPieces.pack(effects[(ahead - count)..<ahead]) == last.record.effects
+        else { throw OwnerFault.engineDisagrees(partition: self.partition, position: last.record.through.next) }
+        self.state.value.uncommitted = Array(effects[ahead...])
+        self.state.value.ahead = ahead
     }
 
     /// Whether the engine came to what the newest output says, and that as a checkpoint.
@@ -292,7 +290,7 @@ extension PartitionOwner {
 
     /// Writes the effects that came out since the last output record, one record at a time.
     private func commit() {
-        guard !self.state.value.isCommitting, !self.state.value.hasFailed else { return }
+        guard self.state.value.committing == nil, !self.state.value.hasFailed else { return }
         if self.state.value.uncommitted.isEmpty {
             guard !self.state.value.checkpoints.isEmpty else { return }
             if let committed = self.state.value.committed, committed.through == self.state.value.applied {
@@ -301,15 +299,22 @@ extension PartitionOwner {
         }
         let effects = self.state.value.uncommitted
         self.state.value.uncommitted = []
-        self.state.value.isCommitting = true
-        let record = OutputRecord(
-            through: self.state.value.applied,
-            epoch: 0,
-            engineVersion: UInt32(Engine.version),
-            runningHash: self.state.value.engine.runningHash,
-            effects: Self.pack(effects)
+        self.state.value.committing = OutputPieces(
+            effects,
+            ahead: self.state.value.ahead,
+            from: self.state.value.committed ?? OwnerCheckpoint(through: .start, runningHash: 0),
+            to: OwnerCheckpoint(
+                through: self.state.value.applied,
+                runningHash: self.state.value.engine.runningHash
+            ),
+            bytesMax: self.outputBytesPerCommit
         )
-        self.write(record, effects)
+        self.writeNext()
+    }
+
+    private func writeNext() {
+        guard let piece = self.state.value.committing?.take() else { return }
+        self.write(piece)
     }
 
     private func tellCheckpoint(_ checkpoint: OwnerCheckpoint) {
@@ -318,24 +323,17 @@ extension PartitionOwner {
         for promise in waiting { promise.succeed(checkpoint) }
     }
 
-    /// The effects as an output record holds them: a count, then each.
-    private static func pack(_ effects: [Effect]) -> [UInt8] {
-        var writer = ByteWriter(reserving: 128 * effects.count)
-        writer.write(each: effects) { $1.encode(into: &$0) }
-        return writer.bytes
-    }
-
-    private func write(_ record: OutputRecord, _ effects: [Effect]) {
-        self.journal.commitOutput(self.partition, expected: self.state.value.lastOutput, record) { result in
+    private func write(_ piece: OutputPieces.Piece) {
+        self.journal.commitOutput(self.partition, expected: self.state.value.lastOutput, piece.record) { result in
             self.loop.execute {
                 switch result {
                 case .success(let position):
-                    self.committed(record, at: position, effects)
+                    self.committed(piece, at: position)
                 case .failure(let error) where error.isRetriable:
                     // The effects stay undelivered until they are durable; the log keeps their cause.
-                    self.loop.scheduleTask(in: Self.commitRetryDelay) { self.write(record, effects) }
+                    self.loop.scheduleTask(in: Self.commitRetryDelay) { self.write(piece) }
                 case .failure(let error) where error.code == .unknownOutcome:
-                    self.settle(record, effects, error)
+                    self.settle(piece, error)
                 case .failure(let error):
                     self.fail(error)
                 }
@@ -343,18 +341,23 @@ extension PartitionOwner {
         }
     }
 
-    private func committed(_ record: OutputRecord, at position: OutputPosition, _ effects: [Effect]) {
+    private func committed(_ piece: OutputPieces.Piece, at position: OutputPosition) {
         self.state.value.lastOutput = position
-        self.state.value.isCommitting = false
-        let checkpoint = OwnerCheckpoint(through: record.through, runningHash: record.runningHash)
-        self.state.value.committed = checkpoint
-        self.tellCheckpoint(checkpoint)
-        if !effects.isEmpty {
-            let spans = self.isTraced ? self.beginReloads(effects) : []
-            self.outlets.effects(effects)
+        if piece.isLast {
+            self.state.value.committing = nil
+            self.state.value.ahead = 0
+            let checkpoint = OwnerCheckpoint(through: piece.record.through, runningHash: piece.record.runningHash)
+            self.state.value.committed = checkpoint
+            self.tellCheckpoint(checkpoint)
+        } else {
+            self.state.value.outputPieces += 1
+        }
+        if !piece.effects.isEmpty {
+            let spans = self.isTraced ? self.beginReloads(piece.effects) : []
+            self.outlets.effects(piece.effects)
             for span in spans { span.end() }
         }
-        self.commit()
+        if piece.isLast { self.commit() } else { self.writeNext() }
     }
 
     private func beginReloads(_ effects: [Effect]) -> [TracedSpan] {
@@ -365,15 +368,15 @@ extension PartitionOwner {
     ///
     /// If the newest output is the one that was tried, it was written. If it is not, it may still come to light at a
     /// restart, and whatever is written meanwhile could contradict it: the partition stops, and the replay settles it.
-    private func settle(_ record: OutputRecord, _ effects: [Effect], _ unknown: JournalError) {
-        let tried = OutputEntry(position: self.state.value.lastOutput?.next ?? .first, record: record)
+    private func settle(_ piece: OutputPieces.Piece, _ unknown: JournalError) {
+        let tried = OutputEntry(position: self.state.value.lastOutput?.next ?? .first, record: piece.record)
         do throws(JournalError) {
             guard try self.journal.lastOutput(self.partition) == tried else { return self.fail(unknown) }
         } catch {
             return self.fail(error)
         }
         self.logger.warning("partition \(self.partition): output \(tried.position) was written after all: \(unknown)")
-        self.committed(record, at: tried.position, effects)
+        self.committed(piece, at: tried.position)
     }
 
     private func fail(_ error: any Error) {
@@ -477,7 +480,9 @@ extension PartitionOwner {
                 partition: self.partition,
                 applied: self.state.value.applied,
                 announced: max(self.state.value.announced, self.state.value.applied),
-                uncommittedEffects: self.state.value.uncommitted.count,
+                uncommittedEffects: self.state.value.uncommitted.count
+                    + (self.state.value.committing?.remaining ?? 0),
+                outputPieces: self.state.value.outputPieces,
                 appliedBytes: self.state.value.appliedBytes,
                 hasFailed: self.state.value.hasFailed
             )

@@ -99,7 +99,7 @@ struct RowWalk {
         }
         let record = OutputRecord(
             through: LogPosition(UInt64(bitPattern: query.integer(at: 1))),
-            epoch: UInt64(bitPattern: query.integer(at: 2)),
+            ahead: UInt64(bitPattern: query.integer(at: 2)),
             engineVersion: version,
             runningHash: UInt64(bitPattern: query.integer(at: 4)),
             effects: query.bytes(at: 6)
@@ -113,7 +113,9 @@ struct RowWalk {
             return self.note(code, partition, .outputs, position, sentence)
         }
         let through = query.integer(at: 1)
-        if through <= self.lastThrough {
+        // A piece stays where the output ahead of it came to.
+        let isPiece = record.ahead > 0 && (through == self.lastThrough || self.lastThrough == .min)
+        if through <= self.lastThrough, !isPiece {
             let sentence = "it goes through entry \(through), the output ahead of it through \(self.lastThrough)"
             self.note(.output, partition, .outputs, position, sentence)
         }

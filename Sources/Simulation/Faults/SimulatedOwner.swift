@@ -64,7 +64,6 @@ struct SimulatedOwner: Sendable {
         writer.write(each: self.uncommitted) { $1.encode(into: &$0) }
         return OutputRecord(
             through: self.applied,
-            epoch: 0,
             engineVersion: UInt32(Engine.version),
             runningHash: self.engine.runningHash,
             effects: writer.bytes

@@ -32,6 +32,8 @@ enum OwnerCrasher {
     private static let pushesInFlightMax = 32
     /// A file of the log holds some dozens of pushes, so that it begins new ones and lets old ones go all the time.
     private static let fileBytesMax = 24_000
+    /// What a push to all comes to is some pieces, so that it dies between two of them as well.
+    private static let outputBytesPerCommit = 600
 
     static func main() async throws {
         let arguments = CommandLine.arguments
@@ -54,17 +56,19 @@ enum OwnerCrasher {
             directory: { _, _ in },
             failed: { partition, error in Self.say("failed \(partition) \(error)") }
         )
+        let owned = PieceFaults(journal) { Self.say("fault") }
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let owners = (0..<Self.partitions).map { number in
             PartitionOwner(
                 engine: Engine(partition: PartitionID(UInt16(number)), partitions: Self.partitions),
                 partition: PartitionID(UInt16(number)),
                 loop: loops.next(),
-                journal: journal,
+                journal: owned,
                 snapshots: journal,
                 clock: clock,
                 logger: Logger(label: "crasher") { _ in SwiftLogNoOpLogHandler() },
-                outlets: outlets
+                outlets: outlets,
+                outputBytesPerCommit: Self.outputBytesPerCommit
             )
         }
         for owner in owners { _ = try await owner.start { _, _ in } }

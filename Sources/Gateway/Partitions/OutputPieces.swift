@@ -1,0 +1,88 @@
+import Engine
+import Journaling
+import WidgetModel
+
+/// The effects of some entries on their way to the output log, cut so that no commit is large.
+///
+/// A push to a million widgets makes a hundred megabytes of effects. As one output they would be one commit, and whatever
+/// is pushed meanwhile would wait for it. A piece holds at most so many bytes, or one effect; the last one alone says that
+/// the entries are done. Whoever replays the log makes the same effects again in the same order, so the number of those
+/// that are in pieces already (``OutputRecord/ahead``) is all that has to be known to go on.
+struct OutputPieces: Sendable {
+    /// One commit's worth.
+    struct Piece: Sendable {
+        let record: OutputRecord
+        let effects: [Effect]
+
+        /// Whether the entries are done with it.
+        var isLast: Bool { self.record.ahead == 0 }
+    }
+
+    private let effects: [Effect]
+    private var next = 0
+    /// Effects of these entries that the output log held before the first of `effects`.
+    private let ahead: Int
+    private let before: OwnerCheckpoint
+    private let end: OwnerCheckpoint
+    private let bytesMax: Int
+
+    /// - Parameters:
+    ///   - effects: What is not in the output log yet.
+    ///   - ahead: How many effects of the same entries are, from before a restart.
+    ///   - before: The last output that was whole.
+    ///   - end: What the effects come to.
+    ///   - bytesMax: The most bytes of a piece that holds more than one effect.
+    init(_ effects: [Effect], ahead: Int, from before: OwnerCheckpoint, to end: OwnerCheckpoint, bytesMax: Int) {
+        self.effects = effects
+        self.ahead = ahead
+        self.before = before
+        self.end = end
+        self.bytesMax = bytesMax
+    }
+
+    /// How many effects are in no piece yet.
+    var remaining: Int { self.effects.count - self.next }
+
+    /// Cuts the next piece off; the last one has what remains. O(its bytes).
+    mutating func take() -> Piece {
+        let first = self.next
+        var writer = ByteWriter(reserving: min(128 * self.remaining, self.bytesMax))
+        while self.next < self.effects.count {
+            let size = writer.bytes.count
+            self.effects[self.next].encode(into: &writer)
+            if writer.bytes.count > self.bytesMax, self.next > first {
+                writer.bytes.removeLast(writer.bytes.count - size)
+                break
+            }
+            self.next += 1
+        }
+        let isLast = self.remaining == 0
+        let taken = first == 0 && isLast ? self.effects : Array(self.effects[first..<self.next])
+        let reached = isLast ? self.end : self.before
+        return Piece(
+            record: OutputRecord(
+                through: reached.through,
+                ahead: isLast ? 0 : UInt64(self.ahead + self.next),
+                engineVersion: UInt32(Engine.version),
+                runningHash: reached.runningHash,
+                effects: Self.counted(taken.count, writer.bytes)
+            ),
+            effects: taken
+        )
+    }
+
+    /// Effects as an output record holds them: a count, then each.
+    static func pack(_ effects: ArraySlice<Effect>) -> [UInt8] {
+        var writer = ByteWriter(reserving: 128 * effects.count)
+        for effect in effects { effect.encode(into: &writer) }
+        return Self.counted(effects.count, writer.bytes)
+    }
+
+    private static func counted(_ count: Int, _ encoded: [UInt8]) -> [UInt8] {
+        // A count of so many takes no more than nine bytes.
+        var writer = ByteWriter(reserving: encoded.count + 9)
+        writer.write(count: count)
+        writer.bytes.append(contentsOf: encoded)
+        return writer.bytes
+    }
+}

@@ -1,0 +1,28 @@
+package import Engine
+package import WidgetModel
+
+extension PartitionOwner {
+    /// What the owner hands on. Called on the owner's loop.
+    package struct Outlets: Sendable {
+        /// Reloads whose output record is durable.
+        package let effects: @Sendable ([Effect]) -> Void
+        /// Tokens that were bound or removed, as soon as they are applied.
+        package let directory: @Sendable (PartitionID, [DirectoryChange]) -> Void
+        /// Entries were applied: whoever follows something may look again.
+        package let applied: @Sendable () -> Void
+        /// The partition cannot go on: another owner fenced it, or its log is damaged.
+        package let failed: @Sendable (PartitionID, any Error) -> Void
+
+        package init(
+            effects: @escaping @Sendable ([Effect]) -> Void,
+            directory: @escaping @Sendable (PartitionID, [DirectoryChange]) -> Void,
+            applied: @escaping @Sendable () -> Void = {},
+            failed: @escaping @Sendable (PartitionID, any Error) -> Void
+        ) {
+            self.effects = effects
+            self.directory = directory
+            self.applied = applied
+            self.failed = failed
+        }
+    }
+}
