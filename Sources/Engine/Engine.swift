@@ -48,7 +48,7 @@ package struct Engine: Sendable {
     var repeats: RepeatWindow
     var accounts = SenderAccounts()
     var log: DecisionLog
-    var tokens = TokenTable()
+    var tokens: TokenTable
     var channels = ChannelTable()
     var calendar = TimerCalendar()
     var index: IntentIndex
@@ -83,6 +83,7 @@ package struct Engine: Sendable {
         self.teams = NameTable(seed: seed)
         self.apps = AppTable(seed: seed)
         self.hosts = HostTable(seed: seed)
+        self.tokens = TokenTable(seed: seed)
         self.ledger = PushLedger(seed: seed)
         self.repeats = RepeatWindow(capacity: EngineLimits().repeatEntriesMax, seed: seed)
         self.log = DecisionLog(capacity: EngineLimits().decisionsRetainedMax)

@@ -209,10 +209,11 @@ package struct ByteReader: Sendable {
     package mutating func readString() throws(ByteFault) -> String {
         let start = self.offset
         let range = try self.readByteRange()
-        guard let string = String(validating: self.bytes[range], as: UTF8.self) else {
+        do {
+            return String(copying: try UTF8Span(validating: self.bytes.span.extracting(range)))
+        } catch {
             throw .invalid(offset: start)
         }
-        return string
     }
 
     /// Reads what ``ByteWriter/write(_:_:)`` wrote for an optional.

@@ -11,13 +11,16 @@ package import WidgetModel
 /// refuses others: state that was come to by other rules would decide differently from what its log says.
 package enum EngineSnapshot {
     /// The version of the frames that ``EngineSnapshotEncoder`` writes.
-    package static let version: UInt64 = 1
+    package static let version: UInt64 = 2
+    /// The versions that are read. Since version 2 the rows of hosts and instances stand behind their length, so that a
+    /// reader who wants one host steps over the others.
+    static let versions: ClosedRange<UInt64> = 1...version
 
     /// A frame is ended when it has so many bytes: some hundred rows, encoded in well under a millisecond.
     static let frameBytes = 65_536
 
     /// Which table a frame is of. Raw values are part of the format, and frames come in their order.
-    enum Section: UInt8, CaseIterable {
+    enum Section: UInt8, CaseIterable, Comparable {
         case head = 1
         case free = 2
         case hosts = 3
@@ -31,6 +34,8 @@ package enum EngineSnapshot {
         case removals = 11
         case channels = 12
         case end = 13
+
+        static func < (left: Section, right: Section) -> Bool { left.rawValue < right.rawValue }
     }
 }
 
@@ -52,7 +57,7 @@ package enum SnapshotFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .damaged(let frame, let fault): "frame \(frame) is damaged (\(fault))"
         case .incomplete(let frames): "its \(frames) frames are not a whole state"
         case .otherFormat(let version):
-            "its format is version \(version), this program reads version \(EngineSnapshot.version)"
+            "its format is version \(version), this program reads versions \(EngineSnapshot.versions)"
         case .otherEngine(let version):
             "it was decided by engine version \(version), this program decides by version \(Engine.version)"
         case .otherPartition: "it is of another partition"

@@ -20,7 +20,7 @@ package struct EngineSnapshotDecoder: Sendable {
     private var free: [[UInt32]] = Array(repeating: [], count: 6)
     private var hosts = Slab<HostTable.Row>()
     private var instances = Slab<InstanceTable.Row>()
-    private var details: [InstanceTable.Details] = []
+    private var details = Slab<InstanceTable.Details>()
     private var days = Slab<RollingDay>()
     private var causes = Slab<PendingCauses.Node>()
     private var reloads = Slab<ReloadTable.Row>()
@@ -28,7 +28,7 @@ package struct EngineSnapshotDecoder: Sendable {
     private var collapseIDs: [UInt32: [UInt8]] = [:]
     private var repeats = RowChunks<RepeatWindow.Entry>()
     private var decisions = RowChunks<DecisionLog.Entry>()
-    private var tokens = TokenTable()
+    private var tokens: TokenTable
     private var channels = ChannelTable()
     private var calendar = TimerCalendar()
     /// Rows and free numbers read.
@@ -52,14 +52,15 @@ package struct EngineSnapshotDecoder: Sendable {
         self.partition = partition
         self.partitions = partitions
         self.seed = seed ?? ByteHash.processSeed()
+        self.tokens = TokenTable(seed: self.seed)
         self.interning = interning
     }
 
     /// Reads the next frame. O(frame).
     package mutating func take(_ frame: [UInt8]) throws(SnapshotFault) {
         do throws(ByteFault) {
-            var coder = StateReader(reader: ByteReader(frame))
-            guard let section = Section(rawValue: try coder.reader.readByte()),
+            var coder = StateReader(frame)
+            guard let section = Section(rawValue: try coder.byte()),
                 section.rawValue >= self.section?.rawValue ?? 0, self.section != nil || section == .head
             else { throw ByteFault.invalid(offset: 0) }
             if section == .head, self.section == nil {
@@ -68,7 +69,7 @@ package struct EngineSnapshotDecoder: Sendable {
                 if section.rawValue > Section.free.rawValue, self.section?.rawValue ?? 0 <= Section.free.rawValue {
                     try self.makeRoom()
                 }
-                while !coder.reader.isAtEnd { try self.read(section, &coder) }
+                while !coder.isAtEnd { try self.read(section, &coder) }
             }
             self.section = section
         } catch {
@@ -79,10 +80,7 @@ package struct EngineSnapshotDecoder: Sendable {
     }
 
     private func checkHead() throws(SnapshotFault) {
-        guard self.head.version == EngineSnapshot.version else { throw .otherFormat(version: self.head.version) }
-        guard self.head.engineVersion == UInt64(Engine.version) else {
-            throw .otherEngine(version: self.head.engineVersion)
-        }
+        try self.head.checkVersions()
         guard self.head.partition == UInt64(self.partition.rawValue), self.head.partitions == UInt64(self.partitions)
         else { throw .otherPartition }
     }
@@ -94,7 +92,7 @@ package struct EngineSnapshotDecoder: Sendable {
         }
         self.hosts = Slab(end: Int(self.head.ends[0]), free: self.free[0], blank: .blank)
         self.instances = Slab(end: Int(self.head.ends[1]), free: self.free[1], blank: .blank)
-        self.details = Array(repeating: .blank, count: Int(self.head.ends[1]))
+        self.details = Slab(end: Int(self.head.ends[1]), free: self.free[1], blank: .blank)
         self.days = Slab(end: Int(self.head.ends[2]), free: self.free[2], blank: RollingDay())
         self.causes = Slab(end: Int(self.head.ends[3]), free: self.free[3], blank: .blank)
         self.reloads = Slab(end: Int(self.head.ends[4]), free: self.free[4], blank: .blank)
@@ -106,22 +104,34 @@ package struct EngineSnapshotDecoder: Sendable {
     private var expected = 0
 
     private mutating func read(_ section: Section, _ coder: inout StateReader) throws(ByteFault) {
-        if coder.reader.offset == 1 { self.expected = 0 }
+        if coder.offset == 1 { self.expected = 0 }
         switch section {
         case .head: throw coder.fault()
         case .free:
-            let table = Int(try coder.reader.readByte())
+            let table = Int(try coder.byte())
             guard table < self.free.count else { throw coder.fault() }
-            while !coder.reader.isAtEnd {
+            while !coder.isAtEnd {
                 self.free[table].append(try coder.number(0))
                 self.rows += 1
             }
             return
         case .hosts:
             let slot = try self.slot(below: self.hosts.end, &coder)
+            let end = try self.rowEnd(&coder)
+            if try self.skip(
+                to: end,
+                &coder,
+                unless: { (coder) throws(ByteFault) in
+                    HostID(try coder.text("")) == self.host
+                }
+            ) {
+                self.hosts.release(slot)
+                break
+            }
             let row = try HostTable.Row.blank.coded(by: &coder)
             let isKept = self.host.map { $0 == row.id } ?? true
             try self.arm(Engine.timer(ofHost: slot), isKept, &coder)
+            guard end == nil || coder.offset == end else { throw coder.fault() }
             guard isKept else {
                 self.hosts.release(slot)
                 break
@@ -130,18 +140,30 @@ package struct EngineSnapshotDecoder: Sendable {
             self.hosts[slot] = row
         case .instances:
             let slot = try self.slot(below: self.instances.end, &coder)
+            let end = try self.rowEnd(&coder)
+            if try self.skip(
+                to: end,
+                &coder,
+                unless: { (coder) throws(ByteFault) in
+                    try coder.slot(0) == self.hostSlot
+                }
+            ) {
+                self.releaseInstance(slot)
+                break
+            }
             let row = try InstanceTable.Row.blank.coded(by: &coder)
             guard row.host < self.head.ends[0], Int(row.kind) < self.head.kinds.count else { throw coder.fault() }
             let details = try InstanceTable.Details.blank.coded(by: &coder)
             let isKept = self.host == nil || row.host == self.hostSlot
             try self.arm(Engine.timer(ofInstance: slot), isKept, &coder)
+            guard end == nil || coder.offset == end else { throw coder.fault() }
             guard isKept else {
-                self.instances.release(slot)
+                self.releaseInstance(slot)
                 break
             }
             if self.host != nil { self.hostInstances.insert(slot) }
             self.instances[slot] = row
-            self.details[Int(slot)] = details
+            self.details[slot] = details
         case .days:
             let slot = try self.slot(below: self.days.end, &coder)
             self.days[slot] = try RollingDay().coded(by: &coder)
@@ -161,8 +183,10 @@ package struct EngineSnapshotDecoder: Sendable {
         case .decisions: self.decisions.append(try DecisionLog.Entry.blank.coded(by: &coder))
         case .removals: self.tokens.restore(try TokenTable.Removal.blank.coded(by: &coder))
         case .channels:
-            let app = BundleID(try coder.reader.readString())
-            let channels = try coder.reader.readEach { (reader) throws(ByteFault) in try Channel(from: &reader) }
+            let app = BundleID(try coder.text(""))
+            let channels = try coder.read { (reader) throws(ByteFault) in
+                try reader.readEach { (reader) throws(ByteFault) in try Channel(from: &reader) }
+            }
             for channel in channels {
                 guard self.channels.find(channel.id, of: app) == nil else { throw coder.fault() }
                 self.channels.insert(channel, of: app)
@@ -173,6 +197,35 @@ package struct EngineSnapshotDecoder: Sendable {
             return
         }
         self.rows += 1
+    }
+
+    /// Where a row of hosts or instances ends; nil in versions that do not say.
+    private func rowEnd(_ coder: inout StateReader) throws(ByteFault) -> Int? {
+        self.head.version >= 2 ? try coder.rowEnd() : nil
+    }
+
+    /// Steps over a row where one host alone is kept and the row begins as another's. Does nothing where nobody says where
+    /// rows end.
+    ///
+    /// - Returns: Whether it did; if not, the row is still to be read.
+    private func skip(
+        to end: Int?,
+        _ coder: inout StateReader,
+        unless isKept: (inout StateReader) throws(ByteFault) -> Bool
+    ) throws(ByteFault) -> Bool {
+        guard self.host != nil, let end else { return false }
+        let start = coder.offset
+        guard try !isKept(&coder) else {
+            coder.move(to: start)
+            return false
+        }
+        coder.move(to: end)
+        return true
+    }
+
+    private mutating func releaseInstance(_ slot: UInt32) {
+        self.instances.release(slot)
+        self.details.release(slot)
     }
 
     private mutating func slot(below end: Int, _ coder: inout StateReader) throws(ByteFault) -> UInt32 {
@@ -193,6 +246,13 @@ package struct EngineSnapshotDecoder: Sendable {
 
     /// The engine, once the last frame was read. Its index still has to be told ``Engine/finishLoading()``. O(state).
     package consuming func finish() throws(SnapshotFault) -> Engine {
+        var engine = try self.finishWithoutIndex()
+        engine.fillIndex()
+        return engine
+    }
+
+    /// The engine without its index, for ``Engine/adopt(_:)``; until then it only answers, and of no index.
+    package consuming func finishWithoutIndex() throws(SnapshotFault) -> Engine {
         guard self.isWhole, self.hosts.end == Int(self.head.ends[0]),
             self.repeats.count <= self.head.repeatCapacity, self.head.repeatOldest <= self.repeats.count,
             self.decisions.count <= self.head.decisionCapacity
@@ -243,9 +303,8 @@ package struct EngineSnapshotDecoder: Sendable {
 }
 
 extension Engine {
-    /// Makes what follows from the rows: who a token stands for, and the index.
+    /// Makes what follows from the rows: who a token stands for, and counts.
     fileprivate mutating func rebuild() {
-        for kind in self.apps.kinds { self.index.declare(kind.schema, app: self.apps.apps[Int(kind.app)].id) }
         for host in self.hosts.usedSlots() {
             for token in self.hosts[host].tokens {
                 self.tokens.bind(token.token, to: TokenTable.Binding(host: host, instance: InstanceTable.none))
@@ -256,9 +315,22 @@ extension Engine {
                 let host = self.instances[instance].host
                 self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
             }
-            self.insertIntoIndex(instance)
         }
         self.ledger.relist()
         self.recount()
+    }
+
+    /// Makes the index of the rows.
+    fileprivate mutating func fillIndex() {
+        for kind in self.apps.kinds { self.index.declare(kind.schema, app: self.apps.apps[Int(kind.app)].id) }
+        for instance in self.instances.usedSlots() where self.instances[instance].isLive {
+            self.insertIntoIndex(instance)
+        }
+    }
+
+    /// Takes the index that an ``EngineIndexDecoder`` made of the same snapshot.
+    package mutating func adopt(_ index: EngineIndex) throws(SnapshotFault) {
+        guard index.position == self.position, index.runningHash == self.runningHash else { throw .otherPartition }
+        self.index = index.index
     }
 }

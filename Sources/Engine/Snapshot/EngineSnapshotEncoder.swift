@@ -53,14 +53,18 @@ package struct EngineSnapshotEncoder: Sendable {
         case .free: return self.writeFree(&coder)
         case .hosts:
             return try self.write(engine.hosts.rows, &coder) { (slot, row, coder) throws(ByteFault) in
-                _ = try row.coded(by: &coder)
-                try Self.write(timer: engine.calendar.armed(Engine.timer(ofHost: slot)), &coder)
+                try coder.row { (coder) throws(ByteFault) in
+                    _ = try row.coded(by: &coder)
+                    try Self.write(timer: engine.calendar.armed(Engine.timer(ofHost: slot)), &coder)
+                }
             }
         case .instances:
             return try self.write(engine.instances.rows, &coder) { (slot, row, coder) throws(ByteFault) in
-                _ = try row.coded(by: &coder)
-                _ = try engine.instances[details: slot].coded(by: &coder)
-                try Self.write(timer: engine.calendar.armed(Engine.timer(ofInstance: slot)), &coder)
+                try coder.row { (coder) throws(ByteFault) in
+                    _ = try row.coded(by: &coder)
+                    _ = try engine.instances[details: slot].coded(by: &coder)
+                    try Self.write(timer: engine.calendar.armed(Engine.timer(ofInstance: slot)), &coder)
+                }
             }
         case .days:
             return try self.write(engine.instances.days, &coder) { (_, row, coder) throws(ByteFault) in

@@ -51,11 +51,11 @@ extension InstanceTable.Row: Coded {
 
     /// The booleans, a bit each. Their places are part of the format.
     private var flags: UInt16 {
-        let flags = [
-            self.isLive, self.pushEnabled, self.hasScheduled, self.hasPendingDigest, self.isOrphaned,
-            self.isPolicyPaced, self.isControl, self.isConditional, self.isHostDriven,
-        ]
-        return flags.enumerated().reduce(0) { $0 | ($1.element ? 1 << UInt16($1.offset) : 0) }
+        func bit(_ number: UInt16, _ isSet: Bool) -> UInt16 { isSet ? 1 << number : 0 }
+        var flags = bit(0, self.isLive) | bit(1, self.pushEnabled) | bit(2, self.hasScheduled)
+        flags |= bit(3, self.hasPendingDigest) | bit(4, self.isOrphaned) | bit(5, self.isPolicyPaced)
+        flags |= bit(6, self.isControl) | bit(7, self.isConditional) | bit(8, self.isHostDriven)
+        return flags
     }
 
     private mutating func setFlags(_ flags: UInt16) {

@@ -21,18 +21,21 @@ protocol StateCoder {
 
 extension StateCoder {
     /// A number that fits the field it is for.
+    @inline(__always)
     mutating func number<Value: FixedWidthInteger>(_ value: Value) throws(ByteFault) -> Value {
         guard let value = Value(exactly: try self.number(UInt64(value))) else { throw self.fault() }
         return value
     }
 
     /// A number that may be below zero.
+    @inline(__always)
     mutating func signed(_ value: Int64) throws(ByteFault) -> Int64 {
         let zigzag = try self.number(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
         return Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
     }
 
     /// Milliseconds, where the two ends of the range stand for "never" and are the most frequent: a byte each.
+    @inline(__always)
     mutating func date(_ value: Int64) throws(ByteFault) -> Int64 {
         let tag: UInt8 = value == .max ? 0 : value == .min ? 1 : 2
         switch try self.byte(tag) {
@@ -44,12 +47,14 @@ extension StateCoder {
     }
 
     /// A row's number, of which the greatest stands for none: a byte.
+    @inline(__always)
     mutating func slot(_ value: UInt32) throws(ByteFault) -> UInt32 {
         let next = try self.number(UInt64(value &+ 1))
         guard let slot = UInt32(exactly: next) else { throw self.fault() }
         return slot &- 1
     }
 
+    @inline(__always)
     mutating func flag(_ value: Bool) throws(ByteFault) -> Bool {
         switch try self.byte(value ? 1 : 0) {
         case 0: return false
@@ -58,6 +63,7 @@ extension StateCoder {
         }
     }
 
+    @inline(__always)
     mutating func instant(_ value: Instant) throws(ByteFault) -> Instant {
         Instant(milliseconds: try self.signed(value.milliseconds))
     }
@@ -66,6 +72,7 @@ extension StateCoder {
         Interval(milliseconds: try self.signed(value.milliseconds))
     }
 
+    @inline(__always)
     mutating func position(_ value: LogPosition) throws(ByteFault) -> LogPosition {
         LogPosition(try self.number(value.rawValue))
     }
@@ -88,6 +95,7 @@ extension StateCoder {
     }
 
     /// One of the cases of an enumeration whose raw values are part of the format.
+    @inline(__always)
     mutating func choice<Value: RawRepresentable<UInt8>>(_ value: Value) throws(ByteFault) -> Value {
         guard let value = Value(rawValue: try self.byte(value.rawValue)) else { throw self.fault() }
         return value
@@ -160,23 +168,98 @@ struct StateWriter: StateCoder {
     }
 
     func fault() -> ByteFault { .invalid(offset: self.writer.bytes.count) }
+
+    /// Writes a row behind its length in four bytes, so that whoever looks for another one can step over it.
+    mutating func row(_ body: (inout StateWriter) throws(ByteFault) -> Void) throws(ByteFault) {
+        let start = self.writer.bytes.count
+        self.writer.write(fixed32: 0)
+        try body(&self)
+        let length = self.writer.bytes.count - start - 4
+        for index in 0..<4 { self.writer.bytes[start + index] = UInt8(truncatingIfNeeded: length >> (8 * index)) }
+    }
 }
 
-/// Reads rows back.
+/// Reads rows back. Most numbers are a byte each, and are read where they stand.
 struct StateReader: StateCoder {
-    var reader: ByteReader
+    private let bytes: [UInt8]
+    /// The index of the next byte to read.
+    private(set) var offset = 0
 
-    mutating func number(_ value: UInt64) throws(ByteFault) -> UInt64 { try self.reader.readVarint() }
-    mutating func fixed(_ value: UInt64) throws(ByteFault) -> UInt64 { try self.reader.readFixed64() }
-    mutating func byte(_ value: UInt8) throws(ByteFault) -> UInt8 { try self.reader.readByte() }
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    var isAtEnd: Bool { self.offset == self.bytes.count }
+
+    @inline(__always)
+    mutating func byte() throws(ByteFault) -> UInt8 {
+        guard self.offset < self.bytes.count else { throw .truncated(offset: self.offset) }
+        defer { self.offset &+= 1 }
+        return self.bytes[self.offset]
+    }
+
+    @inline(__always)
+    mutating func number() throws(ByteFault) -> UInt64 {
+        let first = try self.byte()
+        return first < 0x80 ? UInt64(first) : try self.longNumber(first)
+    }
+
+    @inline(never)
+    private mutating func longNumber(_ first: UInt8) throws(ByteFault) -> UInt64 {
+        var value = UInt64(first & 0x7F)
+        var shift: UInt64 = 7
+        while true {
+            let byte = try self.byte()
+            guard shift < 63 || byte <= 1 else { throw .invalid(offset: self.offset - 1) }
+            value |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { return value }
+            shift += 7
+        }
+    }
+
+    @inline(__always)
+    mutating func number(_ value: UInt64) throws(ByteFault) -> UInt64 { try self.number() }
+
+    @inline(__always)
+    mutating func byte(_ value: UInt8) throws(ByteFault) -> UInt8 { try self.byte() }
+
+    mutating func fixed(_ value: UInt64) throws(ByteFault) -> UInt64 {
+        guard self.bytes.count - self.offset >= 8 else { throw .truncated(offset: self.offset) }
+        defer { self.offset &+= 8 }
+        return ByteHash.word(self.bytes.span, at: self.offset)
+    }
 
     mutating func value<Value>(
         _ value: Value,
         _ encode: (Value, inout ByteWriter) -> Void,
         _ decode: (inout ByteReader) throws(ByteFault) -> Value
     ) throws(ByteFault) -> Value {
-        try decode(&self.reader)
+        try self.read(decode)
     }
 
-    func fault() -> ByteFault { .invalid(offset: self.reader.offset) }
+    /// A value that has an encoding of its own.
+    mutating func read<Value>(_ decode: (inout ByteReader) throws(ByteFault) -> Value) throws(ByteFault) -> Value {
+        var reader = ByteReader(self.bytes, in: self.offset..<self.bytes.count)
+        let value = try decode(&reader)
+        self.offset = reader.offset
+        return value
+    }
+
+    /// Where the row ends whose length stands here, see ``StateWriter/row(_:)``.
+    mutating func rowEnd() throws(ByteFault) -> Int {
+        guard self.bytes.count - self.offset >= 4 else { throw .truncated(offset: self.offset) }
+        var length = 0
+        for index in 0..<4 { length |= Int(self.bytes[self.offset + index]) << (8 * index) }
+        guard length <= self.bytes.count - self.offset - 4 else { throw .truncated(offset: self.offset) }
+        self.offset += 4
+        return self.offset + length
+    }
+
+    /// Goes on elsewhere. Precondition: a place between the first byte and the end.
+    mutating func move(to offset: Int) {
+        precondition(offset >= 0 && offset <= self.bytes.count)
+        self.offset = offset
+    }
+
+    func fault() -> ByteFault { .invalid(offset: self.offset) }
 }

@@ -18,7 +18,7 @@ struct InstanceTable: Sendable {
         var high: UInt32 = 0
         var normal: UInt32 = 0
         /// The causes beside pushes that wait.
-        var waiting: ReloadCauses = []
+        var waiting = ReloadCauses(rawValue: 0)
         var isLive = true
         var pushEnabled = true
         /// Whether a waiting push may have its not-before still to come.
@@ -132,13 +132,13 @@ struct InstanceTable: Sendable {
 
     private(set) var rows = Slab<Row>()
     private(set) var days = Slab<RollingDay>()
-    private(set) var details: [Details] = []
+    private(set) var details = Slab<Details>()
 
     /// An empty table.
     init() {}
 
-    /// The table of rows that were read back; one of `details` for each number that was ever given out.
-    init(rows: Slab<Row>, details: [Details], days: Slab<RollingDay>) {
+    /// The table of rows that were read back; details have the numbers of their rows.
+    init(rows: Slab<Row>, details: Slab<Details>, days: Slab<RollingDay>) {
         self.rows = rows
         self.details = details
         self.days = days
@@ -157,18 +157,14 @@ struct InstanceTable: Sendable {
 
     @inline(__always)
     subscript(details slot: UInt32) -> Details {
-        _read { yield self.details[Int(slot)] }
-        _modify { yield &self.details[Int(slot)] }
+        _read { yield self.details[slot] }
+        _modify { yield &self.details[slot] }
     }
 
     mutating func insert(_ row: Row, _ details: Details) -> UInt32 {
-        let slot = self.rows.insert(row)
-        if Int(slot) == self.details.count {
-            self.details.append(details)
-        } else {
-            self.details[Int(slot)] = details
-        }
-        return slot
+        // Both tables give out and take back the same numbers in the same order.
+        _ = self.details.insert(details)
+        return self.rows.insert(row)
     }
 
     mutating func release(_ slot: UInt32) {
@@ -176,6 +172,7 @@ struct InstanceTable: Sendable {
         // No decision is this one's any more.
         self.rows[slot].lastDecision = DecisionLog.none
         self.rows.release(slot)
+        self.details.release(slot)
     }
 
     /// The charges of the last 24 hours, of an instance whose policy counts them.

@@ -13,6 +13,19 @@ struct RowChunks<Row: Sendable>: RandomAccessCollection, MutableCollection, Send
     /// No rows.
     init() {}
 
+    /// So many rows that are alike. One chunk stands for all full ones, and becomes several where rows are set.
+    init(repeating row: Row, count: Int) {
+        let chunk = Array(repeating: row, count: Self.chunkRows)
+        self.chunks = Array(repeating: chunk, count: count >> Self.chunkShift)
+        self.count = count
+        let rest = count & (Self.chunkRows - 1)
+        guard rest > 0 else { return }
+        var last: [Row] = []
+        last.reserveCapacity(Self.chunkRows)
+        for _ in 0..<rest { last.append(row) }
+        self.chunks.append(last)
+    }
+
     var startIndex: Int { 0 }
     var endIndex: Int { self.count }
 

@@ -19,7 +19,7 @@ struct Slab<Row: Sendable>: Sendable {
     ///   - blank: Any row.
     init(end: Int, free: [UInt32], blank: Row) {
         self.free = free
-        for _ in 0..<end { self.rows.append(blank) }
+        self.rows = RowChunks(repeating: blank, count: end)
     }
 
     /// All numbers are below this; some of them may be free.

@@ -22,38 +22,87 @@ struct TokenTable: Sendable {
         case removed(at: Instant)
     }
 
-    private var entries: [DeviceToken: Entry] = [:]
+    private struct Row: Sendable {
+        let token: DeviceToken
+        var entry: Entry
+    }
+
+    private var rows = Slab<Row>()
+    private var index = SlotIndex()
+    private let seed: UInt64
     /// Removed tokens in the order of their removal; a token that was bound again since is skipped when its turn comes.
     private var removals: [Removal] = []
     private var firstRemoval = 0
     private(set) var boundCount = 0
 
-    var removedCount: Int { self.entries.count - self.boundCount }
+    /// An empty table.
+    ///
+    /// - Parameter seed: Hides from strangers where rows are found; nothing that comes out depends on it.
+    init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    var removedCount: Int { self.rows.count - self.boundCount }
+
+    private func hash(_ token: DeviceToken) -> UInt64 { ByteHash.of(token.bytes.span, seed: self.seed) }
+
+    private func entry(of token: DeviceToken) -> Entry? {
+        let slot = self.index.find(self.hash(token)) { self.rows[$0].token == token }
+        return slot.map { self.rows[$0].entry }
+    }
+
+    private mutating func set(_ token: DeviceToken, _ entry: Entry) {
+        let hash = self.hash(token)
+        if let slot = self.index.find(hash, where: { self.rows[$0].token == token }) {
+            if case .bound = self.rows[slot].entry { self.boundCount -= 1 }
+            self.rows[slot].entry = entry
+        } else {
+            self.index.insert(hash, self.rows.insert(Row(token: token, entry: entry)))
+        }
+        if case .bound = entry { self.boundCount += 1 }
+    }
+
+    private mutating func remove(_ token: DeviceToken) {
+        let hash = self.hash(token)
+        guard let slot = self.index.find(hash, where: { self.rows[$0].token == token }) else { return }
+        if case .bound = self.rows[slot].entry { self.boundCount -= 1 }
+        self.index.remove(hash, slot)
+        // A number that is free holds no token's bytes.
+        self.rows[slot] = Row(token: DeviceToken(bytes: []), entry: .removed(at: .epoch))
+        self.rows.release(slot)
+    }
 
     func binding(of token: DeviceToken) -> Binding? {
-        if case .bound(let binding) = self.entries[token] { binding } else { nil }
+        if case .bound(let binding) = self.entry(of: token) { binding } else { nil }
     }
 
     mutating func bind(_ token: DeviceToken, to binding: Binding) {
-        if self.binding(of: token) == nil { self.boundCount += 1 }
-        self.entries[token] = .bound(binding)
+        self.set(token, .bound(binding))
     }
 
     mutating func remove(_ token: DeviceToken, ofApp app: UInt32, _ reason: TokenRemoval, at now: Instant) {
-        if self.binding(of: token) != nil { self.boundCount -= 1 }
-        self.entries[token] = .removed(at: now)
+        self.set(token, .removed(at: now))
         self.removals.append(Removal(token: token, app: app, at: now, reason: reason))
+    }
+
+    /// Leaves nothing of a removed token. O(removals).
+    mutating func erase(_ token: DeviceToken) {
+        guard case .removed = self.entry(of: token) else { return }
+        self.remove(token)
+        self.removals.removeFirst(self.firstRemoval)
+        self.firstRemoval = 0
+        self.removals.removeAll { $0.token == token }
     }
 
     /// Takes in a removal that was read back, before any binding is.
     mutating func restore(_ removal: Removal) {
-        self.entries[removal.token] = .removed(at: removal.at)
+        self.set(removal.token, .removed(at: removal.at))
         self.removals.append(removal)
     }
 
     /// Whether a token stands for nothing since this removal, which is then the last word on it.
     func isLast(_ removal: Removal) -> Bool {
-        if case .removed(let last) = self.entries[removal.token] { last == removal.at } else { false }
+        if case .removed(let last) = self.entry(of: removal.token) { last == removal.at } else { false }
     }
 
     /// When the oldest removal may be forgotten, if there is one.
@@ -66,8 +115,8 @@ struct TokenTable: Sendable {
         while self.firstRemoval < self.removals.count, self.removals[self.firstRemoval].at + retention <= now {
             let removal = self.removals[self.firstRemoval]
             self.firstRemoval += 1
-            if case .removed(let last) = self.entries[removal.token], last == removal.at {
-                self.entries[removal.token] = nil
+            if case .removed(let last) = self.entry(of: removal.token), last == removal.at {
+                self.remove(removal.token)
                 body(removal.token)
             }
         }

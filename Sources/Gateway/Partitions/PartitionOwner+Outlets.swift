@@ -2,7 +2,7 @@ package import Engine
 package import WidgetModel
 
 extension PartitionOwner {
-    /// What the owner hands on. Called on the owner's loop.
+    /// What the owner hands on. Called on the owner's loop, but for what the directory is told while a snapshot is read.
     package struct Outlets: Sendable {
         /// Reloads whose output record is durable.
         package let effects: @Sendable ([Effect]) -> Void

@@ -2,6 +2,7 @@ package import Engine
 package import Journaling
 package import Logging
 package import NIOCore
+import NIOPosix
 import Tracing
 package import WidgetModel
 
@@ -115,8 +116,9 @@ extension PartitionOwner {
     package func start(
         progress: @escaping @Sendable (_ applied: LogPosition, _ through: LogPosition) -> Void
     ) async throws -> Int {
+        let state = try await self.load()
         let replayed = try await self.loop.submit {
-            try self.replay(progress: progress)
+            try self.replay(behind: state.take(), progress: progress)
         }.get()
         self.journal.observeAppends(self.partition) { [weak self] position in
             guard let self else { return }
@@ -132,32 +134,53 @@ extension PartitionOwner {
         return replayed
     }
 
-    /// Begins with the newest snapshot that can be read, if there are any.
-    private func restore(upTo through: LogPosition) throws {
-        guard let snapshots = self.snapshots else { return }
-        let loader = StateLoader(
+    /// Reads the newest snapshot that can be read, if there are any, on two threads of its own.
+    private func load() async throws -> Handover<StateLoader.Loaded> {
+        let state = Handover<StateLoader.Loaded>()
+        guard let snapshots = self.snapshots else { return state }
+        let threads = NIOThreadPool(numberOfThreads: 2)
+        threads.start()
+        var loader = StateLoader(
             partition: self.partition,
             partitions: self.journal.format.partitions,
             store: snapshots,
             logger: self.logger
         )
-        let loaded = try loader.load(notBehind: through)
+        loader.helper = (threads, self.loop)
+        loader.hasRead = { engine in engine.directory { self.outlets.directory(self.partition, $0) } }
+        do {
+            try await threads.runIfActive { [loader] in
+                let last = try self.journal.lastOutput(self.partition)
+                state.give(try loader.load(notBehind: last?.record.through ?? .start))
+            }
+        } catch {
+            try? await threads.shutdownGracefully()
+            throw error
+        }
+        try await threads.shutdownGracefully()
+        return state
+    }
+
+    /// Begins with what a snapshot held.
+    private func begin(_ loaded: consuming StateLoader.Loaded) {
         guard let snapshot = loaded.snapshot else { return }
         self.state.value.engine = loaded.engine
         self.state.value.applied = snapshot.position
         self.state.value.traces?.restored(at: snapshot.position)
-        self.state.value.engine.directory { self.outlets.directory(self.partition, $0) }
         self.logger.notice(
             "read a snapshot",
             metadata: ["partition": "\(self.partition)", "position": "\(snapshot.position)"]
         )
     }
 
-    private func replay(progress: @Sendable (LogPosition, LogPosition) -> Void) throws -> Int {
+    private func replay(
+        behind loaded: consuming StateLoader.Loaded?,
+        progress: @Sendable (LogPosition, LogPosition) -> Void
+    ) throws -> Int {
         let last = try self.journal.lastOutput(self.partition)
         self.state.value.lastOutput = last?.position
         let through = last?.record.through ?? .start
-        try self.restore(upTo: through)
+        if let loaded { self.begin(loaded) }
         if let last, through == self.state.value.applied { try self.compare(last) }
         var count = 0
         while true {
