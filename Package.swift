@@ -228,6 +228,12 @@ let package = Package(
             path: "Tests/Benchmarks/Transport",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "BenchmarkJournal",
+            dependencies: ["JournalSQLite", "Journaling", "WidgetModel"],
+            path: "Tests/Benchmarks/Journal",
+            swiftSettings: settings
+        ),
         suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", nioPosix], exclude: ["Clients"]),
         suite("TidyTests", []),
     ],

@@ -17,6 +17,7 @@ import time
 from engine_rows import engine_rows, timer_rows
 from host_rows import host_rows
 from index_rows import index_rows, size_rows, subscription_rows
+from journal_rows import journal_rows
 from restart_rows import restart_rows
 from rows import Row, absent, table
 from server_rows import counted_rows, push_rows
@@ -32,6 +33,7 @@ GROUPS = {
     "engine": engine_rows,
     "timers": timer_rows,
     "hosts": host_rows,
+    "journal": journal_rows,
     "restart": restart_rows,
 }
 
@@ -66,6 +68,7 @@ def main() -> int:
     parser.add_argument("--rows-program", required=True, help="the release build of BenchmarkRows")
     parser.add_argument("--hummingbird", default=".build/hummingbird/release/HummingbirdServer", help="the peer, if it is built")
     parser.add_argument("--transport-program", default=".build/release/BenchmarkTransport")
+    parser.add_argument("--journal-program", default=".build/release/BenchmarkJournal")
     parser.add_argument("--only", nargs="+", choices=GROUPS, default=list(GROUPS), help="groups of rows")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=5, help="of each load on a server")

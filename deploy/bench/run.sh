@@ -7,5 +7,6 @@ echo "building the release programs (some minutes the first time)"
 swift build -c release --product freshet 2>&1 | tail -1
 swift build -c release --product BenchmarkRows 2>&1 | tail -1
 swift build -c release --product BenchmarkTransport 2>&1 | tail -1
+swift build -c release --product BenchmarkJournal 2>&1 | tail -1
 exec .venv/bin/python deploy/bench/bench.py --program .build/release/freshet \
     --rows-program .build/release/BenchmarkRows "$@"
