@@ -13,7 +13,16 @@ extension Engine {
             return .unregistered
         }
         if let since = removal.notRegisteredSince, self.hosts[host].registeredAt > since { return .unregistered }
+        var tokens: [DeviceToken] = []
+        if removal.isErased {
+            tokens = self.hosts[host].tokens.map(\.token)
+            tokens += self.instances(of: host).compactMap { self.instances[details: $0].controlToken }
+        }
         self.removeHost(host)
+        for token in tokens {
+            self.tokens.erase(token)
+            self.output.directory.append(.forgotten(token))
+        }
         return .unregistered
     }
 

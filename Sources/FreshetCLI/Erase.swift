@@ -12,6 +12,9 @@ struct Erase: AsyncParsableCommand {
 
               freshet erase --server https://127.0.0.1:9443 --ca certs/ca.pem --host phone
 
+            With --history the whole log and all older snapshots of this gateway go at once, and what was erased with them. \
+            It takes as long as two snapshots of each partition, and no question about the time before has an answer then.
+
             Exit codes: 0 removed, 2 refused by the server, or there is no such host.
             """
     )
@@ -21,6 +24,7 @@ struct Erase: AsyncParsableCommand {
     @Option(help: "The operator's token, if the gateway wants one.") var token: String?
     @Option(help: "The host's id.") var host: String?
     @Option(help: "The bundle id of an app whose hosts are all removed.") var app: String?
+    @Flag(help: "Also remove what was logged until now, of everybody.") var history = false
     @Flag(help: "Print JSON.") var json = false
 
     func validate() throws {
@@ -34,7 +38,8 @@ struct Erase: AsyncParsableCommand {
         }
         let path =
             self.host.map { "/v1/hosts/\(escaped($0))" } ?? "/v1/apps/\(escaped(self.app ?? ""))/hosts"
-        let response = try await endpoint.send("DELETE", path, accept: "application/json")
+        let query = self.history ? "?history=true" : ""
+        let response = try await endpoint.send("DELETE", path + query, accept: "application/json")
         guard response.status == 200 else {
             Output.standardError("the gateway refused: \(response.status) \(response.text)")
             throw ExitCode(2)

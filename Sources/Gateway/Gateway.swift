@@ -406,6 +406,7 @@ extension Gateway {
             watch: watch,
             history: self.history,
             snapshots: { self.snapshotter.withLock { $0?.counters } },
+            forgetHistory: { try await self.snapshotter.withLock { $0 }?.forgetHistory() },
             live: live,
             telemetry: self.telemetry,
             logs: self.logs,

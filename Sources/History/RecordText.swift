@@ -109,6 +109,7 @@ extension Record {
             [
                 ("host", .string(removal.host.rawValue)), ("token", removal.token.map { .string($0.description) }),
                 ("notRegisteredSince", removal.notRegisteredSince.map { .at($0) }),
+                ("erased", removal.isErased ? .bool(true) : nil),
             ]
         case .signal(let signal): signal.members
         case .timeline(let report): report.members

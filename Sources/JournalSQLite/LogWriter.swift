@@ -11,6 +11,7 @@ final class LogWriter {
         let reader: LogReader
         let observers: AppendObservers
         let checkpointer: Checkpointer
+        let fileEnd: FileEnd
     }
 
     /// What a piece of work will be told if the transaction succeeds.
@@ -191,7 +192,7 @@ extension LogWriter {
     /// starts the write-ahead log over meanwhile (sqlite.org/wal.html, "The WAL-Reset Bug"). That cannot happen here: a
     /// copy is asked for right behind a commit, so it finds pages to copy, and until it is done nobody else copies any.
     private func maintain() {
-        if self.fileBytes >= self.rotateAtBytes { return self.rotate() }
+        if self.shared.fileEnd.take() || self.fileBytes >= self.rotateAtBytes { return self.rotate() }
         let path = self.directory.logFilePath(self.file.number)
         let pages = self.file.database.walPages
         if let copied = self.shared.checkpointer.takeCopied(of: path), pages - copied.copied <= Self.lastPagesMax {

@@ -2,8 +2,8 @@ package import Journaling
 package import WidgetModel
 
 extension SQLiteJournal: SnapshotStore {
-    /// So many of the newest log files always stay: the one that is written, and the one before, which may still be
-    /// copied.
+    /// So many of the newest log files stay unless all that can go has to: the one that is written, and the one before,
+    /// which may still be copied.
     private static let filesKept = 2
 
     package func snapshots(_ partition: PartitionID) throws(JournalError) -> [SnapshotID] {
@@ -37,7 +37,28 @@ extension SQLiteJournal: SnapshotStore {
         return first.starts[Int(partition.rawValue)].tail.position.next
     }
 
+    package var newestFile: Int { self.shared.reader.files.last?.number ?? 0 }
+
+    package func endFile() { self.shared.fileEnd.ask() }
+
+    package func removeDamaged() throws(JournalError) {
+        try self.checkReadable(PartitionID(0))
+        try self.snapshotFolder.removeDamaged()
+    }
+
     package func trim(through positions: [LogPosition], loggedBefore instant: Instant) throws(JournalError) -> Int {
+        try self.trim(through: positions, loggedBefore: instant, keeping: Self.filesKept)
+    }
+
+    package func trimAll(through positions: [LogPosition]) throws(JournalError) -> Int {
+        try self.trim(through: positions, loggedBefore: Instant(milliseconds: .max), keeping: 1)
+    }
+
+    private func trim(
+        through positions: [LogPosition],
+        loggedBefore instant: Instant,
+        keeping kept: Int
+    ) throws(JournalError) -> Int {
         try self.checkReadable(PartitionID(0))
         guard positions.count == self.format.partitions else {
             throw JournalError(
@@ -47,7 +68,7 @@ extension SQLiteJournal: SnapshotStore {
         }
         let files = self.shared.reader.files
         // What a file ends with is what the next one begins with.
-        let removable = files.indices.dropLast(Self.filesKept).prefix { index in
+        let removable = files.indices.dropLast(kept).prefix { index in
             self.isDone(files[index + 1].starts, positions, instant)
         }
         guard let last = removable.last else { return 0 }

@@ -41,7 +41,8 @@ package final class SQLiteJournal: Journal {
             tails: Tails(log.ends, cacheBytesMax: cacheBytes),
             reader: LogReader(files: log.files, bytesMax: configuration.readBytesMax),
             observers: AppendObservers(partitions: format.partitions),
-            checkpointer: Checkpointer()
+            checkpointer: Checkpointer(),
+            fileEnd: FileEnd()
         )
         try Self.checkEnds(log.ends, shared.reader)
         let checkpointing = try WorkerThread(name: "journal-copy") { shared.checkpointer.run() }

@@ -72,6 +72,14 @@ final class SnapshotFolder: Sendable {
         try self.rename(name, name + ".damaged")
     }
 
+    /// Removes what was set aside.
+    func removeDamaged() throws(JournalError) {
+        for name in try DataDirectory.fileNames(in: self.path) where name.hasSuffix(".damaged") {
+            try self.unlink(name)
+        }
+        try DataDirectory.sync(self.path)
+    }
+
     private func rename(_ old: String, _ new: String) throws(JournalError) {
         // Sound: both paths are only read during the call.
         guard unsafe Glibc.rename("\(self.path)/\(old)", "\(self.path)/\(new)") == 0 else {

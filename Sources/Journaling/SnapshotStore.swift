@@ -29,6 +29,23 @@ package protocol SnapshotStore: SnapshotHistory {
     ///   - instant: Only entries that were logged before.
     /// - Returns: How many files were removed.
     func trim(through positions: [LogPosition], loggedBefore instant: Instant) throws(JournalError) -> Int
+
+    // For data that has to be gone.
+
+    /// The number of the log's file that is written.
+    var newestFile: Int { get }
+
+    /// Asks for a new file behind the next commit. It may fail to come, if the disk is full.
+    func endFile()
+
+    /// Removes the entries and outputs of every file but the one that is written, as far as nobody needs them.
+    ///
+    /// - Parameter positions: By partition, the newest entry that may go.
+    /// - Returns: How many files were removed.
+    func trimAll(through positions: [LogPosition]) throws(JournalError) -> Int
+
+    /// Removes the snapshots that were set aside.
+    func removeDamaged() throws(JournalError)
 }
 
 /// A snapshot by its place in the log.

@@ -155,6 +155,50 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `what is erased with its history is in no file of the data directory`() async throws {
+        let (gateway, bearer) = try await Self.pushed()
+        // Its token ends with bytes that nothing else has.
+        let number = 0x5EC0_FFEE_77
+        let token: [UInt8] = [0x5E, 0xC0, 0xFF, 0xEE, 0x77]
+        let team = Array("wanderers".utf8)
+        _ = try await gateway.register(number, teams: ["wanderers"], bearer: bearer)
+        let data = "\(gateway.folder)/data"
+        #expect(try !Self.files(in: data, holding: token).isEmpty)
+        #expect(try !Self.files(in: data, holding: team).isEmpty)
+        let erase =
+            [
+                "erase", "--host", "host-\(number)", "--server", gateway.opsURL, "--ca", gateway.ca, "--history",
+                "--json",
+            ]
+        let erased = try await Command.run(TestGateway.program, erase)
+        #expect(erased.status == 0, "\(erased.errors)")
+        #expect(erased.output.hasPrefix("{\"removed\":1,\"files\":"), "\(erased.output)")
+        #expect(try Self.files(in: data, holding: token) == [])
+        #expect(try Self.files(in: data, holding: team) == [])
+        #expect(try !Self.files(in: data, holding: Array("seahawks".utf8)).isEmpty)
+        // With the history a host that is gone already is no mistake.
+        let again = try await Command.run(TestGateway.program, erase)
+        #expect(again.output.hasPrefix("{\"removed\":0,\"files\":"), "\(again.output) \(again.errors)")
+        await gateway.stop()
+        // What is left is a log that a start goes on with.
+        let verified = try await Command.run(TestGateway.program, ["log", "verify", "--data", data, "--quiet"])
+        #expect(verified.status == 0, "\(verified.output) \(verified.errors)")
+        let second = try await TestGateway.start(in: gateway.folder, partitions: 2)
+        #expect(try await second.curl("GET", "\(second.opsURL)/v1/instances/\(Self.instance)").status == 200)
+        let gone = try await second.curl("GET", "\(second.opsURL)/v1/instances/host-\(number):scores-0")
+        #expect(gone.status == 404)
+        await second.stop()
+    }
+
+    /// The files below a folder in which some bytes stand.
+    private static func files(in folder: String, holding bytes: [UInt8]) throws -> [String] {
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+        return names.filter { name in
+            let content = FileManager.default.contents(atPath: "\(folder)/\(name)") ?? Data()
+            return content.range(of: Data(bytes)) != nil
+        }
+    }
+
     @Test func `what if runs a gateway's log again, and makes a page and numbers of it`() async throws {
         let (gateway, _) = try await Self.pushed()
         let policy = "\(gateway.folder)/tight.yaml"

@@ -88,6 +88,32 @@ import WidgetModel
         #expect(scene.apply(.unregister(HostRemoval(host: HostID("phone")))) == .unknownHost)
     }
 
+    @Test func `an erased host's tokens are not remembered, those of others are`() throws {
+        var scene = Scene()
+        var control = Scene.scores("c1", team: "mariners")
+        control.controlToken = Scene.token("control")
+        scene.register("phone", [Self.seahawks, control])
+        scene.register("tablet", [Self.seahawks])
+        scene.apply(.unregister(HostRemoval(host: HostID("tablet"))))
+        let removal = Record.unregister(HostRemoval(host: HostID("phone"), isErased: true))
+        var reader = ByteReader(removal.bytes)
+        let decoded = try Record(from: &reader)
+        #expect(decoded == removal)
+        #expect(scene.apply(removal) == .unregistered)
+        let erased = [Scene.token("phone"), Scene.token("control")]
+        #expect(
+            scene.output.directory.filter { change in
+                if case .forgotten(let token) = change { erased.contains(token) } else { false }
+            }.count == 2
+        )
+        var known: [DeviceToken] = []
+        scene.engine.directory { changes in
+            for case .removed(let token, _, _, _) in changes { known.append(token) }
+        }
+        #expect(known == [Scene.token("tablet")])
+        #expect(scene.engine.checkInvariants() == [])
+    }
+
     @Test func `a lease that runs out removes the host`() {
         var scene = Scene()
         scene.register("phone", lease: .hours(2), [Self.seahawks])

@@ -14,6 +14,7 @@ final class MemorySnapshots: SnapshotStore {
         var aside: [SnapshotID] = []
         var trims: [Trim] = []
         var firstEntry = LogPosition.start.next
+        var newestFile = 1
         var writeFault: JournalError?
     }
 
@@ -66,6 +67,17 @@ final class MemorySnapshots: SnapshotStore {
     }
 
     func firstEntry(_ partition: PartitionID) -> LogPosition { self.state.withLock { $0.firstEntry } }
+
+    var newestFile: Int { self.state.withLock { $0.newestFile } }
+
+    func endFile() { self.state.withLock { $0.newestFile += 1 } }
+
+    func trimAll(through positions: [LogPosition]) -> Int {
+        self.state.withLock { $0.trims.append(Trim(through: positions, loggedBefore: Instant(milliseconds: .max))) }
+        return 1
+    }
+
+    func removeDamaged() { self.state.withLock { $0.aside = [] } }
 
     func trim(through positions: [LogPosition], loggedBefore instant: Instant) -> Int {
         self.state.withLock { $0.trims.append(Trim(through: positions, loggedBefore: instant)) }

@@ -56,6 +56,34 @@ import WidgetModel
         }
     }
 
+    @Test func `where history has to go, two new snapshots take the place of all others and the log goes behind them`()
+        async throws
+    {
+        let store = MemorySnapshots()
+        let scene = try await OwnerScene.started(partitions: 2, snapshots: store)
+        // By themselves all would stay.
+        let snapshotter = Self.snapshotter(scene, store, Snapshotter.Settings(history: .days(30)))
+        for host in Self.hosts { try await scene.register(host, instances: 1) }
+        for owner in scene.owners { #expect(await snapshotter.makeSnapshot(of: owner) != nil) }
+        let before = scene.owners.map { store.snapshots($0.partition)[0].position }
+        #expect(try await snapshotter.forgetHistory() == 1)
+        for (index, owner) in scene.owners.enumerated() {
+            let kept = store.snapshots(owner.partition)
+            #expect(kept.count == 2)
+            #expect(kept.allSatisfy { $0.position > before[index] })
+            #expect(store.trims.last?.through[index] == kept[1].position)
+        }
+        #expect(store.newestFile > 1)
+        // A state that cannot be written takes nothing with it.
+        store.failWrites(with: JournalError(.full, "the disk is full"))
+        await #expect(throws: ForgettingFault.noSnapshot(partition: PartitionID(0))) {
+            try await snapshotter.forgetHistory()
+        }
+        for owner in scene.owners { #expect(store.snapshots(owner.partition).count == 2) }
+        try await scene.settle()
+        await snapshotter.stop()
+    }
+
     @Test func `a start reads the newest snapshot and replays only what came behind it`() async throws {
         let store = MemorySnapshots()
         let scene = try await OwnerScene.started(partitions: 2, snapshots: store)

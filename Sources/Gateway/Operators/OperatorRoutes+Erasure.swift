@@ -3,7 +3,8 @@ import HTTPTransport
 import WidgetModel
 
 /// Hosts that are taken away at their users' wish: removed like hosts that leave by themselves, so that from now on nothing of
-/// them is in any new state. What the log still holds of them, and until when, docs/history.md says.
+/// them is in any new state. What the log still holds of them, and until when, docs/history.md says; with `history=true` the log
+/// and the older states go at once, everybody's, and the hosts' tokens are not even remembered as removed.
 extension OperatorRoutes {
     /// How many hosts are looked up and removed at a time, so that neither a partition nor memory holds all of an app's.
     private static let batch = 1000
@@ -11,22 +12,48 @@ extension OperatorRoutes {
     /// `DELETE /v1/hosts/<host>` and `DELETE /v1/apps/<bundle-id>/hosts`; nil if the request is neither.
     func erase(_ path: [String], _ request: HTTPRequest) async throws(Problem) -> HTTPResponse? {
         guard request.method == "DELETE" else { return nil }
-        switch (path[1], path.count) {
-        case ("hosts", 3): return try await self.eraseHost(HostID(path[2]))
-        case ("apps", 4) where path[3] == "hosts": return try await self.eraseHosts(of: BundleID(path[2]))
-        default: return nil
+        let isHost = path[1] == "hosts" && path.count == 3
+        guard isHost || (path[1] == "apps" && path.count == 4 && path[3] == "hosts") else { return nil }
+        let takesHistory = try self.takesHistory(request)
+        let removed =
+            try await isHost
+            ? self.eraseHost(HostID(path[2]), takesHistory) : self.eraseHosts(of: BundleID(path[2]), takesHistory)
+        guard takesHistory else { return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed))])) }
+        let files = try await self.eraseHistory()
+        return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed)), ("files", .count(files))]))
+    }
+
+    private func takesHistory(_ request: HTTPRequest) throws(Problem) -> Bool {
+        switch request.query("history") {
+        case nil, "false": return false
+        case "true": return true
+        case .some: throw Problem(.badRequest, "history is true or false")
         }
     }
 
-    private func eraseHost(_ host: HostID) async throws(Problem) -> HTTPResponse {
-        let answer = try await self.log.append(.unregister(HostRemoval(host: host)), for: host)
-        guard case .unregistered = answer else {
+    /// - Returns: How many files of the log went.
+    private func eraseHistory() async throws(Problem) -> Int {
+        do {
+            if let files = try await self.forgetHistory() { return files }
+        } catch {
+            throw Problem(.unavailable, "the hosts are removed, but not their history: \(error); ask again")
+        }
+        let reason = "the hosts are removed, but not their history: this gateway makes no snapshots to go on with"
+        throw Problem(.notSupported, reason)
+    }
+
+    /// - Returns: How many hosts were removed: with the history none need be there any more.
+    private func eraseHost(_ host: HostID, _ takesHistory: Bool) async throws(Problem) -> Int {
+        let removal = HostRemoval(host: host, isErased: takesHistory)
+        let answer = try await self.log.append(.unregister(removal), for: host)
+        if case .unregistered = answer { return 1 }
+        guard takesHistory else {
             throw Problem(.unknownHost, "there is no host \(host); what history may still hold of it goes with time")
         }
-        return HTTPResponse(json: JSONValue.object(of: [("removed", .count(1))]))
+        return 0
     }
 
-    private func eraseHosts(of app: BundleID) async throws(Problem) -> HTTPResponse {
+    private func eraseHosts(of app: BundleID, _ takesHistory: Bool) async throws(Problem) -> Int {
         var (found, removed) = (0, 0)
         for number in 0..<self.log.partitions {
             var next: UInt32? = 0
@@ -37,11 +64,14 @@ extension OperatorRoutes {
                 next = page.next
                 guard !page.rows.isEmpty else { continue }
                 found += page.rows.count
-                let records = page.rows.map { (record: Record.unregister(HostRemoval(host: $0.host)), host: $0.host) }
+                let records = page.rows.map { row in
+                    let removal = HostRemoval(host: row.host, isErased: takesHistory)
+                    return (record: Record.unregister(removal), host: row.host)
+                }
                 for case .unregistered in try await self.log.append(records) { removed += 1 }
             }
         }
-        guard found > 0 else { throw Problem(.unknownHost, "no host is registered for \(app)") }
-        return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed))]))
+        guard found > 0 || takesHistory else { throw Problem(.unknownHost, "no host is registered for \(app)") }
+        return removed
     }
 }

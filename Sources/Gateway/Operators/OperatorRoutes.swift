@@ -31,6 +31,8 @@ package struct OperatorRoutes: Sendable {
     let history: HistoryQuestions?
     /// What became of the snapshots; nil where none are made.
     let snapshots: @Sendable () -> Snapshotter.Counters?
+    /// Lets go of what was logged, see ``Snapshotter/forgetHistory()``; nil where there are no snapshots to go on with.
+    let forgetHistory: @Sendable () async throws -> Int?
     let audit: OperatorAudit
     let logs: GatewayLogs
     /// Nil where there is no configuration to read again.
@@ -66,6 +68,7 @@ package struct OperatorRoutes: Sendable {
         watch: GatewayWatch? = nil,
         history: HistoryQuestions? = nil,
         snapshots: @escaping @Sendable () -> Snapshotter.Counters? = { nil },
+        forgetHistory: @escaping @Sendable () async throws -> Int? = { nil },
         live: LiveConfiguration? = nil,
         telemetry: TelemetrySources? = nil,
         logs: GatewayLogs = .none,
@@ -92,6 +95,7 @@ package struct OperatorRoutes: Sendable {
         self.providers = providers
         self.history = history
         self.snapshots = snapshots
+        self.forgetHistory = forgetHistory
         let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
         self.watch = watch
         self.live = live

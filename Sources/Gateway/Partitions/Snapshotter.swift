@@ -59,13 +59,13 @@ package final class Snapshotter: Sendable {
         var last: [(at: Instant, bytes: Int)]
     }
 
-    private let owners: [PartitionOwner]
-    private let journal: any Journal
-    private let store: any SnapshotStore
+    let owners: [PartitionOwner]
+    let journal: any Journal
+    let store: any SnapshotStore
     private let settings: Settings
     private let clock: LogClock
     private let logger: Logger
-    private let thread = NIOThreadPool(numberOfThreads: 1)
+    let thread = NIOThreadPool(numberOfThreads: 1)
     private let isStopping = Atomic<Bool>(false)
     private let state: Mutex<State>
 

@@ -1,0 +1,93 @@
+import Engine
+import Journaling
+import NIOPosix
+package import WidgetModel
+
+/// Why the history is still there.
+package enum ForgettingFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A partition's state could not be written: the gateway's log says why.
+    case noSnapshot(partition: PartitionID)
+    /// No new file of the log could be begun.
+    case noFile
+    /// Something in the old files is still needed.
+    case stillNeeded
+
+    package var description: String {
+        switch self {
+        case .noSnapshot(let partition): "no snapshot of partition \(partition) could be made"
+        case .noFile: "no new file of the log could be begun; is the disk full?"
+        case .stillNeeded: "some of the log is still needed; try again"
+        }
+    }
+}
+
+extension Snapshotter {
+    /// How often it is looked whether owners have come as far as the log.
+    private static let lookSpacing = Duration.milliseconds(5)
+    /// How many commits may pass until a new file is there.
+    private static let commitsMax = 100
+
+    /// Lets go of everything that was logged before, and of every state but the present one: what was erased from the state is
+    /// then nowhere in the data directory's log and snapshots. Questions about the time before have no answer any more.
+    ///
+    /// Two new snapshots of each partition take the place of all others, so that a damaged one has another behind it; they
+    /// are written in a new file's time, and all files before it go. Takes as long as the snapshots do; pushes go on.
+    ///
+    /// - Returns: How many files of the log were removed.
+    /// - Throws: ``ForgettingFault`` or ``JournalError``; the log and the states are good then, and some may be gone.
+    package func forgetHistory() async throws -> Int {
+        try await self.beginFile()
+        var kept: [[SnapshotID]] = Array(repeating: [], count: self.owners.count)
+        for _ in 0..<SnapshotRetention.newestKept {
+            try await self.tickAll()
+            for (index, owner) in self.owners.enumerated() {
+                guard let id = await self.makeSnapshot(of: owner) else {
+                    throw ForgettingFault.noSnapshot(partition: owner.partition)
+                }
+                kept[index].append(id)
+            }
+        }
+        let oldest = kept.map { $0.map(\.position).min() ?? .start }
+        let (owners, store) = (self.owners, self.store)
+        let removed = try await self.thread.runIfActive {
+            for (index, owner) in owners.enumerated() {
+                for id in try store.snapshots(owner.partition) where id.position < oldest[index] {
+                    try store.remove(id)
+                }
+            }
+            try store.removeDamaged()
+            return try store.trimAll(through: oldest)
+        }
+        guard removed > 0 else { throw ForgettingFault.stillNeeded }
+        return removed
+    }
+
+    private func beginFile() async throws {
+        let newest = self.store.newestFile
+        for _ in 0..<Self.commitsMax {
+            self.store.endFile()
+            try await self.tickAll()
+            if self.store.newestFile > newest { return }
+        }
+        throw ForgettingFault.noFile
+    }
+
+    /// Logs a tick for every partition, and waits until all owners have applied theirs.
+    private func tickAll() async throws {
+        var records = PackedRecords()
+        records.append(Record.tick.bytes)
+        let batches = self.owners.map { Submission.Batch(partition: $0.partition, records: records) }
+        let receipts = try await withCheckedThrowingContinuation { continuation in
+            self.journal.append(Submission(batches)) { continuation.resume(with: $0) }
+        }
+        for receipt in receipts {
+            let owner = self.owners[Int(receipt.partition.rawValue)]
+            while true {
+                let progress = try await owner.progress()
+                if progress.hasFailed { throw OwnerFault.stopped(partition: owner.partition) }
+                if progress.applied >= receipt.position { break }
+                try await Task.sleep(for: Self.lookSpacing)
+            }
+        }
+    }
+}
