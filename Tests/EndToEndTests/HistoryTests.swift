@@ -179,7 +179,7 @@ import Testing
         // With the history a host that is gone already is no mistake.
         let again = try await Command.run(TestGateway.program, erase)
         #expect(again.output.hasPrefix("{\"removed\":0,\"files\":"), "\(again.output) \(again.errors)")
-        await gateway.stop()
+        #expect(await gateway.drain() == 0)
         // What is left is a log that a start goes on with.
         let verified = try await Command.run(TestGateway.program, ["log", "verify", "--data", data, "--quiet"])
         #expect(verified.status == 0, "\(verified.output) \(verified.errors)")

@@ -2,7 +2,6 @@ package import Engine
 package import Journaling
 package import Logging
 package import NIOCore
-import NIOPosix
 import Tracing
 package import WidgetModel
 
@@ -21,11 +20,11 @@ package final class PartitionOwner: Sendable {
 
     package let partition: PartitionID
     package let loop: any EventLoop
-    private let journal: any Journal
-    private let snapshots: (any SnapshotStore)?
+    let journal: any Journal
+    let snapshots: (any SnapshotStore)?
     private let clock: LogClock
-    private let logger: Logger
-    private let outlets: Outlets
+    let logger: Logger
+    let outlets: Outlets
     private let outputBytesPerCommit: Int
     /// Whether reloads of traced pushes are told of.
     private let isTraced: Bool
@@ -132,33 +131,6 @@ extension PartitionOwner {
             self.armTick()
         }.get()
         return replayed
-    }
-
-    /// Reads the newest snapshot that can be read, if there are any, on two threads of its own.
-    private func load() async throws -> Handover<StateLoader.Loaded> {
-        let state = Handover<StateLoader.Loaded>()
-        guard let snapshots = self.snapshots else { return state }
-        let threads = NIOThreadPool(numberOfThreads: 2)
-        threads.start()
-        var loader = StateLoader(
-            partition: self.partition,
-            partitions: self.journal.format.partitions,
-            store: snapshots,
-            logger: self.logger
-        )
-        loader.helper = (threads, self.loop)
-        loader.hasRead = { engine in engine.directory { self.outlets.directory(self.partition, $0) } }
-        do {
-            try await threads.runIfActive { [loader] in
-                let last = try self.journal.lastOutput(self.partition)
-                state.give(try loader.load(notBehind: last?.record.through ?? .start))
-            }
-        } catch {
-            try? await threads.shutdownGracefully()
-            throw error
-        }
-        try await threads.shutdownGracefully()
-        return state
     }
 
     /// Begins with what a snapshot held.
