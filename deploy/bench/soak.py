@@ -168,6 +168,8 @@ def main() -> int:
             if gateway.process.poll() is not None:
                 reasons.append(f"the gateway ended with {gateway.process.returncode}")
                 break
+        if not any(sample["refused"] for sample in samples):
+            reasons.append("the provider was never asked, or never failed")
     finally:
         gateway.stop()
         provider.stop()
