@@ -50,7 +50,8 @@ struct Serve: AsyncParsableCommand {
             configuration: configuration,
             journal: journal,
             snapshots: journal as? SQLiteJournal,
-            archive: try self.archive(configuration, logger),
+            archive: try self.archive("timelines.sqlite", configuration, logger),
+            auditArchive: try self.archive("audit.sqlite", configuration, logger),
             history: self.history(configuration),
             clock: clock,
             movableClock: movable,
@@ -94,11 +95,13 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Where the content of timelines is kept: beside the log.
-    private func archive(_ configuration: GatewayConfiguration, _ logger: Logger) throws -> any RecordArchive {
+    /// What is kept beside the log: the content of timelines, and who changed what.
+    private func archive(_ name: String, _ configuration: GatewayConfiguration, _ logger: Logger) throws
+        -> any RecordArchive
+    {
         guard !self.inMemory else { return MemoryArchive() }
         do {
-            return try SQLiteArchive(path: configuration.dataDirectory + "/timelines.sqlite")
+            return try SQLiteArchive(path: configuration.dataDirectory + "/" + name)
         } catch {
             logger.critical("\(error)")
             throw ExitCode.failure

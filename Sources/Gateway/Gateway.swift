@@ -27,37 +27,38 @@ package final class Gateway: Service {
     let newestEntry = Mutex(Instant.epoch)
     let snapshots: (any SnapshotStore)?
     let clock: LogClock
-    private let movableClock: MovableClock?
+    let movableClock: MovableClock?
     /// By which credentials are judged: real time, also where the log's time was moved.
-    private let credentialClock: LogClock
+    let credentialClock: LogClock
     let logs: GatewayLogs
     let logger: Logger
     let readiness = Readiness()
-    private let listeners = OpenListeners()
+    let listeners = OpenListeners()
     let directory: HostDirectory
     let streams: HostStreams
     let followers: PushFollowers
     private let archive: any RecordArchive
+    let auditArchive: any RecordArchive
     let feed: OperatorFeed
-    private let states = KindStates()
+    let states = KindStates()
     /// Set once the log is replayed; what is issued before is looked for then.
     let providers = Mutex<TimelineProviders?>(nil)
-    private let counters = PushCounters()
+    let counters = PushCounters()
     /// What libraries and the gateway report through swift-metrics.
     let metrics: MetricsRegistry
     /// Nil where pushes are not traced.
     let tracing: GatewayTracing?
-    private let exporter = Mutex<SpanExporter?>(nil)
-    private let instruments: GatewayInstruments
-    private let spans: SpanQueue
-    private let sampler: SpanSampler
-    private let problems = ProblemCounters()
-    private let senderLimits: SenderLimits
+    let exporter = Mutex<SpanExporter?>(nil)
+    let instruments: GatewayInstruments
+    let spans: SpanQueue
+    let sampler: SpanSampler
+    let problems = ProblemCounters()
+    let senderLimits: SenderLimits
     /// What brings reloads to upstreams and webhooks, once the owners have started.
     let deliverer = Mutex<ReloadDeliverer?>(nil)
-    private let seed: UInt64
+    let seed: UInt64
     private let onReady: @Sendable (BoundPorts) -> Void
-    private let history: HistoryQuestions
+    let history: HistoryQuestions
     /// Reads the configuration anew, if there is a file of it.
     private let source: (@Sendable () throws -> GatewayConfiguration)?
     private let live = Mutex<LiveConfiguration?>(nil)
@@ -77,6 +78,7 @@ package final class Gateway: Service {
     ///   - journal: The log; created with as many partitions as the configuration says.
     ///   - snapshots: Where the partitions' states are kept, so that a start need not replay the whole log; nil for nowhere.
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
+    ///   - auditArchive: Where it is kept who changed what; by default nowhere but in memory.
     ///   - clock: Stamps the log's entries.
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
     ///   - movableClock: What that clock is over, for a gateway whose time operators may move; nil for one in service.
@@ -89,6 +91,7 @@ package final class Gateway: Service {
         journal: any Journal,
         snapshots: (any SnapshotStore)? = nil,
         archive: any RecordArchive = MemoryArchive(),
+        auditArchive: any RecordArchive = MemoryArchive(),
         history: HistoryQuestions.Opening? = nil,
         clock: LogClock,
         movableClock: MovableClock? = nil,
@@ -110,6 +113,7 @@ package final class Gateway: Service {
         self.journal = self.watched
         self.snapshots = snapshots
         self.archive = archive
+        self.auditArchive = auditArchive
         self.history = HistoryQuestions(
             from: snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart(),
             concurrentMax: configuration.limits.historyQuestionsMax,
@@ -155,14 +159,14 @@ package final class Gateway: Service {
     }
 
     private func run(_ ownerLoops: MultiThreadedEventLoopGroup) async throws {
-        let apps = ServedApps(self.configuration)
+        let apps = LiveApps(ServedApps(self.configuration), origins: CrossOrigin(self.configuration))
         let senders = try SenderDirectory(self.configuration)
         // Everything that may be wrong with files is found before the log is touched.
         let plans = try ListenerPlans(self.configuration)
         if let warning = DescriptorLimit.current?.warning(of: self.configuration) {
             self.logger.warning("\(warning)")
         }
-        let deliveries = try DeliveryPlans(self.configuration)
+        let deliveries = LiveDeliveryPlans(try DeliveryPlans(self.configuration))
         let group = MultiThreadedEventLoopGroup.singleton
         let connections = try ProviderConnections(self.configuration, on: group)
         let exporter = try self.tracing.map {
@@ -213,7 +217,23 @@ package final class Gateway: Service {
                 plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
             }
         )
-        let servers = try await self.listen(plans, on: group, apps, senders, certificates, log, outgoing, watch, live)
+        let access = OperatorAccess(
+            tokens: self.configuration.operators.tokens.map(\.value),
+            certificates: self.configuration.operators.certificates,
+            revocations: senders.certificates
+        )
+        let servers = try await self.listen(
+            plans,
+            on: group,
+            apps,
+            senders,
+            access,
+            certificates,
+            log,
+            outgoing,
+            watch,
+            live
+        )
         let observing = Task { await watch.run() }
         let fetching = Task { await providers?.run() }
         let logging = Task { await self.logs.run() }
@@ -224,6 +244,13 @@ package final class Gateway: Service {
             plans: plans,
             certificates: certificates,
             senders: senders,
+            tables: .init(
+                apps: apps,
+                directory: self.directory,
+                deliveries: deliveries,
+                providers: connections,
+                access: access
+            ),
             clock: self.clock,
             logger: self.logs.logger(.certificates),
             use: { servers[$0]?.use($1) }
@@ -349,147 +376,5 @@ extension Gateway {
                 )
             }
         }
-    }
-}
-
-// MARK: - Listeners
-
-extension Gateway {
-    private func listen(
-        _ plans: ListenerPlans,
-        on group: MultiThreadedEventLoopGroup,
-        _ apps: ServedApps,
-        _ senders: SenderDirectory,
-        _ certificates: ServerCertificates,
-        _ log: CommandLog,
-        _ outgoing: Outgoing,
-        _ watch: GatewayWatch,
-        _ live: LiveConfiguration
-    ) async throws -> RunningListeners {
-        let hosts = HostRoutes(
-            apps: apps,
-            authorizer: HostAuthorizer(senders: senders, clock: self.credentialClock),
-            directory: self.directory,
-            log: log,
-            streams: self.streams,
-            followers: self.followers,
-            limits: HostRouteLimits(self.configuration.limits),
-            providers: self.providers.withLock { $0 },
-            states: self.states,
-            crossOrigin: CrossOrigin(self.configuration),
-            problems: self.problems
-        )
-        let operators = OperatorRoutes(
-            log: log,
-            streams: self.streams,
-            followers: self.followers,
-            directory: self.directory,
-            counters: self.counters,
-            problems: self.problems,
-            senderLimits: self.senderLimits,
-            listeners: self.listeners,
-            readiness: self.readiness,
-            access: OperatorAccess(
-                tokens: self.configuration.operators.tokens.map(\.value),
-                certificates: self.configuration.operators.certificates,
-                revocations: senders.certificates
-            ),
-            certificates: certificates,
-            clientCertificates: senders.certificates,
-            providerKeys: senders.keys,
-            outgoing: outgoing,
-            clock: self.clock,
-            travel: self.movableClock.map { TimeTravel($0, self.clock, log) },
-            apps: apps,
-            states: self.states,
-            providers: self.providers.withLock { $0 },
-            watch: watch,
-            history: self.history,
-            snapshots: { self.snapshotter.withLock { $0?.counters } },
-            forgetHistory: { try await self.snapshotter.withLock { $0 }?.forgetHistory() },
-            live: live,
-            telemetry: self.telemetry,
-            logs: self.logs,
-            dashboard: DashboardFiles(self.configuration, self.logger)
-        )
-        let services = self.pushServices(apps, senders, log, outgoing)
-        let http = self.logs.logger(.http)
-        var running = RunningListeners()
-        do {
-            if let plan = plans.push {
-                running.push = try await HTTPServer.start(plan, on: group, logger: http) { loop in
-                    PushHandler(
-                        loop: loop,
-                        services: services,
-                        others: AsyncRequestHandler(eventLoop: loop) { await hosts.respond(to: $0) }
-                    )
-                }
-            }
-            if let plan = plans.manage {
-                running.manage = try await HTTPServer.start(plan, on: group, logger: http) { loop in
-                    PushHandler(
-                        loop: loop,
-                        services: services,
-                        others: AsyncRequestHandler(eventLoop: loop) { await hosts.respond(to: $0) },
-                        role: .channelManagement
-                    )
-                }
-            }
-            if let plan = plans.host {
-                running.host = try await HTTPServer.start(plan, on: group, logger: http) {
-                    await hosts.respond(to: $0)
-                }
-            }
-            if let plan = plans.ops {
-                running.ops = try await HTTPServer.start(plan, on: group, logger: http) {
-                    await operators.respond(to: $0)
-                }
-            }
-            running.health = self.health.withLock { $0 }
-        } catch {
-            await running.drain(within: .zero)
-            throw error
-        }
-        for (name, server) in running.all { self.listeners.add(name, server) }
-        return running
-    }
-
-    /// What is written in metrics behind the gateway's own.
-    private var telemetry: TelemetrySources {
-        guard let tracing = self.tracing, let exporter = self.exporter.withLock({ $0 }) else {
-            return TelemetrySources(metrics: self.metrics)
-        }
-        return TelemetrySources(
-            metrics: self.metrics,
-            traces: .init(tracing: tracing, sampler: self.sampler, queue: self.spans, exporter: exporter)
-        )
-    }
-
-    private func pushServices(
-        _ apps: ServedApps,
-        _ senders: SenderDirectory,
-        _ log: CommandLog,
-        _ outgoing: Outgoing
-    ) -> PushServices {
-        PushServices(
-            apps: apps,
-            senders: senders,
-            directory: self.directory,
-            journal: self.journal,
-            partitions: self.configuration.partitions,
-            clock: self.credentialClock,
-            counters: self.counters,
-            limits: PushIntakeLimits(self.configuration),
-            senderLimits: self.senderLimits,
-            channels: ChannelService(
-                log: log,
-                journal: self.journal,
-                channelsMax: self.configuration.limits.channelsPerAppMax
-            ),
-            relay: PushRelay(outgoing),
-            tracing: self.tracing,
-            seed: self.seed,
-            dryRun: { record in DryRunSummary(try await log.askAll { $0.dryRun(record) }) }
-        )
     }
 }

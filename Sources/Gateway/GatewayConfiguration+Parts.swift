@@ -8,10 +8,18 @@ import WidgetModel
 
 extension ServedApps {
     package init(_ configuration: GatewayConfiguration) {
+        self.init(configuration, AppNumbers(configuration))
+    }
+
+    /// - Parameters:
+    ///   - numbers: Has all of the configuration's apps.
+    ///   - before: What was served until now: apps with numbers that the configuration does not have any more are in it.
+    init(_ configuration: GatewayConfiguration, _ numbers: AppNumbers, before: ServedApps? = nil) {
+        let names = Set(configuration.apps.map(\.bundleID))
         self.init(
-            configuration.apps.enumerated().map { number, app in
+            configuration.apps.map { app in
                 App(
-                    number: number,
+                    number: numbers[app.bundleID],
                     bundle: app.bundleID,
                     acceptsUnknownTokens: app.unknownTokens == .accept,
                     matchedMax: app.matchedMax,
@@ -23,6 +31,9 @@ extension ServedApps {
                     deliveries: [.stream] + (app.upstream == nil ? [] : [.apns])
                         + (app.webhook == nil ? [] : [.webhook])
                 )
+            },
+            gone: numbers.apps.enumerated().filter { !names.contains($0.element) }.compactMap {
+                before?[number: $0.offset]
             }
         )
     }
@@ -38,11 +49,13 @@ extension SenderDirectory {
 
     /// Reads the files of another configuration's keys and puts those in force, all of them or, if one cannot be read, none.
     ///
-    /// - Parameter configuration: Its apps are those that are served.
+    /// - Parameters:
+    ///   - configuration: Its apps are those that are served.
+    ///   - numbers: Those of its apps.
     /// - Throws: ``TLSError`` that names the file.
-    package func replaceKeys(_ configuration: GatewayConfiguration) throws(TLSError) {
+    package func replaceKeys(_ configuration: GatewayConfiguration, _ numbers: AppNumbers) throws(TLSError) {
         try self.keys.replace { () throws(TLSError) in
-            try Self.keys(configuration, inForce: .all, read: ES256PublicKey.init(of:))
+            try Self.keys(configuration, numbers, inForce: .all, read: ES256PublicKey.init(of:))
         }
     }
 
@@ -57,7 +70,7 @@ extension SenderDirectory {
         read: (GatewayConfiguration.ProviderKey) throws(TLSError) -> ES256PublicKey
     ) throws(TLSError) {
         self.init(
-            keys: try Self.keys(configuration, inForce: inForce, read: read),
+            keys: try Self.keys(configuration, AppNumbers(configuration), inForce: inForce, read: read),
             certificates: ClientCertificates(try ClientCertificateTable(configuration)),
             rules: ProviderTokenRules(
                 ageMax: configuration.providerTokens.ageMax,
@@ -70,6 +83,7 @@ extension SenderDirectory {
 
     private static func keys(
         _ configuration: GatewayConfiguration,
+        _ numbers: AppNumbers,
         inForce: PushRules,
         read: (GatewayConfiguration.ProviderKey) throws(TLSError) -> ES256PublicKey
     ) throws(TLSError) -> [Key] {
@@ -79,7 +93,7 @@ extension SenderDirectory {
                 let sender = Sender(
                     team: team.id,
                     keyID: key.id,
-                    topics: TopicTable(configuration, of: key, team: team.id, inForce),
+                    topics: TopicTable(configuration, numbers, of: key, team: team.id, inForce),
                     scope: KeyScope(
                         isTopicKey: key.topics != nil,
                         environment: key.environment,
@@ -124,11 +138,12 @@ extension ClientCertificateTable {
     /// Reads the revocation list.
     ///
     /// - Throws: ``TLSError`` that names the file.
-    package init(_ configuration: GatewayConfiguration) throws(TLSError) {
+    package init(_ configuration: GatewayConfiguration, _ numbers: AppNumbers? = nil) throws(TLSError) {
+        let numbers = numbers ?? AppNumbers(configuration)
         self.init(
-            apps: configuration.apps.enumerated().map { number, app in
+            apps: configuration.apps.map { app in
                 App(
-                    topics: TopicTable.App(number, app),
+                    topics: TopicTable.App(numbers[app.bundleID], app),
                     team: app.team,
                     environment: app.environment == .production ? .production : .development,
                     slowsDown: app.streamLimit == .apns
@@ -199,13 +214,14 @@ extension TopicTable {
     /// The topics of a team's apps that a key is for.
     fileprivate convenience init(
         _ configuration: GatewayConfiguration,
+        _ numbers: AppNumbers,
         of key: GatewayConfiguration.ProviderKey,
         team: TeamID,
         _ rules: PushRules
     ) {
-        let apps = configuration.apps.enumerated().filter { rules.met(.topicOfTeam, $0.element.team == team) }
+        let apps = configuration.apps.filter { rules.met(.topicOfTeam, $0.team == team) }
         self.init(
-            apps.map { TopicTable.App($0.offset, $0.element, for: key.environment) },
+            apps.map { TopicTable.App(numbers[$0.bundleID], $0, for: key.environment) },
             limitedTo: key.topics,
             rules: rules
         )

@@ -70,19 +70,34 @@ package struct ServedApps: Sendable {
         }
     }
 
+    /// In the order of the configuration.
     package let apps: [App]
+    /// By number; with those that are served no more, for pushes that were judged before.
+    private let numbered: [App]
     private let byBundle: [BundleID: Int]
 
-    package init(_ apps: [App]) {
+    /// - Parameters:
+    ///   - apps: Numbered from 0 without a gap, together with the others.
+    ///   - gone: Apps that have been served and have their numbers still.
+    package init(_ apps: [App], gone: [App] = []) {
         self.apps = apps
+        self.numbered = (apps + gone).sorted { $0.number < $1.number }
         self.byBundle = Dictionary(uniqueKeysWithValues: apps.map { ($0.bundle, $0.number) })
     }
 
+    /// The app of a number that topic tables gave.
+    package subscript(number number: Int) -> App { self.numbered[number] }
+
     /// The same apps in objects of their own, for one event loop: where several count references to one object, its
     /// count goes from processor to processor with each push.
-    func copy() -> ServedApps { ServedApps(self.apps.map { App(copying: $0) }) }
+    func copy() -> ServedApps {
+        ServedApps(
+            self.apps.map { App(copying: $0) },
+            gone: self.numbered.filter { self[$0.bundle] == nil }.map { App(copying: $0) }
+        )
+    }
 
     package subscript(bundle: BundleID) -> App? {
-        self.byBundle[bundle].map { self.apps[$0] }
+        self.byBundle[bundle].map { self.numbered[$0] }
     }
 }

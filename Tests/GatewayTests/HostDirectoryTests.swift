@@ -34,6 +34,20 @@ import WidgetModel
         #expect(self.directory.count == 0)
     }
 
+    @Test func `hosts of an app that is not served are its own again when it is`() {
+        let other = BundleID("com.example.third")
+        let entry = HostDirectory.Entry(host: HostID("a"), app: other, instance: nil, partition: PartitionID(0))
+        self.directory.bind(self.token, to: entry)
+        var place = HostPlace()
+        let words = Self.words(self.token.hex)
+        // The next number is another app's.
+        self.directory.serve([Sports.app, Sports.otherApp])
+        #expect(self.directory.find(words, of: 1, into: &place) == .bound(isOfApp: false))
+        self.directory.serve([Sports.app, Sports.otherApp, other])
+        #expect(self.directory.find(words, of: 2, into: &place) == .bound(isOfApp: true))
+        #expect(self.directory.lookup(self.token) == .bound(entry))
+    }
+
     @Test func `a token is bound, bound anew, removed and forgotten`() {
         self.directory.bind(self.token, to: Self.entry("a"))
         #expect(self.directory.lookup(self.token) == .bound(Self.entry("a")))

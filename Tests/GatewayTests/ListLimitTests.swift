@@ -1,5 +1,6 @@
 import Gateway
 import HTTPTransport
+import Journaling
 import Logging
 import Testing
 import WidgetModel
@@ -23,30 +24,38 @@ import WidgetModel
         }
     }
 
-    private static func audit() -> OperatorAudit {
+    private static func audit(_ archive: MemoryArchive = MemoryArchive()) -> OperatorAudit {
         OperatorAudit(
             clock: FakeTime().makeClock(),
             feed: OperatorFeed(epoch: 1),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            archive: archive
         )
     }
 
     @Test(arguments: [999, 1000, 1001])
-    func `the last 1,000 requests are remembered`(count: Int) {
-        let audit = Self.audit()
+    func `the last 1,000 requests are remembered, after a restart, too`(count: Int) async {
+        let archive = MemoryArchive()
+        let audit = Self.audit(archive)
         let request = HTTPRequest(method: "POST", target: "/v1/orders")
-        for number in 1...count { audit.note(request, id: "\(number)", caller: "me", status: 200) }
+        for number in 1...count { await audit.note(request, id: "\(number)", caller: "me", status: 200) }
         let last = audit.last
         #expect(last.count == min(count, 1000))
         #expect(last.first?.request == "\(count)")
         #expect(last.last?.request == "\(max(1, count - 999))")
+        #expect(Self.audit(archive).last == last)
     }
 
     @Test(arguments: [1023, 1024, 1025])
-    func `of a request's body 1,024 bytes are remembered`(bytes: Int) {
+    func `of a request's body 1,024 bytes are remembered`(bytes: Int) async {
         let audit = Self.audit()
         let body = Array(repeating: UInt8(ascii: "x"), count: bytes)
-        audit.note(HTTPRequest(method: "POST", target: "/v1/orders", body: body), id: "1", caller: "me", status: 200)
+        await audit.note(
+            HTTPRequest(method: "POST", target: "/v1/orders", body: body),
+            id: "1",
+            caller: "me",
+            status: 200
+        )
         #expect(audit.last.map(\.body.utf8.count) == [min(bytes, 1024)])
     }
 }

@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import IntentMatching
 import Synchronization
 import Testing
 import Timelines
@@ -102,13 +103,42 @@ import WidgetModel
         #expect(try await scene.log.askAll { $0.settings?.apps.first?.developerMode } == [true, true])
     }
 
-    @Test func `a kind whose schema changed keeps what it had until a restart`() async throws {
+    @Test func `a kind whose schema changed has it at once, and says whom it does not fit any more`() async throws {
         let (scene, live, file) = try await Self.started()
+        try await scene.register("a", instances: 2)
         file.change("name: team, type: string", "name: team, type: int")
-        file.change("typical: 20", "typical: 25")
         let report = try await live.reload()
-        #expect(report.restartNeeded.contains("apps[0].kinds[0].parameters[0].type"))
-        #expect(try await Self.typical(scene) == [20, 20])
+        #expect(report.applied == ["apps[0].kinds[0].parameters[0].type"])
+        #expect(report.restartNeeded == [])
+        #expect(report.orphaned == 2)
+    }
+
+    @Test func `apps and kinds that come and go are the engines' at once`() async throws {
+        let (scene, live, file) = try await Self.started()
+        func apps() async throws -> [[String]] {
+            try await scene.log.askAll { engine in
+                engine.settings?.apps.map { app in
+                    "\(app.app.rawValue): \(app.kinds.map(\.schema.kind.rawValue).joined(separator: " "))"
+                } ?? []
+            }
+        }
+        let text = file.text.withLock { $0 }
+        file.text.withLock { $0 += "\n  - {bundleID: com.example.news, team: ABCDE12345, kinds: [{kind: headlines}]}" }
+        #expect(try await live.reload().restartNeeded == [])
+        let both = ["com.example.scores: scores", "com.example.news: headlines"]
+        #expect(try await apps() == [both, both])
+        file.text.withLock { $0 = text }
+        #expect(try await live.reload().restartNeeded == [])
+        #expect(try await apps() == [["com.example.scores: scores"], ["com.example.scores: scores"]])
+        #expect(live.inForce == (try file.read()))
+    }
+
+    @Test func `who asks a kind's provider is settled at the start`() async throws {
+        let (_, live, file) = try await Self.started()
+        file.change("{kind: scores,", "{kind: scores, timelineProvider: {url: \"http://127.0.0.1:1/t\"},")
+        let report = try await live.reload()
+        #expect(report.restartNeeded.contains("apps[0].kinds[0].timelineProvider.url"))
+        #expect(live.inForce.apps.first?.kinds.first?.timelineProvider == nil)
     }
 
     @Test func `files are read again with the configuration, and without it if it is refused`() async throws {

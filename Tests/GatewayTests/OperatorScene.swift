@@ -35,7 +35,7 @@ struct OperatorScene {
             readiness: Readiness(),
             access: OperatorAccess(tokens: tokens),
             clock: self.scene.time.makeClock(),
-            apps: Sports.served,
+            apps: LiveApps(Sports.served),
             watch: self.watch,
             snapshots: { snapshots },
             logs: logs

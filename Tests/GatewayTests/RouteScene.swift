@@ -15,7 +15,7 @@ struct RouteScene {
         self.otherKey = try TestKey("OTHERKEY00", Sports.otherTeam)
         let senders = SenderDirectory(keys: [self.key.known(), self.otherKey.known(Sports.otherApp, number: 1)])
         self.routes = HostRoutes(
-            apps: Sports.served,
+            apps: LiveApps(Sports.served),
             authorizer: HostAuthorizer(senders: senders, clock: self.scene.time.makeClock()),
             directory: self.scene.directory,
             log: self.scene.log,

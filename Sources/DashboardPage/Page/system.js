@@ -39,16 +39,28 @@ export function open(context) {
   const books = h("div");
   const configuration = h("div");
   const rejected = h("div");
+  const signedIn = h("div");
+  const changes = table("Last changes", [
+    { title: "When", cell: (row) => moment(row.at) },
+    { title: "Who", cell: (row) => h("b", {}, row.caller) },
+    { title: "What", wide: true, cell: (row) => `${row.method} ${row.path}` },
+    { title: "Answer", number: true, cell: (row) => count(row.status) },
+  ]);
+  // Only for those who may ask for it.
+  const audit = card("Last changes", { note: "by operators, the newest first" }, changes.element);
+  audit.hidden = true;
   return {
     element: h("div", { class: "view" }, tiles(ready, up, lag, held), missing, card("Partitions", partitions.element), card("Listeners", listeners.element),
-      h("div", { class: "columns" }, card("Books", books), card("Configuration", configuration)), card("Rejected", { note: "since the start, by reason" }, rejected)),
+      h("div", { class: "columns" }, card("Books", books), card("Configuration", configuration)), card("Signed in", signedIn), audit, card("Rejected", { note: "since the start, by reason" }, rejected)),
     subtitle: "The gateway itself",
     async ask(signal) {
-      const [stats, version, parts, config] = await Promise.all([gateway.get("/v1/stats", signal), gateway.get("/version", signal),
-        context.optional("/v1/partitions", signal), context.optional("/v1/config", signal)]);
-      return { stats, version, parts, config };
+      const [stats, version, parts, config, session] = await Promise.all([gateway.get("/v1/stats", signal), gateway.get("/version", signal),
+        context.optional("/v1/partitions", signal), context.optional("/v1/config", signal), context.sometimes("/v1/session", signal)]);
+      const mayAudit = session?.scopes.includes("admin") ?? false;
+      const audited = mayAudit ? await context.optional("/v1/audit", signal) : null;
+      return { stats, version, parts, config, session, audited };
     },
-    show({ stats, version, parts, config }) {
+    show({ stats, version, parts, config, session, audited }) {
       const isReady = stats.ready ?? !stats.partitions.some((one) => one.failed);
       ready.set(isReady ? "Yes" : "No", isReady ? "good" : "bad");
       missing.textContent = (stats.missing ?? []).join("; ");
@@ -58,6 +70,12 @@ export function open(context) {
       const more = new Map((parts?.partitions ?? []).map((one) => [one.partition, one]));
       partitions.set(stats.partitions.map((one) => ({ ...more.get(one.partition), ...one })));
       listeners.set(Object.entries(stats.listeners).map(([name, counters]) => ({ name, ...counters })));
+      const may = { read: "ask", write: "give orders", admin: "administer" };
+      signedIn.replaceChildren(facts([
+        ["Name", session?.name ?? ""], ["May", (session?.scopes ?? []).map((scope) => may[scope] ?? scope).join(", ")],
+      ]));
+      audit.hidden = !audited;
+      changes.set((audited?.requests ?? []).slice(0, 20));
       const pushes = stats.pushes;
       books.replaceChildren(facts([
         ["matched", count(pushes.matched)], ["= final", count(pushes.final)], ["+ deferred", count(pushes.outcomes.deferred ?? 0)],

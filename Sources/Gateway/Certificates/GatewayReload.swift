@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Logging
-import Synchronization
 import TLS
 import WidgetModel
 
-/// What a running gateway reads again: the listeners' certificates, the provider keys, the revocation list and, when it is
-/// asked to, what the configuration says of teams and of client certificates.
+/// What a running gateway reads again: the listeners' certificates, the provider keys, the revocation list, keys and secrets of
+/// deliveries, tokens of timeline providers and, when it is asked to, what the configuration says of apps, teams, client
+/// certificates and operators.
 final class GatewayReload: Sendable {
     /// The keys that seal session tickets live so long at most: a new context is made with new ones. TLS 1.2 has no forward
     /// secrecy for what a ticket resumes, against whoever takes the key.
@@ -17,18 +17,30 @@ final class GatewayReload: Sendable {
     private let clock: LogClock
     private let logger: Logger
     private let watch: FileWatch
-    /// The configuration that the keys in force are of.
-    private let keyed: Shared<GatewayConfiguration>
+    /// The configuration that the tables in force are of, and the numbers of its apps.
+    private let keyed: Shared<(configuration: GatewayConfiguration, numbers: AppNumbers)>
+    private let tables: Tables
+
+    /// What is replaced, beside the senders' tables.
+    struct Tables: Sendable {
+        let apps: LiveApps
+        let directory: HostDirectory
+        let deliveries: LiveDeliveryPlans
+        let providers: ProviderConnections
+        let access: OperatorAccess
+    }
 
     /// - Parameters:
     ///   - configuration: What the gateway was started with.
     ///   - plans: Its listeners' certificates, as read at the start.
+    ///   - tables: What is replaced.
     ///   - use: Serves a listener's next connections under another context.
     init(
         configuration: GatewayConfiguration,
         plans: ListenerPlans,
         certificates: ServerCertificates,
         senders: SenderDirectory,
+        tables: Tables,
         clock: LogClock,
         logger: Logger,
         use: @escaping @Sendable (_ listener: String, TLSContext) -> Void
@@ -36,6 +48,7 @@ final class GatewayReload: Sendable {
         self.configuration = configuration
         self.certificates = certificates
         self.senders = senders
+        self.tables = tables
         self.clock = clock
         self.logger = logger
         var subjects = plans.certificates.map { plan in
@@ -57,12 +70,28 @@ final class GatewayReload: Sendable {
                 }
             )
         }
-        let keyed = Shared(configuration)
+        let keyed = Shared((configuration: configuration, numbers: AppNumbers(configuration)))
         self.keyed = keyed
+        let keyFiles: @Sendable () -> [String] = { keyed.value.configuration.teams.flatMap { $0.keys.map(\.file) } }
         subjects.append(
-            FileWatch.Subject(name: "keys of teams", paths: { keyed.value.teams.flatMap { $0.keys.map(\.file) } }) {
-                try senders.replaceKeys(keyed.value)
+            FileWatch.Subject(name: "keys of teams", paths: keyFiles) {
+                try senders.replaceKeys(keyed.value.configuration, keyed.value.numbers)
                 return ["keys": "\(senders.keys.count)"]
+            }
+        )
+        subjects.append(
+            FileWatch.Subject(
+                name: "keys, certificates and secrets of deliveries",
+                paths: { keyed.value.configuration.deliveryFiles }
+            ) {
+                try tables.deliveries.replace(keyed.value.configuration)
+                return [:]
+            }
+        )
+        subjects.append(
+            FileWatch.Subject(name: "tokens of timeline providers", paths: tables.providers.tokenFiles) {
+                try tables.providers.readTokens()
+                return [:]
             }
         )
         self.watch = FileWatch(subjects, logger: logger) { path in
@@ -94,28 +123,26 @@ final class GatewayReload: Sendable {
 
     /// Reads everything again now, changed or not.
     ///
-    /// - Parameter fresh: The configuration as it is now, nil if it cannot be read. What it says of teams with their keys,
-    ///   and of client certificates, is taken; the rest takes a restart.
-    func reload(_ fresh: GatewayConfiguration?) {
+    /// - Parameter merged: The configuration that is in force from now on, nil if what there is cannot be read. The engines
+    ///   have its settings already.
+    func reload(_ merged: GatewayConfiguration?) {
         defer { self.warn() }
-        guard let fresh else { return self.watch.useAll() }
-        guard fresh.apps.map(\.owner) == self.configuration.apps.map(\.owner) else {
-            self.logger.warning(
-                "keys and client certificates stay those that the configuration named, since the apps are others; restart to apply"
-            )
-            return self.watch.useAll()
-        }
+        guard let merged else { return self.watch.useAll() }
+        var numbers = self.keyed.value.numbers
+        numbers.add(merged.apps.map(\.bundleID))
         // First, so that a file which nobody names any more is not asked for.
-        self.keyed.set(self.keyed.value.withTeams(of: fresh))
+        self.keyed.set((merged, numbers))
+        // Apps come before who may push to them, so that nobody is told of one that is not there.
+        self.tables.directory.serve(numbers.apps)
+        self.tables.apps.use(merged, numbers)
+        self.tables.access.use(merged.operators)
         self.watch.useAll()
-        self.replaceClientCertificates(fresh)
+        self.replaceClientCertificates(merged, numbers)
     }
 
-    private func replaceClientCertificates(_ fresh: GatewayConfiguration) {
-        // Names and rules are new; the apps, and the file of revoked ones, are those that are served.
-        let merged = self.configuration.withClientCertificates(of: fresh)
+    private func replaceClientCertificates(_ merged: GatewayConfiguration, _ numbers: AppNumbers) {
         do {
-            let table = try ClientCertificateTable(merged)
+            let table = try ClientCertificateTable(merged, numbers)
             self.senders.certificates.replace { _ in table }
             self.logger.notice("client certificates read again")
         } catch {
@@ -139,43 +166,5 @@ final class GatewayReload: Sendable {
                 metadata: ["nextUpdate": "\(ServerCertificates.text(due))"]
             )
         }
-    }
-}
-
-/// A value that several threads read and one replaces.
-private final class Shared<Value: Sendable>: Sendable {
-    private let held: Mutex<Value>
-
-    init(_ value: Value) {
-        self.held = Mutex(value)
-    }
-
-    var value: Value { self.held.withLock { $0 } }
-
-    func set(_ value: Value) { self.held.withLock { $0 = value } }
-}
-
-extension GatewayConfiguration.App {
-    /// What has to be as it was for keys and certificates to mean the same.
-    fileprivate var owner: String { "\(self.bundleID) \(self.team)" }
-}
-
-extension GatewayConfiguration {
-    /// This configuration with another one's teams and keys.
-    fileprivate func withTeams(of other: GatewayConfiguration) -> GatewayConfiguration {
-        var merged = self
-        merged.teams = other.teams
-        return merged
-    }
-
-    /// This configuration with what another one says of client certificates, app by app; its own file of revoked ones.
-    fileprivate func withClientCertificates(of other: GatewayConfiguration) -> GatewayConfiguration {
-        var merged = self
-        merged.clientCertificates.unnamed = other.clientCertificates.unnamed
-        for index in merged.apps.indices {
-            let theirs = other.apps.first { $0.bundleID == merged.apps[index].bundleID }
-            merged.apps[index].clientCertificates = theirs?.clientCertificates ?? []
-        }
-        return merged
     }
 }

@@ -33,7 +33,8 @@ extension PushJudge {
             do throws(Rejection) {
                 let id = try ChannelValidation.requestID(head, own, in: bytes)
                 let number = try ChannelValidation.app(route, in: bytes, topics: sender.topics)
-                app = self.apps.apps[number]
+                self.refreshApps()
+                app = self.apps[number: number]
                 guard app.broadcastExpiration != nil else { throw .featureNotEnabled }
                 request = try ChannelValidation.request(
                     head,

@@ -1,4 +1,5 @@
 import Engine
+import IntentMatching
 import Logging
 import Metrics
 import Synchronization
@@ -6,9 +7,9 @@ package import WidgetModel
 
 /// The configuration while the gateway runs: read again when somebody asks, refused whole if anything is wrong with it.
 ///
-/// What the engines decide by (budget policies, defaults of apps, limits of the engine) takes effect at once, as a record in
-/// the log; certificates, provider keys and client certificates do through ``GatewayReload``, levels of log messages through
-/// ``GatewayLogs``. What else has changed takes a restart, and is named.
+/// What the engines decide by (apps and kinds, budget policies, limits of the engine) takes effect at once, as a record in the
+/// log; who may push to them, certificates, keys, secrets and operators do through ``GatewayReload``, levels of log messages
+/// through ``GatewayLogs``. What else has changed takes a restart, and is named.
 package final class LiveConfiguration: Sendable {
     /// What came of reading it last.
     package struct Report: Hashable, Sendable {
@@ -106,7 +107,7 @@ package final class LiveConfiguration: Sendable {
             }
         }
         self.logs.use(merged.log)
-        readFiles?(fresh)
+        readFiles?(merged)
         let (old, new, wanted) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
         report.applied = Self.differing(old, new)
         report.restartNeeded = Self.differing(new, wanted)
@@ -166,31 +167,29 @@ extension GatewayConfiguration {
     /// This configuration with all that takes effect without a restart from another one.
     package func takingLive(from fresh: GatewayConfiguration) -> GatewayConfiguration {
         var merged = self
-        let isSameApps = self.apps.map { "\($0.bundleID) \($0.team)" } == fresh.apps.map { "\($0.bundleID) \($0.team)" }
         merged.limits.engine = fresh.limits.engine
         merged.log = fresh.log
         merged.log.format = self.log.format
         merged.policies = fresh.policies
         merged.policyFiles = fresh.policyFiles
         merged.filePolicies = fresh.filePolicies
-        if isSameApps {
-            // Keys and client certificates mean the same only while apps do.
-            merged.teams = fresh.teams
-            merged.clientCertificates.unnamed = fresh.clientCertificates.unnamed
-        }
-        for index in merged.apps.indices {
-            guard let app = fresh.apps.first(where: { $0.bundleID == merged.apps[index].bundleID }) else { continue }
-            merged.apps[index].defaultExpiration = app.defaultExpiration
-            merged.apps[index].defaultPriority = app.defaultPriority
-            merged.apps[index].isDeveloperMode = app.isDeveloperMode
-            merged.apps[index].budget = app.budget
-            if isSameApps { merged.apps[index].clientCertificates = app.clientCertificates }
-            for place in merged.apps[index].kinds.indices {
-                let kind = app.kinds.first { $0.schema == merged.apps[index].kinds[place].schema }
-                guard let kind else { continue }
-                merged.apps[index].kinds[place].budget = kind.budget
-                merged.apps[index].kinds[place].usesLocation = kind.usesLocation
+        merged.teams = fresh.teams
+        merged.clientCertificates.unnamed = fresh.clientCertificates.unnamed
+        merged.operators.tokensFile = fresh.operators.tokensFile
+        merged.operators.tokens = fresh.operators.tokens
+        merged.operators.certificates = fresh.operators.certificates
+        merged.apps = fresh.apps.map { app in
+            let before = self.apps.first { $0.bundleID == app.bundleID }
+            var app = app
+            // Of every connection from its beginning.
+            app.streamLimit =
+                before?.streamLimit ?? GatewayConfiguration.App(bundleID: app.bundleID, team: app.team).streamLimit
+            for index in app.kinds.indices {
+                // What asks providers is made once.
+                let kind = before?.kinds.first { $0.schema.kind == app.kinds[index].schema.kind }
+                app.kinds[index].timelineProvider = kind?.timelineProvider
             }
+            return app
         }
         return merged
     }

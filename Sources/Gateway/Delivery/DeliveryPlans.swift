@@ -26,29 +26,45 @@ package struct DeliveryPlans: Sendable {
     package private(set) var upstreams: [BundleID: Upstream] = [:]
     package private(set) var webhooks: [BundleID: Webhook] = [:]
     /// Every signing key once, by team and id, in the order of the configuration.
-    package private(set) var tokens: [(team: TeamID, keyID: KeyID, tokens: UpstreamTokens)] = []
+    package private(set) var tokens: [(team: TeamID, keyID: KeyID, digest: [UInt8], tokens: UpstreamTokens)] = []
 
     /// What two contexts have to agree on to be one.
     private struct ContextKey: Hashable {
         let authorities: String?
         let certificate: String?
         let certificateKey: String?
+        /// Of what is in these files.
+        let digest: [UInt8]
+
+        init(authorities: String?, certificate: String? = nil, certificateKey: String? = nil) {
+            self.authorities = authorities
+            self.certificate = certificate
+            self.certificateKey = certificateKey
+            self.digest = DeliveryPlans.digest([authorities, certificate, certificateKey])
+        }
     }
 
     private var contexts: [ContextKey: TLSContext] = [:]
 
     /// Reads the keys, certificates and secrets that the configuration names.
     ///
+    /// - Parameter before: Plans whose connections and provider tokens are kept where nothing has changed.
     /// - Throws: ``TLSError`` that names the file.
-    package init(_ configuration: GatewayConfiguration) throws(TLSError) {
+    package init(_ configuration: GatewayConfiguration, before: DeliveryPlans? = nil) throws(TLSError) {
         let networks = configuration.deliveries.allowedNetworks.compactMap { IPNetwork($0) }
-        for (number, app) in configuration.apps.enumerated() {
+        // Lanes of upstreams are numbered from zero, those of webhooks downwards: they never meet.
+        var nextLane = (before?.upstreams.values.map(\.lane).max() ?? -1) + 1
+        var nextWebhookLane = (before?.webhooks.values.map(\.lane).min() ?? 0) - 1
+        for app in configuration.apps {
             if let upstream = app.upstream {
-                self.upstreams[app.bundleID] = try self.plan(upstream, of: app, configuration.deliveries)
+                let plan = try self.plan(upstream, of: app, configuration.deliveries, before, nextLane)
+                nextLane = max(nextLane, plan.lane + 1)
+                self.upstreams[app.bundleID] = plan
             }
             if let webhook = app.webhook {
-                // Lanes of upstreams are numbered from zero, those of webhooks downwards: they never meet.
-                self.webhooks[app.bundleID] = try self.plan(webhook, lane: -1 - number, networks)
+                let lane = before?.webhooks[app.bundleID]?.lane ?? nextWebhookLane
+                nextWebhookLane = min(nextWebhookLane, lane - 1)
+                self.webhooks[app.bundleID] = try self.plan(webhook, lane: lane, networks, before)
             }
         }
     }
@@ -56,7 +72,9 @@ package struct DeliveryPlans: Sendable {
     private mutating func plan(
         _ upstream: GatewayConfiguration.Upstream,
         of app: GatewayConfiguration.App,
-        _ deliveries: GatewayConfiguration.Deliveries
+        _ deliveries: GatewayConfiguration.Deliveries,
+        _ before: DeliveryPlans?,
+        _ nextLane: Int
     ) throws(TLSError) -> Upstream {
         let url = upstream.url ?? Self.apple(app.environment)
         guard let (origin, _) = HTTPOrigin.parse(url) else {
@@ -67,25 +85,27 @@ package struct DeliveryPlans: Sendable {
             certificate: upstream.certificate,
             certificateKey: upstream.certificateKey
         )
-        let tokens = try self.tokens(upstream, of: app.team, deliveries)
-        let target = HTTPTarget(origin, tls: try self.context(key), lane: app.team.rawValue)
-        let lane = self.upstreams.values.first { $0.target.isSameConnections(as: target) }?.lane ?? self.upstreams.count
+        let tokens = try self.tokens(upstream, of: app.team, deliveries, before)
+        let target = HTTPTarget(origin, tls: try self.context(key, before), lane: app.team.rawValue)
+        let known = Array(self.upstreams.values) + (before.map { Array($0.upstreams.values) } ?? [])
+        let lane = known.first { $0.target.isSameConnections(as: target) }?.lane ?? nextLane
         return Upstream(target: target, tokens: tokens, relay: upstream.relay, lane: lane)
     }
 
     private mutating func plan(
         _ webhook: GatewayConfiguration.Webhook,
         lane: Int,
-        _ networks: [IPNetwork]
+        _ networks: [IPNetwork],
+        _ before: DeliveryPlans?
     ) throws(TLSError) -> Webhook {
         guard let (origin, path) = HTTPOrigin.parse(webhook.url) else {
             throw TLSError(.configuration, "\(webhook.url) is no https URL")
         }
-        let key = ContextKey(authorities: webhook.authorities, certificate: nil, certificateKey: nil)
+        let key = ContextKey(authorities: webhook.authorities)
         return Webhook(
             target: HTTPTarget(
                 origin,
-                tls: try self.context(key),
+                tls: try self.context(key, before),
                 addresses: .publicOnly(allowed: networks),
                 lane: "webhook"
             ),
@@ -99,20 +119,31 @@ package struct DeliveryPlans: Sendable {
     private mutating func tokens(
         _ upstream: GatewayConfiguration.Upstream,
         of team: TeamID,
-        _ deliveries: GatewayConfiguration.Deliveries
+        _ deliveries: GatewayConfiguration.Deliveries,
+        _ before: DeliveryPlans?
     ) throws(TLSError) -> UpstreamTokens? {
         guard let file = upstream.key, let keyID = upstream.keyID else { return nil }
         if let known = self.tokens.first(where: { $0.team == team && $0.keyID == keyID }) { return known.tokens }
+        let digest = Self.digest([file])
+        // Apple refuses tokens that are renewed too often: the same key goes on with its own.
+        if let kept = before?.tokens.first(where: { $0.team == team && $0.keyID == keyID && $0.digest == digest }) {
+            self.tokens.append(kept)
+            return kept.tokens
+        }
         var window = UpstreamTokens.Window()
         window.age = deliveries.tokenAge
         let key = try ES256PrivateKey(pem: .file(file), what: "upstream key \(keyID)")
         let tokens = UpstreamTokens(keyID: keyID, team: team, key: key, window: window)
-        self.tokens.append((team, keyID, tokens))
+        self.tokens.append((team, keyID, digest, tokens))
         return tokens
     }
 
-    private mutating func context(_ key: ContextKey) throws(TLSError) -> TLSContext {
+    private mutating func context(_ key: ContextKey, _ before: DeliveryPlans?) throws(TLSError) -> TLSContext {
         if let known = self.contexts[key] { return known }
+        if let kept = before?.contexts[key] {
+            self.contexts[key] = kept
+            return kept
+        }
         var identity: TLSIdentity?
         if let certificate = key.certificate, let privateKey = key.certificateKey {
             identity = TLSIdentity(certificateChain: .file(certificate), privateKey: .file(privateKey))
@@ -126,6 +157,16 @@ package struct DeliveryPlans: Sendable {
         )
         self.contexts[key] = context
         return context
+    }
+
+    /// Of what is in files; one that cannot be read counts as empty here, and is reported by whoever reads it.
+    private static func digest(_ files: [String?]) -> [UInt8] {
+        var all: [UInt8] = []
+        for file in files {
+            let contents = file.flatMap { try? Data(contentsOf: URL(filePath: $0)) } ?? Data()
+            all += Digests.sha256(Array(contents).span)
+        }
+        return all
     }
 
     private static func secret(_ file: String) throws(TLSError) -> [UInt8] {

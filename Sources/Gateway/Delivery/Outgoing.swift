@@ -3,7 +3,8 @@ import Synchronization
 
 /// What goes out by HTTP: where to, by what client, and what brings it there.
 package struct Outgoing: Sendable {
-    package let plans: DeliveryPlans
+    package let live: LiveDeliveryPlans
+    package var plans: DeliveryPlans { self.live.current }
     package let deliverer: ReloadDeliverer
     package let client: HTTPClient
     package let settings: GatewayConfiguration.Deliveries
@@ -11,12 +12,12 @@ package struct Outgoing: Sendable {
     let relayed = RelayCounters()
 
     package init(
-        plans: DeliveryPlans,
+        plans: LiveDeliveryPlans,
         deliverer: ReloadDeliverer,
         client: HTTPClient,
         _ settings: GatewayConfiguration.Deliveries
     ) {
-        self.plans = plans
+        self.live = plans
         self.deliverer = deliverer
         self.client = client
         self.settings = settings

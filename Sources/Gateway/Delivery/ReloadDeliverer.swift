@@ -30,7 +30,8 @@ package actor ReloadDeliverer {
         let begunAt: Instant
     }
 
-    private let plans: DeliveryPlans
+    private let live: LiveDeliveryPlans
+    private var plans: DeliveryPlans { self.live.current }
     private let settings: GatewayConfiguration.Deliveries
     private let client: HTTPClient
     private let log: CommandLog
@@ -55,7 +56,7 @@ package actor ReloadDeliverer {
     /// - Parameters:
     ///   - clock: The log's time, which expirations are in. Provider tokens go by wall time.
     package init(
-        plans: DeliveryPlans,
+        plans: LiveDeliveryPlans,
         settings: GatewayConfiguration.Deliveries,
         client: HTTPClient,
         log: CommandLog,
@@ -66,7 +67,7 @@ package actor ReloadDeliverer {
     ) {
         self.instruments = instruments
         self.tracing = tracing
-        self.plans = plans
+        self.live = plans
         self.settings = settings
         self.client = client
         self.log = log

@@ -95,6 +95,13 @@ package final class HostDirectory: Sendable {
     /// How many bytes the tokens and ids take.
     package var textBytes: Int { self.sum { $0.textBytes } }
 
+    /// Numbers apps that pushes may be to from now on.
+    ///
+    /// - Parameter apps: Those before, and others behind them. O(tokens).
+    package func serve(_ apps: [BundleID]) {
+        for index in self.parts.indices { self.parts[index].withLock { $0.serve(apps) } }
+    }
+
     private func sum(_ number: (borrowing HostDirectoryPart) -> Int) -> Int {
         var sum = 0
         for index in self.parts.indices { sum += self.parts[index].withLock { number($0) } }

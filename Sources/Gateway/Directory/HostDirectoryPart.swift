@@ -13,7 +13,7 @@ struct HostDirectoryPart: ~Copyable, Sendable {
         let number: UInt64
         /// When the token was removed, nil while it is bound.
         let removedAt: Instant?
-        let app: UInt32
+        var app: UInt32
         /// Where in the text its own begins: the token's bytes, the host's id in UTF-8, the instance's.
         var start: Int
         let tokenCount: UInt32
@@ -31,6 +31,8 @@ struct HostDirectoryPart: ~Copyable, Sendable {
         var text: Range<Int> { self.start..<self.instance.upperBound }
     }
 
+    /// The numbers of apps that nobody can push to.
+    private static let othersStart: UInt32 = 1 << 31
     /// The text is written anew when half of it, and more than this, is of rows that are gone.
     private static let unusedTextMin = 4096
 
@@ -39,8 +41,10 @@ struct HostDirectoryPart: ~Copyable, Sendable {
     private var index = SlotIndex()
     private var text: [UInt8] = []
     private var unusedText = 0
-    /// The apps that rows name, by number: few.
+    /// The apps that pushes may be to, by number: few.
     private var apps: [BundleID]
+    /// The other apps that rows name, by number from ``othersStart``.
+    private var others: [BundleID] = []
     private var number: UInt64 = 0
 
     /// - Parameter apps: The apps that have a number from the start.
@@ -81,7 +85,7 @@ extension HostDirectoryPart {
     func lookup(_ token: borrowing TokenWords, _ hash: UInt64) -> HostDirectory.Lookup {
         guard let slot = self.newest(token, hash) else { return .unknown }
         let row = self.rows[Int(slot)]
-        let app = self.apps[Int(row.app)]
+        let app = self.app(row.app)
         if let at = row.removedAt { return .removed(app: app, row.reason, at: at) }
         return .bound(
             HostDirectory.Entry(
@@ -209,7 +213,22 @@ extension HostDirectoryPart {
 
     private mutating func number(of app: BundleID) -> UInt32 {
         if let index = self.apps.firstIndex(of: app) { return UInt32(index) }
-        self.apps.append(app)
-        return UInt32(self.apps.count - 1)
+        if let index = self.others.firstIndex(of: app) { return Self.othersStart + UInt32(index) }
+        self.others.append(app)
+        return Self.othersStart + UInt32(self.others.count - 1)
+    }
+
+    private func app(_ number: UInt32) -> BundleID {
+        number < Self.othersStart ? self.apps[Int(number)] : self.others[Int(number - Self.othersStart)]
+    }
+
+    /// Numbers further apps that pushes may be to, behind those before. O(rows).
+    mutating func serve(_ apps: [BundleID]) {
+        guard apps != self.apps else { return }
+        self.apps = apps
+        for slot in self.rows.indices where self.rows[slot].app >= Self.othersStart {
+            let app = self.app(self.rows[slot].app)
+            if let number = apps.firstIndex(of: app) { self.rows[slot].app = UInt32(number) }
+        }
     }
 }

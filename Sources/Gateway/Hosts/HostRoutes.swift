@@ -6,7 +6,8 @@ package import WidgetModel
 
 /// The routes of the host listener: registration, signals, timelines, event streams, and an app's own requests.
 package struct HostRoutes: Sendable {
-    let apps: ServedApps
+    private let liveApps: LiveApps
+    var apps: ServedApps { self.liveApps.apps }
     let authorizer: HostAuthorizer
     let directory: HostDirectory
     let log: CommandLog
@@ -16,11 +17,10 @@ package struct HostRoutes: Sendable {
     /// Nil where no kind has one.
     let providers: TimelineProviders?
     let states: KindStates
-    private let crossOrigin: CrossOrigin
     package let problems: ProblemCounters
 
     package init(
-        apps: ServedApps,
+        apps: LiveApps,
         authorizer: HostAuthorizer,
         directory: HostDirectory,
         log: CommandLog,
@@ -29,10 +29,9 @@ package struct HostRoutes: Sendable {
         limits: HostRouteLimits,
         providers: TimelineProviders? = nil,
         states: KindStates = KindStates(),
-        crossOrigin: CrossOrigin = CrossOrigin(),
         problems: ProblemCounters = ProblemCounters()
     ) {
-        self.apps = apps
+        self.liveApps = apps
         self.authorizer = authorizer
         self.directory = directory
         self.log = log
@@ -41,7 +40,6 @@ package struct HostRoutes: Sendable {
         self.limits = limits
         self.providers = providers
         self.states = states
-        self.crossOrigin = crossOrigin
         self.problems = problems
     }
 
@@ -49,7 +47,7 @@ package struct HostRoutes: Sendable {
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
         // Hosts that are no web pages name no origin.
         guard let origin = request.headers["origin"] else { return await self.answer(request) }
-        let isAllowed = self.crossOrigin.allows(origin, for: self.app(of: request))
+        let isAllowed = self.liveApps.origins.allows(origin, for: self.app(of: request))
         var response: HTTPResponse
         if let preflight = CrossOrigin.preflight(request, isAllowed: isAllowed) {
             response = preflight

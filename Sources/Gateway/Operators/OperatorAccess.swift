@@ -56,8 +56,7 @@ package struct OperatorToken: Hashable, Sendable {
 /// Without any the configuration only allows the listener on a loopback address. Tokens are kept as SHA-256 digests
 /// and compared in constant time.
 package struct OperatorAccess: Sendable {
-    private let tokens: [(digest: [UInt8], caller: OperatorCaller)]
-    private let certificates: [GatewayConfiguration.OperatorCertificate]
+    private let known: Shared<Known>
     private let revocations: ClientCertificates
 
     /// - Parameters:
@@ -69,21 +68,37 @@ package struct OperatorAccess: Sendable {
         certificates: [GatewayConfiguration.OperatorCertificate] = [],
         revocations: ClientCertificates = ClientCertificates()
     ) {
-        self.tokens = tokens.enumerated().compactMap { index, text in
-            OperatorToken(text, number: index + 1).map { (Digests.sha256(Array($0.token.utf8).span), $0.caller) }
-        }
-        self.certificates = certificates
+        self.known = Shared(Known(tokens: tokens, certificates: certificates))
         self.revocations = revocations
+    }
+
+    /// Who is known, which changes when the configuration is read again.
+    private struct Known: Sendable {
+        let tokens: [(digest: [UInt8], caller: OperatorCaller)]
+        let certificates: [GatewayConfiguration.OperatorCertificate]
+
+        init(tokens: [String], certificates: [GatewayConfiguration.OperatorCertificate]) {
+            self.tokens = tokens.enumerated().compactMap { index, text in
+                OperatorToken(text, number: index + 1).map { (Digests.sha256(Array($0.token.utf8).span), $0.caller) }
+            }
+            self.certificates = certificates
+        }
+    }
+
+    /// Knows others from now on: the next request of whoever is not among them is refused.
+    package func use(_ operators: GatewayConfiguration.Operators) {
+        self.known.set(Known(tokens: operators.tokens.map(\.value), certificates: operators.certificates))
     }
 
     /// Who asks.
     ///
     /// - Throws: `missing-credential` or `invalid-credential`.
     package func caller(of request: HTTPRequest) throws(Problem) -> OperatorCaller {
-        guard !self.tokens.isEmpty || !self.certificates.isEmpty else {
+        let known = self.known.value
+        guard !known.tokens.isEmpty || !known.certificates.isEmpty else {
             return OperatorCaller(name: "anybody", scope: .admin)
         }
-        if let peer = request.peerCertificate, let caller = self.caller(of: peer) {
+        if let peer = request.peerCertificate, let caller = Self.caller(of: peer, known.certificates) {
             guard !self.revocations.isRevoked(peer) else {
                 throw Problem(.invalidCredential, "this client certificate has been revoked; come with another")
             }
@@ -95,15 +110,18 @@ package struct OperatorAccess: Sendable {
         }
         let digest = Digests.sha256(Array(parts[1].utf8).span)
         var found: OperatorCaller?
-        for known in self.tokens where Digests.constantTimeEqual(known.digest.span, digest.span) {
-            found = known.caller
+        for each in known.tokens where Digests.constantTimeEqual(each.digest.span, digest.span) {
+            found = each.caller
         }
         guard let found else { throw Problem(.invalidCredential, "the operator token is not known") }
         return found
     }
 
-    private func caller(of peer: PeerCertificate) -> OperatorCaller? {
-        for certificate in self.certificates {
+    private static func caller(
+        of peer: PeerCertificate,
+        _ certificates: [GatewayConfiguration.OperatorCertificate]
+    ) -> OperatorCaller? {
+        for certificate in certificates {
             switch certificate.name {
             case .fingerprint(let bytes):
                 guard Digests.constantTimeEqual(bytes.span, peer.sha256Fingerprint.span) else { continue }

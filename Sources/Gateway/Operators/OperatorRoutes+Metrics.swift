@@ -81,9 +81,12 @@ extension OperatorRoutes {
         text.add(
             "freshet_problems_total",
             .counter,
-            "Requests of hosts and operators refused, by code.",
-            by: "code",
-            self.problems.all.map { ($0.0.rawValue, $0.1) }
+            "Requests refused with a problem, by the routes' listener and by code; pushes have their own.",
+            [("host", self.problems), ("ops", self.ownProblems)].flatMap { listener, problems in
+                problems.all.map {
+                    (labels: [("listener", listener), ("code", $0.0.rawValue)], value: Double($0.1))
+                }
+            }
         )
     }
 

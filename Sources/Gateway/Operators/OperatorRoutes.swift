@@ -1,6 +1,7 @@
 import APNSWire
 import Engine
 package import HTTPTransport
+package import Journaling
 import WidgetModel
 
 /// The routes of the ops listener: health, version, totals, and questions about one instance or push.
@@ -10,7 +11,10 @@ package struct OperatorRoutes: Sendable {
     let followers: PushFollowers
     let directory: HostDirectory
     let counters: PushCounters
+    /// Those of the routes for hosts and senders.
     let problems: ProblemCounters
+    /// Those of these routes.
+    let ownProblems = ProblemCounters()
     let senderLimits: SenderLimits
     let listeners: OpenListeners
     let readiness: Readiness
@@ -22,7 +26,8 @@ package struct OperatorRoutes: Sendable {
     let clock: LogClock
     /// What moves the clock, in a gateway that was started for that.
     let travel: TimeTravel?
-    let apps: ServedApps
+    private let liveApps: LiveApps
+    var apps: ServedApps { self.liveApps.apps }
     let states: KindStates
     /// Nil where no kind has one.
     let providers: TimelineProviders?
@@ -62,7 +67,7 @@ package struct OperatorRoutes: Sendable {
         outgoing: Outgoing? = nil,
         clock: LogClock,
         travel: TimeTravel? = nil,
-        apps: ServedApps = ServedApps([]),
+        apps: LiveApps = LiveApps(ServedApps([])),
         states: KindStates = KindStates(),
         providers: TimelineProviders? = nil,
         watch: GatewayWatch? = nil,
@@ -72,6 +77,7 @@ package struct OperatorRoutes: Sendable {
         live: LiveConfiguration? = nil,
         telemetry: TelemetrySources? = nil,
         logs: GatewayLogs = .none,
+        auditArchive: any RecordArchive = MemoryArchive(),
         dashboard: DashboardFiles? = nil
     ) {
         self.log = log
@@ -90,7 +96,7 @@ package struct OperatorRoutes: Sendable {
         self.outgoing = outgoing
         self.clock = clock
         self.travel = travel
-        self.apps = apps
+        self.liveApps = apps
         self.states = states
         self.providers = providers
         self.history = history
@@ -101,7 +107,7 @@ package struct OperatorRoutes: Sendable {
         self.live = live
         self.telemetry = telemetry
         self.logs = logs
-        self.audit = OperatorAudit(clock: clock, feed: watch.feed, logger: logs.logger(.audit))
+        self.audit = OperatorAudit(clock: clock, feed: watch.feed, logger: logs.logger(.audit), archive: auditArchive)
         self.dashboard = dashboard
     }
 
@@ -113,12 +119,13 @@ package struct OperatorRoutes: Sendable {
         do throws(Problem) {
             response = try await self.route(request, &caller)
         } catch {
+            self.ownProblems.add(error.code)
             response = HTTPResponse(problem: error)
         }
         response.headers.append("x-request-id", id.text)
         // Questions are not noted, and neither is who has no business here.
         if let caller, OperatorAccess.scope(of: request) != .read, request.method != "GET" {
-            self.audit.note(request, id: id.text, caller: caller.name, status: response.status)
+            await self.audit.note(request, id: id.text, caller: caller.name, status: response.status)
         }
         return response
     }

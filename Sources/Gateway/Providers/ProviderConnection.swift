@@ -8,17 +8,20 @@ package struct ProviderConnection: Sendable {
     package typealias Send = @Sendable (HTTPClientRequest, ProviderURL) async throws -> HTTPClientResponse
 
     private let url: ProviderURL
-    private let token: String?
+    private let token: Shared<String?>
     private let timeout: Interval
     private let send: Send
 
     /// - Parameter token: For `authorization: bearer …`; nil sends none.
     package init(url: ProviderURL, token: String?, timeout: Interval, send: @escaping Send) {
         self.url = url
-        self.token = token
+        self.token = Shared(token)
         self.timeout = timeout
         self.send = send
     }
+
+    /// Shows another token from now on.
+    package func use(token: String?) { self.token.set(token) }
 
     /// Posts a question, and waits for the answer.
     ///
@@ -39,7 +42,7 @@ package struct ProviderConnection: Sendable {
             body: body,
             timeout: .milliseconds(min(self.timeout, limit ?? self.timeout).milliseconds)
         )
-        if let token { request.headers.append("authorization", "bearer \(token)") }
+        if let token = self.token.value { request.headers.append("authorization", "bearer \(token)") }
         if let trace { request.headers.append("traceparent", trace.context.traceparent) }
         if let findings { request.headers.append("freshet-findings", findings) }
         return try await self.send(request, self.url)

@@ -13,6 +13,8 @@ package struct ProviderConnections: Sendable {
         package let key: KindKey
         package let connection: ProviderConnection
         package let limits: FetchLimits
+        /// Where the token is read that the provider is shown; nil if it is shown none.
+        package let tokenFile: String?
     }
 
     package let all: [Item]
@@ -46,13 +48,26 @@ package struct ProviderConnections: Sendable {
                     Item(
                         key: KindKey(app: app.bundleID, kind: kind.schema.kind),
                         connection: connection,
-                        limits: provider.limits(waitingMax: configuration.timelines.waitingMax)
+                        limits: provider.limits(waitingMax: configuration.timelines.waitingMax),
+                        tokenFile: provider.tokenFile
                     )
                 )
             }
         }
         self.all = all
         self.client = client
+    }
+
+    /// The files of the providers' tokens.
+    package var tokenFiles: [String] { self.all.compactMap(\.tokenFile) }
+
+    /// Reads the tokens again: all of them or, if one cannot be read, none.
+    package func readTokens() throws {
+        var tokens: [(connection: ProviderConnection, token: String)] = []
+        for item in self.all {
+            if let file = item.tokenFile { tokens.append((item.connection, try Self.token(in: file))) }
+        }
+        for each in tokens { each.connection.use(token: each.token) }
     }
 
     package func close() async { await self.client.close() }

@@ -57,7 +57,8 @@ struct PushIntake: ~Copyable {
     init(_ services: PushServices) {
         self.senderLimits = services.senderLimits
         self.judge = PushJudge(
-            apps: services.apps,
+            apps: services.apps.apps,
+            live: services.apps,
             senders: services.senders,
             directory: services.directory,
             limits: services.limits,

@@ -9,7 +9,9 @@ package import WidgetModel
 /// One per event loop. Knows no socket and no clock; what it changes is the cache of verified tokens and the binding of
 /// the connection.
 package struct PushJudge: ~Copyable {
-    let apps: ServedApps
+    private(set) var apps: ServedApps
+    private let liveApps: LiveApps
+    private var appsGeneration: UInt64
     let senders: SenderDirectory
     private let directory: HostDirectory
     private let limits: PushIntakeLimits
@@ -30,17 +32,23 @@ package struct PushJudge: ~Copyable {
     package private(set) var verifications = 0
 
     /// - Parameters:
+    ///   - apps: The apps that are served, and stay so unless `live` says otherwise.
+    ///   - live: Those that are served, while that changes.
     ///   - seed: A secret random number, for the cache of tokens.
     ///   - rules: Which rules are in force.
     package init(
         apps: ServedApps,
+        live: LiveApps? = nil,
         senders: SenderDirectory,
         directory: HostDirectory,
         limits: PushIntakeLimits,
         seed: UInt64,
         rules: PushRules = .all
     ) {
-        self.apps = apps.copy()
+        let live = live ?? LiveApps(apps)
+        self.liveApps = live
+        self.appsGeneration = live.generation
+        self.apps = live.apps.copy()
         self.senders = senders
         self.directory = directory
         self.limits = limits
@@ -76,7 +84,9 @@ package struct PushJudge: ~Copyable {
         } catch {
             throw RejectionAnswer(error.rejection, detail: error.sentence.isEmpty ? nil : error.sentence)
         }
-        let app = self.apps.apps[push.app]
+        // Behind the credentials: whoever was verified under newer tables finds their apps here.
+        self.refreshApps()
+        let app = self.apps[number: push.app]
         if !PushTypeSet.widgetKit.contains(push.type) {
             return JudgedPush(sender: sender, app: app, push: push, destination: .upstream, details: nil)
         }
@@ -88,6 +98,15 @@ package struct PushJudge: ~Copyable {
             destination: try self.destination(push, app, bytes),
             details: details
         )
+    }
+
+    /// Takes other apps when they are served.
+    @inline(__always)
+    mutating func refreshApps() {
+        let generation = self.liveApps.generation
+        guard generation != self.appsGeneration else { return }
+        self.appsGeneration = generation
+        self.apps = self.liveApps.apps.copy()
     }
 
     /// Everything but the body's contents and what is known of the device token.

@@ -11,9 +11,7 @@ import WidgetModel
 package struct PushRelay: Sendable {
     private let outgoing: Outgoing
 
-    /// Nil if no app relays.
-    package init?(_ outgoing: Outgoing) {
-        guard outgoing.plans.upstreams.values.contains(where: { $0.relay != .none }) else { return nil }
+    package init(_ outgoing: Outgoing) {
         self.outgoing = outgoing
     }
 

@@ -5,7 +5,7 @@ import WidgetModel
 
 /// What the push listener's handlers share. Immutable; every member may be used from any event loop.
 package struct PushServices: Sendable {
-    package let apps: ServedApps
+    package let apps: LiveApps
     package let senders: SenderDirectory
     package let directory: HostDirectory
     package let journal: any Journal
@@ -25,7 +25,7 @@ package struct PushServices: Sendable {
     package let dryRun: @Sendable (PushRecord) async throws -> DryRunSummary
 
     package init(
-        apps: ServedApps,
+        apps: LiveApps,
         senders: SenderDirectory,
         directory: HostDirectory,
         journal: any Journal,

@@ -56,8 +56,9 @@ package struct LogBackup {
         guard try LogTrimming.firstFile(in: self.source) == first else {
             throw JournalError(.unavailable, "the log was trimmed while it was copied; try again")
         }
-        if LogDirectory.size(of: self.source + "/timelines.sqlite") > 0 {
-            try self.copyDatabase("timelines.sqlite", to: partial, &summary)
+        for archive in ["timelines.sqlite", "audit.sqlite"]
+        where LogDirectory.size(of: self.source + "/" + archive) > 0 {
+            try self.copyDatabase(archive, to: partial, &summary)
         }
         if first > 1 { try Self.write(Array("\(first)\n".utf8), to: partial + "/trimmed") }
         try Self.write(Array("\(newest)\n".utf8), to: partial + "/begun")

@@ -114,7 +114,7 @@ final class UpstreamScene: Sendable {
         _ scene: OwnerScene
     ) throws -> ReloadDeliverer {
         ReloadDeliverer(
-            plans: try DeliveryPlans(configuration),
+            plans: LiveDeliveryPlans(try DeliveryPlans(configuration)),
             settings: configuration.deliveries,
             client: client,
             log: scene.log,

@@ -1,0 +1,145 @@
+import APNSWire
+import Engine
+import HTTPTransport
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+import Telemetry
+
+extension Gateway {
+    func listen(
+        _ plans: ListenerPlans,
+        on group: MultiThreadedEventLoopGroup,
+        _ apps: LiveApps,
+        _ senders: SenderDirectory,
+        _ access: OperatorAccess,
+        _ certificates: ServerCertificates,
+        _ log: CommandLog,
+        _ outgoing: Outgoing,
+        _ watch: GatewayWatch,
+        _ live: LiveConfiguration
+    ) async throws -> RunningListeners {
+        let hosts = HostRoutes(
+            apps: apps,
+            authorizer: HostAuthorizer(senders: senders, clock: self.credentialClock),
+            directory: self.directory,
+            log: log,
+            streams: self.streams,
+            followers: self.followers,
+            limits: HostRouteLimits(self.configuration.limits),
+            providers: self.providers.withLock { $0 },
+            states: self.states,
+            problems: self.problems
+        )
+        let operators = OperatorRoutes(
+            log: log,
+            streams: self.streams,
+            followers: self.followers,
+            directory: self.directory,
+            counters: self.counters,
+            problems: self.problems,
+            senderLimits: self.senderLimits,
+            listeners: self.listeners,
+            readiness: self.readiness,
+            access: access,
+            certificates: certificates,
+            clientCertificates: senders.certificates,
+            providerKeys: senders.keys,
+            outgoing: outgoing,
+            clock: self.clock,
+            travel: self.movableClock.map { TimeTravel($0, self.clock, log) },
+            apps: apps,
+            states: self.states,
+            providers: self.providers.withLock { $0 },
+            watch: watch,
+            history: self.history,
+            snapshots: { self.snapshotter.withLock { $0?.counters } },
+            forgetHistory: { try await self.snapshotter.withLock { $0 }?.forgetHistory() },
+            live: live,
+            telemetry: self.telemetry,
+            logs: self.logs,
+            auditArchive: self.auditArchive,
+            dashboard: DashboardFiles(self.configuration, self.logger)
+        )
+        let services = self.pushServices(apps, senders, log, outgoing)
+        let http = self.logs.logger(.http)
+        var running = RunningListeners()
+        do {
+            if let plan = plans.push {
+                running.push = try await HTTPServer.start(plan, on: group, logger: http) { loop in
+                    PushHandler(
+                        loop: loop,
+                        services: services,
+                        others: AsyncRequestHandler(eventLoop: loop) { await hosts.respond(to: $0) }
+                    )
+                }
+            }
+            if let plan = plans.manage {
+                running.manage = try await HTTPServer.start(plan, on: group, logger: http) { loop in
+                    PushHandler(
+                        loop: loop,
+                        services: services,
+                        others: AsyncRequestHandler(eventLoop: loop) { await hosts.respond(to: $0) },
+                        role: .channelManagement
+                    )
+                }
+            }
+            if let plan = plans.host {
+                running.host = try await HTTPServer.start(plan, on: group, logger: http) {
+                    await hosts.respond(to: $0)
+                }
+            }
+            if let plan = plans.ops {
+                running.ops = try await HTTPServer.start(plan, on: group, logger: http) {
+                    await operators.respond(to: $0)
+                }
+            }
+            running.health = self.health.withLock { $0 }
+        } catch {
+            await running.drain(within: .zero)
+            throw error
+        }
+        for (name, server) in running.all { self.listeners.add(name, server) }
+        return running
+    }
+
+    /// What is written in metrics behind the gateway's own.
+    private var telemetry: TelemetrySources {
+        guard let tracing = self.tracing, let exporter = self.exporter.withLock({ $0 }) else {
+            return TelemetrySources(metrics: self.metrics)
+        }
+        return TelemetrySources(
+            metrics: self.metrics,
+            traces: .init(tracing: tracing, sampler: self.sampler, queue: self.spans, exporter: exporter)
+        )
+    }
+
+    private func pushServices(
+        _ apps: LiveApps,
+        _ senders: SenderDirectory,
+        _ log: CommandLog,
+        _ outgoing: Outgoing
+    ) -> PushServices {
+        PushServices(
+            apps: apps,
+            senders: senders,
+            directory: self.directory,
+            journal: self.journal,
+            partitions: self.configuration.partitions,
+            clock: self.credentialClock,
+            counters: self.counters,
+            limits: PushIntakeLimits(self.configuration),
+            senderLimits: self.senderLimits,
+            channels: ChannelService(
+                log: log,
+                journal: self.journal,
+                channelsMax: self.configuration.limits.channelsPerAppMax
+            ),
+            relay: PushRelay(outgoing),
+            tracing: self.tracing,
+            seed: self.seed,
+            dryRun: { record in DryRunSummary(try await log.askAll { $0.dryRun(record) }) }
+        )
+    }
+}
