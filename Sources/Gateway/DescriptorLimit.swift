@@ -1,4 +1,5 @@
 import FoundationEssentials
+package import HTTPTransport
 
 /// How many files and connections the process may have open, as the kernel tells it.
 package struct DescriptorLimit: Hashable, Sendable {
@@ -7,6 +8,17 @@ package struct DescriptorLimit: Hashable, Sendable {
 
     /// What a gateway opens beside its listeners' connections: the log, event loops, files that are read again.
     package static let reserve = 256
+
+    /// How many connections the listeners for senders and hosts may have open together: what the reserve leaves, or half of
+    /// what is not open yet where that is more. The operators' listener is not among them, so that they can look.
+    ///
+    /// - Parameter open: How many descriptors there are already.
+    package func allowance(open: Int) -> ConnectionAllowance {
+        ConnectionAllowance(max: self.max.map { Swift.max($0 - Self.reserve, ($0 - open) / 2) })
+    }
+
+    /// How many descriptors the process has; 0 where the kernel does not tell.
+    package static var open: Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0 }
 
     /// The limit of this process; nil where the kernel does not tell.
     package static var current: DescriptorLimit? {

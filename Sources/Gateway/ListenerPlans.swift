@@ -28,8 +28,10 @@ package struct ListenerPlans: Sendable {
 
     package init(_ configuration: GatewayConfiguration) throws {
         let listeners = configuration.listeners
+        let allowance = DescriptorLimit.current?.allowance(open: DescriptorLimit.open) ?? ConnectionAllowance(max: nil)
         let push = try Self.certificate("push", listeners.push, configuration)
         self.push = Self.plan("push", listeners.push, configuration, push) { plan in
+            plan.allowance = allowance
             plan.protocols = .http2
             plan.limits.bodyBytesMax = max(
                 configuration.limits.deviceBodyBytesMax,
@@ -39,11 +41,13 @@ package struct ListenerPlans: Sendable {
         }
         let manage = try Self.certificate("manage", listeners.manage, configuration)
         self.manage = Self.plan("manage", listeners.manage, configuration, manage) { plan in
+            plan.allowance = allowance
             plan.protocols = .http2
             plan.limits.bodyBytesMax = ChannelValidation.bodyBytesMax
         }
         let host = try Self.certificate("host", listeners.host, configuration)
         self.host = Self.plan("host", listeners.host, configuration, host) { plan in
+            plan.allowance = allowance
             plan.protocols = .http2AndHTTP1
             plan.limits.bodyBytesMax = max(configuration.limits.hostBodyBytesMax, configuration.limits.importBytesMax)
         }

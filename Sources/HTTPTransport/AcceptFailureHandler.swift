@@ -1,7 +1,8 @@
 import Logging
 import NIOCore
 
-/// Waits when the system cannot give a connection, before it asks again, and counts that.
+/// Waits when the system cannot give a connection, or the listener's allowance is used up, before it asks again, and counts
+/// that.
 ///
 /// The connection stays in the kernel's queue, and without the wait the loop would do nothing but ask. NIO's own
 /// `AcceptBackoffHandler` only holds reads back; an accept that fails at once leaves the listener registered for them, and
@@ -19,24 +20,38 @@ final class AcceptFailureHandler: ChannelInboundHandler {
         self.loop = loop
     }
 
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let allowance = self.loop.configuration.allowance
+        allowance.take()
+        self.unwrapInboundIn(data).closeFuture.whenComplete { _ in allowance.giveBack() }
+        context.fireChannelRead(data)
+        if allowance.isUsedUp { self.holdBack(context.channel, "as many connections are open as descriptors allow") }
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        self.holdBack(context.channel, "\(error)")
+    }
+
+    private func holdBack(_ listener: any Channel, _ reason: String) {
         self.loop.counters.acceptsFailed += 1
-        self.pause(context.channel)
+        // A listener that is about to close wants no more connections: a failure changes nothing.
+        try? listener.syncOptions?.setOption(.autoRead, value: false)
+        self.resumeLater(listener)
         let second = self.loop.second
         guard self.warnedAt.map({ second &- $0 >= Self.warningSeconds }) ?? true else { return }
         self.warnedAt = second
         self.loop.shared.logger.warning(
             "no connection can be accepted; raise the limit of open files (LimitNOFILE) or lower limits.maxConnections",
-            metadata: ["listener": "\(self.loop.configuration.name)", "error": "\(error)"]
+            metadata: ["listener": "\(self.loop.configuration.name)", "error": "\(reason)"]
         )
     }
 
-    private func pause(_ channel: any Channel) {
-        // A listener that is about to close wants no more connections: a failure changes nothing.
-        try? channel.syncOptions?.setOption(.autoRead, value: false)
-        let listener = NIOLoopBound(channel, eventLoop: channel.eventLoop)
+    private func resumeLater(_ channel: any Channel) {
+        let bound = NIOLoopBound((handler: self, listener: channel), eventLoop: channel.eventLoop)
         channel.eventLoop.scheduleTask(in: self.loop.configuration.acceptBackoff) {
-            try? listener.value.syncOptions?.setOption(.autoRead, value: true)
+            let (handler, listener) = bound.value
+            if listener.isActive, handler.loop.configuration.allowance.isUsedUp { return handler.resumeLater(listener) }
+            try? listener.syncOptions?.setOption(.autoRead, value: true)
         }
     }
 }

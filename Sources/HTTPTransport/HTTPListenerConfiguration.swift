@@ -53,6 +53,8 @@ package struct HTTPListenerConfiguration: Sendable {
     package var deadlines = Deadlines()
     /// Connections at once. Default 10,000; more are closed as they are accepted.
     package var connectionsMax = 10_000
+    /// What it shares with other listeners. Default: no bound.
+    package var allowance = ConnectionAllowance(max: nil)
     /// Connections of one address at once; an IPv6 address counts as its first 64 bits. Default 1,000; more are closed as
     /// they are accepted.
     package var connectionsPerAddressMax = 1000

@@ -1,4 +1,5 @@
 import Gateway
+import HTTPTransport
 import Testing
 
 /// Whether the configured connections fit the descriptors that the process may have.
@@ -19,6 +20,11 @@ import Testing
         #expect(DescriptorLimit(limits: Self.limits("many")) == nil)
         #expect(DescriptorLimit(limits: "") == nil)
         #expect(try #require(DescriptorLimit.current).max ?? .max > 0)
+    }
+
+    @Test(arguments: [("30256", 30_000), ("473", 217), ("472", 216), ("471", 215), ("100", 30), ("unlimited", nil)])
+    func `the process keeps descriptors for itself`(files: String, connections: Int?) throws {
+        #expect(try #require(DescriptorLimit(limits: Self.limits(files))).allowance(open: 40).max == connections)
     }
 
     // Three listeners are on by default.

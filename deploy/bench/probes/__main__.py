@@ -25,6 +25,8 @@ from witness import Witness  # noqa: E402
 
 LIMITS = {"maxConnections": 100, "maxConnectionsPerAddress": 40, "maxHandshakes": 20}
 TIMEOUTS = {"handshake": 2, "firstRequest": 2, "headers": 2, "request": 4, "idle": 20, "idleHTTP1": 6, "writeStall": 3}
+# Connections of push and host together may take half of what the start leaves of them.
+DESCRIPTORS = 260
 # Where no probe waits for a deadline, none of them is to come in the way on a busy machine.
 PATIENT_TIMEOUTS = dict.fromkeys(TIMEOUTS, 300)
 # No probe takes longer than this, or it fails.
@@ -45,11 +47,11 @@ class Target:
         deadlines = ", ".join(f"{key}: {value}s" for key, value in timeouts.items())
         settings = (f"limits: {{{limits}, maxImportBytes: 2MiB, maxConnectionBytes: 4MiB, maxListenerBytes: 4MiB}}\n"
                     f"timeouts: {{{deadlines}}}\n")
-        self.gateway = Gateway(program, 10, settings=settings)
+        self.gateway = Gateway(program, 10, under=["prlimit", f"--nofile={DESCRIPTORS}"], settings=settings)
         self.push, self.host, self.ops = self.gateway.push, self.gateway.host, self.gateway.ops
         self.ca, self.bearer, self.pid = str(self.gateway.ca), self.gateway.bearer, self.gateway.process.pid
         self.token, self.topic, self.team, self.kid = token(0), TOPIC, TEAM, KID
-        self.limits, self.timeouts = LIMITS, timeouts
+        self.limits, self.timeouts, self.descriptors_max = LIMITS, timeouts, DESCRIPTORS
         self.context = ssl.create_default_context(cafile=self.ca)
 
     def stats(self) -> dict:

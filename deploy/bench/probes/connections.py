@@ -1,7 +1,6 @@
 """Probes with connections: slow ones, many, half-open, and a gateway without descriptors."""
 
 import contextlib
-import resource
 import socket
 import struct
 import time
@@ -164,22 +163,25 @@ def handshake_and_reset(gateway) -> None:
         connection.close()
 
 
-@probe("push.acceptsFailed")
-def no_descriptors_left(gateway) -> None:
-    """The system gives no more descriptors: the listener waits, and goes on when there are some."""
-    soft, hard = resource.prlimit(gateway.pid, resource.RLIMIT_NOFILE)
-    connections = []
+@probe("host.acceptsFailed")
+def descriptors_are_kept(gateway) -> None:
+    """Connections beyond those that leave the gateway descriptors of its own: listeners wait, and go on when some close."""
+    peers, waiting = [], []
     try:
-        resource.prlimit(gateway.pid, resource.RLIMIT_NOFILE, (gateway.descriptors() + 5, hard))
-        connections = [tcp(gateway.push) for _ in range(40)]
+        for number in range(gateway.limits["maxConnections"] - 10):
+            peers.append(Peer(gateway, gateway.push, source=f"127.0.6.{number % 5 + 1}"))
+        # The last ones are not let in.
+        for number in range(gateway.descriptors_max // 2 - len(peers)):
+            waiting.append(tcp(gateway.host, f"127.0.7.{number + 1}"))
         busy = cpu_seconds(gateway.pid)
         time.sleep(1.5)
         busy = cpu_seconds(gateway.pid) - busy
         if busy > 0.9:
             raise Surprise(f"{busy:.1f} s of processor time in 1.5 s: the listener spins")
     finally:
-        resource.prlimit(gateway.pid, resource.RLIMIT_NOFILE, (soft, hard))
-        close_all(connections)
+        for peer in peers:
+            peer.tls.close()
+        close_all(waiting)
     with Peer(gateway, gateway.push) as peer:
         peer.works()
 
