@@ -36,7 +36,7 @@ import WidgetModel
         BudgetCheck(schedule).expectKept("seed \(seed)")
     }
 
-    @Test(arguments: Seeds.from(501, count: 12))
+    @Test(arguments: Array(Seeds.from(501, count: 12)) + [5017])
     func `pushes to tokens keep every promise, with all that they bring along`(seed: UInt64) {
         var schedule = RandomSchedule(
             seed: seed,
