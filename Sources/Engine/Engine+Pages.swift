@@ -2,33 +2,39 @@ package import IntentMatching
 package import WidgetModel
 
 extension Engine {
-    /// The widgets of an app that match, from `cursor` on, at most `limit`: `getCurrentConfigurations` of a whole app.
-    /// Unlike a push it also finds instances that are not push-enabled. O(hosts log hosts + instances).
+    /// The widgets of an app that match, from a number on, in the order of their numbers: `getCurrentConfigurations` of a
+    /// whole app. Unlike a push it also finds instances that are not push-enabled. O(`scanMax`).
+    ///
+    /// - Parameters:
+    ///   - app: Whose.
+    ///   - kind: Of which kind, nil for all.
+    ///   - pattern: What they must match, nil for everything.
+    ///   - start: Where to begin: 0, or the `next` of a page.
+    ///   - limit: How many to list at most.
+    ///   - scanMax: How many rows to look at.
     package func widgets(
         app: BundleID,
         kind: WidgetKind?,
         pattern: MatchPattern?,
-        from cursor: InstanceAddress?,
-        limit: Int
-    ) -> WidgetsPage {
-        var found: [WidgetsPage.Widget] = []
-        for slot in self.hostSlots(of: app) {
-            let host = self.hosts[slot].id
-            if let cursor, host < cursor.host { continue }
-            for instance in self.instances(of: slot) where self.instances[instance].isLive {
-                let address = InstanceAddress(host: host, instance: self.instances[details: instance].id)
-                if let cursor, address < cursor { continue }
-                if let kind, self.apps.kinds[Int(self.instances[instance].kind)].name != kind { continue }
-                if let pattern, !self.matches(instance, pattern) { continue }
-                if found.count == limit { return WidgetsPage(widgets: found, next: address) }
-                found.append(WidgetsPage.Widget(host: host, registration: self.registration(of: instance)))
-            }
+        from start: UInt32,
+        limit: Int,
+        scanMax: Int
+    ) -> ListPage<ListedWidget, UInt32> {
+        var page = ListPage<ListedWidget, UInt32>()
+        let end = UInt32(clamping: min(self.instances.end, Int(start) + scanMax))
+        var slot = start
+        while slot < end, page.rows.count < limit {
+            let instance = slot
+            slot += 1
+            let row = self.instances[instance]
+            guard row.isLive, self.apps.apps[Int(self.apps.kinds[Int(row.kind)].app)].id == app else { continue }
+            if let kind, self.apps.kinds[Int(row.kind)].name != kind { continue }
+            if let pattern, !self.matches(instance, pattern) { continue }
+            page.rows.append(
+                ListedWidget(host: self.hosts[row.host].id, registration: self.registration(of: instance))
+            )
         }
-        return WidgetsPage(widgets: found, next: nil)
-    }
-
-    private func hostSlots(of app: BundleID) -> [UInt32] {
-        guard let number = self.apps.names.find(app.rawValue) else { return [] }
-        return self.hosts.sortedSlots().filter { self.hosts[$0].isRegistered && self.hosts[$0].app == number }
+        page.next = slot < self.instances.end ? slot : nil
+        return page
     }
 }

@@ -113,8 +113,15 @@ import WidgetModel
         let healed = try MatchPattern.parse(
             .object([JSONValue.Member(name: "character", value: .array([.string("spouty")]))])
         )
-        let found = scene.engine.widgets(app: Scene.game, kind: kind, pattern: healed, from: nil, limit: 9)
-        #expect(found.widgets.map(\.registration.id) == [Self.widget])
+        let found = scene.engine.widgets(
+            app: Scene.game,
+            kind: kind,
+            pattern: healed,
+            from: 0,
+            limit: 9,
+            scanMax: 9
+        )
+        #expect(found.rows.map(\.registration.id) == [Self.widget])
         scene.apply(.appReload(AppReloadRequest(app: Scene.game, kind: kind, pattern: healed)))
         #expect(scene.issued.map(\.instance) == [Self.widget])
     }

@@ -255,20 +255,29 @@ import WidgetModel
         for host in ["c", "a", "b"] { scene.register(host, [Self.mariners, Self.seahawks]) }
         scene.register("d", app: Scene.game, [Scene.character("w1", "spouty")])
         var seen: [String] = []
-        var cursor: InstanceAddress?
-        repeat {
-            let page = scene.engine.widgets(app: Scene.sports, kind: nil, pattern: nil, from: cursor, limit: 4)
-            seen += page.widgets.map { "\($0.host):\($0.registration.id)" }
-            cursor = page.next
-        } while cursor != nil
-        #expect(seen == ["a:w1", "a:w2", "b:w1", "b:w2", "c:w1", "c:w2"])
+        var start: UInt32? = 0
+        while let from = start {
+            let page = scene.engine.widgets(
+                app: Scene.sports,
+                kind: nil,
+                pattern: nil,
+                from: from,
+                limit: 4,
+                scanMax: 3
+            )
+            #expect(page.rows.count <= 3)
+            seen += page.rows.map { "\($0.host):\($0.registration.id)" }
+            start = page.next
+        }
+        #expect(seen == ["c:w1", "c:w2", "a:w1", "a:w2", "b:w1", "b:w2"])
         let fans = scene.engine.widgets(
             app: Scene.sports,
             kind: WidgetKind("scores"),
             pattern: Scene.pattern(team: "mariners"),
-            from: nil,
-            limit: 10
+            from: 0,
+            limit: 10,
+            scanMax: 100
         )
-        #expect(fans.widgets.map(\.registration.id.rawValue) == ["w2", "w2", "w2"])
+        #expect(fans.rows.map(\.registration.id.rawValue) == ["w2", "w2", "w2"])
     }
 }

@@ -21,14 +21,8 @@ package struct HostView: Hashable, Sendable {
     package let outstandingReloads: Int
 }
 
-/// One page of the widgets of an app, hosts and instances in the order of their ids.
-package struct WidgetsPage: Hashable, Sendable {
-    package struct Widget: Hashable, Sendable {
-        package let host: HostID
-        package let registration: InstanceRegistration
-    }
-
-    package let widgets: [Widget]
-    /// Where the next page starts; nil after the last one.
-    package let next: InstanceAddress?
+/// A widget of a list, and whose it is.
+package struct ListedWidget: Hashable, Sendable {
+    package let host: HostID
+    package let registration: InstanceRegistration
 }

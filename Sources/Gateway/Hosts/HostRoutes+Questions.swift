@@ -18,36 +18,33 @@ extension HostRoutes {
             pattern = try Self.pattern(value, kind, app)
         }
         let limit = try self.pageLimit(request)
-        let from = request.query("from").map { InstanceAddress($0) }
-        if case .some(nil) = from { throw Problem(.badRequest, "expected the `next` of the page before", path: "from") }
-        let bundle = app.bundle
-        let chosen = pattern
-        // Each partition gives its first `limit` widgets from the cursor on; the first of all of them are the page.
-        let pages = try await self.log.askAll {
-            $0.widgets(app: bundle, kind: kind, pattern: chosen, from: from ?? nil, limit: limit)
+        let cursor = try ListRequest.cursor(request, "from", numbers: 2)
+        let (bundle, chosen) = (app.bundle, pattern)
+        let page = try await self.log.walk(from: cursor, limit: limit) { engine, start, limit in
+            engine.widgets(
+                app: bundle,
+                kind: kind,
+                pattern: chosen,
+                from: start,
+                limit: limit,
+                scanMax: SearchBudget.stepRows
+            )
         }
-        let widgets = pages.flatMap(\.widgets).sorted { Self.address($0) < Self.address($1) }
-        let page = widgets.prefix(limit)
-        let next = (widgets.dropFirst(limit).prefix(1).map { Self.address($0) } + pages.compactMap(\.next)).min()
         return HTTPResponse(
             json: JSONValue.object(of: [
                 (
                     "widgets",
                     .array(
-                        page.map { widget in
+                        page.rows.map { widget in
                             guard case .object(let members) = Views.instance(widget.registration) else { return .null }
                             let host = JSONValue.Member(name: "host", value: .string(widget.host.rawValue))
                             return .object([host] + members)
                         }
                     )
                 ),
-                ("next", next.map { .string($0.description) }),
+                ("next", page.next.map { .string($0) }),
             ])
         )
-    }
-
-    private static func address(_ widget: WidgetsPage.Widget) -> InstanceAddress {
-        InstanceAddress(host: widget.host, instance: widget.registration.id)
     }
 
     private func pageLimit(_ request: HTTPRequest) throws(Problem) -> Int {

@@ -15,15 +15,17 @@ struct ListRequest: Sendable {
     /// - Parameter numbers: How many numbers this list's cursors have.
     init(_ request: HTTPRequest, numbers: Int) throws(Problem) {
         self.limit = try Self.int(request, "limit", in: 1...Self.limitMax) ?? Self.limitDefault
-        guard let text = request.query("cursor") else {
-            self.cursor = nil
-            return
-        }
+        self.cursor = try Self.cursor(request, "cursor", numbers: numbers)
+    }
+
+    /// The numbers of a cursor of the query, nil if it is not there.
+    static func cursor(_ request: HTTPRequest, _ name: String, numbers: Int) throws(Problem) -> [UInt64]? {
+        guard let text = request.query(name) else { return nil }
         let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt64($0) }
         guard parts.count == numbers, !parts.contains(nil) else {
-            throw Problem(.badRequest, "expected the `next` of the page before", path: "cursor")
+            throw Problem(.badRequest, "expected the `next` of the page before", path: name)
         }
-        self.cursor = parts.compactMap { $0 }
+        return parts.compactMap { $0 }
     }
 
     static func text(_ numbers: [UInt64]) -> String { numbers.map { "\($0)" }.joined(separator: ".") }

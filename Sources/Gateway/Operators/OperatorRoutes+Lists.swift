@@ -40,7 +40,7 @@ extension OperatorRoutes {
             let rows = try await self.log.ask(HostID(host)) { $0.instances(of: HostID(host), filter) }
             return try await self.answer([("instances", .array(rows.map { Views.summary($0) }))])
         }
-        let page = try await self.walk(list) { engine, start, limit in
+        let page = try await self.log.walk(from: list.cursor, limit: list.limit) { engine, start, limit in
             engine.instances(from: start, filter, limit: limit, scanMax: SearchBudget.stepRows)
         }
         return try await self.answer([
@@ -54,7 +54,7 @@ extension OperatorRoutes {
         let list = try ListRequest(request, numbers: 2)
         let app = request.query("app").map { BundleID($0) }
         let isConnected = try ListRequest.word(request, "connected", [("true", true), ("false", false)])
-        var page = try await self.walk(list) { engine, start, limit in
+        var page = try await self.log.walk(from: list.cursor, limit: list.limit) { engine, start, limit in
             engine.hosts(from: start, app: app, limit: limit, scanMax: SearchBudget.stepRows)
         }
         let open = Dictionary(
@@ -76,32 +76,6 @@ extension OperatorRoutes {
         }
         guard case .object(let members) = Views.registration(view) else { throw Problem(.internal, "no registration") }
         return try await self.answer(members.map { ($0.name, $0.value) })
-    }
-
-    /// Walks over the partitions' rows, from the cursor's partition and number on.
-    private func walk<Row: Sendable>(
-        _ list: ListRequest,
-        _ step: @escaping @Sendable (borrowing Engine, UInt32, Int) -> ListPage<Row, UInt32>
-    ) async throws(Problem) -> ListPage<Row, String> {
-        var found = ListPage<Row, String>()
-        var partition = Int(clamping: list.cursor?[0] ?? 0)
-        var start = UInt32(clamping: list.cursor?[1] ?? 0)
-        var budget = SearchBudget()
-        while partition < self.log.partitions {
-            found.next = ListRequest.text([UInt64(partition), UInt64(start)])
-            guard found.rows.count < list.limit, budget.takeStep() else { return found }
-            let (from, limit) = (start, list.limit - found.rows.count)
-            let page = try await self.log.ask(PartitionID(UInt16(partition))) { step($0, from, limit) }
-            found.rows += page.rows
-            if let next = page.next {
-                start = next
-            } else {
-                partition += 1
-                start = 0
-            }
-        }
-        found.next = nil
-        return found
     }
 }
 

@@ -1,0 +1,37 @@
+import Engine
+import WidgetModel
+
+extension CommandLog {
+    /// Walks over the partitions' rows, each step one turn of a partition's loop, for as long as one request may.
+    ///
+    /// - Parameters:
+    ///   - cursor: The partition and the number to begin with, nil for the first.
+    ///   - limit: How many rows to find at most.
+    ///   - step: Looks at rows from a number on, for so many at most.
+    /// - Returns: The rows, and the cursor of what comes after them; nil at the end.
+    func walk<Row: Sendable>(
+        from cursor: [UInt64]?,
+        limit: Int,
+        _ step: @escaping @Sendable (borrowing Engine, UInt32, Int) -> ListPage<Row, UInt32>
+    ) async throws(Problem) -> ListPage<Row, String> {
+        var found = ListPage<Row, String>()
+        var partition = Int(clamping: cursor?[0] ?? 0)
+        var start = UInt32(clamping: cursor?[1] ?? 0)
+        var budget = SearchBudget()
+        while partition < self.partitions {
+            found.next = ListRequest.text([UInt64(partition), UInt64(start)])
+            guard found.rows.count < limit, budget.takeStep() else { return found }
+            let (from, left) = (start, limit - found.rows.count)
+            let page = try await self.ask(PartitionID(UInt16(partition))) { step($0, from, left) }
+            found.rows += page.rows
+            if let next = page.next {
+                start = next
+            } else {
+                partition += 1
+                start = 0
+            }
+        }
+        found.next = nil
+        return found
+    }
+}
