@@ -27,7 +27,6 @@ extension Gateway {
             log: log,
             streams: self.streams,
             followers: self.followers,
-            limits: HostRouteLimits(self.configuration.limits),
             providers: self.providers.withLock { $0 },
             states: self.states,
             problems: self.problems
@@ -129,12 +128,11 @@ extension Gateway {
             partitions: self.configuration.partitions,
             clock: self.credentialClock,
             counters: self.counters,
-            limits: PushIntakeLimits(self.configuration),
             senderLimits: self.senderLimits,
             channels: ChannelService(
                 log: log,
                 journal: self.journal,
-                channelsMax: self.configuration.limits.channelsPerAppMax
+                apps: apps
             ),
             relay: PushRelay(outgoing),
             tracing: self.tracing,

@@ -37,6 +37,8 @@ package final class Gateway: Service {
     let directory: HostDirectory
     let streams: HostStreams
     let followers: PushFollowers
+    /// How often event streams are heard.
+    let heartbeat: Shared<Interval>
     private let archive: any RecordArchive
     let auditArchive: any RecordArchive
     let feed: OperatorFeed
@@ -125,10 +127,11 @@ package final class Gateway: Service {
         self.logs = logs
         self.logger = logs.logger(.gateway)
         self.seed = system.next()
-        self.senderLimits = SenderLimits(configuration, seed: system.next())
+        self.senderLimits = SenderLimits(backlog: PushBacklog(max: configuration.limits.inFlightPushesMax))
         self.directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
         self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
         self.followers = PushFollowers(max: configuration.streams.followedPushesMax)
+        self.heartbeat = Shared(configuration.streams.heartbeat)
         self.source = source
         self.feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
         self.onReady = onReady
@@ -159,7 +162,7 @@ package final class Gateway: Service {
     }
 
     private func run(_ ownerLoops: MultiThreadedEventLoopGroup) async throws {
-        let apps = LiveApps(ServedApps(self.configuration), origins: CrossOrigin(self.configuration))
+        let apps = LiveApps(self.configuration, seed: self.seed)
         let senders = try SenderDirectory(self.configuration)
         // Everything that may be wrong with files is found before the log is touched.
         let plans = try ListenerPlans(self.configuration)
@@ -211,7 +214,12 @@ package final class Gateway: Service {
         )
         self.deliverer.withLock { $0 = deliverer }
         await deliverer.catchUp()
-        let outgoing = Outgoing(plans: deliveries, deliverer: deliverer, client: client, self.configuration.deliveries)
+        let outgoing = Outgoing(
+            plans: deliveries,
+            deliverer: deliverer,
+            client: client,
+            timeout: self.configuration.deliveries.request
+        )
         let certificates = ServerCertificates(
             plans.certificates.compactMap { plan in
                 plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
@@ -235,7 +243,7 @@ package final class Gateway: Service {
             live
         )
         let observing = Task { await watch.run() }
-        let fetching = Task { await providers?.run() }
+        let fetching = Task { await providers.run() }
         let logging = Task { await self.logs.run() }
         let exporting = Task { await exporter?.run() }
         self.readiness.set(.listeners, met: true)
@@ -249,7 +257,14 @@ package final class Gateway: Service {
                 directory: self.directory,
                 deliveries: deliveries,
                 providers: connections,
-                access: access
+                access: access,
+                use: { merged in
+                    servers.useBounds(of: merged)
+                    for owner in owners { owner.use(outputBytesPerCommit: merged.limits.outputCommitBytesMax) }
+                    self.useBounds(of: merged)
+                    outgoing.use(merged.deliveries)
+                    self.use(merged, providers, connections)
+                }
             ),
             clock: self.clock,
             logger: self.logs.logger(.certificates),
@@ -258,7 +273,7 @@ package final class Gateway: Service {
         live.onFiles { reload.reload($0) }
         self.live.withLock { $0 = live }
         let watching = Task { await reload.run() }
-        let heartbeat = self.startBeating(group)
+        let beating = Task { await self.beat() }
         let snapshotter = self.makeSnapshotter(owners)
         let writing = Task { await snapshotter?.run() }
         self.onReady(servers.ports)
@@ -267,17 +282,17 @@ package final class Gateway: Service {
         await self.waitForShutdown()
         self.logger.notice("draining")
         self.readiness.set(.draining, met: false)
-        heartbeat.cancel()
+        beating.cancel()
         watching.cancel()
         fetching.cancel()
         observing.cancel()
         logging.cancel()
-        await providers?.close()
+        await providers.close()
         await connections.close()
         self.streams.close()
         self.followers.close()
         self.feed.close()
-        await servers.drain(within: .milliseconds(self.configuration.timeouts.drain.milliseconds))
+        await servers.drain(within: .milliseconds(live.inForce.timeouts.drain.milliseconds))
         await deliverer.stop()
         self.history.close()
         writing.cancel()
@@ -308,26 +323,14 @@ package final class Gateway: Service {
             continuation.finish()
         }
     }
-
-    private func startBeating(_ group: MultiThreadedEventLoopGroup) -> RepeatedTask {
-        let interval = TimeAmount.milliseconds(self.configuration.streams.heartbeat.milliseconds)
-        return group.next().scheduleRepeatedTask(initialDelay: interval, delay: interval) { _ in
-            self.streams.beat()
-            self.followers.wake(.heartbeat)
-            self.watchClock()
-            self.watched.probe()
-        }
-    }
 }
 
 // MARK: - Timeline providers
 
 extension Gateway {
-    /// Reads the timelines that were kept, and makes a fetcher for each kind that has a provider; nil if none has.
-    private func startProviders(_ log: CommandLog, _ connections: ProviderConnections) async throws
-        -> TimelineProviders?
+    /// Reads the timelines that were kept, and makes a fetcher for each kind that has a provider.
+    private func startProviders(_ log: CommandLog, _ connections: ProviderConnections) async throws -> TimelineProviders
     {
-        guard !connections.all.isEmpty else { return nil }
         let contents = ContentStore(
             archive: self.archive,
             bytesMax: self.configuration.timelines.contentBytesMax,
@@ -347,15 +350,7 @@ extension Gateway {
             publish: { due in streams.publish(due.map { HostEvent.entry($0) }) }
         )
         let providers = TimelineProviders(
-            fetchers: connections.all.map { connection in
-                TimelineFetcher(
-                    key: connection.key,
-                    connection: connection.connection,
-                    limits: connection.limits,
-                    answerBytesMax: self.configuration.timelines.answerBytesMax,
-                    services: services
-                )
-            },
+            fetchers: connections.all.map { TimelineFetcher($0, services: services) },
             gallery: Gallery(age: self.configuration.timelines.galleryAge, clock: self.clock),
             services: services
         )

@@ -26,7 +26,10 @@ extension ServedApps {
                     schemas: app.schemas,
                     samples: app.kinds.reduce(into: [:]) { $0[$1.schema.kind] = $1.sample },
                     isInDevelopment: app.environment == .development,
-                    meter: (app.rateLimit ?? configuration.rateLimits.perApp).map { RateMeter($0.limit) },
+                    meter: RateMeter.of(
+                        (app.rateLimit ?? configuration.rateLimits.perApp)?.limit,
+                        before: before?[app.bundleID]?.meter
+                    ),
                     broadcastExpiration: app.hasChannels ? min(app.defaultExpiration, ChannelService.storageMax) : nil,
                     deliveries: [.stream] + (app.upstream == nil ? [] : [.apns])
                         + (app.webhook == nil ? [] : [.webhook])
@@ -55,7 +58,8 @@ extension SenderDirectory {
     /// - Throws: ``TLSError`` that names the file.
     package func replaceKeys(_ configuration: GatewayConfiguration, _ numbers: AppNumbers) throws(TLSError) {
         try self.keys.replace { () throws(TLSError) in
-            try Self.keys(configuration, numbers, inForce: .all, read: ES256PublicKey.init(of:))
+            let before = self.keys
+            return try Self.keys(configuration, numbers, inForce: .all, before: before, read: ES256PublicKey.init(of:))
         }
     }
 
@@ -85,6 +89,7 @@ extension SenderDirectory {
         _ configuration: GatewayConfiguration,
         _ numbers: AppNumbers,
         inForce: PushRules,
+        before: ProviderKeys? = nil,
         read: (GatewayConfiguration.ProviderKey) throws(TLSError) -> ES256PublicKey
     ) throws(TLSError) -> [Key] {
         var keys: [Key] = []
@@ -101,7 +106,10 @@ extension SenderDirectory {
                     ),
                     actions: SenderActions(key),
                     isSlowedByRefusals: configuration.apps.contains { $0.team == team.id && $0.streamLimit == .apns },
-                    meter: (key.rateLimit ?? configuration.rateLimits.perKey).map { RateMeter($0.limit) }
+                    meter: RateMeter.of(
+                        (key.rateLimit ?? configuration.rateLimits.perKey)?.limit,
+                        before: before?.key(key.id)?.sender.meter
+                    )
                 )
                 keys.append(Key(sender: sender, publicKey: try read(key)))
             }
@@ -263,19 +271,8 @@ extension PushIntakeLimits {
     }
 }
 
-extension SenderLimits {
-    init(_ configuration: GatewayConfiguration, seed: UInt64) {
-        self.init(
-            backlog: PushBacklog(max: configuration.limits.inFlightPushesMax),
-            tokens: configuration.rateLimits.perToken.map { rate in
-                TokenRates(limit: rate.limit, entries: configuration.rateLimits.tokensMax, seed: seed)
-            }
-        )
-    }
-}
-
 extension GatewayConfiguration.Rate {
-    fileprivate var limit: RateLimit { RateLimit(count: self.count, per: self.period, burst: self.burstInForce) }
+    var limit: RateLimit { RateLimit(count: self.count, per: self.period, burst: self.burstInForce) }
 }
 
 extension HostRouteLimits {

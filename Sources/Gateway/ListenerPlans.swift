@@ -1,9 +1,5 @@
-import APNSWire
-import HTTP2
 package import HTTPTransport
-import NIOCore
 package import TLS
-import WidgetModel
 
 /// The listeners that a configuration asks for, certificates read and checked; nil for one that is off.
 package struct ListenerPlans: Sendable {
@@ -19,44 +15,23 @@ package struct ListenerPlans: Sendable {
     package struct Certificate: Sendable {
         /// The listener's name in the configuration.
         package let listener: String
-        package let files: GatewayConfiguration.TLSFiles
         /// As it was read at the start.
         package let context: TLSContext
-        /// Reads the files again.
-        package let load: @Sendable () throws(TLSError) -> TLSContext
     }
 
     package init(_ configuration: GatewayConfiguration) throws {
         let listeners = configuration.listeners
         let allowance = DescriptorLimit.current?.allowance(open: DescriptorLimit.open) ?? ConnectionAllowance(max: nil)
         let push = try Self.certificate("push", listeners.push, configuration)
-        self.push = Self.plan("push", listeners.push, configuration, push) { plan in
-            plan.allowance = allowance
-            plan.protocols = .http2
-            plan.limits.bodyBytesMax = max(
-                configuration.limits.deviceBodyBytesMax,
-                configuration.limits.targetedBodyBytesMax,
-                ChannelValidation.bodyBytesMax
-            )
-        }
+        self.push = Self.plan("push", listeners.push, configuration, push, allowance)
         let manage = try Self.certificate("manage", listeners.manage, configuration)
-        self.manage = Self.plan("manage", listeners.manage, configuration, manage) { plan in
-            plan.allowance = allowance
-            plan.protocols = .http2
-            plan.limits.bodyBytesMax = ChannelValidation.bodyBytesMax
-        }
+        self.manage = Self.plan("manage", listeners.manage, configuration, manage, allowance)
         let host = try Self.certificate("host", listeners.host, configuration)
-        self.host = Self.plan("host", listeners.host, configuration, host) { plan in
-            plan.allowance = allowance
-            plan.protocols = .http2AndHTTP1
-            plan.limits.bodyBytesMax = max(configuration.limits.hostBodyBytesMax, configuration.limits.importBytesMax)
-        }
+        self.host = Self.plan("host", listeners.host, configuration, host, allowance)
         let ops = try Self.certificate("ops", listeners.ops, configuration)
-        self.ops = Self.plan("ops", listeners.ops, configuration, ops) { plan in
-            plan.protocols = .http2AndHTTP1
-            plan.limits.bodyBytesMax = configuration.limits.hostBodyBytesMax
-        }
-        self.health = Self.plan("health", listeners.health, configuration, nil) { _ in }
+        // Operators are to get in when nobody else does.
+        self.ops = Self.plan("ops", listeners.ops, configuration, ops, ConnectionAllowance(max: nil))
+        self.health = Self.plan("health", listeners.health, configuration, nil, ConnectionAllowance(max: nil))
         self.certificates = [push, manage, host, ops].compactMap { $0 }
     }
 
@@ -65,7 +40,7 @@ package struct ListenerPlans: Sendable {
         _ listener: GatewayConfiguration.Listener,
         _ configuration: GatewayConfiguration,
         _ certificate: Certificate?,
-        _ adjust: (inout HTTPListenerConfiguration) -> Void
+        _ allowance: ConnectionAllowance
     ) -> HTTPListenerConfiguration? {
         guard listener.isEnabled else { return nil }
         var plan = HTTPListenerConfiguration(
@@ -74,24 +49,9 @@ package struct ListenerPlans: Sendable {
             port: listener.port,
             tls: certificate?.context
         )
-        plan.limits = configuration.http2
-        plan.limits.concurrentStreamsMax = UInt32(configuration.limits.concurrentStreamsMax)
-        plan.limits.headerListBytesMax = configuration.limits.headerBytesMax
-        plan.limits.heldBytesMax = configuration.limits.connectionBytesMax
-        plan.connectionsMax = configuration.limits.connectionsMax
-        plan.connectionsPerAddressMax = configuration.limits.connectionsPerAddressMax
-        plan.handshakesMax = configuration.limits.handshakesMax
-        plan.heldBytesMax = configuration.limits.listenerBytesMax
-        plan.deadlines.handshake = .milliseconds(configuration.timeouts.handshake.milliseconds)
-        plan.deadlines.firstRequest = .milliseconds(configuration.timeouts.firstRequest.milliseconds)
-        plan.deadlines.headers = .milliseconds(configuration.timeouts.headers.milliseconds)
-        plan.deadlines.request = .milliseconds(configuration.timeouts.request.milliseconds)
-        plan.deadlines.idle = .milliseconds(configuration.timeouts.idle.milliseconds)
-        plan.deadlines.idleHTTP1 = .milliseconds(configuration.timeouts.idleHTTP1.milliseconds)
-        plan.deadlines.writeStall = .milliseconds(configuration.timeouts.writeStall.milliseconds)
-        plan.deadlines.keepAlive = .milliseconds(configuration.timeouts.keepAlive.milliseconds)
-        plan.deadlines.keepAliveAnswer = .milliseconds(configuration.timeouts.keepAliveAnswer.milliseconds)
-        adjust(&plan)
+        plan.allowance = allowance
+        plan.protocols = ["push", "manage"].contains(name) ? .http2 : .http2AndHTTP1
+        plan.useBounds(of: configuration)
         return plan
     }
 
@@ -101,21 +61,26 @@ package struct ListenerPlans: Sendable {
         _ configuration: GatewayConfiguration
     ) throws(TLSError) -> Certificate? {
         guard listener.isEnabled else { return nil }
+        return Certificate(listener: name, context: try TLSContext.server(configuration, listener))
+    }
+}
+
+extension TLSContext {
+    /// Reads the files of a listener's certificate.
+    static func server(
+        _ configuration: GatewayConfiguration,
+        _ listener: GatewayConfiguration.Listener
+    ) throws(TLSError) -> TLSContext {
         let files = configuration.tls(for: listener)
-        let missingALPN: TLSServerConfiguration.MissingALPN =
-            listener.acceptsPriorKnowledge ? .acceptAsPriorKnowledge : .refuse
-        let load: @Sendable () throws(TLSError) -> TLSContext = { () throws(TLSError) in
-            try TLSContext.server(
-                TLSServerConfiguration(
-                    identity: TLSIdentity(certificateChain: .file(files.certificate), privateKey: .file(files.key)),
-                    // On the push listener "http/1.1" is there to be answered: who chooses it reads what is wanted.
-                    alpn: ["h2", "http/1.1"],
-                    missingALPN: missingALPN,
-                    clientCertificate: files.clientAuthorities.map { .optional(trustRoots: .file($0)) } ?? .none
-                )
+        return try TLSContext.server(
+            TLSServerConfiguration(
+                identity: TLSIdentity(certificateChain: .file(files.certificate), privateKey: .file(files.key)),
+                // On the push listener "http/1.1" is there to be answered: who chooses it reads what is wanted.
+                alpn: ["h2", "http/1.1"],
+                missingALPN: listener.acceptsPriorKnowledge ? .acceptAsPriorKnowledge : .refuse,
+                clientCertificate: files.clientAuthorities.map { .optional(trustRoots: .file($0)) } ?? .none
             )
-        }
-        return Certificate(listener: name, files: files, context: try load(), load: load)
+        )
     }
 }
 

@@ -1,18 +1,37 @@
 import Synchronization
 import WidgetModel
 
-/// The apps that are served, for everybody who asks; replaced whole while the gateway runs.
+/// The apps that are served and within what bounds, for everybody who asks; replaced whole while the gateway runs.
 package final class LiveApps: Sendable {
     private struct State {
         var apps: ServedApps
         var origins: CrossOrigin
+        var bounds: ServingBounds
     }
 
     private let state: Mutex<State>
+    private let seed: UInt64
     private let number = Atomic<UInt64>(1)
 
-    package init(_ apps: ServedApps, origins: CrossOrigin = CrossOrigin()) {
-        self.state = Mutex(State(apps: apps, origins: origins))
+    /// - Parameter seed: A secret random number, for hashes of device tokens.
+    package init(
+        _ apps: ServedApps,
+        origins: CrossOrigin = CrossOrigin(),
+        bounds: ServingBounds = ServingBounds(),
+        seed: UInt64 = 0
+    ) {
+        self.state = Mutex(State(apps: apps, origins: origins, bounds: bounds))
+        self.seed = seed
+    }
+
+    /// - Parameter seed: A secret random number, for hashes of device tokens.
+    package convenience init(_ configuration: GatewayConfiguration, seed: UInt64) {
+        self.init(
+            ServedApps(configuration),
+            origins: CrossOrigin(configuration),
+            bounds: ServingBounds(configuration, seed: seed),
+            seed: seed
+        )
     }
 
     /// Grows with every change. Never 0.
@@ -23,11 +42,15 @@ package final class LiveApps: Sendable {
     /// Which web pages may act as hosts of which app.
     package var origins: CrossOrigin { self.state.withLock { $0.origins } }
 
-    /// Serves the apps of a configuration from now on; those that it does not have keep their places and no name.
+    package var bounds: ServingBounds { self.state.withLock { $0.bounds } }
+
+    /// Serves the apps of a configuration from now on, within its bounds; apps that it does not have keep their places and no
+    /// name.
     package func use(_ configuration: GatewayConfiguration, _ numbers: AppNumbers) {
         self.state.withLock { state in
             state.apps = ServedApps(configuration, numbers, before: state.apps)
             state.origins = CrossOrigin(configuration)
+            state.bounds = ServingBounds(configuration, before: state.bounds, seed: self.seed)
         }
         self.number.add(1, ordering: .acquiringAndReleasing)
     }

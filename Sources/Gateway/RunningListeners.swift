@@ -44,6 +44,15 @@ struct RunningListeners: Sendable {
         return listeners.compactMap { name, server in server.map { (name, $0) } }
     }
 
+    /// Keeps a configuration's bounds of connections from now on; see ``HTTPServer/useBounds(of:)``.
+    func useBounds(of configuration: GatewayConfiguration) {
+        for (name, server) in self.all {
+            var bounds = HTTPListenerConfiguration(name: name, port: server.port, tls: nil)
+            bounds.useBounds(of: configuration)
+            server.useBounds(of: bounds)
+        }
+    }
+
     /// Operators' routes and probes stay open until the others are done.
     func drain(within limit: Duration) async {
         async let push: Void? = self.push?.drain(within: limit)

@@ -60,7 +60,8 @@ package struct ServedApps: Sendable {
                 samples: app.samples,
                 isInDevelopment: app.isInDevelopment,
                 meter: app.meter,
-                broadcastExpiration: app.broadcastExpiration
+                broadcastExpiration: app.broadcastExpiration,
+                deliveries: app.deliveries
             )
         }
 

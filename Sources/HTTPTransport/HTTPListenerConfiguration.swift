@@ -74,4 +74,14 @@ package struct HTTPListenerConfiguration: Sendable {
         self.port = port
         self.tls = tls
     }
+
+    /// Takes over what bounds connections and how long they may take.
+    mutating func useBounds(of other: HTTPListenerConfiguration) {
+        self.limits = other.limits
+        self.deadlines = other.deadlines
+        self.connectionsMax = other.connectionsMax
+        self.connectionsPerAddressMax = other.connectionsPerAddressMax
+        self.handshakesMax = other.handshakesMax
+        self.heldBytesMax = other.heldBytesMax
+    }
 }

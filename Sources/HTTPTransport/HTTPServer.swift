@@ -34,11 +34,16 @@ package final class HTTPServer: Sendable {
         logger: Logger,
         makeHandler: @escaping @Sendable (any EventLoop) -> any RequestBatchHandler
     ) async throws -> HTTPServer {
-        let shared = ListenerShared(configuration: configuration, logger: logger)
+        let shared = ListenerShared(logger: logger)
         var loops: [NIOLoopBound<ListenerLoop>] = []
         for eventLoop in group.makeIterator() {
             let loop = try await eventLoop.submit {
-                let loop = ListenerLoop(eventLoop: eventLoop, shared: shared, handler: makeHandler(eventLoop))
+                let loop = ListenerLoop(
+                    eventLoop: eventLoop,
+                    shared: shared,
+                    configuration: configuration,
+                    handler: makeHandler(eventLoop)
+                )
                 loop.start()
                 return NIOLoopBound(loop, eventLoop: eventLoop)
             }.get()
@@ -74,7 +79,17 @@ package final class HTTPServer: Sendable {
     /// Serves the connections that come from now on under another context; those that are here keep theirs.
     package func use(_ tls: TLSContext) {
         for loop in self.loops {
-            loop.eventLoop.execute { loop.value.tls = tls }
+            loop.eventLoop.execute { loop.value.use(tls) }
+        }
+    }
+
+    /// Keeps the bounds and deadlines of another configuration; its address, protocols and certificate do not count.
+    ///
+    /// Deadlines hold for every connection at once, and so do the bounds of how many there are and what they hold in all. What
+    /// one connection may do (``HTTPListenerConfiguration/limits``) was agreed upon at its beginning: the next ones get it.
+    package func useBounds(of configuration: HTTPListenerConfiguration) {
+        for loop in self.loops {
+            loop.eventLoop.execute { loop.value.useBounds(of: configuration) }
         }
     }
 
@@ -175,7 +190,7 @@ package final class HTTPServer: Sendable {
         _ loop: ListenerLoop,
         _ remoteAddress: String
     ) throws {
-        if let tls = loop.tls {
+        if let tls = loop.configuration.tls {
             let session = try TLSSession.server(tls)
             try channel.pipeline.syncOperations.addHandler(
                 SecureServerHandler(id: id, loop: loop, tls: session, remoteAddress: remoteAddress)

@@ -6,7 +6,6 @@ import TLS
 
 /// What the loops of one listener share.
 final class ListenerShared: Sendable {
-    let configuration: HTTPListenerConfiguration
     let logger: Logger
     /// Open connections on all loops.
     let connectionCount = Atomic<Int>(0)
@@ -18,8 +17,7 @@ final class ListenerShared: Sendable {
     private let addresses = Mutex<[PeerAddress: Int]>([:])
     private static let lastConnectionID = Atomic<UInt64>(0)
 
-    init(configuration: HTTPListenerConfiguration, logger: Logger) {
-        self.configuration = configuration
+    init(logger: Logger) {
         self.logger = logger
     }
 
@@ -28,15 +26,15 @@ final class ListenerShared: Sendable {
     }
 
     /// Counts a connection in, or names the limit that it would pass.
-    func countIn(_ address: PeerAddress?) -> HTTPListenerLimit? {
-        guard self.connectionCount.add(1, ordering: .relaxed).newValue <= self.configuration.connectionsMax else {
+    func countIn(_ address: PeerAddress?, _ configuration: HTTPListenerConfiguration) -> HTTPListenerLimit? {
+        guard self.connectionCount.add(1, ordering: .relaxed).newValue <= configuration.connectionsMax else {
             self.connectionCount.subtract(1, ordering: .relaxed)
             return .maxConnections
         }
         guard let address else { return nil }
         let hasRoom = self.addresses.withLock { addresses in
             let count = addresses[address, default: 0]
-            guard count < self.configuration.connectionsPerAddressMax else { return false }
+            guard count < configuration.connectionsPerAddressMax else { return false }
             addresses[address] = count + 1
             return true
         }
@@ -76,8 +74,8 @@ final class ListenerLoop {
     let shared: ListenerShared
     let handler: any RequestBatchHandler
     var counters = HTTPListenerCounters()
-    /// What the next connections are served under; nil on a plain-text listener.
-    var tls: TLSContext?
+    /// What holds at present; nothing outside of this loop changes it.
+    private(set) var configuration: HTTPListenerConfiguration
 
     /// Completed requests of the wakeup that is running.
     var batch = RequestBatch()
@@ -96,14 +94,27 @@ final class ListenerLoop {
     /// A batch that held more than this gives its memory back.
     private static let batchBytesKept = 1_048_576
 
-    init(eventLoop: any EventLoop, shared: ListenerShared, handler: any RequestBatchHandler) {
+    init(
+        eventLoop: any EventLoop,
+        shared: ListenerShared,
+        configuration: HTTPListenerConfiguration,
+        handler: any RequestBatchHandler
+    ) {
         self.eventLoop = eventLoop
         self.shared = shared
+        self.configuration = configuration
         self.handler = handler
-        self.tls = shared.configuration.tls
     }
 
-    var configuration: HTTPListenerConfiguration { self.shared.configuration }
+    /// Serves the next connections under another context.
+    func use(_ tls: TLSContext) {
+        self.configuration.tls = tls
+    }
+
+    /// Keeps other bounds and deadlines from now on.
+    func useBounds(of other: HTTPListenerConfiguration) {
+        self.configuration.useBounds(of: other)
+    }
 
     /// Whole seconds of the monotonic clock, the unit of every deadline here.
     var second: UInt32 {
@@ -152,7 +163,7 @@ final class ListenerLoop {
             self.counters.connectionsRefused += 1
             return false
         }
-        if let limit = self.shared.countIn(address) {
+        if let limit = self.shared.countIn(address, self.configuration) {
             self.counters.listenerLimits[limit] += 1
             self.counters.connectionsRefused += 1
             return false

@@ -156,6 +156,13 @@ extension SQLiteJournal {
         )
     }
 
+    package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
+        self.shared.queue.use(
+            appendBytesInFlightMax: appendBytesInFlightMax,
+            outputBytesPerCommit: outputBytesPerCommit
+        )
+    }
+
     package func close() {
         self.shared.queue.close()
         if !self.writer.isCurrent { self.isOpen.wait() }

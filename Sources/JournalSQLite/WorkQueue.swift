@@ -19,6 +19,7 @@ final class WorkQueue: Sendable {
     }
 
     private struct State {
+        var limits: JournalLimits
         var waiting: [Work] = []
         /// Including what the writer has taken and not yet finished.
         var appendBytes = 0
@@ -32,13 +33,20 @@ final class WorkQueue: Sendable {
     }
 
     private let partitions: Int
-    private let limits: JournalLimits
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let wake = DispatchSemaphore(value: 0)
 
     init(partitions: Int, limits: JournalLimits) {
         self.partitions = partitions
-        self.limits = limits
+        self.state = Mutex(State(limits: limits))
+    }
+
+    /// Lets more or less in from now on.
+    func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
+        self.state.withLock { state in
+            state.limits.appendBytesInFlightMax = appendBytesInFlightMax
+            state.limits.outputBytesPerCommit = outputBytesPerCommit
+        }
     }
 
     /// Lets work in, or says why not; the callback is not called then.
@@ -48,7 +56,7 @@ final class WorkQueue: Sendable {
             switch work {
             case .append(let submission, _):
                 let waiting = state.appendBytes
-                if let refusal = self.limits.refusal(
+                if let refusal = state.limits.refusal(
                     of: submission,
                     partitions: self.partitions,
                     waiting: waiting
@@ -58,7 +66,7 @@ final class WorkQueue: Sendable {
                 state.appendBytes += submission.byteCount
             case .output(let partition, _, let output, _):
                 let waiting = state.outputBytes
-                if let refusal = self.limits.refusal(
+                if let refusal = state.limits.refusal(
                     of: output,
                     to: partition,
                     partitions: self.partitions,
@@ -107,7 +115,7 @@ final class WorkQueue: Sendable {
 
     /// All submissions that wait, and as many of the outputs as one commit may hold; a first one in any case.
     private func takeGroup(_ state: inout State) -> [Work] {
-        guard state.waitingOutputBytes > self.limits.outputBytesPerCommit else {
+        guard state.waitingOutputBytes > state.limits.outputBytesPerCommit else {
             state.waitingOutputBytes = 0
             let group = state.waiting
             state.waiting = []
@@ -120,7 +128,7 @@ final class WorkQueue: Sendable {
             if case .output(_, _, let output, _) = work {
                 let size = output.effects.count
                 // Behind one that is kept all are kept, so that those of a partition stay in order.
-                guard kept.isEmpty, bytes == 0 || bytes + size <= self.limits.outputBytesPerCommit else {
+                guard kept.isEmpty, bytes == 0 || bytes + size <= state.limits.outputBytesPerCommit else {
                     kept.append(work)
                     continue
                 }

@@ -74,6 +74,9 @@ package protocol Journal: Sendable {
         outputsMax: Int
     ) throws(JournalError) -> [OutputEntry]
 
+    /// Takes more or less at once from now on; what was accepted stays accepted. See ``JournalLimits``.
+    func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int)
+
     /// Finishes what was accepted, calls it back, and lets go of the store. Later calls are refused with `.closed`;
     /// closing again does nothing.
     ///

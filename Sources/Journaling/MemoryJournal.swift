@@ -7,13 +7,13 @@ package import WidgetModel
 /// ``hold()`` every call has been answered when it returns, unless it came from a callback or another thread was at it.
 package final class MemoryJournal: Journal {
     package let format: JournalFormat
-    private let limits: JournalLimits
     private let clock: @Sendable () -> Instant
     private let state: Mutex<State>
 
     private typealias Delivery = @Sendable () -> Void
 
     private struct State {
+        var limits: JournalLimits
         var partitions: [Partition]
         var pending: [Pending] = []
         var appendBytes = 0
@@ -79,17 +79,16 @@ package final class MemoryJournal: Journal {
         partitions: [Partition]
     ) {
         self.format = format
-        self.limits = limits
         self.clock = clock
-        self.state = Mutex(State(partitions: partitions))
+        self.state = Mutex(State(limits: limits, partitions: partitions))
     }
 
     /// The same log in a new journal, as after a restart: what was committed is there, nobody observes, no faults.
     package func reopened() -> MemoryJournal {
-        let stored = self.state.withLock { state in
-            state.partitions.map { Partition(entries: $0.entries, outputs: $0.outputs) }
+        let (limits, stored) = self.state.withLock { state in
+            (state.limits, state.partitions.map { Partition(entries: $0.entries, outputs: $0.outputs) })
         }
-        return MemoryJournal(format: self.format, limits: self.limits, clock: self.clock, partitions: stored)
+        return MemoryJournal(format: self.format, limits: limits, clock: self.clock, partitions: stored)
     }
 }
 
@@ -128,13 +127,20 @@ extension MemoryJournal {
 // MARK: - Journal
 
 extension MemoryJournal {
+    package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
+        self.state.withLock { state in
+            state.limits.appendBytesInFlightMax = appendBytesInFlightMax
+            state.limits.outputBytesPerCommit = outputBytesPerCommit
+        }
+    }
+
     package func append(
         _ submission: Submission,
         whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
     ) {
         let refusal = self.state.withLock { state -> JournalError? in
             if state.isClosed { return JournalError(.closed, "append to a closed journal") }
-            let refusal = self.limits.refusal(
+            let refusal = state.limits.refusal(
                 of: submission,
                 partitions: self.format.partitions,
                 waiting: state.appendBytes
@@ -155,7 +161,7 @@ extension MemoryJournal {
     ) {
         let refusal = self.state.withLock { state -> JournalError? in
             if state.isClosed { return JournalError(.closed, "output to a closed journal") }
-            let refusal = self.limits.refusal(
+            let refusal = state.limits.refusal(
                 of: output,
                 to: partition,
                 partitions: self.format.partitions,
@@ -253,7 +259,7 @@ extension MemoryJournal {
         state.appendBytes = 0
         state.outputBytes = 0
         let before = state.partitions.map(\.tail)
-        var assembler = EntryAssembler(tails: before, now: self.clock(), entryBytesMax: self.limits.entryBytesMax)
+        var assembler = EntryAssembler(tails: before, now: self.clock(), entryBytesMax: state.limits.entryBytesMax)
         var deliveries: [Delivery] = []
         for pending in group {
             switch pending {

@@ -37,7 +37,7 @@ package struct ContentTable: Sendable {
         var shown: [UInt8]?
     }
 
-    private let bytesMax: Int
+    private var bytesMax: Int
     private var rows: [Row?] = []
     private var free: [UInt32] = []
     /// Never iterated.
@@ -56,6 +56,14 @@ package struct ContentTable: Sendable {
     /// - Parameter bytesMax: What all timelines may take; one alone that is larger is kept alone.
     package init(bytesMax: Int) {
         self.bytesMax = bytesMax
+    }
+
+    /// Keeps so much from now on.
+    ///
+    /// - Returns: The records of those that made room.
+    package mutating func use(bytesMax: Int) -> [UInt64] {
+        self.bytesMax = bytesMax
+        return self.makeRoom(but: nil)
     }
 
     package var count: Int { self.slots.count }
@@ -141,7 +149,7 @@ package struct ContentTable: Sendable {
         return Due(timeline: timeline, index: index)
     }
 
-    private mutating func makeRoom(but kept: UInt32) -> [UInt64] {
+    private mutating func makeRoom(but kept: UInt32?) -> [UInt64] {
         var released: [UInt64] = []
         while self.bytes > self.bytesMax, self.oldest < self.order.count {
             let (stamp, slot) = self.order[self.oldest]

@@ -11,7 +11,9 @@ import WidgetModel
     private static let other = Sports.served.apps[1]
 
     private static func service(_ scene: OwnerScene, max: Int = 10_000) -> ChannelService {
-        ChannelService(log: scene.log, journal: scene.journal, channelsMax: max)
+        var bounds = ServingBounds()
+        bounds.channelsMax = max
+        return ChannelService(log: scene.log, journal: scene.journal, apps: LiveApps(Sports.served, bounds: bounds))
     }
 
     private static func creation(

@@ -88,6 +88,27 @@ import WidgetModel
         #expect(streams.count == 1)
     }
 
+    @Test func `other limits hold for the streams that come then`() async throws {
+        let streams = Self.make(perScope: 1, buffer: 2)
+        let scope = HostStreams.Scope.host(HostID("a"))
+        let first = try streams.subscribe(scope)
+        var limits = HostStreams.Limits()
+        limits.perScopeMax = 2
+        limits.bufferMax = 3
+        limits.historyMax = 1
+        streams.use(limits)
+        let second = try streams.subscribe(scope)
+        #expect(Self.refusal(streams, scope) == .tooManyOfScope(max: 2))
+        streams.publish((1...3).map { HostEvent.reload(Sports.reload("a", position: $0)) })
+        // The first has the buffer that it began with.
+        #expect(streams.counters.cutOff == 1)
+        #expect(streams.count == 1)
+        let back = try streams.subscribe(scope, after: first.start.description)
+        #expect(back.missed == .gap)
+        streams.cancel(second)
+        streams.cancel(back)
+    }
+
     @Test func `a slow reader is cut off behind what it has, and the others go on`() async throws {
         let streams = Self.make(buffer: 2)
         let slow = try streams.subscribe(.host(HostID("a")))

@@ -133,12 +133,40 @@ import WidgetModel
         #expect(live.inForce == (try file.read()))
     }
 
-    @Test func `who asks a kind's provider is settled at the start`() async throws {
+    @Test func `who makes a kind's timelines is in force at once`() async throws {
         let (_, live, file) = try await Self.started()
         file.change("{kind: scores,", "{kind: scores, timelineProvider: {url: \"http://127.0.0.1:1/t\"},")
         let report = try await live.reload()
-        #expect(report.restartNeeded.contains("apps[0].kinds[0].timelineProvider.url"))
-        #expect(live.inForce.apps.first?.kinds.first?.timelineProvider == nil)
+        #expect(report.applied.contains("apps[0].kinds[0].timelineProvider.url"))
+        #expect(report.restartNeeded == [])
+        #expect(live.inForce.apps.first?.kinds.first?.timelineProvider?.url.port == 1)
+    }
+
+    @Test(arguments: [
+        "limits: {maxConnections: 7, maxHeaderBytes: 4096, maxInFlightPushes: 9, maxTags: 3}", "http2: {maxResets: 7}",
+        "timeouts: {idle: 7m, drain: 1s}", "streams: {maxStreams: 7, heartbeat: 7s}", "feed: {maxReaders: 7}",
+        "rateLimits: {perApp: {rate: 7/s}, perKey: {rate: 7/s}, perToken: {rate: 7/m}, maxTokens: 64}",
+        "deliveries: {maxConnections: 7, request: 7s, tokenAge: 20m}",
+        "timelines: {maxContentBytes: 1MiB, galleryAge: 7s}", "snapshots: {interval: 7m, history: 7h}",
+    ])
+    func `bounds are in force at once`(section: String) async throws {
+        let (_, live, file) = try await Self.started()
+        let used = Mutex<GatewayConfiguration?>(nil)
+        live.onFiles { merged in used.withLock { $0 = merged } }
+        file.change("listeners:", "\(section)\nlisteners:")
+        let report = try await live.reload()
+        #expect(report.restartNeeded == [])
+        #expect(!report.applied.isEmpty)
+        #expect(used.withLock { $0 } == (try file.read()))
+    }
+
+    @Test func `of a listener the place takes a restart, and its certificate does not`() async throws {
+        let (_, live, file) = try await Self.started()
+        let before = live.inForce
+        file.change("push: {enabled: false}", "push: {enabled: true, tls: {certificate: other.pem, key: other.key}}")
+        let merged = before.takingLive(from: try file.read())
+        #expect(merged.listeners.push.tls?.certificate == "other.pem")
+        #expect(!merged.listeners.push.isEnabled)
     }
 
     @Test func `files are read again with the configuration, and without it if it is refused`() async throws {

@@ -37,6 +37,33 @@ import WidgetModel
         #expect(new.start == StreamCursor(epoch: 7, sequence: 10))
     }
 
+    @Test func `with other limits the newest events are remembered, and readers stay`() throws {
+        let feed = Self.feed {
+            $0.historyMax = 4
+            $0.readersMax = 1
+        }
+        let reader = try feed.subscribe(after: nil)
+        for number in 1...6 { feed.publish(Self.note(number)) }
+        func missed(_ sequence: UInt64) throws -> [Int64]? {
+            let subscription = try feed.subscribe(after: StreamCursor(epoch: 7, sequence: sequence))
+            defer { feed.cancel(subscription) }
+            return Self.numbers(subscription.missed)
+        }
+        var limits = OperatorFeed.Limits()
+        limits.historyMax = 2
+        limits.readersMax = 2
+        feed.use(limits)
+        #expect(try missed(4) == [5, 6])
+        #expect(try missed(3) == nil)
+        limits.historyMax = 5
+        feed.use(limits)
+        for number in 7...10 { feed.publish(Self.note(number)) }
+        #expect(try missed(5) == [6, 7, 8, 9, 10])
+        #expect(try missed(4) == nil)
+        #expect(feed.count == 1)
+        feed.cancel(reader)
+    }
+
     @Test(arguments: [3, 4, 5])
     func `so many events are remembered as the setting says`(published: Int) throws {
         let feed = Self.feed { $0.historyMax = 4 }

@@ -28,4 +28,18 @@ import Testing
         followers.cancel(second)
         followers.cancel(third)
     }
+
+    @Test func `with another limit more may follow, or fewer, and those that do stay`() throws {
+        let followers = PushFollowers(max: 1)
+        let first = try followers.subscribe()
+        #expect(throws: PushFollowers.Refusal.tooMany(max: 1)) { try followers.subscribe() }
+        followers.use(max: 2)
+        let second = try followers.subscribe()
+        followers.use(max: 1)
+        #expect(followers.count == 2)
+        followers.cancel(first)
+        #expect(throws: PushFollowers.Refusal.tooMany(max: 1)) { try followers.subscribe() }
+        followers.cancel(second)
+        followers.cancel(try followers.subscribe())
+    }
 }

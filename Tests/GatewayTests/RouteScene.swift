@@ -14,14 +14,15 @@ struct RouteScene {
         self.key = try TestKey("ABC123DEFG")
         self.otherKey = try TestKey("OTHERKEY00", Sports.otherTeam)
         let senders = SenderDirectory(keys: [self.key.known(), self.otherKey.known(Sports.otherApp, number: 1)])
+        var bounds = ServingBounds()
+        bounds.hosts = limits
         self.routes = HostRoutes(
-            apps: LiveApps(Sports.served),
+            apps: LiveApps(Sports.served, bounds: bounds),
             authorizer: HostAuthorizer(senders: senders, clock: self.scene.time.makeClock()),
             directory: self.scene.directory,
             log: self.scene.log,
             streams: self.scene.streams,
-            followers: self.scene.followers,
-            limits: limits
+            followers: self.scene.followers
         )
     }
 

@@ -17,6 +17,7 @@ import WidgetModel
         _ limits: SenderLimits,
         _ sender: Sender,
         _ app: RateMeter? = nil,
+        tokens: TokenRates? = nil,
         isTargeted: Bool = false,
         beside own: Int = 0,
         at now: Instant = Sports.start
@@ -26,6 +27,7 @@ import WidgetModel
             try limits.admit(
                 sender,
                 app,
+                tokens,
                 isTargeted ? .targeted(bundle: place, isDryRun: false) : .device(token: place),
                 in: self.token.span,
                 beside: own,
@@ -49,15 +51,15 @@ import WidgetModel
 
     @Test func `the token's rate is for pushes to devices only`() {
         let tokens = TokenRates(limit: Self.perMinute, entries: 64, seed: 7)
-        let limits = SenderLimits(tokens: tokens)
+        let limits = SenderLimits()
         let sender = Self.sender(nil)
-        #expect(Self.push(limits, sender) == nil)
-        let refusal = Self.push(limits, sender)
+        #expect(Self.push(limits, sender, tokens: tokens) == nil)
+        let refusal = Self.push(limits, sender, tokens: tokens)
         #expect(refusal?.rejection == .tooManyRequests)
         #expect(refusal?.retryAfter == 60)
-        #expect(Self.push(limits, sender, at: Sports.start + .milliseconds(59_001))?.retryAfter == 1)
-        #expect(Self.push(limits, sender, isTargeted: true) == nil)
-        #expect(Self.push(limits, sender, at: Sports.start + .seconds(60)) == nil)
+        #expect(Self.push(limits, sender, tokens: tokens, at: Sports.start + .milliseconds(59_001))?.retryAfter == 1)
+        #expect(Self.push(limits, sender, tokens: tokens, isTargeted: true) == nil)
+        #expect(Self.push(limits, sender, tokens: tokens, at: Sports.start + .seconds(60)) == nil)
         #expect(Self.counts(limits) == [0, 0, 2])
     }
 
@@ -77,14 +79,15 @@ import WidgetModel
 
     @Test func `a push that one limit refuses counts for none of the others`() {
         let twice = RateLimit(count: 1, per: .minutes(1), burst: 2)
-        let limits = SenderLimits(tokens: TokenRates(limit: twice, entries: 64, seed: 7))
+        let limits = SenderLimits()
+        let tokens = TokenRates(limit: twice, entries: 64, seed: 7)
         let app = RateMeter(Self.perMinute)
         let sender = Self.sender(twice)
-        #expect(Self.push(limits, sender, app) == nil)
+        #expect(Self.push(limits, sender, app, tokens: tokens) == nil)
         // The app refuses: token and key keep their second push.
-        for _ in 0..<3 { #expect(Self.push(limits, sender, app)?.retryAfter == 60) }
-        #expect(Self.push(limits, sender) == nil)
-        #expect(Self.push(limits, sender)?.rejection == .tooManyRequests)
+        for _ in 0..<3 { #expect(Self.push(limits, sender, app, tokens: tokens)?.retryAfter == 60) }
+        #expect(Self.push(limits, sender, tokens: tokens) == nil)
+        #expect(Self.push(limits, sender, tokens: tokens)?.rejection == .tooManyRequests)
         #expect(Self.counts(limits) == [3, 0, 1])
     }
 
@@ -100,6 +103,18 @@ import WidgetModel
         #expect(limits.counters.backlogFull == 1)
         limits.backlog.remove(waiting)
         #expect(Self.push(limits, Self.sender(nil)) == nil)
+    }
+
+    @Test func `a backlog that may be longer takes more, a shorter one keeps what it has`() {
+        let limits = SenderLimits(backlog: PushBacklog(max: 1))
+        limits.backlog.add(1)
+        limits.backlog.use(max: 2)
+        #expect(Self.push(limits, Self.sender(nil)) == nil)
+        limits.backlog.add(1)
+        limits.backlog.use(max: 1)
+        limits.backlog.remove(1)
+        #expect(limits.backlog.count == 1)
+        #expect(Self.push(limits, Self.sender(nil))?.rejection == .serviceUnavailable)
     }
 
     @Test func `a full backlog takes nothing from a rate`() {

@@ -13,8 +13,13 @@ import Testing
     private static func loop(_ configure: (inout HTTPListenerConfiguration) -> Void) -> ListenerLoop {
         var configuration = HTTPListenerConfiguration(name: "test", port: 0, tls: nil)
         configure(&configuration)
-        let shared = ListenerShared(configuration: configuration, logger: Logger(label: "test"))
-        return ListenerLoop(eventLoop: EmbeddedEventLoop(), shared: shared, handler: RecordingHandler())
+        let shared = ListenerShared(logger: Logger(label: "test"))
+        return ListenerLoop(
+            eventLoop: EmbeddedEventLoop(),
+            shared: shared,
+            configuration: configuration,
+            handler: RecordingHandler()
+        )
     }
 
     @Test func `a listener takes so many connections`() {
@@ -25,6 +30,28 @@ import Testing
         loop.leave(2)
         #expect(loop.admit(5, from: nil))
         #expect(loop.currentCounters.connections == 3)
+    }
+
+    @Test func `other bounds hold for the connections that come then`() {
+        let loop = Self.loop { $0.connectionsMax = 1 }
+        #expect((1...2).map { loop.admit($0, from: nil) } == [true, false])
+        var more = HTTPListenerConfiguration(name: "other", port: 1, tls: nil)
+        more.connectionsMax = 2
+        more.deadlines.idle = .seconds(7)
+        more.limits.bodyBytesMax = 8
+        loop.useBounds(of: more)
+        #expect((3...4).map { loop.admit($0, from: nil) } == [true, false])
+        #expect(loop.configuration.deadlines.idle == .seconds(7))
+        #expect(loop.configuration.limits.bodyBytesMax == 8)
+        #expect(loop.configuration.name == "test")
+        // Of fewer, those that are here stay.
+        more.connectionsMax = 1
+        loop.useBounds(of: more)
+        #expect(loop.currentCounters.connections == 2)
+        loop.leave(1)
+        #expect(!loop.admit(5, from: nil))
+        loop.leave(3)
+        #expect(loop.admit(6, from: nil))
     }
 
     @Test func `an address has so many connections, others are not in its way`() {

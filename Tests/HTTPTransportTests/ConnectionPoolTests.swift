@@ -61,6 +61,20 @@ import Testing
         #expect(scene.answered(10) == [.send(11, on: 1)])
     }
 
+    @Test func `a limit that is raised lets out what waited for it`() {
+        var scene = Scene {
+            $0.connectionsMax = 1
+            $0.streamsPerConnectionMax = 1
+        }
+        for id in 1...4 { _ = scene.request(UInt64(id)) }
+        #expect(scene.open() == [.send(1, on: 1)])
+        #expect(scene.answered(1) == [.send(2, on: 1)])
+        scene.pool.limits.streamsPerConnectionMax = 2
+        #expect(scene.after { $0.wake(now: $1, &$2) } == [.send(3, on: 1)])
+        scene.pool.limits.connectionsMax = 2
+        #expect(scene.after { $0.wake(now: $1, &$2) } == [.connect(2)])
+    }
+
     @Test func `no second connection is opened beside one that has not answered yet`() {
         var scene = Scene { $0.connectionsMax = 2 }
         for id in 1...3 { _ = scene.request(UInt64(id)) }

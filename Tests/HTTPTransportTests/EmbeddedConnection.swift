@@ -33,9 +33,14 @@ final class EmbeddedConnection {
             tls: try TestCertificates.shared.serverContext()
         )
         configure(&configuration)
-        let shared = ListenerShared(configuration: configuration, logger: Logger(label: "test"))
+        let shared = ListenerShared(logger: Logger(label: "test"))
         self.handler = handler
-        self.loop = ListenerLoop(eventLoop: self.eventLoop, shared: shared, handler: handler)
+        self.loop = ListenerLoop(
+            eventLoop: self.eventLoop,
+            shared: shared,
+            configuration: configuration,
+            handler: handler
+        )
         self.loop.start()
         self.channel = EmbeddedChannel(loop: self.eventLoop)
         #expect(self.loop.admit(1, from: PeerAddress("127.0.0.1")))

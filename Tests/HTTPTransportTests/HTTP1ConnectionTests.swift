@@ -16,8 +16,13 @@ private final class EmbeddedHTTP1 {
 
     init() throws {
         let configuration = HTTPListenerConfiguration(name: "test", port: 0, tls: nil)
-        let shared = ListenerShared(configuration: configuration, logger: Logger(label: "test"))
-        self.loop = ListenerLoop(eventLoop: self.eventLoop, shared: shared, handler: self.handler)
+        let shared = ListenerShared(logger: Logger(label: "test"))
+        self.loop = ListenerLoop(
+            eventLoop: self.eventLoop,
+            shared: shared,
+            configuration: configuration,
+            handler: self.handler
+        )
         self.loop.start()
         self.channel = EmbeddedChannel(loop: self.eventLoop)
         #expect(self.loop.admit(1, from: PeerAddress("127.0.0.1")))

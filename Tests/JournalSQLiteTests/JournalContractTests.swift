@@ -136,6 +136,29 @@ import WidgetModel
     }
 
     @Test(arguments: Store.allCases)
+    func `a queue that may be longer takes more, a shorter one keeps what it has`(store: Store) throws {
+        let harness = try Harness(store, limits: JournalLimits(appendBytesInFlightMax: 1_000))
+        let inbox = Inbox<AppendResult>()
+        func append(_ size: Int) {
+            harness.journal.append(Submission(partition: PartitionID(0), records: record(bytes: size))) {
+                inbox.add($0)
+            }
+        }
+        harness.whileHeld {
+            append(1_000)
+            harness.journal.use(appendBytesInFlightMax: 1_500, outputBytesPerCommit: 1_000)
+            append(500)
+            harness.journal.use(appendBytesInFlightMax: 400, outputBytesPerCommit: 1_000)
+            append(300)
+        }
+        // The one that is refused is told at once.
+        #expect(inbox.wait(for: 3).map(\.code) == [.unavailable, nil, nil])
+        append(401)
+        append(400)
+        #expect(inbox.wait(for: 2).suffix(2).map(\.code) == [.unavailable, nil])
+    }
+
+    @Test(arguments: Store.allCases)
     func `impossible submissions are refused and change nothing`(store: Store) throws {
         let harness = try Harness(store)
         func batch(_ partition: UInt16, _ text: String) -> Submission.Batch {

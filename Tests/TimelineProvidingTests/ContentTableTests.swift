@@ -73,6 +73,22 @@ import WidgetModel
         #expect(Self.texts(table.due(upTo: Self.minute(60))) == ["host-2 b"])
     }
 
+    @Test func `with less room those that were stored longest ago go, and with more none`() {
+        let timelines = (0..<4).map { Fixtures.timeline($0, [(10, "content \($0)")]) }
+        let size = timelines[0].bytes
+        var table = ContentTable(bytesMax: 4 * size)
+        for (number, timeline) in timelines.enumerated() {
+            #expect(table.store(timeline, record: UInt64(number), at: Self.start).released == [])
+        }
+        let less = table.use(bytesMax: 3 * size - 1)
+        #expect(less == [0, 1])
+        #expect(table.count == 2)
+        let more = table.use(bytesMax: 9 * size)
+        #expect(more == [])
+        let none = table.use(bytesMax: 1)
+        #expect(none == [2, 3])
+    }
+
     @Test func `at the limit nothing goes, one byte above it the one that was stored longest ago`() {
         let timelines = (0..<4).map { Fixtures.timeline($0, [(10, "content \($0)")]) }
         let size = timelines[0].bytes

@@ -11,7 +11,6 @@ final class GatewayReload: Sendable {
     /// secrecy for what a ticket resumes, against whoever takes the key.
     static let ticketKeysMax = Interval.hours(12)
 
-    private let configuration: GatewayConfiguration
     private let certificates: ServerCertificates
     private let senders: SenderDirectory
     private let clock: LogClock
@@ -28,6 +27,8 @@ final class GatewayReload: Sendable {
         let deliveries: LiveDeliveryPlans
         let providers: ProviderConnections
         let access: OperatorAccess
+        /// Puts in force what else takes effect while the gateway runs.
+        let use: @Sendable (GatewayConfiguration) -> Void
     }
 
     /// - Parameters:
@@ -45,33 +46,42 @@ final class GatewayReload: Sendable {
         logger: Logger,
         use: @escaping @Sendable (_ listener: String, TLSContext) -> Void
     ) {
-        self.configuration = configuration
         self.certificates = certificates
         self.senders = senders
         self.tables = tables
         self.clock = clock
         self.logger = logger
+        let keyed = Shared((configuration: configuration, numbers: AppNumbers(configuration)))
+        self.keyed = keyed
         var subjects = plans.certificates.map { plan in
-            let paths = [plan.files.certificate, plan.files.key] + [plan.files.clientAuthorities].compactMap { $0 }
-            return FileWatch.Subject(name: "certificate of listeners.\(plan.listener)", paths: paths) {
-                let context = try certificates.replace(plan.listener, now: clock.now(), load: plan.load)
+            let files: @Sendable () -> [String] = {
+                let configuration = keyed.value.configuration
+                guard let listener = configuration.listeners[plan.listener] else { return [] }
+                let files = configuration.tls(for: listener)
+                return [files.certificate, files.key] + [files.clientAuthorities].compactMap { $0 }
+            }
+            return FileWatch.Subject(name: "certificate of listeners.\(plan.listener)", paths: files) {
+                let configuration = keyed.value.configuration
+                guard let listener = configuration.listeners[plan.listener] else { return [:] }
+                let context = try certificates.replace(plan.listener, now: clock.now()) {
+                    try TLSContext.server(configuration, listener)
+                }
                 use(plan.listener, context)
                 guard let end = context.certificate?.notAfter else { return [:] }
                 return ["notAfter": "\(ServerCertificates.text(end))"]
             }
         }
-        if let file = configuration.clientCertificates.revocationList {
-            // With whom it has to be signed by: a list is good or not as they change.
-            let paths = [file] + configuration.clientAuthorities
-            subjects.append(
-                FileWatch.Subject(name: "clientCertificates.revocationList", paths: paths) {
-                    let list = try senders.certificates.revoke { try RevocationList(configuration) }
-                    return ["revoked": "\(list.count)"]
-                }
-            )
+        // With whom it has to be signed by: a list is good or not as they change.
+        let revocationFiles: @Sendable () -> [String] = {
+            let configuration = keyed.value.configuration
+            return configuration.clientCertificates.revocationList.map { [$0] + configuration.clientAuthorities } ?? []
         }
-        let keyed = Shared((configuration: configuration, numbers: AppNumbers(configuration)))
-        self.keyed = keyed
+        subjects.append(
+            FileWatch.Subject(name: "clientCertificates.revocationList", paths: revocationFiles) {
+                let list = try senders.certificates.revoke { try RevocationList(keyed.value.configuration) }
+                return ["revoked": "\(list.count)"]
+            }
+        )
         let keyFiles: @Sendable () -> [String] = { keyed.value.configuration.teams.flatMap { $0.keys.map(\.file) } }
         subjects.append(
             FileWatch.Subject(name: "keys of teams", paths: keyFiles) {
@@ -89,7 +99,7 @@ final class GatewayReload: Sendable {
             }
         )
         subjects.append(
-            FileWatch.Subject(name: "tokens of timeline providers", paths: tables.providers.tokenFiles) {
+            FileWatch.Subject(name: "tokens of timeline providers", paths: { tables.providers.tokenFiles }) {
                 try tables.providers.readTokens()
                 return [:]
             }
@@ -103,8 +113,8 @@ final class GatewayReload: Sendable {
     func run() async {
         self.warn()
         var sinceUse = Interval.zero
-        let interval = self.configuration.certificateCheck
         while true {
+            let interval = self.keyed.value.configuration.certificateCheck
             do {
                 try await Task.sleep(for: .milliseconds(interval.milliseconds))
             } catch {
@@ -136,6 +146,7 @@ final class GatewayReload: Sendable {
         self.tables.directory.serve(numbers.apps)
         self.tables.apps.use(merged, numbers)
         self.tables.access.use(merged.operators)
+        self.tables.use(merged)
         self.watch.useAll()
         self.replaceClientCertificates(merged, numbers)
     }

@@ -15,16 +15,16 @@ package struct ChannelService: Sendable {
 
     private let log: CommandLog
     private let journal: any Journal
-    private let channelsMax: Int
+    private let apps: LiveApps
 
     /// - Parameters:
     ///   - log: For commands whose answer is needed.
     ///   - journal: For broadcasts, which are answered when they are durable.
-    ///   - channelsMax: The most channels of one app.
-    package init(log: CommandLog, journal: any Journal, channelsMax: Int) {
+    ///   - apps: Says how many channels an app may have.
+    package init(log: CommandLog, journal: any Journal, apps: LiveApps) {
         self.log = log
         self.journal = journal
-        self.channelsMax = channelsMax
+        self.apps = apps
     }
 
     /// A name for the app's home: the partition in which a host of this name would be.
@@ -42,9 +42,10 @@ package struct ChannelService: Sendable {
             pushType: creation.isForWidgets ? .widgets : .liveActivity,
             definition: creation.audience.map { ($0.own ?? .object([])).jsonText }
         )
-        let command = ChannelCommand.create(channel, app: app.bundle, channelsMax: self.channelsMax)
+        let channelsMax = self.apps.bounds.channelsMax
+        let command = ChannelCommand.create(channel, app: app.bundle, channelsMax: channelsMax)
         guard try await self.append(command, app) == .created else {
-            let detail = "the app has \(self.channelsMax) channels; delete some, or raise limits.maxChannelsPerApp"
+            let detail = "the app has \(channelsMax) channels; delete some, or raise limits.maxChannelsPerApp"
             throw RejectionAnswer(.cannotCreateChannelConfig, detail: detail)
         }
         var reply = ChannelReply(status: 201, channel: channel.id)

@@ -164,7 +164,8 @@ extension GatewayConfiguration.Deliveries {
         client.connection.pingWhenIdle = .milliseconds(self.pingIdle.milliseconds)
         client.connection.pingTimeout = .milliseconds(self.pingAnswer.milliseconds)
         client.connection.responseBodyBytesMax = 65_536
-        client.connection.requestsMax = self.queueMax + self.streamsMax
+        // The pool bounds what it hands to a connection.
+        client.connection.requestsMax = 1_100_000
         return client
     }
 

@@ -73,6 +73,17 @@ extension GatewayConfiguration {
         package var health = Listener(port: 9080, isEnabled: false)
 
         package init() {}
+
+        /// A listener with TLS by its name.
+        package subscript(name: String) -> Listener? {
+            switch name {
+            case "push": self.push
+            case "manage": self.manage
+            case "host": self.host
+            case "ops": self.ops
+            default: nil
+            }
+        }
     }
 
     /// One place to listen.

@@ -8,8 +8,8 @@ package import WidgetModel
 /// The configuration while the gateway runs: read again when somebody asks, refused whole if anything is wrong with it.
 ///
 /// What the engines decide by (apps and kinds, budget policies, limits of the engine) takes effect at once, as a record in the
-/// log; who may push to them, certificates, keys, secrets and operators do through ``GatewayReload``, levels of log messages
-/// through ``GatewayLogs``. What else has changed takes a restart, and is named.
+/// log; bounds, timeline providers, who may push, certificates, keys, secrets and operators do through ``GatewayReload``, levels
+/// of log messages through ``GatewayLogs``. What else has changed takes a restart, and is named.
 package final class LiveConfiguration: Sendable {
     /// What came of reading it last.
     package struct Report: Hashable, Sendable {
@@ -167,30 +167,32 @@ extension GatewayConfiguration {
     /// This configuration with all that takes effect without a restart from another one.
     package func takingLive(from fresh: GatewayConfiguration) -> GatewayConfiguration {
         var merged = self
-        merged.limits.engine = fresh.limits.engine
+        merged.snapshots = fresh.snapshots
+        merged.limits = fresh.limits
+        merged.http2 = fresh.http2
+        merged.timeouts = fresh.timeouts
+        merged.rateLimits = fresh.rateLimits
+        merged.streams = fresh.streams
+        merged.feed = fresh.feed
+        merged.timelines = fresh.timelines
+        merged.deliveries = fresh.deliveries
         merged.log = fresh.log
         merged.log.format = self.log.format
         merged.policies = fresh.policies
         merged.policyFiles = fresh.policyFiles
         merged.filePolicies = fresh.filePolicies
         merged.teams = fresh.teams
-        merged.clientCertificates.unnamed = fresh.clientCertificates.unnamed
+        merged.clientCertificates = fresh.clientCertificates
+        merged.tls = fresh.tls
+        merged.certificateCheck = fresh.certificateCheck
+        merged.listeners.push.tls = fresh.listeners.push.tls
+        merged.listeners.manage.tls = fresh.listeners.manage.tls
+        merged.listeners.host.tls = fresh.listeners.host.tls
+        merged.listeners.ops.tls = fresh.listeners.ops.tls
         merged.operators.tokensFile = fresh.operators.tokensFile
         merged.operators.tokens = fresh.operators.tokens
         merged.operators.certificates = fresh.operators.certificates
-        merged.apps = fresh.apps.map { app in
-            let before = self.apps.first { $0.bundleID == app.bundleID }
-            var app = app
-            // Of every connection from its beginning.
-            app.streamLimit =
-                before?.streamLimit ?? GatewayConfiguration.App(bundleID: app.bundleID, team: app.team).streamLimit
-            for index in app.kinds.indices {
-                // What asks providers is made once.
-                let kind = before?.kinds.first { $0.schema.kind == app.kinds[index].schema.kind }
-                app.kinds[index].timelineProvider = kind?.timelineProvider
-            }
-            return app
-        }
+        merged.apps = fresh.apps
         return merged
     }
 

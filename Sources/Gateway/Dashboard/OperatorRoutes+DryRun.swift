@@ -13,7 +13,7 @@ extension OperatorRoutes {
         guard let app = self.apps[BundleID(bundle)] else {
             throw Problem(.notFound, "the app \"\(bundle)\" is not served here")
         }
-        let bytesMax = HostRouteLimits().bodyBytesMax
+        let bytesMax = self.bodyBytesMax
         var object = try RequestObject(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
         let own = object.value("freshet") ?? .object([])
         let number = try object.int("priority", in: 1...10)

@@ -39,7 +39,8 @@ package struct DeliverySchedule: Sendable {
         var due: Instant?
     }
 
-    package let limits: Limits
+    /// May change: of those that are too many none goes.
+    package var limits: Limits
     private var entries: [UInt64: Entry] = [:]
     /// A binary heap of those that wait; what is not there any more is skipped.
     private var heap: [Place] = []

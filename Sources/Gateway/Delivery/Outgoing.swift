@@ -1,5 +1,6 @@
 package import HTTPTransport
 import Synchronization
+package import WidgetModel
 
 /// What goes out by HTTP: where to, by what client, and what brings it there.
 package struct Outgoing: Sendable {
@@ -7,7 +8,8 @@ package struct Outgoing: Sendable {
     package var plans: DeliveryPlans { self.live.current }
     package let deliverer: ReloadDeliverer
     package let client: HTTPClient
-    package let settings: GatewayConfiguration.Deliveries
+    /// From taking its turn to the whole answer.
+    let timeout: Shared<Interval>
     /// What became of pushes that were passed on.
     let relayed = RelayCounters()
 
@@ -15,12 +17,18 @@ package struct Outgoing: Sendable {
         plans: LiveDeliveryPlans,
         deliverer: ReloadDeliverer,
         client: HTTPClient,
-        _ settings: GatewayConfiguration.Deliveries
+        timeout: Interval
     ) {
         self.live = plans
         self.deliverer = deliverer
         self.client = client
-        self.settings = settings
+        self.timeout = Shared(timeout)
+    }
+
+    /// Keeps to other settings from now on.
+    package func use(_ settings: GatewayConfiguration.Deliveries) {
+        self.timeout.set(settings.request)
+        Task { await self.deliverer.use(settings) }
     }
 }
 

@@ -32,7 +32,7 @@ package actor ReloadDeliverer {
 
     private let live: LiveDeliveryPlans
     private var plans: DeliveryPlans { self.live.current }
-    private let settings: GatewayConfiguration.Deliveries
+    private var settings: GatewayConfiguration.Deliveries
     private let client: HTTPClient
     private let log: CommandLog
     private let clock: @Sendable () -> Instant
@@ -74,6 +74,14 @@ package actor ReloadDeliverer {
         self.clock = clock
         self.logger = logger
         self.schedule = DeliverySchedule(settings.schedule)
+    }
+
+    /// Keeps to other settings from now on, its client included.
+    package func use(_ settings: GatewayConfiguration.Deliveries) {
+        self.settings = settings
+        self.schedule.limits = settings.schedule
+        self.client.use(settings.client)
+        self.pump()
     }
 
     /// Takes committed effects, those that are for streams excepted.

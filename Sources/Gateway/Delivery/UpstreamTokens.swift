@@ -20,6 +20,7 @@ package final class UpstreamTokens: Sendable {
     }
 
     private struct State {
+        var window: Window
         var token: String?
         var mintedAt = Instant(milliseconds: 0)
         var minted = 0
@@ -28,15 +29,17 @@ package final class UpstreamTokens: Sendable {
     package let keyID: KeyID
     private let team: TeamID
     private let key: ES256PrivateKey
-    private let window: Window
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     package init(keyID: KeyID, team: TeamID, key: ES256PrivateKey, window: Window = Window()) {
         self.keyID = keyID
         self.team = team
         self.key = key
-        self.window = window
+        self.state = Mutex(State(window: window))
     }
+
+    /// Uses tokens for so long from now on, the one in use included.
+    package func use(age: Interval) { self.state.withLock { $0.window.age = age } }
 
     /// How many were minted.
     package var minted: Int { self.state.withLock { $0.minted } }
@@ -49,7 +52,7 @@ package final class UpstreamTokens: Sendable {
     package func token(now: Instant) throws(TLSError) -> String {
         let held = self.state.withLock { state -> String? in
             let age = now - state.mintedAt
-            return age < self.window.age && age > .zero - .minutes(5) ? state.token : nil
+            return age < state.window.age && age > .zero - .minutes(5) ? state.token : nil
         }
         if let held { return held }
         return try self.mint(now)
@@ -58,7 +61,7 @@ package final class UpstreamTokens: Sendable {
     /// The other side calls the token expired: the next one is new, if the last is old enough for that.
     package func expire(now: Instant) {
         self.state.withLock { state in
-            if now - state.mintedAt >= self.window.renewMin { state.token = nil }
+            if now - state.mintedAt >= state.window.renewMin { state.token = nil }
         }
     }
 
@@ -68,7 +71,7 @@ package final class UpstreamTokens: Sendable {
         let token = String(decoding: CompactToken.compact(signingInput: input, signature: signature), as: UTF8.self)
         // Two threads may mint at once; the first one's token is everybody's.
         return self.state.withLock { state in
-            if let other = state.token, now - state.mintedAt < self.window.age, state.mintedAt <= now { return other }
+            if let other = state.token, now - state.mintedAt < state.window.age, state.mintedAt <= now { return other }
             state.token = token
             state.mintedAt = now
             state.minted += 1

@@ -14,10 +14,10 @@ package final class HistoryQuestions: Sendable {
 
     private let open: Opening
     private let start: any HistoryStart
-    private let concurrentMax: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     private struct State {
+        var concurrentMax: Int
         var running = 0
         var isClosed = false
     }
@@ -29,8 +29,11 @@ package final class HistoryQuestions: Sendable {
     package init(from start: any HistoryStart = EmptyStart(), concurrentMax: Int, open: @escaping Opening) {
         self.open = open
         self.start = start
-        self.concurrentMax = concurrentMax
+        self.state = Mutex(State(concurrentMax: concurrentMax))
     }
+
+    /// Answers more or fewer at once from now on.
+    package func use(concurrentMax: Int) { self.state.withLock { $0.concurrentMax = concurrentMax } }
 
     /// How many questions are being answered.
     package var running: Int { self.state.withLock { $0.running } }
@@ -59,15 +62,15 @@ package final class HistoryQuestions: Sendable {
     }
 
     private func enter() throws(Problem) {
-        let isFull = self.state.withLock { state in
-            if state.running >= self.concurrentMax { return true }
+        let full = self.state.withLock { state -> Int? in
+            if state.running >= state.concurrentMax { return state.concurrentMax }
             state.running += 1
-            return false
+            return nil
         }
-        if isFull {
+        if let full {
             throw Problem(
                 .unavailable,
-                "\(self.concurrentMax) questions about history are being answered; ask again in a second, ask the data "
+                "\(full) questions about history are being answered; ask again in a second, ask the data "
                     + "directory itself (freshet why --data), or raise limits.maxHistoryQuestions"
             )
         }

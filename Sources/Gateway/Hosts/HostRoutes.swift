@@ -13,7 +13,7 @@ package struct HostRoutes: Sendable {
     let log: CommandLog
     let streams: HostStreams
     let followers: PushFollowers
-    let limits: HostRouteLimits
+    var limits: HostRouteLimits { self.liveApps.bounds.hosts }
     /// Nil where no kind has one.
     let providers: TimelineProviders?
     let states: KindStates
@@ -26,7 +26,6 @@ package struct HostRoutes: Sendable {
         log: CommandLog,
         streams: HostStreams,
         followers: PushFollowers,
-        limits: HostRouteLimits,
         providers: TimelineProviders? = nil,
         states: KindStates = KindStates(),
         problems: ProblemCounters = ProblemCounters()
@@ -37,7 +36,6 @@ package struct HostRoutes: Sendable {
         self.log = log
         self.streams = streams
         self.followers = followers
-        self.limits = limits
         self.providers = providers
         self.states = states
         self.problems = problems

@@ -90,6 +90,7 @@ package final class HostStreams: Sendable {
     }
 
     private struct Table {
+        var limits: Limits
         var streams: [Scope: [Stream]] = [:]
         var count = 0
         var next: UInt64 = 0
@@ -102,16 +103,22 @@ package final class HostStreams: Sendable {
     private static let retryMin = Interval.seconds(1)
 
     private let table: Mutex<Table>
-    private let limits: Limits
     private let seed: UInt64
 
     /// - Parameter seed: Spreads what is to happen to streams at different times, and tells this gateway's places in
     ///   streams from others'.
     package init(limits: Limits = Limits(), seed: UInt64 = 0) {
-        self.limits = limits
         self.seed = StableHash.mix(seed)
         let history = StreamHistory(epoch: UInt32(truncatingIfNeeded: self.seed), capacity: limits.historyMax)
-        self.table = Mutex(Table(history: history))
+        self.table = Mutex(Table(limits: limits, history: history))
+    }
+
+    /// Keeps other bounds from now on. Streams that are open stay, with the buffers and the lives that they have.
+    package func use(_ limits: Limits) {
+        self.table.withLock { table in
+            table.limits = limits
+            table.history.use(capacity: limits.historyMax)
+        }
     }
 
     /// Streams that are open now.
@@ -128,27 +135,28 @@ package final class HostStreams: Sendable {
     /// - Parameter last: The place behind the last event that the reader saw; nil if it does not say, and
     ///   ``Missed/unknown`` then.
     package func subscribe(_ scope: Scope, after last: String? = nil) throws(Refusal) -> Subscription {
-        let bufferMax: Int
-        switch scope {
-        case .host: bufferMax = self.limits.bufferMax
-        case .app: bufferMax = self.limits.bufferMax * Self.appBufferFactor
-        }
+        let limits = self.table.withLock { $0.limits }
+        let bufferMax =
+            switch scope {
+            case .host: limits.bufferMax
+            case .app: limits.bufferMax * Self.appBufferFactor
+            }
         let (events, continuation) = AsyncStream.makeStream(
             of: Event.self,
             bufferingPolicy: .bufferingOldest(bufferMax)
         )
         let result = self.table.withLock { table -> Result<Subscription, Refusal> in
-            if let refusal = self.refusal(scope, &table) { return .failure(refusal) }
+            if let refusal = Self.refusal(scope, &table) { return .failure(refusal) }
             table.next += 1
             let luck = StableHash.mix(self.seed ^ table.next)
-            let stream = Stream(number: table.next, continuation: continuation, beatsLeft: self.lifetime(luck))
+            let stream = Stream(number: table.next, continuation: continuation, beatsLeft: Self.lifetime(luck, limits))
             table.streams[scope, default: []].append(stream)
             table.count += 1
             let subscription = Subscription(
                 events: events,
                 missed: Self.missed(scope, last, &table),
                 start: table.history.end,
-                retryMilliseconds: self.retryMilliseconds(luck),
+                retryMilliseconds: Self.retryMilliseconds(luck, limits),
                 scope: scope,
                 number: table.next
             )
@@ -161,15 +169,15 @@ package final class HostStreams: Sendable {
         return subscription
     }
 
-    private func refusal(_ scope: Scope, _ table: inout Table) -> Refusal? {
+    private static func refusal(_ scope: Scope, _ table: inout Table) -> Refusal? {
         if table.isClosing { return .closing }
-        if table.count >= self.limits.allMax {
+        if table.count >= table.limits.allMax {
             table.counters.refused += 1
-            return .tooMany(max: self.limits.allMax)
+            return .tooMany(max: table.limits.allMax)
         }
-        if table.streams[scope]?.count ?? 0 >= self.limits.perScopeMax {
+        if table.streams[scope]?.count ?? 0 >= table.limits.perScopeMax {
             table.counters.refusedOfScope += 1
-            return .tooManyOfScope(max: self.limits.perScopeMax)
+            return .tooManyOfScope(max: table.limits.perScopeMax)
         }
         return nil
     }
@@ -184,13 +192,13 @@ package final class HostStreams: Sendable {
     }
 
     /// How many heartbeats a stream lives: three quarters to five quarters of what is configured.
-    private func lifetime(_ luck: UInt64) -> Int {
-        let beats = UInt64(self.limits.rotationBeats)
+    private static func lifetime(_ luck: UInt64, _ limits: Limits) -> Int {
+        let beats = UInt64(limits.rotationBeats)
         return Int(max(1, beats - beats / 4 + StableHash.reduce(luck, below: beats / 2 + 1)))
     }
 
-    private func retryMilliseconds(_ luck: UInt64) -> Int {
-        let spread = max(.zero, self.limits.retryMax - Self.retryMin).milliseconds
+    private static func retryMilliseconds(_ luck: UInt64, _ limits: Limits) -> Int {
+        let spread = max(.zero, limits.retryMax - Self.retryMin).milliseconds
         return Int(
             Self.retryMin.milliseconds + Int64(StableHash.reduce(StableHash.mix(luck), below: UInt64(spread) + 1))
         )

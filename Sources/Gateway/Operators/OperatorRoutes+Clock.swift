@@ -13,7 +13,7 @@ extension OperatorRoutes {
         guard let travel = self.travel else {
             throw Problem(.notSupported, "this gateway's clock cannot be moved; start one with --movable-clock")
         }
-        let bytesMax = HostRouteLimits().bodyBytesMax
+        let bytesMax = self.bodyBytesMax
         var object = try RequestObject(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
         let advance = try object.int("advance", in: 0...MovableClock.moveMax.milliseconds / 1000)
         let to = try object.instant("to")

@@ -29,7 +29,7 @@ extension OperatorRoutes {
     /// `PUT /v1/log-levels`: levels that win over the configuration until the process ends, or the next such request. A
     /// subsystem that is not named has the configuration's.
     func setLogLevels(_ request: HTTPRequest) throws(Problem) -> HTTPResponse {
-        let bytesMax = HostRouteLimits().bodyBytesMax
+        let bytesMax = self.bodyBytesMax
         var object = try RequestObject(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
         guard var levels = try object.object("levels") else {
             throw object.problem("levels", "is required: an object with a level for each subsystem, {} for none")

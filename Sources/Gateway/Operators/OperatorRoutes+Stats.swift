@@ -172,7 +172,7 @@ extension OperatorRoutes {
                     ("key", .count(self.senderLimits.counters[.key])),
                     ("token", .count(self.senderLimits.counters[.token])),
                     // Tokens whose rate was forgotten too early: the table of rateLimits.maxTokens is too small.
-                    ("forgotten", .count(self.senderLimits.tokens?.forgotten ?? 0)),
+                    ("forgotten", .count(self.liveApps.bounds.tokenRates?.forgotten ?? 0)),
                 ])
             ),
             ("inFlight", .count(self.senderLimits.backlog.count)),

@@ -26,8 +26,10 @@ package struct OperatorRoutes: Sendable {
     let clock: LogClock
     /// What moves the clock, in a gateway that was started for that.
     let travel: TimeTravel?
-    private let liveApps: LiveApps
+    let liveApps: LiveApps
     var apps: ServedApps { self.liveApps.apps }
+    /// The longest body of a request.
+    var bodyBytesMax: Int { self.liveApps.bounds.hosts.bodyBytesMax }
     let states: KindStates
     /// Nil where no kind has one.
     let providers: TimelineProviders?
@@ -235,7 +237,7 @@ package struct OperatorRoutes: Sendable {
 
     /// `POST /v1/orders`: pause, resume, cancel or grant.
     private func order(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let bytesMax = HostRouteLimits().bodyBytesMax
+        let bytesMax = self.bodyBytesMax
         let value = try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax)
         let matched = try await self.log.carryOut(try OrderBody.order(value))
         return HTTPResponse(json: JSONValue.object(of: [("matched", .count(matched))]))

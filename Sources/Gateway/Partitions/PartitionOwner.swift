@@ -2,6 +2,7 @@ package import Engine
 package import Journaling
 package import Logging
 package import NIOCore
+import Synchronization
 import Tracing
 package import WidgetModel
 
@@ -25,7 +26,7 @@ package final class PartitionOwner: Sendable {
     private let clock: LogClock
     let logger: Logger
     let outlets: Outlets
-    private let outputBytesPerCommit: Int
+    private let outputBytesPerCommit: Atomic<Int>
     /// Whether reloads of traced pushes are told of.
     private let isTraced: Bool
     let state: NIOLoopBoundBox<State>
@@ -96,10 +97,15 @@ package final class PartitionOwner: Sendable {
         self.clock = clock
         self.logger = logger
         self.outlets = outlets
-        self.outputBytesPerCommit = outputBytesPerCommit
+        self.outputBytesPerCommit = Atomic(outputBytesPerCommit)
         var state = State(engine: engine)
         state.traces = tracing.map { PartitionTraces($0, partition) }
         self.state = NIOLoopBoundBox.makeBoxSendingValue(state, eventLoop: loop)
+    }
+
+    /// Cuts the outputs that come from now on into larger or smaller pieces.
+    package func use(outputBytesPerCommit: Int) {
+        self.outputBytesPerCommit.store(outputBytesPerCommit, ordering: .relaxed)
     }
 }
 
@@ -302,7 +308,7 @@ extension PartitionOwner {
                 through: self.state.value.applied,
                 runningHash: self.state.value.engine.runningHash
             ),
-            bytesMax: self.outputBytesPerCommit
+            bytesMax: self.outputBytesPerCommit.load(ordering: .relaxed)
         )
         self.writeNext()
     }

@@ -62,7 +62,8 @@ package final class Snapshotter: Sendable {
     let owners: [PartitionOwner]
     let journal: any Journal
     let store: any SnapshotStore
-    private let settings: Settings
+    private let live: Shared<Settings>
+    private var settings: Settings { self.live.value }
     private let clock: LogClock
     private let logger: Logger
     let thread = NIOThreadPool(numberOfThreads: 1)
@@ -87,7 +88,7 @@ package final class Snapshotter: Sendable {
         self.owners = owners
         self.journal = journal
         self.store = store
-        self.settings = settings
+        self.live = Shared(settings)
         self.clock = clock
         self.logger = logger
         let now = clock.now()
@@ -99,6 +100,9 @@ package final class Snapshotter: Sendable {
         self.state = Mutex(State(last: last))
         self.thread.start()
     }
+
+    /// Keeps to other settings from now on.
+    package func use(_ settings: Settings) { self.live.set(settings) }
 
     package var counters: Counters { self.state.withLock { $0.counters } }
 

@@ -74,6 +74,10 @@ package final class WatchedJournal: Journal {
         try self.journal.readOutputs(partition, from: position, outputsMax: outputsMax)
     }
 
+    package func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
+        self.journal.use(appendBytesInFlightMax: appendBytesInFlightMax, outputBytesPerCommit: outputBytesPerCommit)
+    }
+
     package func close() { self.journal.close() }
 
     /// Writes a tick, which decides nothing, if the last write failed.

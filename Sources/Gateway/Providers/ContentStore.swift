@@ -29,6 +29,11 @@ package final class ContentStore: Sendable {
         self.state = Mutex(State(table: ContentTable(bytesMax: bytesMax)))
     }
 
+    /// Keeps so much in memory from now on; the timelines that were stored longest ago make room.
+    package func use(bytesMax: Int) {
+        self.state.withLock { $0.released += $0.table.use(bytesMax: bytesMax) }
+    }
+
     /// Timelines, their bytes, and how many had to make room.
     package var counts: (timelines: Int, bytes: Int, evicted: Int) {
         self.state.withLock { ($0.table.count, $0.table.bytes, $0.table.evicted) }

@@ -41,14 +41,17 @@ package final class Gallery: Sendable {
     package static let previewMax = Interval.seconds(1)
 
     private let cache = Mutex(Cache())
-    private let age: Interval
+    private let age: Shared<Interval>
     private let clock: LogClock
 
     /// - Parameter age: How long an answer is taken for new.
     package init(age: Interval, clock: LogClock) {
-        self.age = age
+        self.age = Shared(age)
         self.clock = clock
     }
+
+    /// Takes answers for new for so long from now on.
+    package func use(age: Interval) { self.age.set(age) }
 
     /// The answer to a question: one that is kept and new enough, else the provider's; if it gives none in time, an old one.
     ///
@@ -57,7 +60,7 @@ package final class Gallery: Sendable {
         let now = self.clock.now()
         let kept = self.cache.withLock { $0.answers[question] }
         // A placeholder has no news in it.
-        if let kept, question.question == .placeholder || now - kept.at < self.age { return kept.value }
+        if let kept, question.question == .placeholder || now - kept.at < self.age.value { return kept.value }
         let body = question.question.body(
             app: question.key.app,
             kind: question.key.kind,

@@ -75,6 +75,16 @@ package actor TimelineFetcher {
         self.planner = FetchPlanner(limits: limits, name: key.description)
     }
 
+    package init(_ item: ProviderConnections.Item, services: Services) {
+        self.init(
+            key: item.key,
+            connection: item.connection,
+            limits: item.limits,
+            answerBytesMax: item.answerBytesMax,
+            services: services
+        )
+    }
+
     /// What an operator may see.
     package struct View: Sendable {
         package let breaker: CircuitBreaker.State

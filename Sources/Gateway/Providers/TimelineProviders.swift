@@ -1,4 +1,5 @@
 package import Engine
+import Synchronization
 package import TimelineProviding
 package import WidgetModel
 
@@ -7,42 +8,79 @@ package final class TimelineProviders: Sendable {
     /// The longest sleep of ``run()``: an entry that is stored meanwhile may be due before the others.
     private static let lookInterval = Interval.milliseconds(500)
 
-    /// By kind; looked up only.
-    private let fetchers: [KindKey: TimelineFetcher]
+    /// By kind.
+    private let fetchers: Mutex<[KindKey: TimelineFetcher]>
     package let gallery: Gallery
     private let services: TimelineFetcher.Services
 
     package init(fetchers: [TimelineFetcher], gallery: Gallery, services: TimelineFetcher.Services) {
-        self.fetchers = Dictionary(uniqueKeysWithValues: fetchers.map { ($0.key, $0) })
+        self.fetchers = Mutex(Dictionary(uniqueKeysWithValues: fetchers.map { ($0.key, $0) }))
         self.gallery = gallery
         self.services = services
     }
 
+    private var all: [KindKey: TimelineFetcher] { self.fetchers.withLock { $0 } }
+
+    /// Asks the providers of other connections from now on.
+    ///
+    /// Kinds whose connection has not changed go on. What the others have on its way is given up, and asked anew by who
+    /// comes in their place: also what is out of a kind that had no provider until now. Reloads of a kind that has none any
+    /// more are for its hosts again, which find them when they connect.
+    ///
+    /// - Parameter changed: The kinds whose connection is another one.
+    package func use(_ connections: [ProviderConnections.Item], changed: Set<KindKey>) {
+        let before = self.all
+        var after: [KindKey: TimelineFetcher] = [:]
+        var fresh: [TimelineFetcher] = []
+        for item in connections {
+            if let kept = before[item.key], !changed.contains(item.key) {
+                after[item.key] = kept
+            } else {
+                let fetcher = TimelineFetcher(item, services: self.services)
+                after[item.key] = fetcher
+                fresh.append(fetcher)
+            }
+        }
+        self.fetchers.withLock { $0 = after }
+        let gone = before.filter { after[$0.key] !== $0.value }.values
+        let (closing, asking) = (Array(gone), fresh)
+        Task {
+            for fetcher in closing { await fetcher.close() }
+            for fetcher in asking { await fetcher.refill() }
+        }
+    }
+
+    /// Keeps so much content from now on.
+    package func use(contentBytesMax: Int) { self.services.contents.use(bytesMax: contentBytesMax) }
+
     /// The time by which entries are shown: the log's.
     package var now: Instant { self.services.clock.now() }
 
-    package subscript(key: KindKey) -> TimelineFetcher? { self.fetchers[key] }
+    package subscript(key: KindKey) -> TimelineFetcher? { self.fetchers.withLock { $0[key] } }
 
     /// Whether the gateway fetches the timeline that a reload is for: the host is not told of the reload, but of the
     /// entries. A host that is reached otherwise makes its timelines itself.
     package func fetches(_ reload: ReloadEffect) -> Bool {
-        reload.delivery == .stream && self.fetchers[KindKey(app: reload.app, kind: reload.kind)] != nil
+        reload.delivery == .stream && self[KindKey(app: reload.app, kind: reload.kind)] != nil
     }
 
     /// Takes the reloads that are for providers; gives the others.
     package func take(_ effects: [Effect]) -> [Effect] {
-        guard !self.fetchers.isEmpty else { return effects }
+        let fetchers = self.all
+        guard !fetchers.isEmpty else { return effects }
         var others: [Effect] = []
         var own: [KindKey: [ReloadID]] = [:]
         for effect in effects {
-            if case .reload(let reload) = effect, self.fetches(reload) {
+            if case .reload(let reload) = effect, reload.delivery == .stream,
+                fetchers[KindKey(app: reload.app, kind: reload.kind)] != nil
+            {
                 own[KindKey(app: reload.app, kind: reload.kind), default: []].append(reload.id)
             } else {
                 others.append(effect)
             }
         }
         for (key, reloads) in own {
-            guard let fetcher = self.fetchers[key] else { continue }
+            guard let fetcher = fetchers[key] else { continue }
             Task { await fetcher.fetch(reloads) }
         }
         return others
@@ -50,9 +88,8 @@ package final class TimelineProviders: Sendable {
 
     /// Asks about what was out when the gateway stopped, and shows entries on their dates until the task is cancelled.
     package func run() async {
-        guard !self.fetchers.isEmpty else { return }
         await self.removeGone(self.services.contents.addresses)
-        for fetcher in self.fetchers.values { await fetcher.refill() }
+        for fetcher in self.all.values { await fetcher.refill() }
         while !Task.isCancelled {
             let now = self.services.clock.now()
             let due = self.services.contents.due(upTo: now)
@@ -63,7 +100,7 @@ package final class TimelineProviders: Sendable {
     }
 
     package func close() async {
-        for fetcher in self.fetchers.values { await fetcher.close() }
+        for fetcher in self.all.values { await fetcher.close() }
         self.services.contents.close()
     }
 

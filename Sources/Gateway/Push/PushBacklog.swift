@@ -5,18 +5,21 @@ import Synchronization
 /// The journal bounds the bytes of records; this bounds the requests, whose streams, ids and answers take more.
 package final class PushBacklog: Sendable {
     private let waiting = Atomic<Int>(0)
-    private let max: Int
+    private let max: Atomic<Int>
 
     /// - Parameter max: The most requests that may wait, at least 1.
     package init(max: Int) {
-        self.max = max
+        self.max = Atomic(max)
     }
+
+    /// Lets more or fewer wait from now on; those that do stay.
+    package func use(max: Int) { self.max.store(max, ordering: .relaxed) }
 
     /// How many wait.
     package var count: Int { self.waiting.load(ordering: .relaxed) }
 
     /// Whether there is no room for one more, beside what a loop holds and has not added yet.
-    package func isFull(beside own: Int) -> Bool { self.count + own >= self.max }
+    package func isFull(beside own: Int) -> Bool { self.count + own >= self.max.load(ordering: .relaxed) }
 
     package func add(_ count: Int) { self.waiting.wrappingAdd(count, ordering: .relaxed) }
     package func remove(_ count: Int) { self.waiting.wrappingSubtract(count, ordering: .relaxed) }

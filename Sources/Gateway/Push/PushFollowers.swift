@@ -25,19 +25,22 @@ package final class PushFollowers: Sendable {
     }
 
     private struct Table {
+        var max: Int
         var continuations: [UInt64: AsyncStream<Wake>.Continuation] = [:]
         var next: UInt64 = 0
         var isClosing = false
     }
 
-    private let table = Mutex(Table())
+    private let table: Mutex<Table>
     private let waiting = Atomic<Int>(0)
-    private let max: Int
 
     /// - Parameter max: How many may follow at a time.
     package init(max: Int) {
-        self.max = max
+        self.table = Mutex(Table(max: max))
     }
+
+    /// Lets more or fewer follow from now on; those that do stay.
+    package func use(max: Int) { self.table.withLock { $0.max = max } }
 
     /// How many follow now.
     package var count: Int { self.waiting.load(ordering: .relaxed) }
@@ -46,7 +49,7 @@ package final class PushFollowers: Sendable {
         let (wakes, continuation) = AsyncStream.makeStream(of: Wake.self, bufferingPolicy: .bufferingNewest(1))
         let result = self.table.withLock { table -> Result<UInt64, Refusal> in
             if table.isClosing { return .failure(.closing) }
-            if table.continuations.count >= self.max { return .failure(.tooMany(max: self.max)) }
+            if table.continuations.count >= table.max { return .failure(.tooMany(max: table.max)) }
             table.next += 1
             table.continuations[table.next] = continuation
             self.waiting.store(table.continuations.count, ordering: .relaxed)

@@ -40,6 +40,7 @@ extension PushHandler {
             try self.services.senderLimits.admit(
                 judged.sender,
                 judged.app.meter,
+                nil,
                 .targeted(bundle: .empty, isDryRun: false),
                 in: bytes,
                 beside: 0,

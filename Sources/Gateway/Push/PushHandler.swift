@@ -52,7 +52,7 @@ package final class PushHandler: RequestBatchHandler {
         case .wrongEnvironment?: return .refused(debug: Rejection.badCertificateEnvironment.json)
         // A certificate that speaks for a sender is proof enough; a token has to be seen first.
         case .sender?: return .accepted(streamsMax: nil)
-        case .unknown?, nil: return .accepted(streamsMax: self.services.limits.streamsBeforeTokenMax)
+        case .unknown?, nil: return .accepted(streamsMax: self.services.apps.bounds.intake.streamsBeforeTokenMax)
         }
     }
 

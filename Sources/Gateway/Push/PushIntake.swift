@@ -57,11 +57,9 @@ struct PushIntake: ~Copyable {
     init(_ services: PushServices) {
         self.senderLimits = services.senderLimits
         self.judge = PushJudge(
-            apps: services.apps.apps,
-            live: services.apps,
+            apps: services.apps,
             senders: services.senders,
             directory: services.directory,
-            limits: services.limits,
             seed: services.seed
         )
         self.builder = SubmissionBuilder(partitions: services.partitions)
@@ -101,6 +99,7 @@ struct PushIntake: ~Copyable {
         try self.senderLimits.admit(
             judged.sender,
             judged.app.meter,
+            self.judge.bounds.tokenRates,
             push.target,
             in: bytes,
             beside: self.flight.count,

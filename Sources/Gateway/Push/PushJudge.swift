@@ -9,13 +9,15 @@ package import WidgetModel
 /// One per event loop. Knows no socket and no clock; what it changes is the cache of verified tokens and the binding of
 /// the connection.
 package struct PushJudge: ~Copyable {
+    /// The apps that are served; this loop's own copy, as ``bounds`` is.
     private(set) var apps: ServedApps
+    private(set) var bounds: ServingBounds
     private let liveApps: LiveApps
     private var appsGeneration: UInt64
     let senders: SenderDirectory
     private let directory: HostDirectory
-    private let limits: PushIntakeLimits
     let rules: PushRules
+    private let seed: UInt64
     let reader = JSONReader()
     private var tokens: ProviderTokenCache<VerifiedSender>
     /// At most one for each provider key.
@@ -32,28 +34,25 @@ package struct PushJudge: ~Copyable {
     package private(set) var verifications = 0
 
     /// - Parameters:
-    ///   - apps: The apps that are served, and stay so unless `live` says otherwise.
-    ///   - live: Those that are served, while that changes.
+    ///   - apps: The apps that are served, and within what bounds, while that changes.
     ///   - seed: A secret random number, for the cache of tokens.
     ///   - rules: Which rules are in force.
     package init(
-        apps: ServedApps,
-        live: LiveApps? = nil,
+        apps: LiveApps,
         senders: SenderDirectory,
         directory: HostDirectory,
-        limits: PushIntakeLimits,
         seed: UInt64,
         rules: PushRules = .all
     ) {
-        let live = live ?? LiveApps(apps)
-        self.liveApps = live
-        self.appsGeneration = live.generation
-        self.apps = live.apps.copy()
+        self.liveApps = apps
+        self.appsGeneration = apps.generation
+        self.apps = apps.apps.copy()
+        self.bounds = apps.bounds
         self.senders = senders
         self.directory = directory
-        self.limits = limits
         self.rules = rules
-        self.tokens = ProviderTokenCache(capacity: limits.verifiedTokensMax, seed: seed)
+        self.seed = seed
+        self.tokens = ProviderTokenCache(capacity: self.bounds.intake.verifiedTokensMax, seed: seed)
         self.generation = senders.keys.generation
     }
 
@@ -77,6 +76,7 @@ package struct PushJudge: ~Copyable {
         on connection: PushConnection,
         at now: Instant
     ) throws(RejectionAnswer) -> JudgedPush {
+        self.refreshApps()
         let sender: Sender
         let push: ValidatedPush
         do throws(ProviderTokenFault) {
@@ -100,13 +100,23 @@ package struct PushJudge: ~Copyable {
         )
     }
 
-    /// Takes other apps when they are served.
+    /// Takes other apps and bounds when there are any.
     @inline(__always)
     mutating func refreshApps() {
         let generation = self.liveApps.generation
         guard generation != self.appsGeneration else { return }
+        self.takeApps(generation)
+    }
+
+    @inline(never)
+    private mutating func takeApps(_ generation: UInt64) {
         self.appsGeneration = generation
         self.apps = self.liveApps.apps.copy()
+        let verifiedTokensMax = self.bounds.intake.verifiedTokensMax
+        self.bounds = self.liveApps.bounds
+        guard self.bounds.intake.verifiedTokensMax != verifiedTokensMax else { return }
+        self.tokens = ProviderTokenCache(capacity: self.bounds.intake.verifiedTokensMax, seed: self.seed)
+        self.latestToken = 0
     }
 
     /// Everything but the body's contents and what is known of the device token.
@@ -196,7 +206,7 @@ package struct PushJudge: ~Copyable {
                 target: target,
                 place: place,
                 bodyBytes: bodyBytes,
-                limits: self.limits.push(target),
+                limits: self.bounds.intake.push(target),
                 rules: self.rules
             )
             let isLate = push.type == .location && sender.keyID == nil

@@ -60,7 +60,7 @@ package struct PushRelay: Sendable {
             path: path,
             headers: headers,
             body: body,
-            timeout: .milliseconds(self.outgoing.settings.request.milliseconds)
+            timeout: .milliseconds(self.outgoing.timeout.value.milliseconds)
         )
         let counters = self.outgoing.relayed
         self.outgoing.client.send(request, to: target) { result in

@@ -12,7 +12,6 @@ package struct PushServices: Sendable {
     package let partitions: Int
     package let clock: LogClock
     package let counters: PushCounters
-    package let limits: PushIntakeLimits
     package let senderLimits: SenderLimits
     package let channels: ChannelService
     /// Where pushes of types go that are not handled here; nil if no app has such a place.
@@ -32,7 +31,6 @@ package struct PushServices: Sendable {
         partitions: Int,
         clock: LogClock,
         counters: PushCounters,
-        limits: PushIntakeLimits,
         senderLimits: SenderLimits = SenderLimits(),
         channels: ChannelService,
         relay: PushRelay? = nil,
@@ -47,7 +45,6 @@ package struct PushServices: Sendable {
         self.partitions = partitions
         self.clock = clock
         self.counters = counters
-        self.limits = limits
         self.senderLimits = senderLimits
         self.channels = channels
         self.relay = relay

@@ -6,11 +6,18 @@ package import WidgetModel
 ///
 /// Its state is one word. What is admitted at the same instant on two loops is admitted one after the other.
 package final class RateMeter: Sendable {
-    private let limit: RateLimit
+    package let limit: RateLimit
     private let arrival = Atomic<RateLimit.ArrivalTime>(RateLimit.idle)
 
     package init(_ limit: RateLimit) {
         self.limit = limit
+    }
+
+    /// A meter of a limit, nil for none; the one before goes on, with what it knows, if its limit is the same.
+    static func of(_ limit: RateLimit?, before: RateMeter?) -> RateMeter? {
+        guard let limit else { return nil }
+        if let before, before.limit == limit { return before }
+        return RateMeter(limit)
     }
 
     /// nil if one may come now, else how many nanoseconds too early it is.

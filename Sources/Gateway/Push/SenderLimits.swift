@@ -6,17 +6,13 @@ package import WidgetModel
 /// Nothing is held against a sender for a push that another limit refuses. Any event loop.
 package struct SenderLimits: Sendable {
     package let backlog: PushBacklog
-    /// nil if pushes to one token may come as fast as they like.
-    package let tokens: TokenRates?
     package let counters: RateCounters
 
     package init(
         backlog: PushBacklog = PushBacklog(max: 200_000),
-        tokens: TokenRates? = nil,
         counters: RateCounters = RateCounters()
     ) {
         self.backlog = backlog
-        self.tokens = tokens
         self.counters = counters
     }
 
@@ -26,6 +22,7 @@ package struct SenderLimits: Sendable {
     /// - Parameters:
     ///   - sender: Whose request it is.
     ///   - app: The app's own limit, nil for none.
+    ///   - tokens: The limit of each device token, nil for none.
     ///   - target: Whom the request is for.
     ///   - bytes: Where the target's text is.
     ///   - own: Requests of this loop that the backlog does not know yet.
@@ -34,6 +31,7 @@ package struct SenderLimits: Sendable {
     package func admit(
         _ sender: Sender,
         _ app: RateMeter?,
+        _ tokens: TokenRates?,
         _ target: PushTarget,
         in bytes: Span<UInt8>,
         beside own: Int,
@@ -43,30 +41,31 @@ package struct SenderLimits: Sendable {
             self.counters.addFullBacklog()
             throw RejectionAnswer(.serviceUnavailable, retryAfter: Self.retryAfterSeconds)
         }
-        guard self.tokens != nil || sender.meter != nil || app != nil else { return }
-        try self.judge(sender, app, target, in: bytes, at: now)
+        guard tokens != nil || sender.meter != nil || app != nil else { return }
+        try self.judge(sender, app, tokens, target, in: bytes, at: now)
     }
 
     @inline(never)
     private func judge(
         _ sender: Sender,
         _ app: RateMeter?,
+        _ tokens: TokenRates?,
         _ target: PushTarget,
         in bytes: Span<UInt8>,
         at now: Instant
     ) throws(RejectionAnswer) {
         var tag: UInt64?
-        if let tokens = self.tokens, case .device(let token) = target {
+        if let tokens, case .device(let token) = target {
             let number = tokens.tag(ofHex: bytes.extracting(token.bounds))
             if let wait = tokens.admit(number, at: now) { throw self.refusal(.token, wait) }
             tag = number
         }
         if let wait = sender.meter?.admit(at: now) {
-            if let tag { self.tokens?.giveBack(tag) }
+            if let tag { tokens?.giveBack(tag) }
             throw self.refusal(.key, wait)
         }
         if let wait = app?.admit(at: now) {
-            if let tag { self.tokens?.giveBack(tag) }
+            if let tag { tokens?.giveBack(tag) }
             sender.meter?.giveBack()
             throw self.refusal(.app, wait)
         }

@@ -15,6 +15,10 @@ package final class TokenRates: Sendable {
 
     private static let partsMax = 16
 
+    /// The limit of every token.
+    package let limit: RateLimit
+    /// How many tokens are remembered over all.
+    package let entries: Int
     private let parts: [Part]
     /// Without entries: makes the tags.
     private let hasher: RateTable
@@ -24,6 +28,8 @@ package final class TokenRates: Sendable {
     ///   - entries: How many tokens are remembered over all.
     ///   - seed: A secret random number.
     package init(limit: RateLimit, entries: Int, seed: UInt64) {
+        self.limit = limit
+        self.entries = entries
         let count = entries >= Self.partsMax * RateTable.ways ? Self.partsMax : 1
         self.parts = (0..<count).map { _ in Part(RateTable(limit: limit, entries: entries / count, seed: seed)) }
         self.hasher = RateTable(limit: limit, entries: 1, seed: seed)

@@ -68,25 +68,31 @@ package final class OperatorFeed: Sendable {
         var readers: [UInt64: AsyncStream<(event: Event, place: StreamCursor)>.Continuation] = [:]
         var next: UInt64 = 0
         var isClosing = false
-        /// The event with sequence `n` is at `(n - 1) % historyMax`.
-        var events: [Event] = []
-        var sequence: UInt64 = 0
+        var limits: Limits
+        var history: RecentEvents<Event>
         var cutOff = 0
         var refused = 0
         var gaps = 0
     }
 
-    private let table = Mutex(Table())
-    private let limits: Limits
+    private let table: Mutex<Table>
     private let epoch: UInt32
     private let reloadsLeft: Atomic<Int>
     private let notShown = Atomic<Int>(0)
 
     /// - Parameter epoch: Tells this gateway's places from others'.
     package init(limits: Limits = Limits(), epoch: UInt32) {
-        self.limits = limits
+        self.table = Mutex(Table(limits: limits, history: RecentEvents(capacity: limits.historyMax)))
         self.epoch = epoch
         self.reloadsLeft = Atomic(limits.reloadsPerSecond)
+    }
+
+    /// Keeps other bounds from now on; readers that look on stay, with the buffers that they have.
+    package func use(_ limits: Limits) {
+        self.table.withLock { table in
+            table.limits = limits
+            table.history.use(capacity: limits.historyMax)
+        }
     }
 
     /// How many look on.
@@ -101,19 +107,20 @@ package final class OperatorFeed: Sendable {
     package var reloadsNotShown: Int { self.notShown.load(ordering: .relaxed) }
 
     package func subscribe(after place: StreamCursor?) throws(Refusal) -> Subscription {
+        let bufferMax = self.table.withLock { $0.limits.bufferMax }
         let (events, continuation) = AsyncStream.makeStream(
             of: (event: Event, place: StreamCursor).self,
-            bufferingPolicy: .bufferingOldest(self.limits.bufferMax)
+            bufferingPolicy: .bufferingOldest(bufferMax)
         )
         let result = self.table.withLock { table -> Result<Subscription, Refusal> in
             if table.isClosing { return .failure(.closing) }
-            if table.readers.count >= self.limits.readersMax {
+            if table.readers.count >= table.limits.readersMax {
                 table.refused += 1
-                return .failure(.tooMany(max: self.limits.readersMax))
+                return .failure(.tooMany(max: table.limits.readersMax))
             }
             table.next += 1
             table.readers[table.next] = continuation
-            let start = StreamCursor(epoch: self.epoch, sequence: table.sequence)
+            let start = StreamCursor(epoch: self.epoch, sequence: table.history.sequence)
             let missed = place.map { self.missed(since: $0, table) } ?? []
             if missed == nil { table.gaps += 1 }
             return .success(Subscription(events: events, missed: missed, start: start, number: table.next))
@@ -125,12 +132,9 @@ package final class OperatorFeed: Sendable {
     }
 
     private func missed(since place: StreamCursor, _ table: Table) -> [(event: Event, place: StreamCursor)]? {
-        guard place.epoch == self.epoch, place.sequence <= table.sequence,
-            table.sequence - place.sequence <= UInt64(table.events.count)
-        else { return nil }
-        return (place.sequence..<table.sequence).map { number in
-            let event = table.events[Int(number % UInt64(self.limits.historyMax))]
-            return (event, StreamCursor(epoch: self.epoch, sequence: number + 1))
+        guard place.epoch == self.epoch else { return nil }
+        return table.history.events(after: place.sequence)?.map { number, event in
+            (event, StreamCursor(epoch: self.epoch, sequence: number))
         }
     }
 
@@ -159,19 +163,14 @@ package final class OperatorFeed: Sendable {
 
     /// Tells of what happened in the last second, and lets the next one's reloads in.
     package func publish(_ sample: GatewaySample) {
-        self.reloadsLeft.store(self.limits.reloadsPerSecond, ordering: .relaxed)
+        self.reloadsLeft.store(self.table.withLock { $0.limits.reloadsPerSecond }, ordering: .relaxed)
         self.publish(.sample(sample))
     }
 
     package func publish(_ event: Event) {
         let slow = self.table.withLock { table in
-            if table.events.count < self.limits.historyMax {
-                table.events.append(event)
-            } else {
-                table.events[Int(table.sequence % UInt64(self.limits.historyMax))] = event
-            }
-            table.sequence += 1
-            let place = StreamCursor(epoch: self.epoch, sequence: table.sequence)
+            table.history.append(event)
+            let place = StreamCursor(epoch: self.epoch, sequence: table.history.sequence)
             var slow: [AsyncStream<(event: Event, place: StreamCursor)>.Continuation] = []
             for (number, reader) in table.readers {
                 guard case .dropped = reader.yield((event, place)) else { continue }

@@ -58,7 +58,8 @@ struct ConnectionPool {
         var resends = 0
     }
 
-    let limits: Limits
+    /// May change: those that hold more than they may take no more.
+    var limits: Limits
     /// What the jitter of reconnecting is derived from.
     private let seed: UInt64
     /// In the order made; few.

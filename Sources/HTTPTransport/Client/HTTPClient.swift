@@ -7,12 +7,12 @@ import Synchronization
 /// What may be sent again is RFC 9113's (8.7): what the server surely did not act on, and what may be repeated whatever it
 /// did. Redirects are answers like others.
 package final class HTTPClient: Sendable {
-    package let configuration: HTTPClientConfiguration
     private let group: any EventLoopGroup
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let tally = Mutex(HTTPClientCounters())
 
     private struct State {
+        var configuration: HTTPClientConfiguration
         var targets: [HTTPTarget.Key: Slot] = [:]
         var made: UInt64 = 0
         var isClosed = false
@@ -26,8 +26,20 @@ package final class HTTPClient: Sendable {
     }
 
     package init(_ configuration: HTTPClientConfiguration = HTTPClientConfiguration(), on group: any EventLoopGroup) {
-        self.configuration = configuration
+        self.state = Mutex(State(configuration: configuration))
         self.group = group
+    }
+
+    package var configuration: HTTPClientConfiguration { self.state.withLock { $0.configuration } }
+
+    /// Keeps another configuration from now on: of pools at once, of connections for those that are made then. Of fewer
+    /// connections, those that are too many go on until they end.
+    package func use(_ configuration: HTTPClientConfiguration) {
+        let slots = self.state.withLock { state in
+            state.configuration = configuration
+            return Array(state.targets.values)
+        }
+        for slot in slots { slot.eventLoop.execute { slot.box.value?.use(configuration) } }
     }
 
     /// Sends a request and waits for the whole response; cancelling the task resets the stream.
@@ -110,7 +122,7 @@ package final class HTTPClient: Sendable {
         let found = self.state.withLock { state -> Found in
             guard !state.isClosed else { return .closed }
             if let slot = state.targets[key] { return .slot(slot) }
-            guard state.targets.count < self.configuration.targetsMax else { return .tooMany }
+            guard state.targets.count < state.configuration.targetsMax else { return .tooMany }
             state.made += 1
             let eventLoop = self.group.next()
             let slot = Slot(eventLoop: eventLoop, seed: state.made, box: .makeEmptyBox(eventLoop: eventLoop))

@@ -18,7 +18,7 @@ final class TargetConnections {
     private let eventLoop: any EventLoop
     private let target: HTTPTarget
     private let client: HTTPClient
-    private let configuration: HTTPClientConfiguration
+    private var configuration: HTTPClientConfiguration
     private var pool: ConnectionPool
     private var actions: [ConnectionPool.Action] = []
     private var isPerforming = false
@@ -38,6 +38,15 @@ final class TargetConnections {
         self.client = client
         self.configuration = client.configuration
         self.pool = ConnectionPool(client.configuration.pool, seed: seed)
+    }
+
+    /// Keeps another configuration from now on.
+    func use(_ configuration: HTTPClientConfiguration) {
+        self.configuration = configuration
+        self.pool.limits = configuration.pool
+        // What waited for a limit may go.
+        self.pool.wake(now: self.now, &self.actions)
+        self.perform()
     }
 
     private var now: NIODeadline { self.eventLoop.now }

@@ -72,5 +72,9 @@ final class PieceFaults: Journal {
         try self.journal.readOutputs(partition, from: position, outputsMax: outputsMax)
     }
 
+    func use(appendBytesInFlightMax: Int, outputBytesPerCommit: Int) {
+        self.journal.use(appendBytesInFlightMax: appendBytesInFlightMax, outputBytesPerCommit: outputBytesPerCommit)
+    }
+
     func close() { self.journal.close() }
 }

@@ -150,13 +150,12 @@ struct PushWorld {
     }
 
     func judge() -> PushJudge {
-        var limits = PushIntakeLimits()
-        limits.verifiedTokensMax = 8
+        var bounds = ServingBounds()
+        bounds.intake.verifiedTokensMax = 8
         return PushJudge(
-            apps: ServedApps(Self.configuration),
+            apps: LiveApps(ServedApps(Self.configuration), bounds: bounds),
             senders: self.senders,
             directory: Self.directory,
-            limits: limits,
             seed: 7,
             rules: self.rules
         )

@@ -42,6 +42,24 @@ import WidgetModel
         #expect(schedule.steps(now: Self.start) == [.start(UInt64(max + 1))])
     }
 
+    @Test func `with other limits more are started, or none until as many have ended`() {
+        var schedule = Self.schedule { $0.inWorkMax = 1 }
+        for id in 1...4 as ClosedRange<UInt64> {
+            _ = schedule.add(id, expiresAt: Self.start + .hours(1), now: Self.start)
+        }
+        #expect(schedule.steps(now: Self.start) == [.start(1)])
+        schedule.limits.inWorkMax = 3
+        #expect(schedule.steps(now: Self.start) == [.start(2), .start(3)])
+        schedule.limits.inWorkMax = 1
+        schedule.end(1)
+        #expect(schedule.steps(now: Self.start) == [])
+        schedule.limits.knownMax = 2
+        let isTaken = schedule.add(9, expiresAt: Self.start + .hours(1), now: Self.start)
+        #expect(!isTaken)
+        for id in [2, 3] as [UInt64] { schedule.end(id) }
+        #expect(schedule.steps(now: Self.start) == [.start(4)])
+    }
+
     @Test func `no more are known than may be`() {
         var schedule = Self.schedule { $0.knownMax = 2 }
         let taken = (1...3 as ClosedRange<UInt64>).map { id in

@@ -1,0 +1,25 @@
+/// The bounds of what the handlers of requests take, beside those of connections.
+package struct ServingBounds: Sendable {
+    package var intake = PushIntakeLimits()
+    package var hosts = HostRouteLimits()
+    /// The most channels of one app. Default 10,000, as at APNs.
+    package var channelsMax = 10_000
+    /// Nil if pushes to one token may come as fast as they like.
+    package var tokenRates: TokenRates?
+
+    package init() {}
+
+    /// - Parameters:
+    ///   - before: What was in force until now: the rates of tokens go on where theirs are the same.
+    ///   - seed: A secret random number.
+    init(_ configuration: GatewayConfiguration, before: ServingBounds? = nil, seed: UInt64) {
+        self.intake = PushIntakeLimits(configuration)
+        self.hosts = HostRouteLimits(configuration.limits)
+        self.channelsMax = configuration.limits.channelsPerAppMax
+        self.tokenRates = configuration.rateLimits.perToken.map { rate in
+            let entries = configuration.rateLimits.tokensMax
+            if let known = before?.tokenRates, known.limit == rate.limit, known.entries == entries { return known }
+            return TokenRates(limit: rate.limit, entries: entries, seed: seed)
+        }
+    }
+}
