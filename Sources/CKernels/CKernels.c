@@ -256,19 +256,24 @@ CLONES void ckernels_add(const uint32_t *numbers, size_t count, uint32_t differe
 
 #if defined(__linux__)
 
-// Large tables are read at random; with pages of 2 MiB that costs one miss of the address cache less for each access.
-static void advise(void *memory, size_t size) {
-    if (size >= ((size_t)32 << 20)) madvise(memory, size, MADV_HUGEPAGE);
+// Large tables are read at random; with large pages that costs one miss of the address cache less for each access.
+#define LARGE_PAGE ((size_t)2 << 20)
+#define LARGE ((size_t)4 << 20)
+
+// The size of a block's map: a map whose bounds are not those of large pages loses them whenever it moves.
+static size_t mapped(size_t size) {
+    return size < LARGE ? size : (size + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
 }
 
 void *ckernels_resize(void *memory, size_t oldSize, size_t size) {
     if (size < MAPPED && oldSize < MAPPED) return realloc(memory, size);
     void *larger;
     if (size >= MAPPED && oldSize >= MAPPED) {
-        larger = mremap(memory, oldSize, size, MREMAP_MAYMOVE);
+        if (mapped(size) == mapped(oldSize)) return memory;
+        larger = mremap(memory, mapped(oldSize), mapped(size), MREMAP_MAYMOVE);
         if (larger == MAP_FAILED) return NULL;
     } else if (size >= MAPPED) {
-        larger = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        larger = mmap(NULL, mapped(size), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (larger == MAP_FAILED) return NULL;
         if (oldSize) memcpy(larger, memory, oldSize);
         free(memory);
@@ -276,14 +281,14 @@ void *ckernels_resize(void *memory, size_t oldSize, size_t size) {
         larger = malloc(size);
         if (!larger) return NULL;
         memcpy(larger, memory, size);
-        munmap(memory, oldSize);
+        munmap(memory, mapped(oldSize));
     }
-    if (size >= MAPPED) advise(larger, size);
+    if (size >= LARGE) madvise(larger, mapped(size), MADV_HUGEPAGE);
     return larger;
 }
 
 void ckernels_free(void *memory, size_t size) {
-    if (size >= MAPPED) munmap(memory, size);
+    if (size >= MAPPED) munmap(memory, mapped(size));
     else free(memory);
 }
 

@@ -50,8 +50,8 @@ int ckernels_has_crc32c(void);
 uint32_t ckernels_crc32c(uint32_t state, const uint8_t *bytes, size_t count);
 
 // Memory of `size` bytes that starts with what `memory` of `oldSize` bytes held; null at first, and null if there is no
-// more. Large blocks are remapped, not copied, so that growing a table of a gigabyte takes microseconds. What is new is
-// zero where `size` is at least 1 MiB and undefined below.
+// more. Large blocks are remapped, not copied, so that growing a table of a gigabyte takes microseconds. A new block is zero
+// where `size` is at least 1 MiB; what a block grows by, and smaller ones, are undefined.
 void *ckernels_resize(void *memory, size_t oldSize, size_t size);
 void ckernels_free(void *memory, size_t size);
 
