@@ -16,6 +16,7 @@ struct ConditionAtoms: Sendable {
     /// What is asked, by the number of the atom; nil for equalities.
     private var asked: [Asked?] = []
     private var scratch: [UInt64] = []
+    private var writer = ByteWriter()
 
     struct Asked: Sendable {
         let name: UInt32
@@ -44,9 +45,10 @@ struct ConditionAtoms: Sendable {
         var isAsked = true
         if case .equals(let literal) = atom, ValueKey.write(literal, &self.scratch) { isAsked = false }
         if isAsked {
-            var writer = ByteWriter()
-            atom.encode(into: &writer)
-            ValueKey.write(writer.bytes.span, &self.scratch)
+            self.writer.bytes.removeAll(keepingCapacity: true)
+            atom.encode(into: &self.writer)
+            let bytes = self.writer.bytes
+            ValueKey.write(bytes.span, &self.scratch)
         }
         self.scratch.append(UInt64(attribute.number) << 1 | (isAsked ? 1 : 0))
         let used = self.atoms.use(self.scratch)

@@ -21,14 +21,16 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     }
 
     /// The number of a key, new if it has none, and one use of it.
-    mutating func use(_ key: [Word]) -> (number: UInt32, isNew: Bool) {
+    mutating func use(_ key: [Word]) -> (number: UInt32, isNew: Bool) { self.use(key.span) }
+
+    mutating func use(_ key: Span<Word>) -> (number: UInt32, isNew: Bool) {
         let hash = Self.hash(key)
         if let number = self.find(key, hash) {
             self.uses[Int(number)] += 1
             return (number, false)
         }
         let start = self.pool.allocate(max(1, key.count))
-        for (index, word) in key.enumerated() { self.pool.elements[Int(start) + index] = word }
+        self.pool.elements.write(key, at: Int(start))
         let number: UInt32
         if let free = self.unused.popLast() {
             number = free
@@ -58,7 +60,9 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     }
 
     /// The number of a key that has one.
-    func find(_ key: [Word]) -> UInt32? { self.find(key, Self.hash(key)) }
+    func find(_ key: [Word]) -> UInt32? { self.find(key.span) }
+
+    func find(_ key: Span<Word>) -> UInt32? { self.find(key, Self.hash(key)) }
 
     /// Where a number's key is in the pool.
     @inline(__always)
@@ -71,7 +75,7 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     func key(of number: UInt32) -> [Word] { self.range(of: number).map { self.pool.elements[$0] } }
 
     @inline(__always)
-    private func find(_ key: [Word], _ hash: UInt64) -> UInt32? {
+    private func find(_ key: Span<Word>, _ hash: UInt64) -> UInt32? {
         var probe = self.slots.probe(hash)
         while let number = self.slots.next(&probe) {
             if self.holds(number, key) { return number }
@@ -80,16 +84,16 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     }
 
     @inline(__always)
-    private func holds(_ number: UInt32, _ key: [Word]) -> Bool {
+    private func holds(_ number: UInt32, _ key: Span<Word>) -> Bool {
         guard Int(self.lengths[Int(number)]) == key.count else { return false }
         let start = Int(self.starts[Int(number)])
         for index in key.indices where self.pool.elements[start + index] != key[index] { return false }
         return true
     }
 
-    private static func hash(_ key: [Word]) -> UInt64 {
+    private static func hash(_ key: Span<Word>) -> UInt64 {
         var hash = UInt64(key.count)
-        for word in key { hash = HashSlots.fold(hash ^ UInt64(word)) }
+        for index in key.indices { hash = HashSlots.fold(hash ^ UInt64(key[index])) }
         return hash
     }
 

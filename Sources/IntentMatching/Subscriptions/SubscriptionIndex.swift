@@ -12,6 +12,7 @@ package struct SubscriptionIndex: Sendable {
 
     /// How an expression is found.
     private enum Access {
+        case atom(UInt32)
         case atoms([UInt32])
         case pair(UInt32, UInt32)
         /// Evaluated for each push.
@@ -34,6 +35,9 @@ package struct SubscriptionIndex: Sendable {
     private var accesses = Column<UInt32>()
     /// The atoms of expressions that are found by several.
     private var several: [UInt32: [UInt32]] = [:]
+    /// The words of the condition that is being inserted, and what may find it: memory that each leaves to the next.
+    private var program: [UInt32] = []
+    private var rarest: [UInt32] = []
 
     package init() {}
 
@@ -57,7 +61,11 @@ package struct SubscriptionIndex: Sendable {
 
     /// The number of a condition, new if nobody has it yet, and one use of it.
     package mutating func insert(_ pattern: MatchPattern) -> UInt32 {
+        // Out of the index and back: it is read while other parts of the index change.
         var program: [UInt32] = []
+        swap(&program, &self.program)
+        defer { swap(&program, &self.program) }
+        program.removeAll(keepingCapacity: true)
         self.compile(pattern, &program)
         let used = self.expressions.use(program)
         guard used.isNew else {
@@ -109,41 +117,50 @@ package struct SubscriptionIndex: Sendable {
 
     // MARK: Access
 
-    private func access(_ program: [UInt32]) -> Access {
-        guard let atoms = self.rarest(program, 0..<program.count) else { return .always }
-        let expressions = atoms.reduce(0) { $0 + self.byAtom.count(of: $1 + 1) }
+    private mutating func access(_ program: [UInt32]) -> Access {
+        guard self.cost(program, 0) != nil else { return .always }
+        self.rarest.removeAll(keepingCapacity: true)
+        self.addRarest(program, 0)
+        let expressions = self.rarest.reduce(0) { $0 + self.byAtom.count(of: $1 + 1) }
         // Two equalities that both must hold are rarer than either.
         if expressions > Self.crowd, let (first, second) = self.rarestPair(program) { return .pair(first, second) }
-        return .atoms(atoms)
+        return self.rarest.count == 1 ? .atom(self.rarest[0]) : .atoms(self.rarest)
     }
 
-    /// Equalities of which one must hold for the part of a program to hold, the fewest expressions on their lists; nil
+    /// How often expressions use the equalities of which one must hold for the part of a program from `index` on to hold; nil
     /// if there are none.
-    private func rarest(_ program: [UInt32], _ range: Range<Int>) -> [UInt32]? {
-        guard let first = range.first else { return nil }
-        let word = program[first]
+    private func cost(_ program: [UInt32], _ index: Int) -> Int? {
+        let word = program[index]
         switch ConditionProgram.kind(word) {
-        case .atom: return word & ConditionAtoms.askedFlag == 0 ? [word] : nil
-        case .all:
-            var best: [UInt32]?
-            var least = Int.max
-            ConditionProgram.forEachPart(program, first) { part in
-                guard let atoms = self.rarest(program, part) else { return }
-                let cost = atoms.reduce(0) { $0 + self.atoms.uses($1) }
-                if cost < least { (best, least) = (atoms, cost) }
-            }
-            return best
+        case .atom: return word & ConditionAtoms.askedFlag == 0 ? self.atoms.uses(word) : nil
+        case .all: return self.cheapestPart(program, index)?.cost
         case .any:
-            var atoms: [UInt32] = []
-            var isComplete = true
-            ConditionProgram.forEachPart(program, first) { part in
-                guard let own = self.rarest(program, part) else {
-                    isComplete = false
-                    return
-                }
-                for atom in own where !atoms.contains(atom) { atoms.append(atom) }
+            var sum: Int? = 0
+            ConditionProgram.forEachPart(program, index) { part in
+                guard let own = self.cost(program, part.lowerBound) else { return sum = nil }
+                sum = sum.map { $0 + own }
             }
-            return isComplete ? atoms : nil
+            return sum
+        }
+    }
+
+    /// The part of an "all of" whose equalities are the rarest, the first of several.
+    private func cheapestPart(_ program: [UInt32], _ index: Int) -> (index: Int, cost: Int)? {
+        var cheapest: (index: Int, cost: Int)?
+        ConditionProgram.forEachPart(program, index) { part in
+            guard let cost = self.cost(program, part.lowerBound), cost < cheapest?.cost ?? .max else { return }
+            cheapest = (part.lowerBound, cost)
+        }
+        return cheapest
+    }
+
+    /// Adds the equalities that ``cost(_:_:)`` is about to ``rarest``, each once. Precondition: there are some.
+    private mutating func addRarest(_ program: [UInt32], _ index: Int) {
+        let word = program[index]
+        switch ConditionProgram.kind(word) {
+        case .atom: if !self.rarest.contains(word) { self.rarest.append(word) }
+        case .all: if let part = self.cheapestPart(program, index) { self.addRarest(program, part.index) }
+        case .any: ConditionProgram.forEachPart(program, index) { self.addRarest(program, $0.lowerBound) }
         }
     }
 
@@ -170,22 +187,29 @@ package struct SubscriptionIndex: Sendable {
     /// Puts an expression on the lists that find it, and says so in one word.
     private mutating func store(_ access: Access, _ expression: UInt32) -> UInt32 {
         switch access {
-        case .atoms(let atoms) where atoms.count == 1:
-            self.byAtom.insert(expression, atoms[0] + 1)
-            return atoms[0]
+        case .atom(let atom):
+            self.byAtom.insert(expression, atom + 1)
+            return atom
         case .atoms(let atoms):
             for atom in atoms { self.byAtom.insert(expression, atom + 1) }
             self.several[expression] = atoms
             return 3 << 30
         case .pair(let first, let second):
-            let pair = self.pairs.use([UInt64(first) << 32 | UInt64(second)])
-            if pair.isNew { for atom in [first, second] { self.countPair(atom, 1) } }
+            let pair = self.pairs.use(Self.pair(first, second).span)
+            if pair.isNew {
+                self.countPair(first, 1)
+                self.countPair(second, 1)
+            }
             self.byPair.insert(expression, pair.number + 1)
             return 1 << 30 | pair.number
         case .always:
             self.unfound.insert(expression, 1)
             return 2 << 30
         }
+    }
+
+    private static func pair(_ first: UInt32, _ second: UInt32) -> InlineArray<1, UInt64> {
+        [UInt64(first) << 32 | UInt64(second)]
     }
 
     private mutating func removePair(_ pair: UInt32, _ expression: UInt32) {
@@ -224,7 +248,7 @@ package struct SubscriptionIndex: Sendable {
         let paired = present.filter { Int($0) < self.pairedAtoms.count && self.pairedAtoms[Int($0)] > 0 }.sorted()
         for (index, first) in paired.enumerated() {
             for second in paired[(index + 1)...] {
-                guard let pair = self.pairs.find([UInt64(first) << 32 | UInt64(second)]) else { continue }
+                guard let pair = self.pairs.find(Self.pair(first, second).span) else { continue }
                 self.byPair.forEachSpan(of: pair + 1) { ask($0, &event) }
             }
         }
