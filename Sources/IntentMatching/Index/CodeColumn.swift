@@ -69,6 +69,16 @@ struct CodeColumn: Sendable {
         }
     }
 
+    /// Calls `body` with each code and its place.
+    @inline(__always)
+    func forEach(_ body: (UInt32, UInt32) -> Void) {
+        switch self.width {
+        case .one: self.narrow.withSpan { for index in $0.indices { body(UInt32($0[index]), UInt32(index)) } }
+        case .two: self.medium.withSpan { for index in $0.indices { body(UInt32($0[index]), UInt32(index)) } }
+        case .four: self.wide.withSpan { for index in $0.indices { body($0[index], UInt32(index)) } }
+        }
+    }
+
     mutating func removeLast() {
         switch self.width {
         case .one: self.narrow.removeLast()

@@ -31,6 +31,13 @@ struct HashSlots: Sendable {
         fileprivate var isOld = false
     }
 
+    /// Fetches the slot where the search for a hash begins.
+    @inline(__always)
+    func prefetch(_ hash: UInt64) {
+        self.slots.prefetch(Self.home(hash, self.slots.count - 1))
+        if self.old.count > 0 { self.old.prefetch(Self.home(hash, self.old.count - 1)) }
+    }
+
     /// A search for a hash, its candidates given by ``next(_:)``.
     @inline(__always)
     func probe(_ hash: UInt64) -> Probe {

@@ -12,7 +12,7 @@ struct InstanceClasses: Sendable {
     /// The number of each class by the codes of its fields, and how many instances it has.
     private var keys = KeyTable<UInt32>()
     /// By class: its codes. The host's column is empty, and so are the rows of numbers that no class has.
-    private(set) var table = RowTable()
+    var table = RowTable()
     /// By class: its number, for walks over ``table``.
     private(set) var numbers = InstanceColumn()
     /// By row: the class's number plus one, and the host's code.
@@ -46,13 +46,11 @@ struct InstanceClasses: Sendable {
 
     // MARK: Rows
 
+    @inline(__always)
     func classNumber(_ row: Int) -> Int { Int(self.members.singleCode(Self.classColumn, row)) - 1 }
 
     /// Fetches a row's class and host.
-    func prefetch(_ row: Int) {
-        self.members.columns.span[Self.classColumn].prefetch(row)
-        self.members.columns.span[Self.hostColumn].prefetch(row)
-    }
+    mutating func prefetch(_ row: Int) { self.members.prefetch(row) }
 
     func host(_ row: Int) -> UInt32 { self.members.singleCode(Self.hostColumn, row) }
 
@@ -132,8 +130,9 @@ struct InstanceClasses: Sendable {
     }
 
     mutating func finishLoading(highestHost: Int) {
-        self.members.buildLists(Self.classColumn, highestCode: self.bound)
-        self.members.buildLists(Self.hostColumn, highestCode: highestHost)
+        var scratch = Column<UInt32>()
+        self.members.buildLists(Self.classColumn, highestCode: self.bound, &scratch)
+        self.members.buildLists(Self.hostColumn, highestCode: highestHost, &scratch)
     }
 
     // MARK: Asking

@@ -28,8 +28,8 @@ package struct IntentIndex: Sendable {
     private var conditionsByApp: [BundleID: Int] = [:]
     /// Whether there are no lists yet, see ``startLoading()``.
     package private(set) var isLoading = false
-    /// The segment that was changed last.
-    private var recent: (key: SegmentKey, index: Int)?
+    /// The index of the segment that was changed last.
+    private var recent = 0
     /// The segments of an app in the order in which they came.
     private var segmentsByApp: [BundleID: [Int]] = [:]
     /// By instance: its segment's index plus one, 0 if it is not known.
@@ -55,7 +55,7 @@ package struct IntentIndex: Sendable {
             let key = SegmentKey(app: app, kind: schema.kind, isConditional: isConditional)
             // Most kinds have no conditions, and need no segment for them.
             if isConditional, self.segmentByKey[key] == nil { continue }
-            self.segments[self.segment(key)].schema = schema
+            self.segments[self.place(app, schema.kind, isConditional: isConditional)].schema = schema
         }
     }
 
@@ -87,13 +87,13 @@ package struct IntentIndex: Sendable {
             self.rows.append(repeating: 0, count: Int(instance) + 1 - self.rows.count)
         }
         let when = pushEnabled ? when : nil
-        let segment = self.segment(SegmentKey(app: app, kind: kind, isConditional: when != nil))
+        let segment = self.place(app, kind, isConditional: when != nil)
         var attributes = InstanceAttributes(family: family, host: host, tags: tags, configuration: configuration)
         let conditions = when == nil ? 0 : self.conditions(of: app)
         if let when { attributes.condition = self.conditions[conditions].insert(when) }
         let row = self.rows[Int(instance)]
         if pushEnabled, Int(self.places[Int(instance)]) == segment + 1, row != Self.silent {
-            let old = self.segments.span[segment].condition(of: row)
+            let old = when == nil ? nil : self.segments.span[segment].condition(of: row)
             self.segments[segment].update(row, attributes)
             if let old { self.conditions[conditions].release(old) }
             return self.settle(segment)
@@ -110,8 +110,10 @@ package struct IntentIndex: Sendable {
     }
 
     /// Fetches what is known of some instances, which are about to be registered anew or removed: a few dozen that wait for
-    /// memory together wait hardly longer than one. Changes nothing.
-    package func prefetch(_ instances: Span<UInt32>) {
+    /// memory together wait hardly longer than one.
+    ///
+    /// Changes nothing, and is mutating, as all that it calls, because what is not is handed a copy: hundreds of references.
+    package mutating func prefetch(_ instances: Span<UInt32>) {
         for index in instances.indices {
             self.places.prefetch(Int(instances[index]))
             self.rows.prefetch(Int(instances[index]))
@@ -121,9 +123,28 @@ package struct IntentIndex: Sendable {
                 let instance = Int(instances[index])
                 guard instance < self.places.count, self.places[instance] != 0, self.rows[instance] != Self.silent
                 else { continue }
-                self.segments.span[Int(self.places[instance]) - 1].prefetch(self.rows[instance], step: step)
+                self.segments[Int(self.places[instance]) - 1].prefetch(self.rows[instance], step: step)
             }
         }
+    }
+
+    /// Fetches what the values of some instances of one kind will be looked up in, which are about to be registered for the
+    /// first time or anew. Changes nothing.
+    ///
+    /// - Parameters:
+    ///   - app: Their app.
+    ///   - kind: Their kind.
+    ///   - hosts: The host of each.
+    ///   - configurations: The configuration of each.
+    package mutating func prefetch(
+        app: BundleID,
+        kind: WidgetKind,
+        hosts: Span<HostID>,
+        configurations: Span<Configuration>
+    ) {
+        precondition(hosts.count == configurations.count, "not a host for each configuration")
+        guard let segment = self.segment(app, kind, isConditional: false) else { return }
+        self.segments[segment].prefetch(hosts, configurations)
     }
 
     /// Forgets an instance, if it is known. O(parameters).
@@ -133,7 +154,7 @@ package struct IntentIndex: Sendable {
         let row = self.rows[Int(instance)]
         self.places[Int(instance)] = 0
         guard row != Self.silent else { return }
-        if let condition = self.segments.span[segment].condition(of: row) {
+        if !self.conditions.isEmpty, let condition = self.segments.span[segment].condition(of: row) {
             let conditions = self.conditions(of: self.segments.span[segment].app)
             self.conditions[conditions].release(condition)
         }
@@ -161,13 +182,18 @@ package struct IntentIndex: Sendable {
         }
     }
 
-    private mutating func segment(_ key: SegmentKey) -> Int {
+    /// The segment of a kind, new if there is none yet.
+    private mutating func place(_ app: BundleID, _ kind: WidgetKind, isConditional: Bool) -> Int {
         // Instances of one kind come one after the other.
-        if let recent = self.recent, recent.key == key { return recent.index }
-        if let index = self.segmentByKey[key] {
-            self.recent = (key, index)
-            return index
+        if self.recent < self.segments.count, self.isSegment(self.recent, app, kind, isConditional) {
+            return self.recent
         }
+        let key = SegmentKey(app: app, kind: kind, isConditional: isConditional)
+        self.recent = self.segmentByKey[key] ?? self.addSegment(key)
+        return self.recent
+    }
+
+    private mutating func addSegment(_ key: SegmentKey) -> Int {
         let index = self.segments.count
         var segment = KindSegment(
             app: key.app,
@@ -237,25 +263,26 @@ package struct IntentIndex: Sendable {
         if let other = self.segment(app, kind, isConditional: true), self.segments.span[other].count > 0 {
             return false
         }
-        guard let question = self.segments.span[plain].plainQuestion(pattern) else { return false }
-        return self.segments.span[plain].answer(question, batchLimit: batchLimit, body)
+        return self.segments.span[plain].answer(pattern, batchLimit: batchLimit, body)
     }
 
     /// The segment of a kind, if there is one.
     @inline(__always)
     private func segment(_ app: BundleID, _ kind: WidgetKind, isConditional: Bool) -> Int? {
         // Hashing two names takes longer than comparing a few.
-        let segments = self.segments.span
-        guard segments.count <= 8 else {
+        guard self.segments.count <= 8 else {
             return self.segmentByKey[SegmentKey(app: app, kind: kind, isConditional: isConditional)]
         }
-        for index in segments.indices
-        where (segments[index].conditionField != nil) == isConditional && segments[index].kind == kind
-            && segments[index].app == app
-        {
-            return index
-        }
+        for index in self.segments.indices where self.isSegment(index, app, kind, isConditional) { return index }
         return nil
+    }
+
+    @inline(__always)
+    private func isSegment(_ index: Int, _ app: BundleID, _ kind: WidgetKind, _ isConditional: Bool) -> Bool {
+        // No method of the segment: calling one copies all of its references.
+        let segments = self.segments.span
+        return (segments[index].conditionField != nil) == isConditional && segments[index].kind == kind
+            && segments[index].app == app
     }
 
     /// Hands over what ``matches(app:kind:pattern:attributes:order:batchLimit:_:)`` does, and says how that was found:

@@ -19,6 +19,12 @@ extension KindSegment {
         return self.classes.table.singleCode(field, self.classes.classNumber(row))
     }
 
+    /// The same where the segment changes anyway, see ``RowTable/heldCode(_:_:)``.
+    @inline(__always)
+    mutating func heldCode(_ field: Int, _ row: UInt32) -> UInt32 {
+        row & Self.sharedFlag == 0 ? self.table.heldCode(field, Int(row)) : self.code(field, row)
+    }
+
     // MARK: Changing
 
     /// Adds an instance with ``values``, each used once more.
@@ -120,8 +126,8 @@ extension KindSegment {
 
     /// Decides by the survey of all rows, and waits as many changes as there are rows until the next.
     private mutating func concludeSurvey() {
-        if self.survey.distinct * 8 < self.survey.rows { self.isShared = true }
-        self.changes = -self.survey.rows
+        if self.survey.distinct * 8 < self.table.rowCount { self.isShared = true }
+        self.changes = -self.table.rowCount
         self.survey = ConfigurationSurvey()
     }
 
@@ -195,7 +201,10 @@ extension KindSegment {
         case .always: self.isShared = true
         case .observed(let least):
             guard self.table.rowCount >= least else { return false }
-            while self.survey.rows < self.table.rowCount { self.survey.add(self.hash(self.survey.rows)) }
+            // What has been seen of them is the least that there can be: most rows need not be looked at.
+            while self.survey.rows < self.table.rowCount, self.survey.distinct * 8 < self.table.rowCount {
+                self.survey.add(self.hash(self.survey.rows))
+            }
             self.concludeSurvey()
         }
         guard self.isShared else { return false }

@@ -7,7 +7,7 @@ import WidgetModel
 struct KindSegment: Sendable {
     static let familyField = 0
     static let hostField = 1
-    private static let firstParameter = 2
+    static let firstParameter = 2
     private static let familyNames = WidgetFamily.allCases.map(\.name)
 
     let app: BundleID
@@ -109,8 +109,7 @@ struct KindSegment: Sendable {
     }
 
     private mutating func release(_ field: Int, _ row: Int) {
-        // The code first: reading the table while a dictionary changes would copy the column's references.
-        let code = self.table.singleCode(field, row)
+        let code = self.table.heldCode(field, row)
         if code != 0 { return self.fields[field].dictionary.release(code) }
         for code in self.table.severalCodes(field, row) { self.fields[field].dictionary.release(code) }
     }
@@ -144,15 +143,15 @@ struct KindSegment: Sendable {
     @inline(__always)
     private mutating func encode(_ field: Int, _ row: UInt32?, _ string: String) {
         let code = self.guess(field, row)
-        if code != 0, self.fields.span[field].dictionary.holds(code, string) { return self.keep(field, code) }
+        if code != 0, self.fields[field].holds(code, string) { return self.keep(field, code) }
         self.values[field].single = self.fields[field].dictionary.use(string)
     }
 
     private mutating func encode(host: String, _ row: UInt32?) {
         // A host registers its instances one after the other.
         if row == nil, self.table.rowCount > 0 {
-            let code = self.table.singleCode(Self.hostField, self.table.rowCount - 1)
-            if code != 0, self.fields.span[Self.hostField].dictionary.holds(code, host) {
+            let code = self.table.heldCode(Self.hostField, self.table.rowCount - 1)
+            if code != 0, self.fields[Self.hostField].holds(code, host) {
                 self.fields[Self.hostField].dictionary.retain(code)
                 self.values[Self.hostField].single = code
                 return
@@ -170,19 +169,19 @@ struct KindSegment: Sendable {
             }
         } else {
             let code = self.guess(field, row)
-            if code != 0, self.fields.span[field].dictionary.holds(code, value) { return self.keep(field, code) }
+            if code != 0, self.fields[field].holds(code, value) { return self.keep(field, code) }
         }
         self.fields[field].use(value, into: &self.values[field])
     }
 
     /// Whether a row with columns of its own has just these elements, in whatever order and however often; false as well
     /// where it has none or too many to look.
-    private func holds(_ field: Int, _ row: Int, _ elements: [ParameterValue]) -> Bool {
-        guard elements.count > 0, let own = self.table.columns.span[field].fewCodes(row) else { return false }
+    private mutating func holds(_ field: Int, _ row: Int, _ elements: [ParameterValue]) -> Bool {
+        guard elements.count > 0, let own = self.table.fewCodes(field, row) else { return false }
         var seen = 0
         for place in elements.indices {
             var index = 0
-            while index < own.count, !self.fields.span[field].dictionary.holds(own.codes[index], elements.span[place]) {
+            while index < own.count, !self.fields[field].holds(own.codes[index], elements.span[place]) {
                 index += 1
             }
             guard index < own.count else { return false }
@@ -192,9 +191,9 @@ struct KindSegment: Sendable {
     }
 
     @inline(__always)
-    private func guess(_ field: Int, _ row: UInt32?) -> UInt32 {
+    private mutating func guess(_ field: Int, _ row: UInt32?) -> UInt32 {
         // No `map`: what a closure captures would be copied.
-        if let row { self.code(field, row) } else { 0 }
+        if let row { self.heldCode(field, row) } else { 0 }
     }
 
     @inline(__always)
@@ -233,18 +232,6 @@ struct KindSegment: Sendable {
     private func declares(_ field: MatchField) -> Bool {
         guard let schema = self.schema, case .parameter(let name) = field else { return true }
         return schema[name.description] != nil
-    }
-
-    /// Fetches what is known of a row: first its codes; then where its host's name is, and then the name, which of all
-    /// values hardly any other row has.
-    func prefetch(_ row: UInt32, step: Int) {
-        switch step {
-        case 0:
-            guard row & Self.sharedFlag == 0 else { return self.classes.prefetch(Int(row & ~Self.sharedFlag)) }
-            for index in self.table.columns.indices { self.table.columns.span[index].prefetch(Int(row)) }
-        case 1: self.fields.span[Self.hostField].dictionary.prefetch(self.code(Self.hostField, row))
-        default: self.fields.span[Self.hostField].dictionary.prefetchValue(self.code(Self.hostField, row))
-        }
     }
 
     @discardableResult
@@ -347,8 +334,9 @@ struct KindSegment: Sendable {
         guard self.isLoading else { return false }
         self.isLoading = false
         if self.shareLoaded() { return true }
+        var scratch = Column<UInt32>()
         for index in self.fields.indices {
-            self.table.buildLists(index, highestCode: self.fields[index].dictionary.highestCode)
+            self.table.buildLists(index, highestCode: self.fields[index].dictionary.highestCode, &scratch)
         }
         return false
     }

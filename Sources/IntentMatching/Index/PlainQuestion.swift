@@ -37,8 +37,16 @@ struct PlainQuestion {
 }
 
 extension KindSegment {
+    /// Hands over what matches a pattern if that is a plain question, ascending, in batches that are full but the last.
+    ///
+    /// - Returns: False if it takes a plan; then nothing was handed over.
+    func answer(_ pattern: MatchPattern, batchLimit: Int, _ body: (Span<UInt32>) -> Void) -> Bool {
+        guard let question = self.plainQuestion(pattern) else { return false }
+        return self.answer(question, batchLimit: batchLimit, body)
+    }
+
     /// A pattern as a plain question, or nil if it is none.
-    func plainQuestion(_ pattern: MatchPattern) -> PlainQuestion? {
+    private func plainQuestion(_ pattern: MatchPattern) -> PlainQuestion? {
         guard self.classes.rowCount == 0, !self.isLoading else { return nil }
         var question = PlainQuestion()
         switch pattern {
@@ -90,7 +98,7 @@ extension KindSegment {
     /// Hands over what matches a plain question, ascending, in batches that are full but the last.
     ///
     /// - Returns: False if it takes a plan after all; then nothing was handed over.
-    func answer(_ question: PlainQuestion, batchLimit: Int, _ body: (Span<UInt32>) -> Void) -> Bool {
+    private func answer(_ question: PlainQuestion, batchLimit: Int, _ body: (Span<UInt32>) -> Void) -> Bool {
         if question.isVain { return true }
         let driver = question.conditions[0]
         // Rows of several lists come in no order, and of an array perhaps twice.

@@ -63,21 +63,24 @@ struct RowColumn: Sendable {
         return word <= ElementWord.codeMax ? word : 0
     }
 
+    /// The same where the column is handed over in its place, see ``RowTable/heldCode(_:_:)``. Changes nothing.
+    @inline(__always)
+    mutating func heldCode(_ row: Int) -> UInt32 { self.singleCode(row) }
+
     /// Fetches a row's codes.
     @inline(__always)
-    func prefetch(_ row: Int) {
+    mutating func prefetch(_ row: Int) {
         if self.isArray { self.words.prefetch(row) } else { self.codes.prefetch(row) }
     }
 
     /// The codes of a row that has several; none of any other.
-    func severalCodes(_ row: Int) -> [UInt32] {
+    mutating func severalCodes(_ row: Int) -> [UInt32] {
         guard self.isArray, self.words[row] > ElementWord.codeMax else { return [] }
         return ElementWord.codes(self.words[row], self.pool)
     }
 
     /// The codes of a row that has some, up to eight; nil of any other.
-    @inline(__always)
-    func fewCodes(_ row: Int) -> (codes: InlineArray<8, UInt32>, count: Int)? {
+    mutating func fewCodes(_ row: Int) -> (codes: InlineArray<8, UInt32>, count: Int)? {
         var codes = InlineArray<8, UInt32>(repeating: 0)
         var count = 0
         self.forEachCode(row) { code in
@@ -98,7 +101,7 @@ struct RowColumn: Sendable {
 
     /// Whether a row has just these codes.
     @inline(__always)
-    func holds(_ value: FieldCodes, _ row: Int) -> Bool {
+    mutating func holds(_ value: FieldCodes, _ row: Int) -> Bool {
         guard self.isArray else { return !value.isArray && self.codes[row] == value.single }
         let word = self.words[row]
         guard value.isArray else { return word == value.single }
@@ -109,6 +112,14 @@ struct RowColumn: Sendable {
     }
 
     // MARK: Changing
+
+    /// Appends a row of one code.
+    @inline(__always)
+    mutating func append(_ code: UInt32) {
+        let row = UInt32(self.rowCount)
+        if self.isArray { self.words.append(code) } else { self.codes.append(code) }
+        if self.hasLists { self.lists.insert(row, code) }
+    }
 
     mutating func append(_ value: FieldCodes) {
         let row = UInt32(self.rowCount)
@@ -191,22 +202,31 @@ struct RowColumn: Sendable {
     }
 
     /// Builds the lists of all rows.
-    mutating func buildLists(highestCode: Int) {
+    mutating func buildLists(highestCode: Int, _ scratch: inout Column<UInt32>) {
         guard !self.hasLists else { return }
         self.hasLists = true
         // Counting first, so that each row is written to its place among those with its code.
-        var ends = [UInt32](repeating: 0, count: highestCode + 2)
-        for row in 0..<self.rowCount { self.forEachCode(row) { ends[Int($0) + 1] += 1 } }
+        var ends = Column<UInt32>(zeros: highestCode + 2)
+        self.forEachPlace { code, _ in ends[Int(code) + 1] += 1 }
         for code in 1..<ends.count { ends[code] += ends[code - 1] }
-        var rows = [UInt32](repeating: 0, count: Int(ends[ends.count - 1]))
-        for row in 0..<self.rowCount {
-            self.forEachCode(row) { code in
-                rows[Int(ends[Int(code)])] = UInt32(row)
-                ends[Int(code)] += 1
-            }
+        let count = Int(ends[ends.count - 1])
+        if scratch.count < count { scratch = Column(undefined: count) }
+        self.forEachPlace { code, row in
+            let end = ends[Int(code)]
+            scratch[Int(end)] = row
+            ends[Int(code)] = end + 1
         }
         // Each start has moved to the code's end.
-        self.lists = PostingLists(rows.span, ends: ends.span.extracting(first: highestCode + 1))
+        self.lists = scratch.withSpan { rows in
+            ends.withSpan { PostingLists(rows.extracting(first: count), ends: $0.extracting(first: highestCode + 1)) }
+        }
+    }
+
+    /// Calls `body` with each code and the row that has it, in the order of rows.
+    @inline(__always)
+    private func forEachPlace(_ body: (UInt32, UInt32) -> Void) {
+        guard self.isArray else { return self.codes.forEach { if $0 != 0 { body($0, $1) } } }
+        for row in 0..<self.rowCount { self.forEachCode(row) { body($0, UInt32(row)) } }
     }
 
     // MARK: Invariants

@@ -15,15 +15,30 @@ struct RowTable: Sendable {
         if self.areListsDeferred { self.columns[self.columns.count - 1].deferLists() }
     }
 
-    // Of one column, which is read through a span: the subscript of an array may copy all of its references.
+    // Of one column. What is not mutating reads it through a span, and may copy all of its references for that; what is
+    // mutating, though nothing changes, has it handed over in its place.
 
     @inline(__always)
     func singleCode(_ column: Int, _ row: Int) -> UInt32 { self.columns.span[column].singleCode(row) }
 
-    func severalCodes(_ column: Int, _ row: Int) -> [UInt32] { self.columns.span[column].severalCodes(row) }
+    @inline(__always)
+    mutating func heldCode(_ column: Int, _ row: Int) -> UInt32 { self.columns[column].heldCode(row) }
+
+    mutating func severalCodes(_ column: Int, _ row: Int) -> [UInt32] { self.columns[column].severalCodes(row) }
+
+    mutating func fewCodes(_ column: Int, _ row: Int) -> (codes: InlineArray<8, UInt32>, count: Int)? {
+        self.columns[column].fewCodes(row)
+    }
 
     @inline(__always)
-    func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool { self.columns.span[column].holds(value, row) }
+    mutating func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool {
+        self.columns[column].holds(value, row)
+    }
+
+    /// Fetches a row's codes.
+    mutating func prefetch(_ row: Int) {
+        for index in self.columns.indices { self.columns[index].prefetch(row) }
+    }
 
     /// Gives every row an array of no elements in a column that has just been added.
     mutating func makeEmpty(_ column: Int) {
@@ -39,14 +54,18 @@ struct RowTable: Sendable {
 
     /// Appends a row. Precondition: a value for each column.
     mutating func append(_ values: [FieldCodes]) {
-        for index in self.columns.indices { self.columns[index].append(values[index]) }
+        for index in self.columns.indices {
+            // Most are one code, for which no reference to others need be counted.
+            let code = values.span[index].single
+            if code != 0 { self.columns[index].append(code) } else { self.columns[index].append(values[index]) }
+        }
         self.rowCount += 1
     }
 
     /// Appends a row of a table of two columns.
     mutating func append(_ first: UInt32, _ second: UInt32) {
-        self.columns[0].append(FieldCodes(single: first))
-        self.columns[1].append(FieldCodes(single: second))
+        self.columns[0].append(first)
+        self.columns[1].append(second)
         self.rowCount += 1
     }
 
@@ -63,8 +82,13 @@ struct RowTable: Sendable {
     }
 
     /// Builds the lists of a column that were deferred.
-    mutating func buildLists(_ column: Int, highestCode: Int) {
-        self.columns[column].buildLists(highestCode: highestCode)
+    ///
+    /// - Parameters:
+    ///   - column: The column.
+    ///   - highestCode: The highest code that it may have.
+    ///   - scratch: Memory that each column leaves to the next, since new memory costs more than the work in it.
+    mutating func buildLists(_ column: Int, highestCode: Int, _ scratch: inout Column<UInt32>) {
+        self.columns[column].buildLists(highestCode: highestCode, &scratch)
         self.areListsDeferred = false
     }
 

@@ -220,15 +220,6 @@ struct ValueDictionary: Sendable {
         }
     }
 
-    /// Fetches what ``holds(_:_:)`` reads of a code's entry; with ``prefetchValue(_:)`` afterwards what it reads of the
-    /// value.
-    func prefetch(_ code: UInt32) { self.entries.prefetch(Int(code)) }
-
-    func prefetchValue(_ code: UInt32) {
-        guard code != 0 else { return }
-        self.pool.elements.prefetch(Int(self.start(code)))
-    }
-
     /// The integer of a code, if it is one.
     func int(_ code: UInt32) -> Int64? {
         let start = self.start(code)
@@ -260,6 +251,28 @@ struct ValueDictionary: Sendable {
                 }
             }
         }
+    }
+
+    // MARK: Looking ahead
+
+    func hash(ofText text: String) -> UInt64 {
+        let text = text.utf8.span
+        return self.hash(Self.wordCount(text)) { Self.word(text, $0) }
+    }
+
+    /// The first code that may be of a value with a hash.
+    func candidate(_ hash: UInt64) -> UInt32? {
+        var probe = self.slots.probe(hash)
+        return self.slots.next(&probe)
+    }
+
+    func prefetchSlot(_ hash: UInt64) { self.slots.prefetch(hash) }
+
+    func prefetch(_ code: UInt32) { self.entries.prefetch(Int(code)) }
+
+    func prefetchValue(_ code: UInt32) {
+        guard code != 0 else { return }
+        self.pool.elements.prefetch(Int(self.start(code)))
     }
 
     // MARK: The table

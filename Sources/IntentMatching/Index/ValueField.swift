@@ -23,6 +23,44 @@ struct ValueField: Sendable {
         return name.count <= 8 || self.name.span.equals(name)
     }
 
+    // Mutating, though nothing changes: what is written to is handed over in its place, while reading an element of an array
+    // copies all of its references.
+
+    /// Whether a code stands for a value. Precondition: no array.
+    @inline(__always)
+    mutating func holds(_ code: UInt32, _ value: ParameterValue) -> Bool { self.dictionary.holds(code, value) }
+
+    @inline(__always)
+    mutating func holds(_ code: UInt32, _ string: String) -> Bool { self.dictionary.holds(code, string) }
+
+    /// Whether there are so many values that look-ups wait for memory; of fewer, all stay in the processor's cache.
+    mutating func isCrowded() -> Bool { self.dictionary.count >= 2048 }
+
+    /// The hash of a text, by which its look-up is prepared: ``prefetchSlot(_:)``, when that has come ``prefetchEntry(_:)``,
+    /// and then ``prefetchValue(_:)``.
+    @inline(__always)
+    mutating func hash(of text: String) -> UInt64 { self.dictionary.hash(ofText: text) }
+
+    @inline(__always)
+    mutating func prefetchSlot(_ hash: UInt64) { self.dictionary.prefetchSlot(hash) }
+
+    @inline(__always)
+    mutating func prefetchEntry(_ hash: UInt64) {
+        if let code = self.dictionary.candidate(hash) { self.dictionary.prefetch(code) }
+    }
+
+    @inline(__always)
+    mutating func prefetchValue(_ hash: UInt64) {
+        if let code = self.dictionary.candidate(hash) { self.dictionary.prefetchValue(code) }
+    }
+
+    /// Fetches what ``holds(_:_:)`` reads of a code; with ``prefetchValue(code:)`` afterwards what it reads of the value.
+    @inline(__always)
+    mutating func prefetch(code: UInt32) { self.dictionary.prefetch(code) }
+
+    @inline(__always)
+    mutating func prefetchValue(code: UInt32) { self.dictionary.prefetchValue(code) }
+
     /// The codes of a value, each used once more.
     mutating func use(_ value: ParameterValue, into codes: inout FieldCodes) {
         guard case .array(let elements) = value else {

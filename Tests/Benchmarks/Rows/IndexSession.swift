@@ -12,8 +12,9 @@ struct IndexSession {
     private var index = IntentIndex()
     private var version = 0
 
-    /// Configurations are made in chunks that are not timed: ten million of them at once would not fit.
-    private static let chunk = 20_000
+    /// Configurations are made in chunks that are not timed, of which the last is still in the processor's cache when it is
+    /// registered, as a registration is that a gateway has just read.
+    private static let chunk = 1024
     /// Instances that are registered together, as a log's entries are that a gateway takes up together.
     private static let together = 32
 
@@ -45,7 +46,10 @@ struct IndexSession {
             let configurations = numbers.map { Population.configuration(self.population.row($0)) }
             let hosts = numbers.map { Population.host($0) }
             seconds += Stopwatch.seconds {
-                for index in hosts.indices { self.insert(start + index, hosts[index], configurations[index]) }
+                for index in hosts.indices {
+                    if index % Self.together == 0 { self.prefetch(index, hosts, configurations) }
+                    self.insert(start + index, hosts[index], configurations[index])
+                }
             }
         }
         seconds += Stopwatch.seconds { self.index.finishLoading() }
@@ -69,6 +73,17 @@ struct IndexSession {
             tags: [],
             configuration: configuration,
             pushEnabled: true
+        )
+    }
+
+    /// Looks ahead at the instances from a place on that are registered together.
+    private mutating func prefetch(_ start: Int, _ hosts: [HostID], _ configurations: [Configuration]) {
+        let places = start..<min(start + Self.together, hosts.count)
+        self.index.prefetch(
+            app: Population.app,
+            kind: Population.kind,
+            hosts: hosts.span.extracting(places),
+            configurations: configurations.span.extracting(places)
         )
     }
 
