@@ -18,13 +18,16 @@ from engine_rows import engine_rows, timer_rows
 from host_rows import host_rows
 from index_rows import index_rows, size_rows, subscription_rows
 from journal_rows import journal_rows
+from latency_rows import latency_rows
 from restart_rows import restart_rows
-from rows import Row, absent, table
+from rows import Row, table
 from server_rows import counted_rows, push_rows
+from simulation_rows import simulation_rows
 from transport_rows import transport_rows
 
 GROUPS = {
     "push": push_rows,
+    "latency": latency_rows,
     "counts": counted_rows,
     "transport": transport_rows,
     "index": index_rows,
@@ -32,17 +35,11 @@ GROUPS = {
     "sizes": size_rows,
     "engine": engine_rows,
     "timers": timer_rows,
+    "simulation": simulation_rows,
     "hosts": host_rows,
     "journal": journal_rows,
     "restart": restart_rows,
 }
-
-# Targets that have no row yet: they are not met because nobody looks.
-UNMEASURED = [
-    absent("P4", "push to reload issued, p50 and p99", "", "no row yet: it takes an open-loop load"),
-    absent("P11", "instance-days simulated a core-minute", "", "no row yet"),
-]
-
 
 def machine() -> dict:
     model = next((line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
@@ -93,8 +90,6 @@ def main() -> int:
             print(f"  {time.monotonic() - start:.0f} s", flush=True)
     finally:
         shutil.rmtree(options.folder)
-    if options.only == list(GROUPS):
-        rows += UNMEASURED
     print()
     print(table(rows))
     if options.json:

@@ -1,0 +1,54 @@
+"""Rows of the latency from a push to its decision, by an open-loop load of the project's own generator."""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+from rows import Row
+
+SCENARIO = pathlib.Path(__file__).with_name("latency.yaml")
+# Commits are this far apart while several callers append: what a push waits for before anything is decided.
+COMMIT_MS = 3
+
+
+def sync_p99(folder: pathlib.Path) -> float:
+    """Of 200 in milliseconds, 64 KiB each."""
+    file = os.open(folder / "sync", os.O_CREAT | os.O_WRONLY)
+    try:
+        spans = []
+        for _ in range(200):
+            os.write(file, bytes(1 << 16))
+            start = time.monotonic()
+            os.fdatasync(file)
+            spans.append((time.monotonic() - start) * 1000)
+        return sorted(spans)[197]
+    finally:
+        os.close(file)
+
+
+def latency_rows(options: argparse.Namespace) -> list[Row]:
+    """From a push to its durable answer and to its decision, at 40,000 a second, counted from when each was due."""
+    figures: dict[tuple[str, str], list[float]] = {}
+    syncs, behind = [], 0
+    for number in range(min(3, options.rounds)):
+        report = options.folder / "latency.json"
+        subprocess.run([options.program, "bench", SCENARIO, "--quiet", "--json", report], check=True, stdout=subprocess.DEVNULL)
+        told = json.loads(report.read_text())
+        stages = told["loads"][0]["latencyMicroseconds"]
+        for stage in ("accepted", "decided"):
+            for part in ("p50", "p99"):
+                figures.setdefault((stage, part), []).append(stages[stage][part] / 1000)
+        behind += told["generator"]["wasBottleneck"]
+        syncs.append(sync_p99(options.folder))
+        print(f"  round {number + 1}: " + ", ".join(f"{stage} {part} {spans[-1]:.1f} ms" for (stage, part), spans in figures.items())
+              + (", the generator was behind" if told["generator"]["wasBottleneck"] else ""), flush=True)
+    note = f"the generator was behind in {behind} of {len(syncs)} rounds" if behind else ""
+    rows = []
+    for part, limit in (("p50", 1), ("p99", 10)):
+        rows.append(Row("P4", f"push to its decision, {part}, 40,000 a second; {COMMIT_MS} ms of it between commits", "ms",
+                        figures["decided", part], target=limit + COMMIT_MS, at_least=False, note=note))
+        rows.append(Row("P4", f"push to its durable answer, {part}", "ms", figures["accepted", part]))
+    return rows + [Row("P4", "one fdatasync of 64 KiB, p99", "ms", syncs)]
