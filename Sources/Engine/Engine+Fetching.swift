@@ -18,6 +18,7 @@ extension Engine {
             configuration: self.instances[details: slot].configuration,
             context: self.hosts[instance.host].context,
             causes: row.causes,
+            push: row.push,
             priority: self.priority(of: row),
             issuedAt: row.issuedAt,
             expiresAt: row.expiresAt,

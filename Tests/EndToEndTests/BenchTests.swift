@@ -47,7 +47,7 @@ import Testing
         ("registration-storm", 0.01, ["pushes accepted", "registrations accepted"]),
         ("slow-hosts", 0.1, ["pushes accepted", "pushes delivered", "pushes shown", "looks accepted"]),
         ("reconnect-storm", 0.1, ["pushes accepted", "reconnects accepted"]),
-        ("failing-provider", 0.1, ["pushes accepted"]),
+        ("failing-provider", 0.1, ["pushes accepted", "pushes delivered"]),
         ("recorded", 0.1, ["pushes accepted", "pushes delivered", "pushes shown"]),
         ("saturate", 0.02, ["pushes accepted"]),
     ])

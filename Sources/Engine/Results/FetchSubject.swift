@@ -9,6 +9,8 @@ package struct FetchSubject: Hashable, Sendable {
     package let configuration: Configuration
     package let context: HostContext
     package let causes: ReloadCauses
+    /// The push that made the reload happen, or the oldest one it serves; nil if it serves none.
+    package let push: PushID?
     /// The priority of the most urgent push that the reload serves; high if it has a cause of its own.
     package let priority: Priority
     package let issuedAt: Instant

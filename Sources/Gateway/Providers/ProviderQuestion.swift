@@ -21,6 +21,7 @@ package enum ProviderQuestion: String, Hashable, Sendable, CaseIterable {
                     ("context", Self.context(subject.family, subject.context, isPreview: false)),
                     ("configuration", .configuration(subject.configuration)),
                     ("causes", .strings(subject.causes.list.map(\.name))),
+                    ("push", subject.push.map { .string($0.description) }),
                     ("digest", subject.digest.map { .string(String(decoding: $0, as: UTF8.self)) }),
                 ])
             }

@@ -164,8 +164,15 @@ final class HostSide {
         }
     }
 
-    /// Drops a stream as a network does, and connects again at once.
-    func reconnect(_ index: Int, load: Int, intended: Int64) {
+    /// How many streams are looked at for one that is not connecting again already.
+    private static let reconnectTries = 64
+
+    /// Drops a stream as a network does, and connects again at once: one that is not connecting again from the last time, from
+    /// `first` on, where there is one near.
+    func reconnect(_ first: Int, load: Int, intended: Int64) {
+        let count = self.scenario.hosts.streams
+        let near = (0..<min(count, Self.reconnectTries)).lazy.map { (first + $0) % count }
+        let index = near.first { self.streams[$0].reconnecting == nil } ?? first
         if let again = self.streams[index].reconnecting {
             // Twice at once: the first attempt did not come to its end.
             self.driver?.tally.failed(again.load, LoadTally.Failure(status: 0, reason: "dropped again"))

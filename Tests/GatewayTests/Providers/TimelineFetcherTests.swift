@@ -38,6 +38,7 @@ import WidgetModel
         #expect(requests[0]["configuration"]?["team"] == .string("seahawks"))
         #expect(requests[0]["context"]?["family"] == .string("systemSmall"))
         #expect(requests[0]["causes"] == .array([.string("added")]))
+        #expect(requests[0]["push"] == nil)
         let view = try await world.scene.log.ask(HostID("a")) {
             $0.instance(InstanceAddress(host: HostID("a"), instance: InstanceID("a0")))
         }
