@@ -61,6 +61,11 @@ import WidgetModel
             )
         }
 
+        mutating func prefetch(_ number: UInt32) {
+            let numbers = [number, number + 1]
+            self.index.prefetch(numbers.span)
+        }
+
         mutating func remove(_ number: UInt32) {
             self.index.remove(number)
             self.model.instances[number] = nil
@@ -89,8 +94,14 @@ import WidgetModel
         let numbers: Int = pair.dice.pick([20, 150, 600])
         for step in 0..<1500 {
             let number = UInt32(pair.dice.below(numbers))
+            // Half of the changes come together.
+            if step % 10 == 0, pair.dice.chance(1, in: 2) { pair.index.startChanges() }
+            if pair.dice.chance(1, in: 3) { pair.prefetch(number) }
             if pair.dice.chance(1, in: 4) { pair.remove(number) } else { pair.insert(number) }
-            if step % 10 == 9 { try pair.ask(seed) }
+            if step % 10 == 9 {
+                pair.index.finishChanges()
+                try pair.ask(seed)
+            }
             if step % 300 == 299 {
                 #expect(pair.index.checkInvariants() == [], "seed \(seed), step \(step)")
             }

@@ -66,8 +66,11 @@ import WidgetModel
         }
         for number in 0..<UInt32(140_000) { insert(number, Self.configuration(&dice)) }
         compare("grown")
-        for _ in 0..<30_000 {
+        for step in 0..<30_000 {
             let number = UInt32(dice.below(140_000))
+            // A third of the changes come one by one, the others together.
+            if step % 60 == 20 { index.startChanges() }
+            if step % 60 == 0 { index.finishChanges() }
             if dice.chance(2, in: 3) {
                 index.remove(number)
                 model[number] = nil
@@ -75,6 +78,7 @@ import WidgetModel
                 insert(number, Self.configuration(&dice))
             }
         }
+        index.finishChanges()
         compare("changed")
         #expect(index.checkInvariants() == [])
         // Bitmaps become arrays, and long lists short ones, on the way down.
@@ -107,7 +111,19 @@ import WidgetModel
                         pushEnabled: true
                     )
                 }
-                if isLoaded { insert(&loaded) } else { insert(&one) }
+                if isLoaded {
+                    let hosts = [HostID("h-\(number / 3)")]
+                    let configurations = [configuration]
+                    loaded.prefetch(
+                        app: Self.app,
+                        kind: Self.kind,
+                        hosts: hosts.span,
+                        configurations: configurations.span
+                    )
+                    insert(&loaded)
+                } else {
+                    insert(&one)
+                }
             }
         }
         // Asking does not wait for the lists.

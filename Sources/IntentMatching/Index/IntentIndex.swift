@@ -28,6 +28,9 @@ package struct IntentIndex: Sendable {
     private var conditionsByApp: [BundleID: Int] = [:]
     /// Whether there are no lists yet, see ``startLoading()``.
     package private(set) var isLoading = false
+    /// Whether lists wait for ``finishChanges()``, and the segments in which some do.
+    private var isChanging = false
+    private var changed: [Int] = []
     /// The index of the segment that was changed last.
     private var recent = 0
     /// The segments of an app in the order in which they came.
@@ -94,7 +97,8 @@ package struct IntentIndex: Sendable {
         let row = self.rows[Int(instance)]
         if pushEnabled, Int(self.places[Int(instance)]) == segment + 1, row != Self.silent {
             let old = when == nil ? nil : self.segments.span[segment].condition(of: row)
-            self.segments[segment].update(row, attributes)
+            self.segments[segment].update(row, attributes, waits: self.isChanging)
+            if self.isChanging, self.changed.last != segment { self.changed.append(segment) }
             if let old { self.conditions[conditions].release(old) }
             return self.settle(segment)
         }
@@ -107,6 +111,17 @@ package struct IntentIndex: Sendable {
 
     private mutating func settle(_ segment: Int) {
         for moved in self.segments[segment].settle() { self.rows[Int(moved.instance)] = moved.row }
+    }
+
+    /// Lets lists of rows by value wait until ``finishChanges()``: what they need of memory then comes for all changes at once.
+    /// For a few dozen instances that are registered anew together. Precondition: no question is asked meanwhile.
+    package mutating func startChanges() { self.isChanging = true }
+
+    /// Brings the lists up to date.
+    package mutating func finishChanges() {
+        self.isChanging = false
+        for index in self.changed.indices { self.segments[self.changed[index]].finishChanges() }
+        self.changed.removeAll(keepingCapacity: true)
     }
 
     /// Fetches what is known of some instances, which are about to be registered anew or removed: a few dozen that wait for
@@ -246,6 +261,7 @@ package struct IntentIndex: Sendable {
         batchLimit: Int,
         _ body: (Span<UInt32>) -> Void
     ) {
+        precondition(!self.isChanging, "a question amid changes")
         if let kind, let pattern, self.answer(app, kind, pattern, batchLimit, body) { return }
         self.run(self.plans(app, kind, pattern, attributes), order, batchLimit, body) { _, _ in }
     }
@@ -296,6 +312,7 @@ package struct IntentIndex: Sendable {
         batchLimit: Int = 4096,
         _ body: (Span<UInt32>) -> Void = { _ in }
     ) -> [QueryPlan] {
+        precondition(!self.isChanging, "a question amid changes")
         var described: [QueryPlan] = []
         let plans = self.plans(app, kind, pattern, attributes)
         self.run(plans, order, batchLimit, body) { step, counts in

@@ -77,7 +77,12 @@ struct KindSegment: Sendable {
     }
 
     /// Gives a row other values; what is the same is not touched.
-    mutating func update(_ row: UInt32, _ attributes: InstanceAttributes) {
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - attributes: What is known of its instance now.
+    ///   - waits: Whether the lists may wait for ``finishChanges()``.
+    mutating func update(_ row: UInt32, _ attributes: InstanceAttributes, waits: Bool) {
         self.encode(attributes, row: row)
         guard row & Self.sharedFlag == 0 else { return self.updateShared(Int(row & ~Self.sharedFlag)) }
         let row = Int(row)
@@ -88,9 +93,11 @@ struct KindSegment: Sendable {
                 continue
             }
             self.release(index, row)
-            self.table.columns[index].set(row, self.values[index])
+            self.table.columns[index].set(row, self.values[index], waits: waits)
         }
     }
+
+    mutating func finishChanges() { self.table.finishChanges() }
 
     /// Removes a row and returns the instance that has its number now, if there is one.
     mutating func remove(_ row: UInt32) -> UInt32? {

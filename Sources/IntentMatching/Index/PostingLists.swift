@@ -6,6 +6,8 @@
 struct PostingLists: Sendable {
     /// Lists of more rows are long; they become short again at half of it.
     static let shortMax = 2048
+    /// Steps of ``prefetch(_:_:step:of:)``.
+    static let prefetchSteps = 3
     private static let longFlag: UInt32 = 1 << 31
 
     /// By code: the row of a list of one, else where the list starts in the pool, or its number among the long ones; above
@@ -79,6 +81,25 @@ struct PostingLists: Sendable {
             head = self.pool.resize(head, count, to: count - 1)
         }
         self.entries[index] = Self.entry(head, stored - 1)
+    }
+
+    /// Fetches what a change of a row needs, in ``prefetchSteps`` of which each needs what the one before has fetched.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - code: The code whose list will change.
+    ///   - step: From 0 on.
+    ///   - rows: How many rows there are.
+    func prefetch(_ row: UInt32, _ code: UInt32, step: Int, of rows: Int) {
+        guard Int(code) < self.entries.count else { return }
+        let entry = self.entries[Int(code)]
+        let stored = UInt32(entry >> 32)
+        let head = Int(UInt32(truncatingIfNeeded: entry))
+        if stored & Self.longFlag != 0 { return self.containers.prefetch(row, list: head, step: step) }
+        guard stored > 1, step == 0 else { return }
+        self.pool.elements.prefetch(head)
+        self.pool.elements.prefetch(head + Int(stored) * Int(row) / rows)
+        self.pool.elements.prefetch(head + Int(stored) - 1)
     }
 
     private mutating func lengthen(_ code: UInt32, _ row: UInt32) {

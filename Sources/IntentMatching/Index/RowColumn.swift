@@ -12,6 +12,14 @@ struct RowColumn: Sendable {
     private(set) var hasLists = true
     /// Rows that have no value.
     private(set) var absentCount = 0
+    /// Changes that are not in ``lists`` yet, in their order; none but amid changes that come together.
+    private var changes: [Change] = []
+
+    private struct Change {
+        let row: UInt32
+        let old: UInt32
+        let new: UInt32
+    }
 
     /// - Parameters:
     ///   - isArray: Whether rows may have several codes.
@@ -135,7 +143,18 @@ struct RowColumn: Sendable {
     }
 
     /// Gives a row other codes. Precondition: they are others.
-    mutating func set(_ row: Int, _ value: FieldCodes) {
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - value: Its codes.
+    ///   - waits: Whether the lists may wait for ``finishChanges()``.
+    mutating func set(_ row: Int, _ value: FieldCodes, waits: Bool = false) {
+        if waits, self.hasLists, !self.isArray, !value.isArray {
+            let old = self.codes[row]
+            self.absentCount += (value.single == 0 ? 1 : 0) - (old == 0 ? 1 : 0)
+            self.codes[row] = value.single
+            return self.changes.append(Change(row: UInt32(row), old: old, new: value.single))
+        }
         self.forget(row)
         if value.isArray, !self.isArray { self.becomeArray() }
         if value.isAbsent { self.absentCount += 1 }
@@ -167,8 +186,27 @@ struct RowColumn: Sendable {
         if self.isArray { self.words.removeLast() } else { self.codes.removeLast() }
     }
 
+    /// Brings the lists up to date. All that they need of memory is fetched before the first changes.
+    mutating func finishChanges() {
+        guard !self.changes.isEmpty else { return }
+        for step in 0..<PostingLists.prefetchSteps {
+            for index in self.changes.indices {
+                let change = self.changes[index]
+                self.lists.prefetch(change.row, change.old, step: step, of: self.rowCount)
+                self.lists.prefetch(change.row, change.new, step: step, of: self.rowCount)
+            }
+        }
+        for index in self.changes.indices {
+            let change = self.changes[index]
+            if change.old != 0 { self.lists.remove(change.row, change.old) }
+            if change.new != 0 { self.lists.insert(change.row, change.new) }
+        }
+        self.changes.removeAll(keepingCapacity: true)
+    }
+
     /// Takes a row off its lists. What the row holds means nothing afterwards.
     private mutating func forget(_ row: Int) {
+        self.finishChanges()
         if self.isArray {
             let word = self.words[row]
             if word == ElementWord.absent { self.absentCount -= 1 }
@@ -256,6 +294,7 @@ struct RowColumn: Sendable {
                 }
             }
         }
+        if !self.changes.isEmpty { faults.append("changes that the lists do not have") }
         if absent != self.absentCount { faults.append("\(absent) rows have no value, not \(self.absentCount)") }
         for code in counts.indices.dropFirst() where self.hasLists && counts[code] != self.lists.count(of: UInt32(code))
         {

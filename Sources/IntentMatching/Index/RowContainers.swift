@@ -206,6 +206,26 @@ struct RowContainers: Sendable {
         self.counts[container] = UInt32(count)
     }
 
+    /// Fetches what a change of a row needs: the number of its container, then where that is, and then its rows.
+    func prefetch(_ row: UInt32, list: Int, step: Int) {
+        let block = Int(row >> 16)
+        guard block < Int(self.listCounts[list]) else { return }
+        guard step > 0 else { return self.directory.elements.prefetch(Int(self.listStarts[list]) + block) }
+        let container = self.container(list, block)
+        guard container != Self.none else { return }
+        guard step > 1 else {
+            self.starts.prefetch(Int(container))
+            return self.counts.prefetch(Int(container))
+        }
+        let start = Int(self.starts[Int(container)])
+        let stored = self.counts[Int(container)]
+        let low = Int(row & 0xFFFF)
+        if stored & Self.bitmapFlag != 0 { return self.bitmaps.elements.prefetch(start + low >> 6) }
+        self.arrays.elements.prefetch(start)
+        self.arrays.elements.prefetch(start + (Int(stored) * low) >> 16)
+        self.arrays.elements.prefetch(start + Int(stored) - 1)
+    }
+
     // MARK: Reading
 
     /// Calls one of the bodies for each container of a list, ascending, as it is: with the lower halves of its rows, or

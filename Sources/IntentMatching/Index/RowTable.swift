@@ -92,6 +92,11 @@ struct RowTable: Sendable {
         self.areListsDeferred = false
     }
 
+    /// Brings the lists up to date, see ``RowColumn/set(_:_:waits:)``.
+    mutating func finishChanges() {
+        for index in self.columns.indices { self.columns[index].finishChanges() }
+    }
+
     /// Removes a row; the last one takes its number.
     mutating func remove(_ row: Int) {
         for index in self.columns.indices { self.columns[index].remove(row) }

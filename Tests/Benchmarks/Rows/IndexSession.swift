@@ -139,13 +139,12 @@ struct IndexSession {
             let hosts = places.map { Population.host($0) }
             let instances = places.map { UInt32($0) }
             seconds += Stopwatch.seconds {
-                for index in places.indices {
-                    if index % Self.together == 0 {
-                        self.index.prefetch(
-                            instances.span.extracting(index..<min(index + Self.together, instances.count))
-                        )
-                    }
-                    self.insert(places[index], hosts[index], configurations[index])
+                for first in stride(from: 0, to: places.count, by: Self.together) {
+                    let group = first..<min(first + Self.together, places.count)
+                    self.index.prefetch(instances.span.extracting(group))
+                    self.index.startChanges()
+                    for index in group { self.insert(places[index], hosts[index], configurations[index]) }
+                    self.index.finishChanges()
                 }
             }
         }
