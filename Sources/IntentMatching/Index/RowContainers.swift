@@ -236,15 +236,20 @@ struct RowContainers: Sendable {
         lows: (Span<UInt16>, Int) -> Void,
         words: (Span<UInt64>, Int) -> Void
     ) {
-        for block in 0..<Int(self.listCounts[list]) {
-            let container = self.container(list, block)
-            guard container != Self.none else { continue }
-            let stored = self.counts[Int(container)]
-            let start = Int(self.starts[Int(container)])
-            if stored & Self.bitmapFlag == 0 {
-                self.arrays.elements.withSpan { lows($0.extracting(start..<start + Int(stored)), block) }
-            } else {
-                self.bitmaps.elements.withSpan { words($0.extracting(start..<start + Self.words), block) }
+        // Lent once, not for each container: lending counts references.
+        self.arrays.elements.withSpan { arrays in
+            self.bitmaps.elements.withSpan { bitmaps in
+                for block in 0..<Int(self.listCounts[list]) {
+                    let container = self.container(list, block)
+                    guard container != Self.none else { continue }
+                    let stored = self.counts[Int(container)]
+                    let start = Int(self.starts[Int(container)])
+                    if stored & Self.bitmapFlag == 0 {
+                        lows(arrays.extracting(start..<start + Int(stored)), block)
+                    } else {
+                        words(bitmaps.extracting(start..<start + Self.words), block)
+                    }
+                }
             }
         }
     }
