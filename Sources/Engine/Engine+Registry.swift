@@ -122,6 +122,9 @@ extension Engine {
         var order: [UInt32] = []
         let old = self.instances(of: host)
         var next = 0
+        self.index.prefetch(old.span)
+        self.index.startChanges()
+        defer { self.index.finishChanges() }
         for plan in planned {
             let id = plan.registration.id
             while next < old.count, self.instances[details: old[next]].id < id {
