@@ -63,12 +63,7 @@ package struct ResponseFields: Sendable {
 
     /// Gives the last field another value of the same length, for answers that differ in nothing else.
     package mutating func replaceLastValue(_ value: Span<UInt8>) {
-        guard let last = self.entries.last, Int(last.valueLength) == value.count else {
-            preconditionFailure("a value is replaced by one of another length")
-        }
-        self.bytes.removeLast(value.count)
-        // Sound: the span's bytes are copied during the call.
-        unsafe value.withUnsafeBufferPointer { unsafe self.bytes.append(contentsOf: $0) }
+        self.replaceValue(at: self.entries.count - 1, value)
     }
 
     /// Gives a field another value of the same length: for requests that differ in little, and are many.
@@ -76,7 +71,13 @@ package struct ResponseFields: Sendable {
         let entry = self.entries[index]
         precondition(Int(entry.valueLength) == value.count, "a value is replaced by one of another length")
         let start = Int(entry.offset) + Int(entry.nameLength)
-        for index in value.indices { self.bytes[start + index] = value[index] }
+        // Sound: the entry's value lies within the bytes and is as long as the new one, which is copied during the call.
+        unsafe value.withUnsafeBufferPointer { value in
+            guard let source = value.baseAddress else { return }
+            unsafe self.bytes.withUnsafeMutableBufferPointer { bytes in
+                unsafe (bytes.baseAddress! + start).update(from: source, count: value.count)
+            }
+        }
     }
 
     /// The name of a field, as text.
