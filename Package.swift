@@ -68,7 +68,7 @@ let package = Package(
         product("WidgetModel"),
         product("IntentMatching", ["CKernels", "WidgetModel"]),
         product("Timelines", ["WidgetModel"]),
-        product("Engine", ["IntentMatching", "Timelines", "WidgetModel"]),
+        product("Engine", ["CKernels", "IntentMatching", "Timelines", "WidgetModel"]),
         product("TimelineProviding", ["Engine", "Timelines", "WidgetModel"]),
         product("APNSWire", ["CSimdjson", "WidgetModel"]),
         product("Journaling", ["CKernels", "WidgetModel"]),

@@ -8,7 +8,7 @@ enum AllowedImports {
         "WidgetModel": [],
         "IntentMatching": ["CKernels", "WidgetModel"],
         "Timelines": ["WidgetModel"],
-        "Engine": ["IntentMatching", "Timelines", "WidgetModel"],
+        "Engine": ["CKernels", "IntentMatching", "Timelines", "WidgetModel"],
         "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
         "APNSWire": ["CSimdjson", "WidgetModel"],
         "Journaling": ["CKernels", "WidgetModel"],

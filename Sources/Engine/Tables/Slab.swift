@@ -33,6 +33,10 @@ struct Slab<Row: Sendable>: Sendable {
         _modify { yield &self.rows[Int(slot)] }
     }
 
+    /// Fetches a row that is about to be read, without waiting for it.
+    @inline(__always)
+    func prefetch(_ slot: UInt32) { self.rows.prefetch(Int(slot)) }
+
     mutating func insert(_ row: consuming Row) -> UInt32 {
         guard let slot = self.free.popLast() else {
             self.rows.append(row)

@@ -1,0 +1,159 @@
+public import CKernels
+
+/// Rows that only ever become more, in chunks: a table that grows never copies what it holds.
+///
+/// Doubling one array of a million rows stops the partition for tens of milliseconds and touches each page anew; here a new
+/// chunk is all that it takes. Appending and reading are O(1).
+///
+/// A value as an `Array` is: copies share their memory until one of them changes, and then all of it is copied. This file
+/// is the one place in this target that leaves safe element access.
+@safe struct RowChunks<Row: Sendable>: RandomAccessCollection, MutableCollection, Sendable {
+    /// Rows of a chunk: a power of two, large enough that the list of chunks stays short.
+    fileprivate static var chunkRows: Int { 1 << Self.chunkShift }
+    fileprivate static var chunkShift: Int { 13 }
+
+    private var memory: RowMemory<Row>
+    /// The memory's: here a second time, since whoever reads a row need not hold on to the memory.
+    nonisolated(unsafe) private var chunks: UnsafeMutablePointer<UnsafeMutablePointer<Row>>
+    private(set) var count: Int
+
+    /// No rows.
+    init() {
+        self.memory = RowMemory()
+        unsafe self.chunks = self.memory.chunks
+        self.count = 0
+    }
+
+    /// So many rows that are alike.
+    init(repeating row: Row, count: Int) {
+        self.init()
+        for _ in 0..<count { self.append(row) }
+    }
+
+    var startIndex: Int { 0 }
+    var endIndex: Int { self.count }
+
+    @inline(__always)
+    subscript(index: Int) -> Row {
+        _read {
+            precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the rows")
+            // Sound: the memory holds `count` rows, and self keeps it.
+            yield unsafe self.chunks[index &>> Self.chunkShift][index & (Self.chunkRows &- 1)]
+        }
+        _modify {
+            precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the rows")
+            self.makeUnique()
+            // Sound: as above, and nobody else sees this memory.
+            yield unsafe &self.chunks[index &>> Self.chunkShift][index & (Self.chunkRows &- 1)]
+        }
+    }
+
+    /// Fetches a row that is about to be read, without waiting for it. Precondition: it is there.
+    @inline(__always)
+    func prefetch(_ index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the rows")
+        // Sound: the places lie within the row, and nothing is read.
+        let row = unsafe UnsafeRawPointer(self.chunks[index &>> Self.chunkShift] + (index & (Self.chunkRows &- 1)))
+        var offset = 0
+        while offset < MemoryLayout<Row>.size {
+            unsafe ckernels_prefetch(row + offset)
+            offset &+= 64
+        }
+        // Rows begin anywhere in a line.
+        unsafe ckernels_prefetch(row + (MemoryLayout<Row>.size - 1))
+    }
+
+    @inline(__always)
+    mutating func append(_ row: consuming Row) {
+        self.makeUnique()
+        if self.count & (Self.chunkRows &- 1) == 0 {
+            self.memory.addChunk()
+            unsafe self.chunks = self.memory.chunks
+        }
+        // Sound: the last chunk has room for one more.
+        unsafe (self.chunks[self.count &>> Self.chunkShift] + (self.count & (Self.chunkRows &- 1)))
+            .initialize(to: row)
+        self.count &+= 1
+        self.memory.count = self.count
+    }
+
+    @inline(__always)
+    private mutating func makeUnique() {
+        if !isKnownUniquelyReferenced(&self.memory) { self.copy() }
+    }
+
+    @inline(never)
+    private mutating func copy() {
+        self.memory = RowMemory(copying: self.memory)
+        unsafe self.chunks = self.memory.chunks
+    }
+}
+
+extension Span {
+    /// Fetches an element that is about to be read, without waiting for it; nothing if there is none. Public, since what has
+    /// package access is not inlined into other targets (Swift 6.3).
+    @inlinable @inline(__always)
+    public func prefetch(_ index: Int) {
+        guard UInt(bitPattern: index) < UInt(bitPattern: self.count) else { return }
+        // Sound: the place is within the elements, and nothing is read.
+        unsafe self.withUnsafeBufferPointer { elements in
+            if let start = elements.baseAddress { unsafe ckernels_prefetch(start + index) }
+        }
+    }
+}
+
+/// The memory of rows, freed with the last value that shares it.
+///
+/// Sound as `Sendable`: it is written only by a value that is its single owner.
+@safe private final class RowMemory<Row: Sendable>: @unchecked Sendable {
+    /// How many are initialized.
+    var count = 0
+    private(set) var chunks: UnsafeMutablePointer<UnsafeMutablePointer<Row>>
+    private var chunkCount = 0
+    /// How many chunks the list has room for.
+    private var chunkCapacity = 8
+
+    private static var chunkRows: Int { RowChunks<Row>.chunkRows }
+
+    init() {
+        unsafe self.chunks = .allocate(capacity: 8)
+    }
+
+    init(copying other: RowMemory) {
+        unsafe self.chunks = .allocate(capacity: 8)
+        while self.count < other.count {
+            self.addChunk()
+            let rows = min(Self.chunkRows, other.count - self.count)
+            // Sound: both chunks have room for so many rows, and those of `other` are initialized.
+            unsafe self.chunks[self.chunkCount - 1].initialize(from: other.chunks[self.chunkCount - 1], count: rows)
+            self.count += rows
+        }
+    }
+
+    deinit {
+        // Sound: nobody else has the memory, and the first `count` rows are initialized.
+        var left = self.count
+        for index in 0..<self.chunkCount {
+            unsafe self.chunks[index].deinitialize(count: min(left, Self.chunkRows))
+            unsafe self.chunks[index].deallocate()
+            left -= min(left, Self.chunkRows)
+        }
+        unsafe self.chunks.deallocate()
+    }
+
+    /// Makes room for as many rows as a chunk has.
+    func addChunk() {
+        if self.chunkCount == self.chunkCapacity { self.growList() }
+        unsafe self.chunks[self.chunkCount] = .allocate(capacity: Self.chunkRows)
+        self.chunkCount += 1
+    }
+
+    private func growList() {
+        let larger = UnsafeMutablePointer<UnsafeMutablePointer<Row>>.allocate(capacity: self.chunkCapacity * 2)
+        // Sound: the new list has room for all of the old one, whose entries are plain.
+        unsafe larger.initialize(from: self.chunks, count: self.chunkCount)
+        unsafe self.chunks.deallocate()
+        unsafe self.chunks = larger
+        self.chunkCapacity *= 2
+    }
+}

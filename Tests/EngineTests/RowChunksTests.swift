@@ -1,0 +1,57 @@
+import Testing
+
+@testable import Engine
+
+@Suite struct RowChunksTests {
+    private static let chunkRows = 8192
+
+    private final class Owner: Sendable {}
+
+    @Test func `rows stay what they are while there become more`() {
+        // More chunks than the first list has room for.
+        let count = 9 * Self.chunkRows + 5
+        var rows = RowChunks<Int>()
+        #expect(rows.isEmpty)
+        for number in 0..<count { rows.append(number) }
+        #expect(rows.elementsEqual(0..<count))
+        for number in stride(from: 0, to: count, by: Self.chunkRows - 1) { rows[number] = -number }
+        #expect(rows.indices.allSatisfy { rows[$0] == ($0 % (Self.chunkRows - 1) == 0 ? -$0 : $0) })
+    }
+
+    @Test func `a copy does not see what changes`() {
+        let count = Self.chunkRows + 3
+        var rows = RowChunks(repeating: "a", count: count)
+        let copy = rows
+        rows[0] = "b"
+        rows[count - 1] = "c"
+        rows.append("d")
+        #expect(copy.elementsEqual(Array(repeating: "a", count: count)))
+        #expect(rows.elementsEqual(["b"] + Array(repeating: "a", count: count - 2) + ["c", "d"]))
+    }
+
+    @Test func `what rows refer to goes with the last value that has them`() {
+        weak var held: Owner?
+        do {
+            let owner = Owner()
+            held = owner
+            var rows = RowChunks(repeating: owner, count: Self.chunkRows)
+            rows.append(owner)
+            do {
+                var copy = rows
+                copy[0] = Owner()
+            }
+            #expect(held != nil)
+            rows = RowChunks()
+        }
+        #expect(held == nil)
+    }
+
+    @Test func `fetching a row changes nothing`() {
+        var rows = RowChunks<String>()
+        for number in 0..<3 { rows.append("\(number)") }
+        for number in rows.indices { rows.prefetch(number) }
+        [1, 2, 3].span.prefetch(-1)
+        [1, 2, 3].span.prefetch(3)
+        #expect(rows.elementsEqual(["0", "1", "2"]))
+    }
+}
