@@ -33,17 +33,22 @@ package enum PushValidation {
     ///   - target: What ``beforeCredentials(_:in:rules:)`` answered.
     ///   - place: What the verified sender's topics say of the push, its environment already checked.
     ///   - bodyBytes: The length of the whole body.
+    ///   - tokenIsHex: Whether the device token is hex, if somebody has found out already.
     package static func afterCredentials(
         _ head: PushRequestHead,
         in bytes: Span<UInt8>,
         target: PushTarget,
         place: PushPlace,
         bodyBytes: Int,
+        tokenIsHex: Bool? = nil,
         limits: PushLimits = PushLimits(),
         rules: PushRules = .all
     ) throws(Rejection) -> ValidatedPush {
         let id = try Self.id(head, bytes, rules)
-        if case .device(let token) = target { try Self.check(bytes.extracting(token.bounds), place, limits, rules) }
+        if case .device(let token) = target {
+            let digits = bytes.extracting(token.bounds)
+            try Self.check(digits, isHex: tokenIsHex ?? Base16.isHex(digits), place, limits, rules)
+        }
         let (app, type) = try place.appAndType(head, bytes, target, rules)
         let push = ValidatedPush(
             target: target,
@@ -73,13 +78,12 @@ package enum PushValidation {
 
     private static func check(
         _ token: Span<UInt8>,
+        isHex: Bool,
         _ place: PushPlace,
         _ limits: PushLimits,
         _ rules: PushRules
     ) throws(Rejection) {
-        guard rules.met(.deviceTokenForm, token.count.isMultiple(of: 2) && Base16.isHex(token)) else {
-            throw .badDeviceToken
-        }
+        guard rules.met(.deviceTokenForm, token.count.isMultiple(of: 2) && isHex) else { throw .badDeviceToken }
         let digitsMax = place.tokenDigitsMax ?? limits.tokenDigitsMax
         guard rules.met(.deviceTokenLength, token.count <= digitsMax) else { throw .badDeviceToken }
     }

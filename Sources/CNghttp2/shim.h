@@ -39,4 +39,7 @@ static inline nghttp2_data_provider freshet_data_provider(nghttp2_data_source_re
     return provider;
 }
 
+// Fetches memory that is about to be written, without waiting for it. Any address will do.
+static inline void freshet_prefetch(const void *memory) { __builtin_prefetch(memory, 1); }
+
 #endif

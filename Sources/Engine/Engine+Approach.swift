@@ -3,10 +3,10 @@ import WidgetModel
 
 /// What ``Engine/approach(_:in:)`` has come upon and ``Engine/finishApproach()`` follows. No part of the state.
 struct Approach: Sendable {
-    /// Hosts that the records seem to be about, then what those point to.
+    /// The hashes of the hosts that the records seem to be about.
+    var hashes: [UInt64] = []
+    /// Those hosts, then their instances.
     var slots: [UInt32] = []
-    /// Where in the table of names the ids of those hosts are.
-    var names: [Int] = []
     /// The causes behind which those of the records will wait.
     var causes: [UInt32] = []
     /// The hosts of the instances that a push matches.
@@ -16,14 +16,14 @@ struct Approach: Sendable {
 }
 
 extension Engine {
-    /// How many instances of a host are looked at ahead; more lie next to them.
+    /// How many instances of a host are fetched ahead; more lie next to them.
     private static let approachedInstances = 3
 
-    /// Looks at the places in memory that a record will need, if it is a push to a token; changes nothing to be seen.
+    /// Fetches the places in memory that a record will need, if it is a push to a token; changes nothing to be seen.
     ///
-    /// A push needs a few rows at random places of large tables, and waits for each in turn. Looked at for all records of
-    /// an entry before the first is applied, one table after the other, the processor waits for many at a time: call this
-    /// for each record, and ``finishApproach()`` behind the last. O(1).
+    /// A push needs a few rows at random places of large tables, and waits for each in turn. Fetched for some records
+    /// before the first of them is applied, one table after the other, nobody waits: call this for each of them, and
+    /// ``finishApproach()`` behind the last. Some tens of records are best: more do not stay in the nearest caches. O(1).
     ///
     /// - Parameters:
     ///   - bytes: The entry's bytes.
@@ -38,36 +38,40 @@ extension Engine {
             high: ByteHash.word(bytes.span, at: range.lowerBound + 3),
             low: ByteHash.word(bytes.span, at: range.lowerBound + 11)
         )
-        self.approached.seen &+= self.repeats.approach(id) &+ self.ledger.approach(id)
+        self.repeats.approach(id)
+        self.ledger.approach(id)
         let hostLength = teamLength + 1 + Int(bytes[teamLength])
         guard hostLength < range.upperBound else { return }
         let host = hostLength + 1..<hostLength + 1 + Int(bytes[hostLength])
-        guard host.upperBound <= range.upperBound, let slot = self.hosts.approach(bytes, in: host) else { return }
-        self.approached.slots.append(slot)
+        guard host.upperBound <= range.upperBound else { return }
+        self.approached.hashes.append(self.hosts.approach(bytes, in: host))
     }
 
-    /// Follows what the records of an entry seem to be about to the rows of their hosts and instances. O(records).
+    /// Follows what the records seem to be about to the rows of their hosts and instances. O(records).
     package mutating func finishApproach() {
-        self.approached.names.removeAll(keepingCapacity: true)
+        self.approached.slots.removeAll(keepingCapacity: true)
+        for hash in self.approached.hashes {
+            if let host = self.hosts.approach(hash: hash) { self.approached.slots.append(host) }
+        }
+        self.approached.hashes.removeAll(keepingCapacity: true)
         for index in self.approached.slots.indices {
             let host = self.approached.slots[index]
-            self.approached.names.append(self.hosts.nameOffset(host))
-            self.approached.slots[index] = self.hosts[host].firstInstance
+            self.hosts.approachName(of: host)
+            let instance = self.hosts[host].firstInstance
+            self.approached.slots[index] = instance
+            if instance != InstanceTable.none { self.instances.rows.prefetch(instance) }
         }
-        for offset in self.approached.names { self.approached.seen &+= UInt64(self.hosts.nameByte(offset)) }
-        self.approached.causes.removeAll(keepingCapacity: true)
         for _ in 0..<Self.approachedInstances {
             for index in self.approached.slots.indices {
                 let instance = self.approached.slots[index]
                 guard instance != InstanceTable.none else { continue }
-                self.approached.seen &+= UInt64(truncatingIfNeeded: self.instances[instance].decidesAt)
-                self.approached.slots[index] = self.instances[instance].nextOfHost
                 let last = self.instances[instance].pending.tail
-                if last != PendingCauses.none { self.approached.causes.append(last) }
+                if last != PendingCauses.none { self.causes.nodes.prefetch(last) }
+                let next = self.instances[instance].nextOfHost
+                self.approached.slots[index] = next
+                if next != InstanceTable.none { self.instances.rows.prefetch(next) }
             }
         }
-        for cause in self.approached.causes { self.approached.seen &+= UInt64(self.causes[cause].push) }
-        self.approached.slots.removeAll(keepingCapacity: true)
     }
 }
 

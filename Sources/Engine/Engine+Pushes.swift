@@ -435,6 +435,7 @@ extension InstanceTable.Row {
 
     /// Whether a push changes nothing about when the instance is decided: something at least as urgent waits already,
     /// or the push never reloads by itself, and it does not expire before. O(1).
+    @inline(__always)
     func isJoined(by push: IncomingPush, now: Int64) -> Bool {
         guard !push.isOnce, push.heldUntil <= now, !self.hasScheduled else { return false }
         guard self.timelineDue > now, self.decidesAt > now, self.heldUntil <= now else { return false }

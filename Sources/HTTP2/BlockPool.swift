@@ -41,8 +41,11 @@ import CNghttp2
         let number = max(1, (size &+ (Self.grain - 1)) / Self.grain)
         guard let block = unsafe self.free[number] else { return unsafe Self.make(number, number &* Self.grain) }
         // Sound: a free block's first bytes hold the link to the next one.
-        unsafe self.free[number] = block.load(as: UnsafeMutableRawPointer?.self)
+        let next = unsafe block.load(as: UnsafeMutableRawPointer?.self)
+        unsafe self.free[number] = next
         self.counts[number] &-= 1
+        // It was given back a while ago, in which the cache saw much else.
+        if let next = unsafe next { unsafe Prefetch.all(next - Self.headerBytes, number &* Self.grain) }
         return unsafe block
     }
 

@@ -7,6 +7,8 @@
     private static let chunksKept = 16
     /// Bytes of a spare store; a larger one goes back to the allocator.
     private static let spareCapacityMax: Int32 = 4096
+    /// What most requests' heads take of a store.
+    private static let headBytes = 512
     /// Spare stores that a session keeps until ``freeSpares()``.
     private static let sparesMax = 128
 
@@ -36,7 +38,15 @@
         unsafe slot.pointee.progressAt = second
         if let spare = self.spares.popLast() { unsafe slot.pointee.input = spare }
         self.liveCount += 1
+        self.fetchNext()
         return unsafe slot
+    }
+
+    /// Fetches what the next stream will get.
+    @inline(__always)
+    private func fetchNext() {
+        if let next = unsafe self.firstFree { unsafe Prefetch.all(next, MemoryLayout<StreamSlot>.size) }
+        if let spare = self.spares.last, let base = unsafe spare.base { unsafe Prefetch.all(base, Self.headBytes) }
     }
 
     /// Takes a slot back when its stream has closed.

@@ -180,6 +180,10 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
 
     // MARK: HTTPConnectionBackend
 
+    func approach(_ streamIDs: Span<Int32>) {
+        self.session.approach(streamIDs)
+    }
+
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool {
         self.session.respond(streamID, status: status, fields: fields, body: body)
     }

@@ -65,6 +65,12 @@ package final class HTTPConnection {
         return true
     }
 
+    /// Tells of streams that are about to be answered: where there are many, answering them takes less time then.
+    package func approach(_ streamIDs: Span<Int32>) {
+        self.eventLoop.assertInEventLoop()
+        self.backend?.approach(streamIDs)
+    }
+
     /// Begins an answer whose body comes in pieces: ``write(_:_:)``, then ``finish(_:)``.
     @discardableResult
     package func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool {
@@ -149,6 +155,7 @@ package enum HTTPVersion: Hashable, Sendable {
 
 /// What a connection does for its owner; one class for HTTP/2 and one for HTTP/1.1.
 protocol HTTPConnectionBackend: AnyObject {
+    func approach(_ streamIDs: Span<Int32>)
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool
     func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool
     func write(_ streamID: Int32, _ bytes: Span<UInt8>) -> StreamWrite

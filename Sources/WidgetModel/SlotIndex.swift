@@ -29,9 +29,11 @@ public struct SlotIndex: Sendable {
         }
     }
 
-    /// The cell where a search for this hash begins; good for nothing but having been looked at.
+    /// Lends the cells and the number of the one where a search for this hash begins, to whoever can fetch it ahead.
     @inlinable @inline(__always)
-    public func approach(_ hash: UInt64) -> UInt64 { self.cells[Int(truncatingIfNeeded: hash >> 32) & self.mask] }
+    public func approach(_ hash: UInt64, _ body: (Span<UInt64>, Int) -> Void) {
+        body(self.cells.span, Int(truncatingIfNeeded: hash >> 32) & self.mask)
+    }
 
     /// Adds a slot under a hash, whether or not there is one.
     public mutating func insert(_ hash: UInt64, _ slot: UInt32) {

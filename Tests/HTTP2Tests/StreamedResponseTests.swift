@@ -56,6 +56,22 @@ import Testing
         #expect(total == 128 * 2048)
     }
 
+    @Test func `looking at streams ahead changes nothing, whether they are there or not`() throws {
+        let pair = try SessionPair()
+        for path in ["/a", "/b"] { _ = pair.client.request(method: "POST", fields: Self.fields(path)) }
+        try pair.run()
+        let streams: [Int32] = [1, 3, 5, 0, -1, .max]
+        pair.server.approach(streams.span)
+        for stream in streams.prefix(2) {
+            #expect(pair.server.respond(stream, status: 200, fields: ResponseFields()))
+        }
+        try pair.run()
+        pair.server.approach(streams.span)
+        #expect(
+            Self.taken(pair).responses == [TextResponse(stream: 1, status: 200), TextResponse(stream: 3, status: 200)]
+        )
+    }
+
     @Test func `a value is replaced in its place`() throws {
         let pair = try SessionPair()
         var fields = Self.fields("/3/device/00")

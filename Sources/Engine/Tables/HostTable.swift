@@ -103,19 +103,28 @@ struct HostTable: Sendable {
         }
     }
 
-    /// The host that a look-up of these bytes compares first: nearly always the one whose id they are.
+    /// Fetches where a look-up of these bytes begins.
+    ///
+    /// - Returns: Their hash, for ``approach(hash:)``.
     @inline(__always)
-    func approach(_ bytes: [UInt8], in range: Range<Int>) -> UInt32? {
-        self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { _ in true }
+    func approach(_ bytes: [UInt8], in range: Range<Int>) -> UInt64 {
+        let hash = ByteHash.of(bytes, in: range, seed: self.seed)
+        self.index.approach(hash) { $0.prefetch($1) }
+        return hash
     }
 
-    /// Where a host's id is among the names, for ``nameByte(_:)``.
+    /// Fetches the row that a look-up compares first, nearly always the right one, and where its id is.
     @inline(__always)
-    func nameOffset(_ slot: UInt32) -> Int { self.places[Int(slot)].offset }
+    func approach(hash: UInt64) -> UInt32? {
+        guard let slot = self.index.find(hash, where: { _ in true }) else { return nil }
+        self.rows.prefetch(slot)
+        self.places.span.prefetch(Int(slot))
+        return slot
+    }
 
-    /// A byte of the names, 0 behind their end: an id may be empty.
+    /// Fetches the beginning of a host's id.
     @inline(__always)
-    func nameByte(_ offset: Int) -> UInt8 { offset < self.names.count ? self.names[offset] : 0 }
+    func approachName(of slot: UInt32) { self.names.span.prefetch(self.places[Int(slot)].offset) }
 
     mutating func insert(_ row: Row) -> UInt32 {
         let slot = self.rows.insert(row)

@@ -93,9 +93,9 @@ struct PushLedger: Sendable {
         ByteHash.mix(ByteHash.mix(self.seed ^ id.high) ^ id.low)
     }
 
-    /// Looks at where an id is or goes.
+    /// Fetches where an id is or goes.
     @inline(__always)
-    func approach(_ id: PushID) -> UInt64 { self.index.approach(self.hash(id)) }
+    func approach(_ id: PushID) { self.index.approach(self.hash(id)) { $0.prefetch($1) } }
 
     /// Opens a row for a push that was just accepted; ``close(_:at:)`` it when matching is over.
     mutating func open(_ row: consuming Row, collapseID: ArraySlice<UInt8>) -> UInt32 {

@@ -40,9 +40,9 @@ struct RepeatWindow: Sendable {
         ByteHash.mix(ByteHash.mix(self.seed ^ id.high) ^ id.low)
     }
 
-    /// Looks at where an id is or goes.
+    /// Fetches where an id is or goes.
     @inline(__always)
-    func approach(_ id: PushID) -> UInt64 { self.index.approach(self.hash(id)) }
+    func approach(_ id: PushID) { self.index.approach(self.hash(id)) { $0.prefetch($1) } }
 
     @inline(__always)
     func find(_ id: PushID, key: UInt64) -> UInt32? {

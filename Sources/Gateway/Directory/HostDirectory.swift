@@ -60,8 +60,19 @@ package final class HostDirectory: Sendable {
         of app: Int,
         into place: inout HostPlace
     ) -> TokenStanding {
-        let hash = token.hash(seed: self.seed)
+        let hash = self.hash(token)
         return self.parts[Self.part(hash)].withLock { $0.find(token, hash, of: app, into: &place) }
+    }
+
+    /// What ``approach(_:)`` knows a token by.
+    package func hash(_ token: borrowing TokenWords) -> UInt64 { token.hash(seed: self.seed) }
+
+    /// Fetches what look-ups of these tokens will read, for all of them at once: each of them alone waits for memory three
+    /// times. O(hashes).
+    package func approach(_ hashes: [UInt64]) {
+        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.approachCell(hash) } }
+        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.approachRow(hash) } }
+        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.approachText(hash) } }
     }
 
     /// What a token is bound to now.

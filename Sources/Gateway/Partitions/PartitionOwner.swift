@@ -14,6 +14,8 @@ package import WidgetModel
 package final class PartitionOwner: Sendable {
     /// How many entries are applied before other work of the loop gets its turn.
     private static let entriesPerTurn = 64
+    /// Of how many records the rows are fetched before the first of them is applied.
+    private static let recordsApproached = 32
     /// The shortest time between two ticks: timers are due to the second, so four looks a second are plenty.
     private static let tickSpacing: TimeAmount = .milliseconds(250)
     /// How long to wait before an output that could not be written is tried again.
@@ -263,10 +265,17 @@ extension PartitionOwner {
         var output = EngineOutput()
         let bytes = entry.bytes
         try self.state.withValue { (state) throws in
-            for range in entry.records { state.engine.approach(bytes, in: range) }
-            state.engine.finishApproach()
             var index = 0
+            var approached = 0
+            var ahead = entry.records.makeIterator()
             for range in entry.records {
+                if index == approached {
+                    while approached < index + Self.recordsApproached, let range = ahead.next() {
+                        state.engine.approach(bytes, in: range)
+                        approached += 1
+                    }
+                    state.engine.finishApproach()
+                }
                 try state.engine.apply(
                     bytes,
                     in: range,

@@ -59,8 +59,9 @@ package final class PushHandler: RequestBatchHandler {
     package func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection) {
         let now = self.services.clock.now()
         let state = self.state(of: connection)
-        for request in batch.requests {
-            self.receive(request, batch, connection, state, now)
+        self.intake.approach(batch)
+        for number in batch.requests.indices {
+            self.receive(number, batch, connection, state, now)
         }
         self.announceStreamLimit(of: connection, state)
         let verifications = self.intake.judge.verifications
@@ -103,12 +104,13 @@ extension PushHandler {
     private static let pathName = Array(":path".utf8)
 
     private func receive(
-        _ request: RequestBatch.Request,
+        _ number: Int,
         _ batch: borrowing RequestBatch,
         _ connection: HTTPConnection,
         _ state: PushConnection,
         _ now: Instant
     ) {
+        let request = batch.requests[number]
         let bytes = batch.bytes.span
         var head = PushRequestHead()
         head.receive(name: Self.methodName.span, value: request.method.wire, in: bytes)
@@ -129,7 +131,7 @@ extension PushHandler {
         // Where traces are off, this is all that they cost.
         let trace = self.services.tracing?.begin(request, in: batch)
         do throws(RejectionAnswer) {
-            switch try self.intake.take(request, head, bytes, from: connection, state, at: now, trace) {
+            switch try self.intake.take(request, number, head, bytes, from: connection, state, at: now, trace) {
             case .taken: break
             case .full: self.submit()
             case .question(let question): self.ask(question, connection, request.streamID)

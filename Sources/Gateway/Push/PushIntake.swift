@@ -49,6 +49,7 @@ struct PushIntake: ~Copyable {
     }
 
     private let senderLimits: SenderLimits
+    private let directory: HostDirectory
     var judge: PushJudge
     var ids = PushIDGenerator()
     private var builder: SubmissionBuilder
@@ -56,6 +57,7 @@ struct PushIntake: ~Copyable {
 
     init(_ services: PushServices) {
         self.senderLimits = services.senderLimits
+        self.directory = services.directory
         self.judge = PushJudge(
             apps: services.apps,
             senders: services.senders,
@@ -75,11 +77,18 @@ struct PushIntake: ~Copyable {
         return turn
     }
 
+    /// Reads the device tokens of a batch whose requests are about to be taken.
+    mutating func approach(_ batch: borrowing RequestBatch) {
+        self.judge.batchTokens.read(batch, self.directory)
+    }
+
     /// Takes a push, if it is in order and its sender is within its limits.
     ///
+    /// - Parameter number: Its place in the batch that was approached last.
     /// - Throws: What is answered instead.
     mutating func take(
         _ request: RequestBatch.Request,
+        _ number: Int,
         _ head: PushRequestHead,
         _ bytes: Span<UInt8>,
         from connection: HTTPConnection,
@@ -92,6 +101,7 @@ struct PushIntake: ~Copyable {
             in: bytes,
             body: request.body.indices,
             isTooLarge: request.flags.contains(.bodyTooLarge),
+            number: number,
             on: state,
             at: now
         )

@@ -28,6 +28,8 @@ package struct PushJudge: ~Copyable {
     private var generation: UInt64
     /// The device token of the push at hand.
     private var token = TokenWords()
+    /// Those of the batch that it came in, if they were read together.
+    var batchTokens = BatchTokens()
     /// Where the push that was judged last goes, if its destination is a host.
     package private(set) var place = HostPlace()
     /// How many signatures were checked: a token that was verified before costs none.
@@ -66,6 +68,7 @@ package struct PushJudge: ~Copyable {
     ///   - bytes: What the ranges of the head lie in.
     ///   - body: Where in the bytes the body is.
     ///   - isTooLarge: Whether there was more of the body than the listener takes.
+    ///   - number: Its place in the batch whose tokens were read, nil if it came alone.
     ///   - connection: What is remembered of the connection it came over.
     /// - Throws: What is answered: the first rule that it breaks.
     package mutating func judge(
@@ -73,6 +76,7 @@ package struct PushJudge: ~Copyable {
         in bytes: Span<UInt8>,
         body: Range<Int>,
         isTooLarge: Bool = false,
+        number: Int? = nil,
         on connection: PushConnection,
         at now: Instant
     ) throws(RejectionAnswer) -> JudgedPush {
@@ -80,7 +84,8 @@ package struct PushJudge: ~Copyable {
         let sender: Sender
         let push: ValidatedPush
         do throws(ProviderTokenFault) {
-            (sender, push) = try self.judgeHead(head, bytes, isTooLarge ? .max : body.count, connection, now)
+            let bodyBytes = isTooLarge ? .max : body.count
+            (sender, push) = try self.judgeHead(head, bytes, bodyBytes, number, connection, now)
         } catch {
             throw RejectionAnswer(error.rejection, detail: error.sentence.isEmpty ? nil : error.sentence)
         }
@@ -124,6 +129,7 @@ package struct PushJudge: ~Copyable {
         _ head: PushRequestHead,
         _ bytes: Span<UInt8>,
         _ bodyBytes: Int,
+        _ number: Int?,
         _ connection: PushConnection,
         _ now: Instant
     ) throws(ProviderTokenFault) -> (Sender, ValidatedPush) {
@@ -135,12 +141,12 @@ package struct PushJudge: ~Copyable {
         }
         if let sender = try self.sender(of: connection.certificate, head) {
             let place = PushPlace(head, in: bytes, target: target, topics: sender.topics)
-            return (sender, try self.judgeRest(head, bytes, target, place, bodyBytes, sender))
+            return (sender, try self.judgeRest(head, bytes, target, place, bodyBytes, number, sender))
         }
         let token = try self.verified(head, bytes)
         let place = PushPlace(head, in: bytes, target: target, topics: token.sender.topics)
         try self.check(token, on: connection, isOfOtherEnvironment: place.isOfOtherEnvironment, now)
-        return (token.sender, try self.judgeRest(head, bytes, target, place, bodyBytes, token.sender))
+        return (token.sender, try self.judgeRest(head, bytes, target, place, bodyBytes, number, token.sender))
     }
 
     /// The sender that the client certificate speaks for; nil if a provider token has to say who it is.
@@ -190,15 +196,17 @@ package struct PushJudge: ~Copyable {
         }
     }
 
-    private func judgeRest(
+    private mutating func judgeRest(
         _ head: PushRequestHead,
         _ bytes: Span<UInt8>,
         _ target: PushTarget,
         _ place: PushPlace,
         _ bodyBytes: Int,
+        _ number: Int?,
         _ sender: Sender
     ) throws(ProviderTokenFault) -> ValidatedPush {
         try self.check(target.action, of: sender)
+        let isHex = self.readToken(target, bytes, number)
         do throws(Rejection) {
             let push = try PushValidation.afterCredentials(
                 head,
@@ -206,6 +214,7 @@ package struct PushJudge: ~Copyable {
                 target: target,
                 place: place,
                 bodyBytes: bodyBytes,
+                tokenIsHex: isHex,
                 limits: self.bounds.intake.push(target),
                 rules: self.rules
             )
@@ -215,6 +224,23 @@ package struct PushJudge: ~Copyable {
         } catch {
             throw ProviderTokenFault(error, error == .forbidden ? "pushes of this type take a provider token" : "")
         }
+    }
+
+    /// Reads the device token for its check and its look-up, if it was not read with the others of its batch.
+    ///
+    /// - Returns: Whether it is hex; nil if the push is to no token.
+    @inline(__always)
+    private mutating func readToken(_ target: PushTarget, _ bytes: Span<UInt8>, _ number: Int?) -> Bool? {
+        guard case .device(let range) = target else { return nil }
+        let digits = bytes.extracting(range.bounds)
+        if let number, let isHex = self.batchTokens.take(number, range.bounds, into: &self.token) {
+            if isHex { return true }
+        } else if self.token.decode(hex: digits) {
+            return true
+        }
+        // Only where the rule that refuses it is not in force does it go on, as the token that nobody has.
+        self.token = TokenWords()
+        return digits.isEmpty
     }
 
     /// Refuses what a sender is not for: `Forbidden`.
@@ -316,11 +342,9 @@ extension PushJudge {
         _ bytes: Span<UInt8>
     ) throws(RejectionAnswer) -> JudgedPush.Destination {
         guard case .device(let range) = push.target else { return .app }
-        let digits = bytes.extracting(range.bounds)
-        // Its form was checked: only where that rule is not in force is it no hex.
-        if !self.token.decode(hex: digits) { self.token = TokenWords() }
         if try self.isBound(push.type, app) { return .host }
         // An unknown token where the app accepts those: logged like any push, and matches nothing.
+        let digits = bytes.extracting(range.bounds)
         return .unknownHost(HostID(derivedFrom: DeviceToken(bytes: DeviceToken.decode(hex: digits) ?? [])))
     }
 
