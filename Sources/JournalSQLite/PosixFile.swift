@@ -59,22 +59,22 @@ final class PosixFile: Sendable {
 
     /// So many bytes from an offset on, fewer only at the end of the file.
     func read(_ count: Int, at offset: Int) throws(JournalError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var done = 0
-        while done < count {
-            let room = count - done
-            // Sound: the buffer has `room` bytes from `done` on.
-            let read = unsafe bytes.withUnsafeMutableBytes { buffer in
-                unsafe pread(self.descriptor, buffer.baseAddress.map { unsafe $0 + done }, room, off_t(offset + done))
+        var failure: JournalError?
+        // Sound: what was read is initialised, and no more than that is said to be.
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+            while done < count {
+                let start = unsafe buffer.baseAddress.map { unsafe $0 + done }
+                let read = unsafe pread(self.descriptor, start, count - done, off_t(offset + done))
+                if read == 0 { return }
+                if read < 0 {
+                    if errno == EINTR { continue }
+                    failure = systemFailure("read of \(self.path)")
+                    return
+                }
+                done += read
             }
-            if read == 0 { break }
-            if read < 0 {
-                if errno == EINTR { continue }
-                throw systemFailure("read of \(self.path)")
-            }
-            done += read
         }
-        if done < count { bytes.removeLast(count - done) }
+        if let failure { throw failure }
         return bytes
     }
 

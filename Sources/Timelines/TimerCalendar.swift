@@ -78,6 +78,12 @@ package struct TimerCalendar: Sendable {
         return Int(seconds) + (instant.milliseconds == seconds * 1000 ? 0 : 1)
     }
 
+    /// Makes room for ids below a number, of which many are about to be armed.
+    package mutating func makeRoom(for ids: Int) {
+        guard ids > self.due.count else { return }
+        self.due.append(contentsOf: repeatElement(Self.unarmed, count: ids - self.due.count))
+    }
+
     /// Arms the timer of an id, or moves it. An instant in the past fires at the next ``fire(upTo:_:)``.
     ///
     /// - Parameters:

@@ -56,6 +56,25 @@ extension ParameterValue {
         default: throw .invalid(offset: start)
         }
     }
+
+    /// Goes to the end of a value without reading it.
+    package static func skip(_ reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        switch try reader.readByte() {
+        case 0: _ = try reader.readByteRange()
+        case 1, 4: _ = try reader.readVarint()
+        case 2: _ = try reader.readFixed64()
+        case 3: _ = try reader.readByte()
+        case 5:
+            for _ in 0..<(try reader.readCount()) {
+                guard reader.offset < reader.end, reader.bytes[reader.offset] != 5 else {
+                    throw .invalid(offset: start)
+                }
+                try Self.skip(&reader)
+            }
+        default: throw .invalid(offset: start)
+        }
+    }
 }
 
 /// The parameters of one widget instance: WidgetKit's configuration intent, as typed values by name.

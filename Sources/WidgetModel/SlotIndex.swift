@@ -13,6 +13,13 @@ public struct SlotIndex: Sendable {
     /// An empty table.
     public init() {}
 
+    /// Makes room for so many slots, so that the table is not made anew again and again on the way there.
+    public mutating func reserve(_ count: Int) {
+        var size = self.cells.count
+        while size < count * 2 { size *= 2 }
+        if size > self.cells.count { self.grow(to: size) }
+    }
+
     /// The slot with this hash for which `matches` holds.
     @inlinable @inline(__always)
     public func find(_ hash: UInt64, where matches: (UInt32) -> Bool) -> UInt32? {
@@ -37,7 +44,7 @@ public struct SlotIndex: Sendable {
 
     /// Adds a slot under a hash, whether or not there is one.
     public mutating func insert(_ hash: UInt64, _ slot: UInt32) {
-        if (self.count + 1) * 2 > self.cells.count { self.grow() }
+        if (self.count + 1) * 2 > self.cells.count { self.grow(to: self.cells.count * 2) }
         self.place((hash & 0xFFFF_FFFF_0000_0000) | (UInt64(slot) + 1))
         self.count += 1
     }
@@ -48,9 +55,9 @@ public struct SlotIndex: Sendable {
         self.cells[index] = cell
     }
 
-    private mutating func grow() {
+    private mutating func grow(to size: Int) {
         let old = self.cells
-        self.cells = Array(repeating: 0, count: old.count * 2)
+        self.cells = Array(repeating: 0, count: size)
         for cell in old where cell != 0 { self.place(cell) }
     }
 

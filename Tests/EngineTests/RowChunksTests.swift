@@ -20,7 +20,8 @@ import Testing
 
     @Test func `a copy does not see what changes`() {
         let count = Self.chunkRows + 3
-        var rows = RowChunks(repeating: "a", count: count)
+        var rows = RowChunks<String>()
+        rows.append(repeating: "a", count: count)
         let copy = rows
         rows[0] = "b"
         rows[count - 1] = "c"
@@ -34,7 +35,8 @@ import Testing
         do {
             let owner = Owner()
             held = owner
-            var rows = RowChunks(repeating: owner, count: Self.chunkRows)
+            var rows = RowChunks<Owner>()
+            rows.append(repeating: owner, count: Self.chunkRows)
             rows.append(owner)
             do {
                 var copy = rows

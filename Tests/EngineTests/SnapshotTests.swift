@@ -30,16 +30,24 @@ import WidgetModel
         return try decoder.finish()
     }
 
-    /// The same as two threads come to it.
-    private static func engineOfTwo(
+    /// The same as several threads come to it.
+    private static func engineOfSeveral(
         of frames: [[UInt8]],
         interning: Interning = .observed(atLeast: 4096)
     ) throws(SnapshotFault) -> Engine {
-        var tables = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, interning: interning)
+        var tables = EngineSnapshotDecoder(
+            partition: PartitionID(0),
+            partitions: 1,
+            interning: interning,
+            leavesInstances: true
+        )
+        var instances = EngineInstancesDecoder()
         var index = EngineIndexDecoder(interning: interning)
         for frame in frames { try tables.take(frame) }
+        for frame in frames where try !instances.take(frame) { break }
         for frame in frames where try !index.take(frame) { break }
-        var engine = try tables.finishWithoutIndex()
+        var engine = try tables.finishWithoutInstances()
+        try engine.adopt(instances.finish())
         try engine.adopt(index.finish())
         return engine
     }
@@ -75,7 +83,7 @@ import WidgetModel
         let interning: Interning = isSmall ? .always : .never
         var read =
             try seed.isMultiple(of: 3)
-            ? Self.engineOfTwo(of: frames, interning: interning) : Self.engine(of: frames, interning: interning)
+            ? Self.engineOfSeveral(of: frames, interning: interning) : Self.engine(of: frames, interning: interning)
         #expect(read.stateDigest() == written.stateDigest(), "seed \(seed)")
         #expect(read.runningHash == written.runningHash, "seed \(seed)")
         #expect(read.stats() == written.stats(), "seed \(seed)")
@@ -202,12 +210,12 @@ import WidgetModel
     /// The state that all fixtures hold, by the rules of version 2.
     private static let fixtureDigest: UInt64 = 5238193667926753551
 
-    @Test(arguments: [1, 2] as [UInt64]) func `frames that every version wrote are read for ever`(version: UInt64)
+    @Test(arguments: [1, 2, 3] as [UInt64]) func `frames that every version wrote are read for ever`(version: UInt64)
         throws
     {
         if ProcessInfo.processInfo.environment["FRESHET_WRITE_FIXTURES"] != nil { try Self.writeFixture() }
         let frames = try Self.frames(version: version)
-        for engine in [try Self.engine(of: frames), try Self.engineOfTwo(of: frames)] {
+        for engine in [try Self.engine(of: frames), try Self.engineOfSeveral(of: frames)] {
             #expect(engine.stateDigest() == Self.fixtureDigest)
             #expect(engine.checkInvariants() == [])
             #expect(engine.stats().pushesAccepted > 20)
@@ -221,29 +229,44 @@ import WidgetModel
             .map(\.host)
         #expect(ids.count > 2)
         for id in ids {
-            let digests = try ([1, 2] as [UInt64]).map { version in
+            let digests = try ([1, 2, 3] as [UInt64]).map { version in
                 var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: id)
                 for frame in try Self.frames(version: version) { try decoder.take(frame) }
                 let alone = try decoder.finish()
                 #expect(alone.host(id) != nil)
                 return alone.stateDigest()
             }
-            #expect(digests[0] == digests[1], "\(id)")
+            #expect(digests.allSatisfy { $0 == digests[0] }, "\(id)")
         }
     }
 
-    @Test func `an index of another snapshot is refused`() throws {
+    @Test func `instances and an index of another snapshot are refused`() throws {
         var schedule = RandomSchedule(seed: 6)
         schedule.scene.checks = false
         schedule.run(steps: 40)
+        var instances = EngineInstancesDecoder()
         var index = EngineIndexDecoder()
-        for frame in Self.frames(of: schedule.scene.engine) where try !index.take(frame) { break }
+        let frames = Self.frames(of: schedule.scene.engine)
+        for frame in frames where try !instances.take(frame) { break }
+        for frame in frames where try !index.take(frame) { break }
         schedule.run(steps: 40)
-        var tables = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1)
+        var tables = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, leavesInstances: true)
         for frame in Self.frames(of: schedule.scene.engine) { try tables.take(frame) }
-        var engine = try tables.finishWithoutIndex()
-        let other = index.finish()
-        #expect(throws: SnapshotFault.otherPartition) { try engine.adopt(other) }
+        var engine = try tables.finishWithoutInstances()
+        let (otherInstances, otherIndex) = (try instances.finish(), index.finish())
+        #expect(throws: SnapshotFault.otherPartition) { try engine.adopt(otherInstances) }
+        #expect(throws: SnapshotFault.otherPartition) { try engine.adopt(otherIndex) }
+    }
+
+    @Test func `instances are refused where one of them is missing`() throws {
+        var scene = Scene()
+        scene.register("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
+        let frames = Self.frames(of: scene.engine)
+        let section = try #require(frames.firstIndex { $0[0] == 4 })
+        var instances = EngineInstancesDecoder()
+        for (index, frame) in frames.enumerated() where index != section { if try !instances.take(frame) { break } }
+        let finished = instances
+        #expect(throws: SnapshotFault.incomplete(frames: section)) { try finished.finish() }
     }
 
     private static func writeFixture() throws {

@@ -161,6 +161,48 @@ import WidgetModel
         #expect(found == (0..<5000).filter { [5, 7].contains($0 % 600) }.map { UInt32($0) })
     }
 
+    @Test func `what is like another instance is loaded without being looked up`() throws {
+        func insert(_ index: inout IntentIndex, _ number: UInt32, host: UInt32, _ value: UInt32) {
+            index.insert(
+                number,
+                app: Self.app,
+                kind: Self.kind,
+                family: .systemSmall,
+                host: HostID("h\(host)"),
+                tags: [],
+                configuration: Configuration(["p": .string(value == 600 ? "rare" : "v\(value)")]),
+                pushEnabled: true
+            )
+        }
+        var index = IntentIndex()
+        index.startLoading()
+        insert(&index, 0, host: 0, 0)
+        #expect(!index.insert(1, like: 0, host: HostID("h0")), "nobody knows yet whether there will be classes")
+        for number in 1..<UInt32(66_000) { insert(&index, number, host: number / 3, number % 600) }
+        for number in UInt32(66_000)..<67_000 {
+            #expect(index.insert(number, like: number - 600, host: HostID("h\(number / 3)")))
+        }
+        // Changes while loading, of rows of both kinds.
+        index.remove(5)
+        index.remove(66_005)
+        insert(&index, 66_605, host: 9, 7)
+        insert(&index, 605, host: 9, 7)
+        insert(&index, 12, host: 4, 600)
+        #expect(index.insert(66_005, like: 605, host: HostID("h9")))
+        let seven = try MatchPattern.parse(["p": "v7"])
+        let expected = ((0..<67_000).filter { $0 % 600 == 7 } + [605, 66_005, 66_605]).map { UInt32($0) }.sorted()
+        #expect(index.ask(Self.app, Self.kind, seven, 100) == expected, "without lists")
+        index.finishLoading()
+        #expect(index.checkInvariants() == [])
+        #expect(index.count(app: Self.app) == 66_999)
+        #expect(try Self.drivers(index) == ["configuration"])
+        #expect(index.ask(Self.app, Self.kind, seven, 100) == expected)
+        let host = try MatchPattern.parse(["$host": "h9"])
+        #expect(index.ask(Self.app, Self.kind, host, 100) == [27, 28, 29, 605, 66_005, 66_605])
+        #expect(index.insert(5, like: 0, host: HostID("h1")), "later, too")
+        #expect(index.checkInvariants() == [])
+    }
+
     @Test func `instances come in the order of their numbers, whatever came before`() throws {
         var index = IntentIndex()
         func insert(_ number: Int) {

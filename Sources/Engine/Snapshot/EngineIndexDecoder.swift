@@ -1,8 +1,7 @@
 package import IntentMatching
 import WidgetModel
 
-/// The intent index of a snapshot's state, made beside the ``EngineSnapshotDecoder`` of the same frames: on two processors a
-/// restart takes half as long.
+/// The intent index of a snapshot's state, made beside the tables of the same frames: nobody waits for the other.
 package struct EngineIndex: Sendable {
     let position: LogPosition
     let runningHash: UInt64
@@ -13,11 +12,25 @@ package struct EngineIndex: Sendable {
 package struct EngineIndexDecoder: Sendable {
     private typealias Section = EngineSnapshot.Section
 
+    /// An instance without tags and conditions, which pushes reach.
+    private struct Model {
+        /// Of its configuration.
+        let number: Int
+        let kind: UInt32
+        let family: WidgetFamily
+        let instance: UInt32
+    }
+
     private var frames = 0
     private var head = SnapshotHead()
     /// By number.
     private var hosts: [HostID] = []
+    /// The number that the next instance has at least.
+    private var instances = 0
     private var index: IntentIndex
+    private var configurations = ConfigurationCache()
+    /// By their configuration's place in the cache: instances that others may be like.
+    private var models: [Model?] = []
     /// The number that the next row has if none is left out.
     private var expected = 0
 
@@ -45,6 +58,8 @@ package struct EngineIndexDecoder: Sendable {
             guard section <= .instances else { return false }
             self.expected = 0
             if section == .hosts || section == .instances {
+                swap(&coder.configurations, &self.configurations)
+                defer { swap(&coder.configurations, &self.configurations) }
                 while !coder.isAtEnd { try self.read(section, &coder) }
             }
         } catch {
@@ -63,13 +78,13 @@ package struct EngineIndexDecoder: Sendable {
     }
 
     private mutating func read(_ section: Section, _ coder: inout StateReader) throws(ByteFault) {
-        let end = Int(self.head.ends[section == .hosts ? 0 : 1])
-        let skipped: UInt64 = try coder.number(0)
-        guard skipped < UInt64(end), self.expected + Int(skipped) < end else { throw coder.fault() }
-        let slot = self.expected + Int(skipped)
+        let isHost = section == .hosts
+        let end = Int(self.head.ends[isHost ? EngineSnapshot.hostTable : EngineSnapshot.instanceTable])
+        let least = isHost ? self.hosts.count : self.instances
+        let slot = Int(try coder.rowNumber(expected: self.expected, least: least, below: end))
         self.expected = slot + 1
         let rowEnd = self.head.version >= 2 ? try coder.rowEnd() : nil
-        if section == .hosts {
+        if isHost {
             let id: HostID
             if let rowEnd {
                 // The id is a row's first word, and all that is asked of it.
@@ -81,6 +96,7 @@ package struct EngineIndexDecoder: Sendable {
             while self.hosts.count < slot { self.hosts.append(HostID("")) }
             self.hosts.append(id)
         } else {
+            self.instances = slot + 1
             try self.insert(UInt32(slot), &coder)
         }
         // The timer, which stands behind every row.
@@ -88,10 +104,26 @@ package struct EngineIndexDecoder: Sendable {
     }
 
     private mutating func insert(_ slot: UInt32, _ coder: inout StateReader) throws(ByteFault) {
-        let row = try InstanceTable.Row.blank.coded(by: &coder)
+        let row: InstanceTable.Row.Head
+        if self.head.version >= 3 {
+            row = try InstanceTable.Row.blank.head(by: &coder)
+        } else {
+            row = try InstanceTable.Row.blank.coded(by: &coder, nil).head
+        }
         guard row.host < self.hosts.count, Int(row.kind) < self.head.kinds.count else { throw coder.fault() }
         let details = try InstanceTable.Details.blank.coded(by: &coder)
         guard row.isLive else { return }
+        let host = self.hosts[Int(row.host)]
+        // Where many are configured alike, most of them are like one that came before.
+        let place = details.tags.isEmpty && details.when == nil && row.pushEnabled ? coder.configurations.latest : nil
+        if let place {
+            if self.models.isEmpty { self.models = Array(repeating: nil, count: ConfigurationCache.size) }
+            if let model = self.models[place.place], model.number == place.number, model.kind == row.kind,
+                model.family == details.family, self.index.insert(slot, like: model.instance, host: host)
+            {
+                return
+            }
+        }
         let kind = self.head.kinds[Int(row.kind)]
         guard kind.app < self.head.apps.count else { throw coder.fault() }
         self.index.insert(
@@ -99,12 +131,20 @@ package struct EngineIndexDecoder: Sendable {
             app: self.head.apps[Int(kind.app)].id,
             kind: kind.name,
             family: details.family,
-            host: self.hosts[Int(row.host)],
+            host: host,
             tags: details.tags,
             configuration: details.configuration,
             when: details.when,
             pushEnabled: row.pushEnabled
         )
+        if let place {
+            self.models[place.place] = Model(
+                number: place.number,
+                kind: row.kind,
+                family: details.family,
+                instance: slot
+            )
+        }
     }
 
     /// The index, once no frame is needed any more.

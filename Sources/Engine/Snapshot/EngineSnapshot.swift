@@ -11,13 +11,18 @@ package import WidgetModel
 /// refuses others: state that was come to by other rules would decide differently from what its log says.
 package enum EngineSnapshot {
     /// The version of the frames that ``EngineSnapshotEncoder`` writes.
-    package static let version: UInt64 = 2
+    package static let version: UInt64 = 3
     /// The versions that are read. Since version 2 the rows of hosts and instances stand behind their length, so that a
-    /// reader who wants one host steps over the others.
+    /// reader who wants one host steps over the others. Since version 3 an instance's row begins with what the index is made
+    /// of, and who makes it steps over the rest.
     static let versions: ClosedRange<UInt64> = 1...version
 
     /// A frame is ended when it has so many bytes: some hundred rows, encoded in well under a millisecond.
     static let frameBytes = 65_536
+
+    /// Where the tables of hosts and of instances are among those whose free numbers a snapshot lists.
+    static let hostTable = 0
+    static let instanceTable = 1
 
     /// Which table a frame is of. Raw values are part of the format, and frames come in their order.
     enum Section: UInt8, CaseIterable, Comparable {

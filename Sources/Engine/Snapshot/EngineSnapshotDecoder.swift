@@ -6,6 +6,9 @@ package import WidgetModel
 package struct EngineSnapshotDecoder: Sendable {
     private typealias Section = EngineSnapshot.Section
 
+    /// Room is made beforehand for so many rows at most: a number that is damaged must not ask for gigabytes.
+    private static let reservedMax: UInt32 = 4_194_304
+
     private let partition: PartitionID
     private let partitions: Int
     private let seed: UInt64
@@ -14,13 +17,16 @@ package struct EngineSnapshotDecoder: Sendable {
     private let host: HostID?
     private var hostSlot = HostTable.none
     private var hostInstances: Set<UInt32> = []
+    /// Whether somebody else reads the rows of instances.
+    private let leavesInstances: Bool
     private var frames = 0
     private var section: Section?
     private var head = SnapshotHead()
     private var free: [[UInt32]] = Array(repeating: [], count: 6)
-    private var hosts = Slab<HostTable.Row>()
-    private var instances = Slab<InstanceTable.Row>()
-    private var details = Slab<InstanceTable.Details>()
+    private var hosts: HostTable
+    private var registeredHosts = 0
+    private var instances = InstanceRows(free: [])
+    private var configurations = ConfigurationCache()
     private var days = Slab<RollingDay>()
     private var causes = Slab<PendingCauses.Node>()
     private var reloads = Slab<ReloadTable.Row>()
@@ -38,20 +44,26 @@ package struct EngineSnapshotDecoder: Sendable {
 
     /// Nothing read yet; the parameters are those of the engine that comes out.
     ///
-    /// - Parameter host: The one host that is kept, as if no other had ever registered: what is replayed for its sake
-    ///   neither matches nor wakes any other. What they all did before stays in the counters, and such an engine writes
-    ///   no snapshot. nil keeps all hosts.
+    /// - Parameters:
+    ///   - host: The one host that is kept, as if no other had ever registered: what is replayed for its sake neither
+    ///     matches nor wakes any other. What they all did before stays in the counters, and such an engine writes no
+    ///     snapshot. nil keeps all hosts.
+    ///   - leavesInstances: Whether the rows of instances are left to an ``EngineInstancesDecoder``.
     package init(
         partition: PartitionID,
         partitions: Int,
         seed: UInt64? = nil,
         interning: Interning = .observed(atLeast: 4096),
-        only host: HostID? = nil
+        only host: HostID? = nil,
+        leavesInstances: Bool = false
     ) {
+        precondition(host == nil || !leavesInstances, "one host's instances are few")
         self.host = host
+        self.leavesInstances = leavesInstances
         self.partition = partition
         self.partitions = partitions
         self.seed = seed ?? ByteHash.processSeed()
+        self.hosts = HostTable(seed: self.seed)
         self.tokens = TokenTable(seed: self.seed)
         self.interning = interning
     }
@@ -69,7 +81,13 @@ package struct EngineSnapshotDecoder: Sendable {
                 if section.rawValue > Section.free.rawValue, self.section?.rawValue ?? 0 <= Section.free.rawValue {
                     try self.makeRoom()
                 }
-                while !coder.isAtEnd { try self.read(section, &coder) }
+                self.expected = 0
+                swap(&coder.configurations, &self.configurations)
+                defer { swap(&coder.configurations, &self.configurations) }
+                while !coder.isAtEnd {
+                    if section == .instances, self.leavesInstances { break }
+                    try self.read(section, &coder)
+                }
             }
             self.section = section
         } catch {
@@ -90,13 +108,14 @@ package struct EngineSnapshotDecoder: Sendable {
         for (table, free) in self.free.enumerated() {
             for slot in free where slot >= self.head.ends[table] { throw .invalid(offset: 0) }
         }
-        self.hosts = Slab(end: Int(self.head.ends[0]), free: self.free[0], blank: .blank)
-        self.instances = Slab(end: Int(self.head.ends[1]), free: self.free[1], blank: .blank)
-        self.details = Slab(end: Int(self.head.ends[1]), free: self.free[1], blank: .blank)
-        self.days = Slab(end: Int(self.head.ends[2]), free: self.free[2], blank: RollingDay())
-        self.causes = Slab(end: Int(self.head.ends[3]), free: self.free[3], blank: .blank)
-        self.reloads = Slab(end: Int(self.head.ends[4]), free: self.free[4], blank: .blank)
-        self.pushes = Slab(end: Int(self.head.ends[5]), free: self.free[5], blank: .blank)
+        let hosts = self.host == nil ? Int(min(self.head.ends[EngineSnapshot.hostTable], Self.reservedMax)) : 1
+        self.hosts = HostTable(seed: self.seed, free: self.free[EngineSnapshot.hostTable], reserving: hosts)
+        self.tokens.reserve(hosts)
+        self.instances = InstanceRows(free: self.free[EngineSnapshot.instanceTable])
+        self.days = Slab(free: self.free[2])
+        self.causes = Slab(free: self.free[3])
+        self.reloads = Slab(free: self.free[4])
+        self.pushes = Slab(free: self.free[5])
         self.calendar = TimerCalendar(startingAt: self.head.time)
     }
 
@@ -104,7 +123,6 @@ package struct EngineSnapshotDecoder: Sendable {
     private var expected = 0
 
     private mutating func read(_ section: Section, _ coder: inout StateReader) throws(ByteFault) {
-        if coder.offset == 1 { self.expected = 0 }
         switch section {
         case .head: throw coder.fault()
         case .free:
@@ -115,88 +133,105 @@ package struct EngineSnapshotDecoder: Sendable {
                 self.rows += 1
             }
             return
-        case .hosts:
-            let slot = try self.slot(below: self.hosts.end, &coder)
-            let end = try self.rowEnd(&coder)
-            if try self.skip(
-                to: end,
-                &coder,
-                unless: { (coder) throws(ByteFault) in
-                    HostID(try coder.text("")) == self.host
-                }
-            ) {
-                self.hosts.release(slot)
-                break
-            }
-            let row = try HostTable.Row.blank.coded(by: &coder)
-            let isKept = self.host.map { $0 == row.id } ?? true
-            try self.arm(Engine.timer(ofHost: slot), isKept, &coder)
-            guard end == nil || coder.offset == end else { throw coder.fault() }
-            guard isKept else {
-                self.hosts.release(slot)
-                break
-            }
-            self.hostSlot = slot
-            self.hosts[slot] = row
-        case .instances:
-            let slot = try self.slot(below: self.instances.end, &coder)
-            let end = try self.rowEnd(&coder)
-            if try self.skip(
-                to: end,
-                &coder,
-                unless: { (coder) throws(ByteFault) in
-                    try coder.slot(0) == self.hostSlot
-                }
-            ) {
-                self.releaseInstance(slot)
-                break
-            }
-            let row = try InstanceTable.Row.blank.coded(by: &coder)
-            guard row.host < self.head.ends[0], Int(row.kind) < self.head.kinds.count else { throw coder.fault() }
-            let details = try InstanceTable.Details.blank.coded(by: &coder)
-            let isKept = self.host == nil || row.host == self.hostSlot
-            try self.arm(Engine.timer(ofInstance: slot), isKept, &coder)
-            guard end == nil || coder.offset == end else { throw coder.fault() }
-            guard isKept else {
-                self.releaseInstance(slot)
-                break
-            }
-            if self.host != nil { self.hostInstances.insert(slot) }
-            self.instances[slot] = row
-            self.details[slot] = details
+        case .hosts: try self.readHost(&coder)
+        case .instances: try self.readInstance(&coder)
         case .days:
-            let slot = try self.slot(below: self.days.end, &coder)
-            self.days[slot] = try RollingDay().coded(by: &coder)
+            let slot = try self.slot(2, from: self.days.end, &coder)
+            self.days.restore(slot, try RollingDay().coded(by: &coder), blank: RollingDay())
         case .causes:
-            let slot = try self.slot(below: self.causes.end, &coder)
-            self.causes[slot] = try PendingCauses.Node.blank.coded(by: &coder)
+            let slot = try self.slot(3, from: self.causes.end, &coder)
+            self.causes.restore(slot, try PendingCauses.Node.blank.coded(by: &coder), blank: .blank)
         case .reloads:
-            let slot = try self.slot(below: self.reloads.end, &coder)
+            let slot = try self.slot(4, from: self.reloads.end, &coder)
             let row = try ReloadTable.Row.blank.coded(by: &coder)
             let isKept = self.host == nil || self.hostInstances.contains(row.instance)
-            if isKept { self.reloads[slot] = row } else { self.reloads.release(slot) }
+            if isKept { self.reloads.restore(slot, row, blank: .blank) } else { self.reloads.release(slot) }
         case .pushes:
-            let slot = try self.slot(below: self.pushes.end, &coder)
-            self.pushes[slot] = try PushLedger.Row.blank.coded(by: &coder)
-            if self.pushes[slot].hasCollapseID { self.collapseIDs[slot] = try coder.bytes([]) }
+            let slot = try self.slot(5, from: self.pushes.end, &coder)
+            let row = try PushLedger.Row.blank.coded(by: &coder)
+            self.pushes.restore(slot, row, blank: .blank)
+            if row.hasCollapseID { self.collapseIDs[slot] = try coder.bytes([]) }
         case .repeats: self.repeats.append(try RepeatWindow.Entry.blank.coded(by: &coder))
         case .decisions: self.decisions.append(try DecisionLog.Entry.blank.coded(by: &coder))
         case .removals: self.tokens.restore(try TokenTable.Removal.blank.coded(by: &coder))
-        case .channels:
-            let app = BundleID(try coder.text(""))
-            let channels = try coder.read { (reader) throws(ByteFault) in
-                try reader.readEach { (reader) throws(ByteFault) in try Channel(from: &reader) }
-            }
-            for channel in channels {
-                guard self.channels.find(channel.id, of: app) == nil else { throw coder.fault() }
-                self.channels.insert(channel, of: app)
-            }
+        case .channels: try self.readChannels(&coder)
         case .end:
-            guard try coder.number(0) == self.rows, !self.isWhole else { throw coder.fault() }
+            // Those of instances are counted by whoever reads them.
+            let instances =
+                UInt64(self.head.ends[EngineSnapshot.instanceTable])
+                - UInt64(self.free[EngineSnapshot.instanceTable].count)
+            guard try coder.number(0) == self.rows + (self.leavesInstances ? instances : 0), !self.isWhole else {
+                throw coder.fault()
+            }
             self.isWhole = true
             return
         }
         self.rows += 1
+    }
+
+    private mutating func readHost(_ coder: inout StateReader) throws(ByteFault) {
+        let slot = try self.slot(EngineSnapshot.hostTable, from: self.hosts.end, &coder)
+        let end = try self.rowEnd(&coder)
+        if try self.skip(
+            to: end,
+            &coder,
+            unless: { (coder) throws(ByteFault) in
+                HostID(try coder.text("")) == self.host
+            }
+        ) {
+            return self.hosts.leaveOut(slot)
+        }
+        let row = try HostTable.Row.blank.coded(by: &coder)
+        let isKept = self.host.map { $0 == row.id } ?? true
+        let next: UInt64 = try coder.number(0)
+        guard let second = UInt32(exactly: next), end == nil || coder.offset == end else { throw coder.fault() }
+        guard isKept else { return self.hosts.leaveOut(slot) }
+        if second > 0 { self.calendar.arm(Engine.timer(ofHost: slot), at: Instant(seconds: Int64(second - 1))) }
+        self.hostSlot = slot
+        if row.isRegistered { self.registeredHosts += 1 }
+        for token in row.tokens {
+            self.tokens.bind(token.token, to: TokenTable.Binding(host: slot, instance: InstanceTable.none))
+        }
+        self.hosts.restore(slot, row)
+    }
+
+    private mutating func readInstance(_ coder: inout StateReader) throws(ByteFault) {
+        let slot = try self.slot(EngineSnapshot.instanceTable, from: self.instances.end, &coder)
+        let end = try self.rowEnd(&coder)
+        if try self.skip(
+            to: end,
+            &coder,
+            unless: { (coder) throws(ByteFault) in
+                try coder.slot(0) == self.hostSlot
+            }
+        ) {
+            return self.instances.leaveOut(slot)
+        }
+        // Where nobody says where rows end, another host's is read and left out.
+        let start = coder.offset
+        let host = try coder.slot(0)
+        coder.move(to: start)
+        let isKept = self.host == nil || host == self.hostSlot
+        if isKept {
+            try self.instances.read(slot, self.head, &coder)
+            if self.host != nil { self.hostInstances.insert(slot) }
+        } else {
+            var other = InstanceRows(free: [])
+            try other.read(0, self.head, &coder)
+            self.instances.leaveOut(slot)
+        }
+        guard end == nil || coder.offset == end else { throw coder.fault() }
+    }
+
+    private mutating func readChannels(_ coder: inout StateReader) throws(ByteFault) {
+        let app = BundleID(try coder.text(""))
+        let channels = try coder.read { (reader) throws(ByteFault) in
+            try reader.readEach { (reader) throws(ByteFault) in try Channel(from: &reader) }
+        }
+        for channel in channels {
+            guard self.channels.find(channel.id, of: app) == nil else { throw coder.fault() }
+            self.channels.insert(channel, of: app)
+        }
     }
 
     /// Where a row of hosts or instances ends; nil in versions that do not say.
@@ -223,40 +258,34 @@ package struct EngineSnapshotDecoder: Sendable {
         return true
     }
 
-    private mutating func releaseInstance(_ slot: UInt32) {
-        self.instances.release(slot)
-        self.details.release(slot)
-    }
-
-    private mutating func slot(below end: Int, _ coder: inout StateReader) throws(ByteFault) -> UInt32 {
-        let skipped: UInt64 = try coder.number(0)
-        guard skipped < UInt64(end), self.expected + Int(skipped) < end else { throw coder.fault() }
-        let slot = self.expected + Int(skipped)
-        self.expected = slot + 1
-        return UInt32(slot)
-    }
-
-    private mutating func arm(_ timer: UInt32, _ isKept: Bool, _ coder: inout StateReader) throws(ByteFault) {
-        let next: UInt64 = try coder.number(0)
-        guard next > 0 else { return }
-        guard let second = UInt32(exactly: next - 1) else { throw coder.fault() }
-        guard isKept else { return }
-        self.calendar.arm(timer, at: Instant(seconds: Int64(second)))
+    private mutating func slot(_ table: Int, from least: Int, _ coder: inout StateReader) throws(ByteFault) -> UInt32 {
+        let end = Int(self.head.ends[table])
+        let slot = try coder.rowNumber(expected: self.expected, least: least, below: end)
+        self.expected = Int(slot) + 1
+        return slot
     }
 
     /// The engine, once the last frame was read. Its index still has to be told ``Engine/finishLoading()``. O(state).
     package consuming func finish() throws(SnapshotFault) -> Engine {
-        var engine = try self.finishWithoutIndex()
+        self.instances.finish(end: Int(self.head.ends[EngineSnapshot.instanceTable]))
+        let (instances, position, hash) = (self.instances, self.head.position, self.head.runningHash)
+        self.instances = InstanceRows(free: [])
+        var engine = try self.finishWithoutInstances()
+        try engine.adopt(EngineInstances(position: position, runningHash: hash, rows: instances))
         engine.fillIndex()
         return engine
     }
 
-    /// The engine without its index, for ``Engine/adopt(_:)``; until then it only answers, and of no index.
-    package consuming func finishWithoutIndex() throws(SnapshotFault) -> Engine {
-        guard self.isWhole, self.hosts.end == Int(self.head.ends[0]),
-            self.repeats.count <= self.head.repeatCapacity, self.head.repeatOldest <= self.repeats.count,
-            self.decisions.count <= self.head.decisionCapacity
+    /// The engine without its instances and its index, for ``Engine/adopt(_:)``; until then it is asked nothing.
+    package consuming func finishWithoutInstances() throws(SnapshotFault) -> Engine {
+        guard self.isWhole, self.repeats.count <= self.head.repeatCapacity,
+            self.head.repeatOldest <= self.repeats.count, self.decisions.count <= self.head.decisionCapacity
         else { throw .incomplete(frames: self.frames) }
+        self.hosts.finishRestoring(end: Int(self.head.ends[EngineSnapshot.hostTable]))
+        self.days.finishRestoring(end: Int(self.head.ends[2]), blank: RollingDay())
+        self.causes.finishRestoring(end: Int(self.head.ends[3]), blank: .blank)
+        self.reloads.finishRestoring(end: Int(self.head.ends[4]), blank: .blank)
+        self.pushes.finishRestoring(end: Int(self.head.ends[5]), blank: .blank)
         var engine = Engine(
             partition: self.partition,
             partitions: self.partitions,
@@ -273,8 +302,9 @@ package struct EngineSnapshotDecoder: Sendable {
         for pause in self.head.pauses { engine.senderPauses[pause.team] = pause.until }
         engine.accounts = SenderAccounts(accounts: self.head.accounts)
         engine.counters = self.head.counters
-        engine.hosts = HostTable(seed: self.seed, rows: self.hosts)
-        engine.instances = InstanceTable(rows: self.instances, details: self.details, days: self.days)
+        engine.counters.hosts = self.registeredHosts
+        engine.hosts = self.hosts
+        engine.instances = InstanceTable(rows: Slab(), details: Slab(), days: self.days)
         engine.causes = PendingCauses(nodes: self.causes)
         engine.reloads = ReloadTable(rows: self.reloads)
         engine.ledger = PushLedger(
@@ -283,6 +313,7 @@ package struct EngineSnapshotDecoder: Sendable {
             collapseIDs: self.collapseIDs,
             totals: self.head.ledger
         )
+        engine.ledger.relist()
         engine.repeats = RepeatWindow(
             capacity: self.head.repeatCapacity,
             seed: self.seed,
@@ -297,40 +328,6 @@ package struct EngineSnapshotDecoder: Sendable {
         engine.tokens = self.tokens
         engine.channels = self.channels
         engine.calendar = self.calendar
-        engine.rebuild()
         return engine
-    }
-}
-
-extension Engine {
-    /// Makes what follows from the rows: who a token stands for, and counts.
-    fileprivate mutating func rebuild() {
-        for host in self.hosts.usedSlots() {
-            for token in self.hosts[host].tokens {
-                self.tokens.bind(token.token, to: TokenTable.Binding(host: host, instance: InstanceTable.none))
-            }
-        }
-        for instance in self.instances.usedSlots() where self.instances[instance].isLive {
-            if let token = self.instances[details: instance].controlToken {
-                let host = self.instances[instance].host
-                self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
-            }
-        }
-        self.ledger.relist()
-        self.recount()
-    }
-
-    /// Makes the index of the rows.
-    fileprivate mutating func fillIndex() {
-        for kind in self.apps.kinds { self.index.declare(kind.schema, app: self.apps.apps[Int(kind.app)].id) }
-        for instance in self.instances.usedSlots() where self.instances[instance].isLive {
-            self.insertIntoIndex(instance)
-        }
-    }
-
-    /// Takes the index that an ``EngineIndexDecoder`` made of the same snapshot.
-    package mutating func adopt(_ index: EngineIndex) throws(SnapshotFault) {
-        guard index.position == self.position, index.runningHash == self.runningHash else { throw .otherPartition }
-        self.index = index.index
     }
 }

@@ -61,8 +61,9 @@ package struct EngineSnapshotEncoder: Sendable {
         case .instances:
             return try self.write(engine.instances.rows, &coder) { (slot, row, coder) throws(ByteFault) in
                 try coder.row { (coder) throws(ByteFault) in
-                    _ = try row.coded(by: &coder)
+                    let head = try row.head(by: &coder)
                     _ = try engine.instances[details: slot].coded(by: &coder)
+                    _ = try row.coded(by: &coder, head)
                     try Self.write(timer: engine.calendar.armed(Engine.timer(ofInstance: slot)), &coder)
                 }
             }

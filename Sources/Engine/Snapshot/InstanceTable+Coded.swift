@@ -2,7 +2,17 @@ import IntentMatching
 import Timelines
 import WidgetModel
 
-extension InstanceTable.Row: Coded {
+extension InstanceTable.Row {
+    /// What stands before all the rest since version 3: with the details, which follow it, all that an index is made of.
+    struct Head {
+        let host: UInt32
+        let kind: UInt32
+        let flags: UInt16
+
+        var isLive: Bool { InstanceTable.Row.isSet(0, self.flags) }
+        var pushEnabled: Bool { InstanceTable.Row.isSet(1, self.flags) }
+    }
+
     /// What a number has that is free: no live instance.
     static let blank: InstanceTable.Row = {
         var row = InstanceTable.Row(host: 0, kind: 0, anchor: 0, addressHash: 0)
@@ -10,10 +20,30 @@ extension InstanceTable.Row: Coded {
         return row
     }()
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceTable.Row {
-        var row = InstanceTable.Row(
+    var head: Head { Head(host: self.host, kind: self.kind, flags: self.flags) }
+
+    func head(by coder: inout some StateCoder) throws(ByteFault) -> Head {
+        Head(
             host: try coder.slot(self.host),
             kind: try coder.number(self.kind),
+            flags: try coder.number(self.flags)
+        )
+    }
+
+    /// The row.
+    ///
+    /// - Parameter head: What stood before it; nil for what versions before the third wrote, where it stands among the rest.
+    func coded(by coder: inout some StateCoder, _ head: Head?) throws(ByteFault) -> InstanceTable.Row {
+        let (host, kind): (UInt32, UInt32)
+        if let head {
+            (host, kind) = (head.host, head.kind)
+        } else {
+            host = try coder.slot(self.host)
+            kind = try coder.number(self.kind)
+        }
+        var row = InstanceTable.Row(
+            host: host,
+            kind: kind,
             anchor: try coder.number(self.anchor),
             addressHash: try coder.fixed(self.addressHash)
         )
@@ -22,7 +52,7 @@ extension InstanceTable.Row: Coded {
         row.high = try coder.number(self.high)
         row.normal = try coder.number(self.normal)
         row.waiting = ReloadCauses(rawValue: try coder.number(self.waiting.rawValue))
-        row.setFlags(try coder.number(self.flags))
+        if let head { row.setFlags(head.flags) } else { row.setFlags(try coder.number(self.flags)) }
         row.rollingDay = try coder.slot(self.rollingDay)
         row.reason = try coder.choice(self.reason)
         row.minExpiry = try coder.date(self.minExpiry)
@@ -58,8 +88,10 @@ extension InstanceTable.Row: Coded {
         return flags
     }
 
+    fileprivate static func isSet(_ bit: UInt16, _ flags: UInt16) -> Bool { flags >> bit & 1 == 1 }
+
     private mutating func setFlags(_ flags: UInt16) {
-        func isSet(_ bit: UInt16) -> Bool { flags >> bit & 1 == 1 }
+        func isSet(_ bit: UInt16) -> Bool { Self.isSet(bit, flags) }
         self.isLive = isSet(0)
         self.pushEnabled = isSet(1)
         self.hasScheduled = isSet(2)
@@ -84,11 +116,7 @@ extension InstanceTable.Details: Coded {
         var details = InstanceTable.Details(
             id: InstanceID(try coder.text(self.id.rawValue)),
             family: try coder.choice(self.family),
-            configuration: try coder.value(
-                self.configuration,
-                { $0.encode(into: &$1) },
-                { (reader) throws(ByteFault) in try Configuration(from: &reader) }
-            ),
+            configuration: try coder.configuration(self.configuration),
             tags: try coder.list(self.tags, "") { (coder, value) throws(ByteFault) in try coder.text(value) }
         )
         // Most instances have none of what follows.

@@ -15,6 +15,8 @@ protocol StateCoder {
         _ encode: (Value, inout ByteWriter) -> Void,
         _ decode: (inout ByteReader) throws(ByteFault) -> Value
     ) throws(ByteFault) -> Value
+    mutating func text(_ value: String) throws(ByteFault) -> String
+    mutating func configuration(_ value: Configuration) throws(ByteFault) -> Configuration
     /// For a value that was read and cannot stand there.
     func fault() -> ByteFault
 }
@@ -80,10 +82,6 @@ extension StateCoder {
     mutating func push(_ value: PushID) throws(ByteFault) -> PushID {
         let high = try self.fixed(value.high)
         return PushID(high: high, low: try self.fixed(value.low))
-    }
-
-    mutating func text(_ value: String) throws(ByteFault) -> String {
-        try self.value(value, { $1.write($0) }, { (reader) throws(ByteFault) in try reader.readString() })
     }
 
     mutating func bytes(_ value: [UInt8]) throws(ByteFault) -> [UInt8] {
@@ -167,6 +165,16 @@ struct StateWriter: StateCoder {
         return value
     }
 
+    mutating func text(_ value: String) -> String {
+        self.writer.write(value)
+        return value
+    }
+
+    mutating func configuration(_ value: Configuration) -> Configuration {
+        value.encode(into: &self.writer)
+        return value
+    }
+
     func fault() -> ByteFault { .invalid(offset: self.writer.bytes.count) }
 
     /// Writes a row behind its length in four bytes, so that whoever looks for another one can step over it.
@@ -184,6 +192,8 @@ struct StateReader: StateCoder {
     private let bytes: [UInt8]
     /// The index of the next byte to read.
     private(set) var offset = 0
+    /// Those that were read before, in frames before as well: whoever reads several hands it on.
+    var configurations = ConfigurationCache()
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
@@ -237,6 +247,28 @@ struct StateReader: StateCoder {
         try self.read(decode)
     }
 
+    @inline(__always)
+    mutating func text(_ value: String) throws(ByteFault) -> String {
+        let start = self.offset
+        let count: UInt64 = try self.number()
+        guard count <= UInt64(self.bytes.count - self.offset) else { throw .invalid(offset: start) }
+        let range = self.offset..<self.offset + Int(count)
+        do {
+            let text = String(copying: try UTF8Span(validating: self.bytes.span.extracting(range)))
+            self.offset = range.upperBound
+            return text
+        } catch {
+            throw .invalid(offset: start)
+        }
+    }
+
+    mutating func configuration(_ value: Configuration) throws(ByteFault) -> Configuration {
+        var reader = ByteReader(self.bytes, in: self.offset..<self.bytes.count)
+        let value = try self.configurations.read(&reader)
+        self.offset = reader.offset
+        return value
+    }
+
     /// A value that has an encoding of its own.
     mutating func read<Value>(_ decode: (inout ByteReader) throws(ByteFault) -> Value) throws(ByteFault) -> Value {
         var reader = ByteReader(self.bytes, in: self.offset..<self.bytes.count)
@@ -253,6 +285,21 @@ struct StateReader: StateCoder {
         guard length <= self.bytes.count - self.offset - 4 else { throw .truncated(offset: self.offset) }
         self.offset += 4
         return self.offset + length
+    }
+
+    /// The number of the row that begins here.
+    ///
+    /// - Parameters:
+    ///   - expected: The number that it has if none is left out: the one behind the frame's last row.
+    ///   - least: The number that it has at least, since rows come in their order.
+    ///   - end: What it must be below.
+    @inline(__always)
+    mutating func rowNumber(expected: Int, least: Int, below end: Int) throws(ByteFault) -> UInt32 {
+        let skipped: UInt64 = try self.number()
+        guard skipped < UInt64(end), expected + Int(skipped) < end, expected + Int(skipped) >= least else {
+            throw self.fault()
+        }
+        return UInt32(expected + Int(skipped))
     }
 
     /// Goes on elsewhere. Precondition: a place between the first byte and the end.

@@ -24,12 +24,6 @@ public import CKernels
         self.count = 0
     }
 
-    /// So many rows that are alike.
-    init(repeating row: Row, count: Int) {
-        self.init()
-        for _ in 0..<count { self.append(row) }
-    }
-
     var startIndex: Int { 0 }
     var endIndex: Int { self.count }
 
@@ -75,6 +69,11 @@ public import CKernels
             .initialize(to: row)
         self.count &+= 1
         self.memory.count = self.count
+    }
+
+    /// Appends so many rows that are alike.
+    mutating func append(repeating row: Row, count: Int) {
+        for _ in 0..<count { self.append(row) }
     }
 
     @inline(__always)

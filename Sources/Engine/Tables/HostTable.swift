@@ -45,6 +45,9 @@ struct HostTable: Sendable {
         }
     }
 
+    /// How long an id is about, to make room for many.
+    private static let usualNameBytes = 24
+
     /// Where a host's id is in ``names``: a look-up compares there, without touching the string.
     private struct Name: Sendable {
         let offset: Int
@@ -63,15 +66,39 @@ struct HostTable: Sendable {
         self.seed = seed
     }
 
-    /// The table of rows that were read back. O(rows).
-    init(seed: UInt64, rows: Slab<Row>) {
+    /// Room for rows that are read back, see ``restore(_:_:)``.
+    ///
+    /// - Parameters:
+    ///   - seed: As that of an empty table.
+    ///   - free: The numbers that are not in use, in the order in which they were given back.
+    ///   - hosts: About how many rows will come.
+    init(seed: UInt64, free: [UInt32], reserving hosts: Int) {
         self.seed = seed
-        self.rows = rows
-        self.places = Array(repeating: Name(offset: 0, count: 0), count: rows.end)
-        for slot in rows.usedSlots() {
-            self.index.insert(ByteHash.of(rows[slot].id.rawValue, seed: seed), slot)
-            self.place(slot)
-        }
+        self.rows = Slab(free: free)
+        self.index.reserve(hosts)
+        self.places.reserveCapacity(hosts)
+        self.names.reserveCapacity(hosts * Self.usualNameBytes)
+    }
+
+    /// Takes back a row under its number. Rows come in the order of their numbers. O(1).
+    mutating func restore(_ slot: UInt32, _ row: Row) {
+        self.index.insert(ByteHash.of(row.id.rawValue, seed: self.seed), slot)
+        self.rows.restore(slot, row, blank: .blank)
+        self.place(slot)
+    }
+
+    /// Gives back the number of a row that is left out.
+    mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }
+
+    /// Makes the table as long as it was, once its last row was taken back.
+    mutating func finishRestoring(end: Int) {
+        self.rows.finishRestoring(end: end, blank: .blank)
+        self.fillPlaces(below: end)
+    }
+
+    private mutating func fillPlaces(below end: Int) {
+        guard end > self.places.count else { return }
+        self.places.append(contentsOf: repeatElement(Name(offset: 0, count: 0), count: end - self.places.count))
     }
 
     var count: Int { self.rows.count }
@@ -137,6 +164,7 @@ struct HostTable: Sendable {
         let start = self.names.count
         self.names.append(contentsOf: self.rows[slot].id.rawValue.utf8)
         let name = Name(offset: start, count: self.names.count - start)
+        self.fillPlaces(below: Int(slot))
         if Int(slot) == self.places.count { self.places.append(name) } else { self.places[Int(slot)] = name }
     }
 

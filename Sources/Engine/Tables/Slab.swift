@@ -11,15 +11,11 @@ struct Slab<Row: Sendable>: Sendable {
     /// No rows.
     init() {}
 
-    /// Rows that are to be read back, each of them `blank` until it is set.
+    /// Room for rows that are read back, see ``restore(_:_:blank:)``.
     ///
-    /// - Parameters:
-    ///   - end: How many numbers were ever given out.
-    ///   - free: Those that are not in use, in the order in which they were given back.
-    ///   - blank: Any row.
-    init(end: Int, free: [UInt32], blank: Row) {
+    /// - Parameter free: The numbers that are not in use, in the order in which they were given back.
+    init(free: [UInt32]) {
         self.free = free
-        self.rows = RowChunks(repeating: blank, count: end)
     }
 
     /// All numbers are below this; some of them may be free.
@@ -49,6 +45,23 @@ struct Slab<Row: Sendable>: Sendable {
     /// Gives a number back. The row keeps its last value until the number is used again.
     mutating func release(_ slot: UInt32) {
         self.free.append(slot)
+    }
+
+    /// Takes back a row under its number. Rows come in the order of their numbers; what is left out is `blank`.
+    /// Precondition: no number as high was taken back before.
+    @inline(__always)
+    mutating func restore(_ slot: UInt32, _ row: consuming Row, blank: @autoclosure () -> Row) {
+        precondition(slot >= self.end, "rows are read back in their order")
+        if slot > self.end { self.rows.append(repeating: blank(), count: Int(slot) - self.end) }
+        self.rows.append(row)
+    }
+
+    /// Makes the table as long as it was, once its last row was taken back. Does nothing if it is.
+    ///
+    /// - Parameter end: How many numbers were ever given out.
+    mutating func finishRestoring(end: Int, blank: @autoclosure () -> Row) {
+        guard end > self.end else { return }
+        self.rows.append(repeating: blank(), count: end - self.end)
     }
 
     /// Every number in use, ascending. O(rows).

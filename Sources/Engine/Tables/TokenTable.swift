@@ -94,9 +94,12 @@ struct TokenTable: Sendable {
         self.removals.removeAll { $0.token == token }
     }
 
-    /// Takes in a removal that was read back, before any binding is.
+    /// Makes room for so many tokens.
+    mutating func reserve(_ count: Int) { self.index.reserve(count) }
+
+    /// Takes in a removal that was read back. A token that is bound stays so: it was bound again since.
     mutating func restore(_ removal: Removal) {
-        self.set(removal.token, .removed(at: removal.at))
+        if self.binding(of: removal.token) == nil { self.set(removal.token, .removed(at: removal.at)) }
         self.removals.append(removal)
     }
 

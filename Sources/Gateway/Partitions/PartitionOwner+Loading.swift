@@ -5,11 +5,11 @@ import NIOPosix
 import WidgetModel
 
 extension PartitionOwner {
-    /// Reads the newest snapshot that can be read, if there are any, on two threads of its own.
+    /// Reads the newest snapshot that can be read, if there are any, on threads of its own.
     func load() async throws -> Handover<StateLoader.Loaded> {
         let state = Handover<StateLoader.Loaded>()
         guard let snapshots = self.snapshots else { return state }
-        let threads = NIOThreadPool(numberOfThreads: 2)
+        let threads = NIOThreadPool(numberOfThreads: 3)
         threads.start()
         var loader = StateLoader(
             partition: self.partition,
@@ -18,7 +18,7 @@ extension PartitionOwner {
             logger: self.logger
         )
         loader.helper = (threads, self.loop)
-        loader.hasRead = { engine in engine.directory { self.outlets.directory(self.partition, $0) } }
+        loader.directory = { self.outlets.directory(self.partition, $0) }
         do {
             try await threads.runIfActive { [loader] in
                 let last = try self.journal.lastOutput(self.partition)

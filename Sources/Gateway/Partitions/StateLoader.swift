@@ -20,11 +20,11 @@ struct StateLoader: Sendable {
     let partitions: Int
     let store: any SnapshotStore
     let logger: Logger
-    /// Makes the intent index while the calling thread reads all the rest; nil if one thread is to do it all. The future is
-    /// waited for: neither the thread nor the pool's may be the loop's.
+    /// Reads instances and makes the intent index while the calling thread reads all the rest; nil if one thread is to do it
+    /// all. The future is waited for: neither the thread nor the pool's may be the loop's.
     var helper: (threads: NIOThreadPool, loop: any EventLoop)?
-    /// Is given a state as soon as it is read, which may be before its index is.
-    var hasRead: @Sendable (borrowing Engine) -> Void = { _ in }
+    /// Is told what tokens stand for as soon as that is read, which is before the whole state is.
+    var directory: (@Sendable ([DirectoryChange]) -> Void)?
 
     /// The newest state that is not behind a position of the log.
     ///
@@ -60,35 +60,64 @@ struct StateLoader: Sendable {
     }
 
     private func read(_ id: SnapshotID) throws -> Engine {
-        let index = Handover<EngineIndex>()
-        let isMade = self.helper.map { helper in
-            helper.threads.runIfActive(eventLoop: helper.loop) { index.give(try self.readIndex(id)) }
+        guard let helper = self.helper else {
+            var decoder = EngineSnapshotDecoder(partition: self.partition, partitions: self.partitions)
+            try self.store.read(id) { try decoder.take($0) }
+            return try self.checked(decoder.finish(), id)
         }
-        var engine: Engine
+        let instances = Handover<EngineInstances>()
+        let index = Handover<EngineIndex>()
+        // The longer one first.
+        let others = [
+            helper.threads.runIfActive(eventLoop: helper.loop) { index.give(try self.readIndex(id)) },
+            helper.threads.runIfActive(eventLoop: helper.loop) { instances.give(try self.readInstances(id)) },
+        ]
         do {
-            engine = try self.readTables(id)
-            self.hasRead(engine)
+            var engine = try self.readTables(id)
+            for other in others { try other.wait() }
+            guard let instances = instances.take(), let index = index.take() else { throw SnapshotFault.otherPartition }
+            try engine.adopt(instances)
+            try engine.adopt(index)
+            if let directory = self.directory { engine.controlDirectory(of: instances.controls, directory) }
+            return engine
         } catch {
-            try? isMade?.wait()
+            for other in others { try? other.wait() }
             throw error
         }
-        try isMade?.wait()
-        if let index = index.take() { try engine.adopt(index) }
-        return engine
     }
 
-    /// The state, with its index if nobody else makes that.
-    private func readTables(_ id: SnapshotID) throws -> Engine {
-        var decoder = EngineSnapshotDecoder(partition: self.partition, partitions: self.partitions)
-        try self.store.read(id) { try decoder.take($0) }
-        let engine = try self.helper == nil ? decoder.finish() : decoder.finishWithoutIndex()
+    private func checked(_ engine: consuming Engine, _ id: SnapshotID) throws -> Engine {
         guard engine.position == id.position else { throw SnapshotFault.otherPartition }
         return engine
     }
 
+    /// The state but for its instances and its index.
+    private func readTables(_ id: SnapshotID) throws -> Engine {
+        var decoder = EngineSnapshotDecoder(
+            partition: self.partition,
+            partitions: self.partitions,
+            leavesInstances: true
+        )
+        try self.store.read(id) { try decoder.take($0) }
+        let engine = try self.checked(decoder.finishWithoutInstances(), id)
+        if let directory = self.directory { engine.hostDirectory(directory) }
+        return engine
+    }
+
+    /// Nothing that is wrong: the frames that come are not needed.
+    private struct Enough: Error {}
+
+    private func readInstances(_ id: SnapshotID) throws -> EngineInstances {
+        var decoder = EngineInstancesDecoder()
+        do {
+            try self.store.read(id) { frame in
+                guard try decoder.take(frame) else { throw Enough() }
+            }
+        } catch is Enough {}
+        return try decoder.finish()
+    }
+
     private func readIndex(_ id: SnapshotID) throws -> EngineIndex {
-        /// Nothing that is wrong: the frames that come are not needed.
-        struct Enough: Error {}
         var decoder = EngineIndexDecoder()
         do {
             try self.store.read(id) { frame in

@@ -112,6 +112,9 @@ struct InstanceClasses: Sendable {
         return (number, true)
     }
 
+    /// One more use of a class.
+    mutating func retain(_ number: Int) { self.keys.retain(UInt32(number)) }
+
     /// Takes back one use of a class; returns whether it was the last. The class's row is to be emptied then.
     mutating func release(_ number: Int) -> Bool { self.keys.release(UInt32(number)) }
 

@@ -85,10 +85,7 @@ package struct IntentIndex: Sendable {
         when: MatchPattern? = nil,
         pushEnabled: Bool
     ) {
-        if Int(instance) >= self.places.count {
-            self.places.append(repeating: 0, count: Int(instance) + 1 - self.places.count)
-            self.rows.append(repeating: 0, count: Int(instance) + 1 - self.rows.count)
-        }
+        self.makeRoom(for: instance)
         let when = pushEnabled ? when : nil
         let segment = self.place(app, kind, isConditional: when != nil)
         var attributes = InstanceAttributes(family: family, host: host, tags: tags, configuration: configuration)
@@ -107,6 +104,30 @@ package struct IntentIndex: Sendable {
         self.rows[Int(instance)] =
             pushEnabled ? self.segments[segment].append(instance, attributes) : Self.silent
         self.settle(segment)
+    }
+
+    /// Adds an instance that is like another one in everything but its number and its host, where that is less work: nothing
+    /// is looked up but the host. Preconditions: the instance is not known, the other one is, and pushes reach it.
+    ///
+    /// - Returns: False if it is not, or instances have conditions; then nothing has changed.
+    package mutating func insert(_ instance: UInt32, like other: UInt32, host: HostID) -> Bool {
+        self.makeRoom(for: instance)
+        let segment = Int(self.places[Int(other)]) - 1
+        let row = self.rows[Int(other)]
+        precondition(segment >= 0 && row != Self.silent && self.places[Int(instance)] == 0, "not like that one")
+        guard self.segments.span[segment].conditionField == nil,
+            let row = self.segments[segment].append(instance, like: row, host: host.rawValue)
+        else { return false }
+        self.places[Int(instance)] = UInt32(segment + 1)
+        self.rows[Int(instance)] = row
+        self.settle(segment)
+        return true
+    }
+
+    private mutating func makeRoom(for instance: UInt32) {
+        guard Int(instance) >= self.places.count else { return }
+        self.places.append(repeating: 0, count: Int(instance) + 1 - self.places.count)
+        self.rows.append(repeating: 0, count: Int(instance) + 1 - self.rows.count)
     }
 
     private mutating func settle(_ segment: Int) {

@@ -99,7 +99,7 @@ extension KindSegment {
     ///
     /// - Returns: The instances that have another row now.
     mutating func settle() -> [(instance: UInt32, row: UInt32)] {
-        guard !self.isLoading else { return [] }
+        guard !self.isLoading else { return self.shareEarly() }
         self.observe()
         var moved: [(instance: UInt32, row: UInt32)] = []
         if self.isShared {
@@ -194,8 +194,9 @@ extension KindSegment {
 
     /// Decides by all rows at once, and makes them rows of classes if that suits, in their order.
     ///
+    /// - Parameter keepsLoading: Whether more is loaded, and lists are still left out.
     /// - Returns: Whether it did.
-    mutating func shareLoaded() -> Bool {
+    mutating func shareLoaded(keepsLoading: Bool) -> Bool {
         switch self.interning {
         case .never: return false
         case .always: self.isShared = true
@@ -216,6 +217,7 @@ extension KindSegment {
         self.table = RowTable()
         self.instances = InstanceColumn()
         for _ in self.fields { self.table.addColumn() }
+        guard !keepsLoading else { return true }
         self.classes.finishLoading(highestHost: self.fields[Self.hostField].dictionary.highestCode)
         return true
     }

@@ -69,7 +69,7 @@ struct KindSegment: Sendable {
     /// Appends a row and returns its number.
     mutating func append(_ instance: UInt32, _ attributes: InstanceAttributes) -> UInt32 {
         self.encode(attributes, row: nil)
-        if self.isShared, !self.isLoading { return self.appendShared(instance) }
+        if self.isShared, !self.isLoading || self.classes.rowCount > 0 { return self.appendShared(instance) }
         let row = self.table.rowCount
         self.table.append(self.values)
         self.instances.append(instance)
@@ -340,7 +340,9 @@ struct KindSegment: Sendable {
     mutating func finishLoading() -> Bool {
         guard self.isLoading else { return false }
         self.isLoading = false
-        if self.shareLoaded() { return true }
+        self.classes.finishLoading(highestHost: self.fields[Self.hostField].dictionary.highestCode)
+        // Where there are classes already, what else there is becomes one of them with the changes to come.
+        if self.classes.rowCount == 0, self.shareLoaded(keepsLoading: false) { return true }
         var scratch = Column<UInt32>()
         for index in self.fields.indices {
             self.table.buildLists(index, highestCode: self.fields[index].dictionary.highestCode, &scratch)

@@ -47,6 +47,9 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
         return (number, true)
     }
 
+    /// One more use of a number. Precondition: it has one.
+    mutating func retain(_ number: UInt32) { self.uses[Int(number)] += 1 }
+
     /// Takes back one use; returns whether it was the last.
     @discardableResult
     mutating func release(_ number: UInt32) -> Bool {

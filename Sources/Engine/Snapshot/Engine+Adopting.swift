@@ -1,0 +1,43 @@
+import IntentMatching
+import Timelines
+import WidgetModel
+
+/// Putting together what was read of one snapshot on several threads.
+extension Engine {
+    /// Takes in the instances that an ``EngineInstancesDecoder`` read of the same snapshot. O(instances), some nanoseconds
+    /// each.
+    package mutating func adopt(_ instances: EngineInstances) throws(SnapshotFault) {
+        guard instances.position == self.position, instances.runningHash == self.runningHash else {
+            throw .otherPartition
+        }
+        let rows = instances.rows
+        self.instances = InstanceTable(rows: rows.rows, details: rows.details, days: self.instances.days)
+        self.counters.instances = rows.live
+        self.counters.tombstones = Int(rows.rows.count) - rows.live
+        self.counters.pushEnabledInstances = rows.pushEnabled
+        self.counters.orphanedInstances = rows.orphaned
+        for instance in rows.controls {
+            guard let token = self.instances[details: instance].controlToken else { continue }
+            let host = self.instances[instance].host
+            self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
+        }
+        self.calendar.makeRoom(for: self.instances.end << 1)
+        for timer in rows.timers {
+            self.calendar.arm(Self.timer(ofInstance: timer.instance), at: Instant(seconds: Int64(timer.second)))
+        }
+    }
+
+    /// Takes in the index that an ``EngineIndexDecoder`` made of the same snapshot.
+    package mutating func adopt(_ index: EngineIndex) throws(SnapshotFault) {
+        guard index.position == self.position, index.runningHash == self.runningHash else { throw .otherPartition }
+        self.index = index.index
+    }
+
+    /// Makes the index of the rows.
+    mutating func fillIndex() {
+        for kind in self.apps.kinds { self.index.declare(kind.schema, app: self.apps.apps[Int(kind.app)].id) }
+        for instance in self.instances.usedSlots() where self.instances[instance].isLive {
+            self.insertIntoIndex(instance)
+        }
+    }
+}

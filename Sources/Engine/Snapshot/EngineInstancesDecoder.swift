@@ -1,0 +1,82 @@
+import WidgetModel
+
+/// The widget instances of a snapshot's state, read beside all the rest of it.
+package struct EngineInstances: Sendable {
+    let position: LogPosition
+    let runningHash: UInt64
+    let rows: InstanceRows
+
+    /// Those that have a token of their own.
+    package var controls: [UInt32] { self.rows.controls }
+}
+
+/// Reads of a snapshot's frames the tables of instances, most of what there is to read.
+package struct EngineInstancesDecoder: Sendable {
+    private typealias Section = EngineSnapshot.Section
+
+    private var frames = 0
+    private var head = SnapshotHead()
+    private var free: [UInt32] = []
+    private var rows = InstanceRows(free: [])
+    private var configurations = ConfigurationCache()
+
+    /// Nothing read yet.
+    package init() {}
+
+    /// Reads the next frame. O(frame).
+    ///
+    /// What is wrong with a frame as a whole is the other decoder's to say; this one only never ends the process.
+    ///
+    /// - Returns: False once no later frame has anything of instances.
+    package mutating func take(_ frame: [UInt8]) throws(SnapshotFault) -> Bool {
+        do throws(ByteFault) {
+            var coder = StateReader(frame)
+            guard let section = Section(rawValue: try coder.byte()) else { throw ByteFault.invalid(offset: 0) }
+            switch section {
+            case .head where self.frames == 0: self.head = try SnapshotHead().coded(by: &coder)
+            case _ where self.frames == 0: throw ByteFault.invalid(offset: 0)
+            case .head, .hosts: break
+            case .free: try self.readFree(&coder)
+            case .instances: try self.readInstances(&coder)
+            default: return false
+            }
+        } catch {
+            throw .damaged(frame: self.frames, error)
+        }
+        if self.frames == 0 { try self.head.checkVersions() }
+        self.frames += 1
+        return true
+    }
+
+    private mutating func readFree(_ coder: inout StateReader) throws(ByteFault) {
+        guard try coder.byte() == EngineSnapshot.instanceTable else { return }
+        while !coder.isAtEnd {
+            let slot: UInt32 = try coder.number(0)
+            guard slot < self.head.ends[EngineSnapshot.instanceTable] else { throw coder.fault() }
+            self.free.append(slot)
+        }
+        self.rows = InstanceRows(free: self.free)
+    }
+
+    private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
+        let end = Int(self.head.ends[EngineSnapshot.instanceTable])
+        var expected = 0
+        swap(&coder.configurations, &self.configurations)
+        defer { swap(&coder.configurations, &self.configurations) }
+        while !coder.isAtEnd {
+            let slot = try coder.rowNumber(expected: expected, least: self.rows.end, below: end)
+            expected = Int(slot) + 1
+            let rowEnd = self.head.version >= 2 ? try coder.rowEnd() : nil
+            try self.rows.read(slot, self.head, &coder)
+            guard rowEnd == nil || coder.offset == rowEnd else { throw coder.fault() }
+        }
+    }
+
+    /// The tables, once no frame is needed any more.
+    package consuming func finish() throws(SnapshotFault) -> EngineInstances {
+        let end = Int(self.head.ends[EngineSnapshot.instanceTable])
+        guard Int(self.rows.count) + self.free.count == end else { throw .incomplete(frames: self.frames) }
+        self.rows.finish(end: end)
+        return EngineInstances(position: self.head.position, runningHash: self.head.runningHash, rows: self.rows)
+    }
+}
