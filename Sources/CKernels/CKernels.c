@@ -256,9 +256,10 @@ CLONES void ckernels_add(const uint32_t *numbers, size_t count, uint32_t differe
 
 #if defined(__linux__)
 
-// Large tables are read at random; with large pages that costs one miss of the address cache less for each access.
+// Large tables are read at random; with large pages that costs one miss of the address cache less for each access. Smaller
+// ones keep small pages: the first touch of a large one can take milliseconds, where the host of a virtual machine takes memory back.
 #define LARGE_PAGE ((size_t)2 << 20)
-#define LARGE ((size_t)4 << 20)
+#define LARGE ((size_t)32 << 20)
 
 // The size of a block's map: a map whose bounds are not those of large pages loses them whenever it moves.
 static size_t mapped(size_t size) {
