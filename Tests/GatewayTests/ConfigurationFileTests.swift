@@ -534,4 +534,16 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         #expect(shown.allSatisfy { !$0.contains("abcdefghijklmnop") })
         #expect(configuration.operators.tokens.map(\.value) == ["abcdefghijklmnop"])
     }
+
+    @Test func `sizes have units up to a tebibyte`() throws {
+        func size(_ text: String) throws -> Int {
+            let listener = "listeners: {push: {enabled: false}, host: {enabled: false}}"
+            return try ConfigurationFile.parse("snapshots: {maxLogBytes: \(text)}\n\(listener)").configuration.snapshots
+                .logBytesMax
+        }
+        #expect(try size("64KiB") == 65_536)
+        #expect(try size("1GiB") == 1_073_741_824)
+        #expect(try size("1TiB") == 1_099_511_627_776)
+        #expect(throws: ConfigurationFaults.self) { try size("2TiB") }
+    }
 }

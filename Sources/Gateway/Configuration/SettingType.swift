@@ -49,14 +49,14 @@ extension SettingType<Int> {
         )
     }
 
-    /// A number of bytes, also as `64KiB`, `16MiB` or `1GiB`.
+    /// A number of bytes, also as `64KiB`, `16MiB`, `1GiB` or `1TiB`.
     static func bytes(_ range: ClosedRange<Int>) -> SettingType {
         SettingType(
             phrase: "a number of bytes (4096, 64KiB, 16MiB) from \(range.lowerBound.grouped) to "
                 + range.upperBound.grouped,
             isText: true,
             value: { text in
-                let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)]
+                let units = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)]
                 let unit = units.first { text.hasSuffix($0.0) }
                 let digits = unit.map { String(text.dropLast($0.0.count)) } ?? text
                 guard let count = Self.integer(digits) else { return nil }
