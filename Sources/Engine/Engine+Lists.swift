@@ -98,6 +98,35 @@ extension Engine {
         return page
     }
 
+    /// The registrations that would make an app's hosts anew, from a host's number on, in the order of their numbers: of a host
+    /// with several tokens one for each, so that all of them are bound. Leases are what is left of them. O(`scanMax` +
+    /// instances of those listed).
+    package func registrations(
+        app: BundleID,
+        from start: UInt32,
+        limit: Int,
+        scanMax: Int
+    ) -> ListPage<[HostRegistration], UInt32> {
+        let found = self.hosts(from: start, app: app, limit: limit, scanMax: scanMax)
+        var page = ListPage<[HostRegistration], UInt32>()
+        page.next = found.next
+        page.rows = found.rows.compactMap { self.host($0.host) }.map { host in
+            host.tokens.map { token in
+                HostRegistration(
+                    host: host.host,
+                    token: token,
+                    app: host.app,
+                    revision: host.revision,
+                    delivery: host.delivery,
+                    context: host.context,
+                    lease: host.leaseEnds.map { max(.seconds(1), $0 - self.time) },
+                    instances: host.instances
+                )
+            }
+        }
+        return page
+    }
+
     private func summary(ofHost slot: UInt32, _ app: BundleID) -> HostSummary {
         let row = self.hosts[slot]
         return HostSummary(

@@ -99,7 +99,7 @@ import Testing
         await gateway.stop()
     }
 
-    @Test func `ping, send and import talk to a gateway`() async throws {
+    @Test func `ping, send, import and export talk to a gateway`() async throws {
         let gateway = try await TestGateway.start()
         let bearer = try await gateway.providerToken()
         let common = ["--host", "localhost", "--ca", gateway.ca]
@@ -118,6 +118,29 @@ import Testing
             ["import", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.hostPort)", file] + common
         )
         #expect(imported.status == 0, "\(imported.errors)")
+
+        func export(_ gateway: TestGateway, _ bearer: String, _ name: String) async throws -> [String] {
+            let path = "\(gateway.folder)/\(name)"
+            let verb = ["export", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.hostPort)"]
+            let options = ["--host", "localhost", "--ca", gateway.ca, "--batch", "2", path]
+            let exported = try await Command.run(TestGateway.program, verb + options)
+            #expect(exported.status == 0, "\(exported.errors)")
+            let again = try await Command.run(TestGateway.program, verb + options)
+            #expect(again.status == 1 && again.errors.contains("is there already"), "\(again.errors)")
+            return try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").map { "\($0)" }.sorted()
+        }
+        let lines = try await export(gateway, bearer, "exported.ndjson")
+        #expect(lines.count == 3)
+        let other = try await TestGateway.start(partitions: 3)
+        let otherBearer = try await other.providerToken()
+        let moved = try await Command.run(
+            TestGateway.program,
+            ["import", "--app", TestGateway.app, "--token", otherBearer, "--port", "\(other.hostPort)"]
+                + ["--host", "localhost", "--ca", other.ca, "\(gateway.folder)/exported.ndjson"]
+        )
+        #expect(moved.status == 0, "\(moved.errors)")
+        #expect(try await export(other, otherBearer, "again.ndjson") == lines)
+        await other.stop()
 
         let send = ["send", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.pushPort)"] + common
         let dry = try await Command.run(

@@ -17,7 +17,9 @@ import WidgetModel
             ("POST", "/v1/hosts/abcd/events", ["405", "method-not-allowed"]),
             ("GET", "/v1/hosts/abcd/widgets/a/timeline", ["405", "method-not-allowed"]),
             ("GET", "/v1/apps/com.example.unserved/widgets", ["404", "not-found"]),
-            ("GET", "/v1/apps/com.example.scores/hosts", ["405", "method-not-allowed"]),
+            ("PUT", "/v1/apps/com.example.scores/hosts", ["405", "method-not-allowed"]),
+            ("GET", "/v1/apps/com.example.scores/hosts?limit=1001", ["400", "bad-request", "limit"]),
+            ("GET", "/v1/apps/com.example.scores/hosts?from=nonsense", ["400", "bad-request", "from"]),
             ("GET", "/v1/apps/com.example.scores/widgets?kind=weather", ["400", "unknown-kind", "kind"]),
             ("GET", "/v1/apps/com.example.scores/widgets?limit=0", ["400", "bad-request", "limit"]),
             ("GET", "/v1/apps/com.example.scores/widgets?limit=1001", ["400", "bad-request", "limit"]),
@@ -103,6 +105,32 @@ import WidgetModel
         }
         #expect(Set(seen) == Set((0..<7).map { .string("host-\($0)") }))
         #expect(seen.count == 7)
+    }
+
+    @Test func `what is exported registers the same in another gateway`() async throws {
+        let (scene, other) = (try await RouteScene(partitions: 3), try await RouteScene(partitions: 2))
+        let token = try scene.key.providerToken()
+        let second = Sports.token("second")
+        let instance = #"{"id":"a","kind":"scores","family":"systemSmall","configuration":{"team":"seahawks"},"#
+        let full = #"""
+            {"token":"\#(Self.phone.hex)","host":"full","app":"\#(Sports.app)","revision":7,"lease":3600,"context":
+            {"displaySize":{"width":170,"height":158.5},"environmentVariants":{"colorScheme":["light","dark"]},
+            "locale":"de-DE","timeZone":"Europe/Berlin"},"instances":[\#(instance)"pushEnabled":false,"tags":["vip"],
+            "when":{"health":{"lt":50}},"controlToken":"\#(Sports.token("control").hex)"}]}
+            """#.replacing("\n", with: "")
+        // The same host under a second token: it has both.
+        let lines = [full, full.replacing(Self.phone.hex, with: second.hex)]
+        let path = "/v1/apps/\(Sports.app)/hosts"
+        let imported = try await scene.send("POST", path, token, lines.joined(separator: "\n"))
+        #expect(imported.status == 200 && !imported.body.contains("\"status\":4"), "\(imported.body)")
+        try await scene.register("plain")
+        let exported = try await scene.send("GET", path, token)
+        #expect(exported.status == 200)
+        #expect(exported.body.split(separator: "\n").count == 3, "\(exported.body)")
+        let moved = try await other.send("POST", path, try other.key.providerToken(), exported.body)
+        #expect(moved.status == 200 && !moved.body.contains("\"status\":4"), "\(moved.body)")
+        let again = try await other.send("GET", path, try other.key.providerToken())
+        #expect(again.body.split(separator: "\n").sorted() == exported.body.split(separator: "\n").sorted())
     }
 
     @Test func `a reload that is not outstanding is unknown`() async throws {

@@ -47,7 +47,7 @@ extension HostRoutes {
         )
     }
 
-    private func pageLimit(_ request: HTTPRequest) throws(Problem) -> Int {
+    func pageLimit(_ request: HTTPRequest) throws(Problem) -> Int {
         guard let text = request.query("limit") else { return min(100, self.limits.pageMax) }
         guard let limit = Int(text), (1...self.limits.pageMax).contains(limit) else {
             throw Problem(.badRequest, "expected 1 to \(self.limits.pageMax)", path: "limit")

@@ -148,8 +148,11 @@ package struct HostRoutes: Sendable {
         }
         switch (path[3], path.count) {
         case ("hosts", 4):
-            try Self.allow(request, "POST")
-            return try await self.importHosts(request, app, caller)
+            switch request.method {
+            case "POST": return try await self.importHosts(request, app, caller)
+            case "GET": return try await self.exportHosts(request, app)
+            default: throw Self.methodNotAllowed("GET, POST")
+            }
         case ("widgets", 4):
             try Self.allow(request, "GET")
             return try await self.currentConfigurations(request, app)

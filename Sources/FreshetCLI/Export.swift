@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import Gateway
+import HTTPTransport
+
+/// `freshet export`
+struct Export: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write an app's registered hosts to a file, one a line (NDJSON).",
+        discussion: """
+            What comes out is what `freshet import` reads: into another gateway, also one with another number of \
+            partitions. Budgets, timelines and pushes that wait do not go along; `freshet backup` takes everything. The \
+            lines hold whole push tokens: keep the file as you keep those. Hosts that register meanwhile may be missing; \
+            they come with their next registration. The port is the host listener's.
+            """
+    )
+
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var credential: CredentialOptions
+    @Option(help: "The app's bundle id.") var app: String
+    @Argument(help: "The file, which must not be there yet; - for standard output.") var file: String
+    @Option(help: "Hosts a request.") var batch = 500
+
+    func validate() throws {
+        guard (1...1000).contains(self.batch) else { throw ValidationError("--batch takes 1 to 1000") }
+    }
+
+    func run() async throws {
+        guard let token = try self.credential.providerToken() else {
+            throw ValidationError("give --token, or --key with --kid and --team")
+        }
+        let output = try self.output()
+        var lines = 0
+        try await self.server.withConnection { connection in
+            var next: String?
+            repeat {
+                let page = try await self.page(from: next, token, connection)
+                try output.write(contentsOf: page.body)
+                lines += page.body.count { $0 == UInt8(ascii: "\n") }
+                next = page.headers[HostRoutes.nextHeader]
+                Output.standardError("\r\(lines) lines", terminator: "")
+            } while next != nil
+        }
+        try? output.synchronize()
+        Output.standardError("\n", terminator: "")
+    }
+
+    private func output() throws -> FileHandle {
+        guard self.file != "-" else { return .standardOutput }
+        guard !FileManager.default.fileExists(atPath: self.file) else {
+            Output.standardError("\(self.file) is there already; name another file")
+            throw ExitCode(1)
+        }
+        // Nobody else is to read push tokens.
+        let isMade = FileManager.default.createFile(
+            atPath: self.file,
+            contents: nil,
+            attributes: [.posixPermissions: 0o600]
+        )
+        guard isMade, let handle = FileHandle(forWritingAtPath: self.file) else {
+            Output.standardError("\(self.file) cannot be made; see whether its folder is there and may be written to")
+            throw ExitCode(1)
+        }
+        return handle
+    }
+
+    private func page(
+        from next: String?,
+        _ token: String,
+        _ connection: HTTP2ClientConnection
+    ) async throws -> HTTPClientResponse {
+        let response = try await connection.send(
+            HTTPClientRequest(
+                method: "GET",
+                path: "/v1/apps/\(self.app)/hosts?limit=\(self.batch)" + (next.map { "&from=\($0)" } ?? ""),
+                headers: ["authorization": "bearer \(token)"]
+            )
+        )
+        guard response.status == 200 else {
+            Output.standardError("the gateway refused the export: \(response.status) \(response.text)")
+            throw ExitCode(2)
+        }
+        return response
+    }
+}
