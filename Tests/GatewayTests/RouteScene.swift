@@ -1,5 +1,6 @@
 import Gateway
 import HTTPTransport
+import Testing
 import WidgetModel
 
 /// The host listener's routes over an in-memory log, with a key of each team.
@@ -32,6 +33,8 @@ struct RouteScene {
         let code: String?
         let path: String?
         let body: String
+        /// Where the next page of an export begins.
+        var next: String?
 
         /// Status, code and path, for comparing.
         var place: [String] { ["\(self.status)"] + [self.code, self.path].compactMap { $0 } }
@@ -48,7 +51,8 @@ struct RouteScene {
         }
         let text = String(decoding: bytes, as: UTF8.self)
         guard response.headers["content-type"] == "application/problem+json" else {
-            return Answer(status: response.status, code: nil, path: nil, body: text)
+            let next = response.headers[HostRoutes.nextHeader]
+            return Answer(status: response.status, code: nil, path: nil, body: text, next: next)
         }
         let value = try json(text)
         return Answer(
@@ -57,6 +61,20 @@ struct RouteScene {
             path: value["path"].flatMap(Self.string),
             body: text
         )
+    }
+
+    /// All lines of an export, page by page: one may be short, or empty, while there is a next one.
+    func export() async throws -> [String] {
+        var lines: [String] = []
+        var from = ""
+        while true {
+            let path = "/v1/apps/\(Sports.app)/hosts?limit=1\(from)"
+            let answer = try await self.send("GET", path, try self.key.providerToken())
+            #expect(answer.status == 200, "\(answer.body)")
+            lines += answer.body.split(separator: "\n").map { String($0) }
+            guard answer.status == 200, let next = answer.next else { return lines.sorted() }
+            from = "&from=\(next)"
+        }
     }
 
     private static func string(_ value: JSONValue) -> String? {
