@@ -48,11 +48,8 @@ class Gateway:
         subprocess.run([program, "certs", "--out", self.folder / "certs"], check=True, stdout=subprocess.DEVNULL)
         self.ca = self.folder / "certs" / "ca.pem"
         (self.folder / "freshet.yaml").write_text(CONFIGURATION + settings)
-        minted = subprocess.run(
-            [program, "token", "mint", "--key", self.folder / "certs" / "provider-key.p8", "--kid", KID, "--team", TEAM],
-            check=True, capture_output=True, text=True,
-        )
-        self.bearer = minted.stdout.strip()
+        self.program = program
+        self.minted: tuple[float, str] | None = None
         # A file, since nobody reads a pipe, and a full one would hold it up.
         with open(self.folder / "gateway.log", "w") as log:
             self.process = subprocess.Popen(
@@ -62,6 +59,17 @@ class Gateway:
         entry = self.wait_until_ready()
         self.push, self.host, self.ops = (int(entry[name]) for name in ("push", "host", "ops"))
         self.register(program, hosts, widgets)
+
+    @property
+    def bearer(self) -> str:
+        """A provider token, a new one every half hour: they hold for an hour, and some runs take longer."""
+        if self.minted is None or time.monotonic() - self.minted[0] > 1800:
+            minted = subprocess.run(
+                [self.program, "token", "mint", "--key", self.folder / "certs" / "provider-key.p8", "--kid", KID, "--team", TEAM],
+                check=True, capture_output=True, text=True,
+            )
+            self.minted = (time.monotonic(), minted.stdout.strip())
+        return self.minted[1]
 
     def wait_until_ready(self) -> dict:
         """The line of its log that has the ports."""
