@@ -10,14 +10,8 @@ setup: ## Install Debian packages and the Python clients (once)
 build: setup ## Build the release program
 	swift build -c release --product freshet
 
-# Tests that compute for minutes would keep those that wait for sockets, programs and browsers from their turn.
-COMPUTING = ^(Engine|IntentMatching|Simulation)Tests\.
-
-test: setup ## Set up, then run every test
-	swift build --build-tests
-	swift test --skip-build --disable-xctest --skip '$(COMPUTING)'
-	swift test --skip-build --disable-xctest --filter '$(COMPUTING)'
-	@Tests/Kernels/run.sh
+test: setup ## Set up, then run every test; what failed is said last
+	@Tests/run.sh
 
 lint: ## Check the format, strictly
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests docs/examples/provider-swift

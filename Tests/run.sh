@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Runs every test, all groups even where one fails, and says at the end what failed and why: by then that stands
+# thousands of lines further up, and who has only the end of a log would never know.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+logs=.build/test-logs
+# Tests that compute for minutes would keep those that wait for sockets, programs and browsers from their turn.
+computing='^(Engine|IntentMatching|Simulation)Tests\.'
+failed=0
+
+group() { # name, command
+    local log=$logs/$1.log
+    shift
+    "$@" 2>&1 | tee "$log" || failed=1
+}
+
+swift build --build-tests || exit 1
+rm -rf "$logs"
+mkdir -p "$logs"
+group waiting swift test --skip-build --disable-xctest --skip "$computing"
+group computing swift test --skip-build --disable-xctest --filter "$computing"
+group kernels Tests/Kernels/run.sh
+
+if [ "$failed" -ne 0 ]; then
+    echo
+    echo "What failed (whole logs in $logs):"
+    awk '/^✘ .*recorded an issue|^✘ Test run|^error:|[Ff]atal error|unexpected signal/ { print; told = /recorded/; next }
+         told && /^↳/ { print; next } { told = 0 }' "$logs"/*.log
+fi
+exit "$failed"
