@@ -84,13 +84,24 @@ extension Engine {
         limit: Int,
         scanMax: Int
     ) -> ListPage<HostSummary, UInt32> {
-        var page = ListPage<HostSummary, UInt32>()
+        self.hosts(from: start, app: app, limit: limit, scanMax: scanMax) { self.summary(ofHost: $0, $1) }
+    }
+
+    /// What `row` makes of registered hosts from a number on, and of their apps.
+    private func hosts<Row: Sendable>(
+        from start: UInt32,
+        app: BundleID?,
+        limit: Int,
+        scanMax: Int,
+        _ row: (UInt32, BundleID) -> Row
+    ) -> ListPage<Row, UInt32> {
+        var page = ListPage<Row, UInt32>()
         let end = UInt32(clamping: min(self.hosts.end, Int(start) + scanMax))
         var slot = start
         while slot < end, page.rows.count < limit {
             if self.hosts[slot].isRegistered {
                 let id = self.apps.apps[Int(self.hosts[slot].app)].id
-                if app == nil || app == id { page.rows.append(self.summary(ofHost: slot, id)) }
+                if app == nil || app == id { page.rows.append(row(slot, id)) }
             }
             slot += 1
         }
@@ -107,24 +118,24 @@ extension Engine {
         limit: Int,
         scanMax: Int
     ) -> ListPage<[HostRegistration], UInt32> {
-        let found = self.hosts(from: start, app: app, limit: limit, scanMax: scanMax)
-        var page = ListPage<[HostRegistration], UInt32>()
-        page.next = found.next
-        page.rows = found.rows.compactMap { self.host($0.host) }.map { host in
-            host.tokens.map { token in
-                HostRegistration(
-                    host: host.host,
-                    token: token,
-                    app: host.app,
-                    revision: host.revision,
-                    delivery: host.delivery,
-                    context: host.context,
-                    lease: host.leaseEnds.map { max(.seconds(1), $0 - self.time) },
-                    instances: host.instances
-                )
-            }
+        self.hosts(from: start, app: app, limit: limit, scanMax: scanMax) { self.registrations(ofHost: $0, $1) }
+    }
+
+    private func registrations(ofHost slot: UInt32, _ app: BundleID) -> [HostRegistration] {
+        let row = self.hosts[slot]
+        let instances = self.registeredInstances(of: slot)
+        return row.tokens.map { token in
+            HostRegistration(
+                host: row.id,
+                token: token.token,
+                app: app,
+                revision: row.revision,
+                delivery: row.delivery,
+                context: row.context,
+                lease: row.leaseEnds.map { max(.seconds(1), $0 - self.time) },
+                instances: instances
+            )
         }
-        return page
     }
 
     private func summary(ofHost slot: UInt32, _ app: BundleID) -> HostSummary {

@@ -51,9 +51,14 @@ extension Engine {
             exemptions: self.exemptions(ofHost: slot),
             isInStandBy: row.isInStandBy,
             isInLowPower: row.isInLowPower,
-            instances: self.instances(of: slot).filter { self.instances[$0].isLive }.map { self.registration(of: $0) },
+            instances: self.registeredInstances(of: slot),
             outstandingReloads: self.outstandingReloads(host: id).count
         )
+    }
+
+    /// What a host shows. O(its instances).
+    func registeredInstances(of host: UInt32) -> [InstanceRegistration] {
+        self.instances(of: host).filter { self.instances[$0].isLive }.map { self.registration(of: $0) }
     }
 
     /// The totals of this partition. O(1): what hosts and instances add up to is counted as they come and go.

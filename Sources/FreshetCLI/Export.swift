@@ -26,9 +26,7 @@ struct Export: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let token = try self.credential.providerToken() else {
-            throw ValidationError("give --token, or --key with --kid and --team")
-        }
+        let token = try self.credential.requiredProviderToken()
         let output = try self.output()
         var lines = 0
         try await self.server.withConnection { connection in

@@ -27,9 +27,7 @@ struct Import: AsyncParsableCommand {
     func run() async throws {
         let path = self.file == "-" ? "/dev/stdin" : self.file
         let lines = try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n"))
-        guard let token = try self.credential.providerToken() else {
-            throw ValidationError("give --token, or --key with --kid and --team")
-        }
+        let token = try self.credential.requiredProviderToken()
         var refused = 0
         try await self.server.withConnection { connection in
             var start = 0

@@ -71,4 +71,12 @@ struct CredentialOptions: ParsableArguments {
         signer.team = team
         return try ProviderTokenMint.mint(signer)
     }
+
+    /// The token to send, where nothing else will do.
+    func requiredProviderToken() throws -> String {
+        guard let token = try self.providerToken() else {
+            throw ValidationError("give --token, or --key with --kid and --team")
+        }
+        return token
+    }
 }

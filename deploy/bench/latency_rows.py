@@ -2,31 +2,15 @@
 
 import argparse
 import json
-import os
 import pathlib
 import subprocess
-import time
 
+from disk import sync_milliseconds
 from rows import Row
 
 SCENARIO = pathlib.Path(__file__).with_name("latency.yaml")
 # Commits are this far apart while several callers append: what a push waits for before anything is decided.
 COMMIT_MS = 3
-
-
-def sync_p99(folder: pathlib.Path) -> float:
-    """Of 200 in milliseconds, 64 KiB each."""
-    file = os.open(folder / "sync", os.O_CREAT | os.O_WRONLY)
-    try:
-        spans = []
-        for _ in range(200):
-            os.write(file, bytes(1 << 16))
-            start = time.monotonic()
-            os.fdatasync(file)
-            spans.append((time.monotonic() - start) * 1000)
-        return sorted(spans)[197]
-    finally:
-        os.close(file)
 
 
 def latency_rows(options: argparse.Namespace) -> list[Row]:
@@ -42,7 +26,7 @@ def latency_rows(options: argparse.Namespace) -> list[Row]:
             for part in ("p50", "p99"):
                 figures.setdefault((stage, part), []).append(stages[stage][part] / 1000)
         behind += told["generator"]["wasBottleneck"]
-        syncs.append(sync_p99(options.folder))
+        syncs.append(sync_milliseconds(options.folder, 200)[197])
         print(f"  round {number + 1}: " + ", ".join(f"{stage} {part} {spans[-1]:.1f} ms" for (stage, part), spans in figures.items())
               + (", the generator was behind" if told["generator"]["wasBottleneck"] else ""), flush=True)
     note = f"the generator was behind in {behind} of {len(syncs)} rounds" if behind else ""

@@ -1,7 +1,6 @@
 """Rows of the whole gateway: pushes per CPU-second against nghttpd and against servers that a team would write instead."""
 
 import argparse
-import os
 import pathlib
 import shutil
 import socket
@@ -10,6 +9,7 @@ import subprocess
 import time
 
 import instructions
+from disk import sync_milliseconds
 from gateway import Gateway, cpu_seconds, token
 from load import device_uris, h2load
 from rows import Row, absent
@@ -96,7 +96,8 @@ def push_rows(options: argparse.Namespace) -> list[Row]:
         own = device_uris(gateway, options.hosts)
         figures, walls, syncs, references = [], [], [], {}
         for number in range(options.rounds):
-            syncs.append(sync_milliseconds(gateway.folder))
+            # The median: a slow disk makes fewer, larger commits.
+            syncs.append(statistics.median(sync_milliseconds(gateway.folder, 20)))
             answered, rate = loaded(gateway.process.pid, own, gateway, options.seconds)
             figures.append(rate)
             walls.append(answered / options.seconds)
@@ -121,21 +122,6 @@ def push_rows(options: argparse.Namespace) -> list[Row]:
         Row("P1", "durable pushes a second by the clock, load and gateway on the same cores", "/s", walls),
         Row("P1", "one fdatasync of 64 KiB on the log's disk", "ms", syncs),
     ]
-
-
-def sync_milliseconds(folder: pathlib.Path) -> float:
-    """The median of 20: a slow disk makes fewer, larger commits."""
-    file = os.open(folder / "sync", os.O_CREAT | os.O_WRONLY)
-    try:
-        spans = []
-        for _ in range(20):
-            os.write(file, bytes(1 << 16))
-            start = time.monotonic()
-            os.fdatasync(file)
-            spans.append((time.monotonic() - start) * 1000)
-        return statistics.median(spans)
-    finally:
-        os.close(file)
 
 
 def loaded(pid: int, uris: pathlib.Path, gateway: Gateway, seconds: int) -> tuple[int, float]:

@@ -1,4 +1,3 @@
-import APNSWire
 import Engine
 import HTTPTransport
 import IntentMatching
@@ -19,16 +18,7 @@ extension HostRoutes {
         let page = try await self.log.walk(from: cursor, limit: limit) { engine, start, limit in
             engine.registrations(app: bundle, from: start, limit: limit, scanMax: SearchBudget.stepRows)
         }
-        var text: [UInt8] = []
-        for registration in page.rows.joined() {
-            Self.line(registration).append(to: &text)
-            text.append(UInt8(ascii: "\n"))
-        }
-        var response = HTTPResponse(
-            status: 200,
-            headers: ["content-type": "application/x-ndjson"],
-            body: .bytes(text)
-        )
+        var response = HTTPResponse(lines: page.rows.joined().map { Self.line($0) })
         if let next = page.next { response.headers.append(Self.nextHeader, next) }
         return response
     }

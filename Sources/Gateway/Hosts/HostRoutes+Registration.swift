@@ -216,12 +216,7 @@ extension HostRoutes {
                 answers[item.line] = Self.line(item.line, .failure(error))
             }
         }
-        var text: [UInt8] = []
-        for answer in answers {
-            answer.append(to: &text)
-            text.append(UInt8(ascii: "\n"))
-        }
-        return HTTPResponse(status: 200, headers: ["content-type": "application/x-ndjson"], body: .bytes(text))
+        return HTTPResponse(lines: answers)
     }
 
     private func registration(

@@ -253,6 +253,16 @@ extension HTTPResponse {
         self.init(status: status, headers: ["content-type": "application/json"], body: .bytes(json.jsonText))
     }
 
+    /// JSON, a value a line.
+    package init(lines: some Sequence<JSONValue>) {
+        var text: [UInt8] = []
+        for line in lines {
+            line.append(to: &text)
+            text.append(UInt8(ascii: "\n"))
+        }
+        self.init(status: 200, headers: ["content-type": "application/x-ndjson"], body: .bytes(text))
+    }
+
     package init(problem: Problem) {
         self.init(
             status: problem.code.status,

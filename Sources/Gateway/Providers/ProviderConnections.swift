@@ -44,7 +44,7 @@ package final class ProviderConnections: Sendable {
     package init(_ configuration: GatewayConfiguration, on group: any EventLoopGroup) throws {
         let senders = Self.senders(configuration, on: group)
         self.group = group
-        self.state = Mutex(State(items: try Self.items(configuration, senders, before: []), senders: senders))
+        self.state = Mutex(State(items: try Self.items(configuration, senders, before: []).all, senders: senders))
     }
 
     package var all: [Item] { self.state.withLock { $0.items } }
@@ -61,11 +61,10 @@ package final class ProviderConnections: Sendable {
         let isSame = before.senders.answerBytesMax == configuration.timelines.answerBytesMax
         let senders = isSame ? before.senders : Self.senders(configuration, on: self.group)
         let items = try Self.items(configuration, senders, before: isSame ? before.items : [])
-        self.state.withLock { $0 = State(items: items, senders: senders) }
+        self.state.withLock { $0 = State(items: items.all, senders: senders) }
         // Requests in work fail, and are sent again by the new one.
         if !isSame { Task { await before.senders.client.close() } }
-        let known = Dictionary(uniqueKeysWithValues: before.items.map { ($0.key, $0) })
-        return Set(items.filter { !isSame || known[$0.key].map($0.isLike) != true }.map(\.key))
+        return items.fresh
     }
 
     /// Reads the tokens again: all of them or, if one cannot be read, none.
@@ -92,12 +91,13 @@ package final class ProviderConnections: Sendable {
         )
     }
 
+    /// The connections that a configuration asks for, those of `before` where nothing is different, and whose are new.
     private static func items(
         _ configuration: GatewayConfiguration,
         _ senders: Senders,
         before: [Item]
-    ) throws -> [Item] {
-        var items: [Item] = []
+    ) throws -> (all: [Item], fresh: Set<KindKey>) {
+        var (items, fresh): ([Item], Set<KindKey>) = ([], [])
         for app in configuration.apps {
             for kind in app.kinds {
                 guard let provider = kind.timelineProvider else { continue }
@@ -105,9 +105,10 @@ package final class ProviderConnections: Sendable {
                 let limits = provider.limits(waitingMax: configuration.timelines.waitingMax)
                 let known = before.first { $0.key == key && $0.provider == provider && $0.limits == limits }
                 items.append(try known ?? Self.item(key, provider, limits, senders))
+                if known == nil { fresh.insert(key) }
             }
         }
-        return items
+        return (items, fresh)
     }
 
     private static func item(
@@ -154,12 +155,5 @@ package final class ProviderConnections: Sendable {
     private struct TokenFileFault: Error, CustomStringConvertible {
         let file: String
         var description: String { "\(self.file): the first line is to be a token: printable ASCII without spaces" }
-    }
-}
-
-extension ProviderConnections.Item {
-    /// Whether nothing about the provider is different.
-    fileprivate func isLike(_ other: Self) -> Bool {
-        self.key == other.key && self.provider == other.provider && self.limits == other.limits
     }
 }

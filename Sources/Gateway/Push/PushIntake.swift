@@ -49,7 +49,6 @@ struct PushIntake: ~Copyable {
     }
 
     private let senderLimits: SenderLimits
-    private let directory: HostDirectory
     var judge: PushJudge
     var ids = PushIDGenerator()
     private var builder: SubmissionBuilder
@@ -57,7 +56,6 @@ struct PushIntake: ~Copyable {
 
     init(_ services: PushServices) {
         self.senderLimits = services.senderLimits
-        self.directory = services.directory
         self.judge = PushJudge(
             apps: services.apps,
             senders: services.senders,
@@ -79,7 +77,7 @@ struct PushIntake: ~Copyable {
 
     /// Reads the device tokens of a batch whose requests are about to be taken.
     mutating func approach(_ batch: borrowing RequestBatch) {
-        self.judge.batchTokens.read(batch, self.directory)
+        self.judge.approach(batch)
     }
 
     /// Takes a push, if it is in order and its sender is within its limits.

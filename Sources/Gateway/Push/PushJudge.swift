@@ -1,5 +1,6 @@
 package import APNSWire
 import Engine
+import HTTP2
 import IntentMatching
 package import WidgetModel
 
@@ -29,7 +30,7 @@ package struct PushJudge: ~Copyable {
     /// The device token of the push at hand.
     private var token = TokenWords()
     /// Those of the batch that it came in, if they were read together.
-    var batchTokens = BatchTokens()
+    private var batchTokens = BatchTokens()
     /// Where the push that was judged last goes, if its destination is a host.
     package private(set) var place = HostPlace()
     /// How many signatures were checked: a token that was verified before costs none.
@@ -60,6 +61,11 @@ package struct PushJudge: ~Copyable {
 
     /// How many verified tokens are remembered.
     package var rememberedTokens: Int { self.tokens.count }
+
+    /// Reads the device tokens of a batch whose requests are about to be judged.
+    mutating func approach(_ batch: borrowing RequestBatch) {
+        self.batchTokens.read(batch, self.directory)
+    }
 
     /// Judges one push.
     ///
