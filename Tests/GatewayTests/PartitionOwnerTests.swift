@@ -2,6 +2,7 @@ import Engine
 import Gateway
 import Journaling
 import NIOCore
+import Synchronization
 import Testing
 import WidgetModel
 
@@ -227,5 +228,35 @@ import WidgetModel
         #expect(entries.map(\.bytes) == [[1] + Record.tick.bytes])
         try await again.settle()
         #expect(try await again.owners[0].query { $0.outstandingReloads(host: host) } == [])
+    }
+
+    @Test func `a timer that fires before the log's clock is there is no tick`() async throws {
+        let milliseconds = Mutex<Int64>(0)
+        let reads = Mutex(0)
+        let clock = LogClock(
+            monotonicNanoseconds: {
+                reads.withLock { $0 += 1 }
+                return UInt64(milliseconds.withLock { $0 }) * 1_000_000
+            },
+            wall: { Sports.start + .milliseconds(milliseconds.withLock { $0 }) }
+        )
+        let scene = try await OwnerScene.started(clock: clock)
+        try await scene.register("a")
+        try await scene.settle()
+        let due = try #require(try await scene.owners[0].query { $0.nextTimer })
+        milliseconds.withLock { $0 = (due - Sports.start).milliseconds - 1 }
+        // Arms the timer anew, a millisecond ahead; the loop's time goes on, and the log's does not.
+        try await scene.register("b")
+        let before = reads.withLock { $0 }
+        while reads.withLock({ $0 }) < before + 20 { await Task.yield() }
+        #expect(try await scene.owners[0].progress().applied == LogPosition(3))
+
+        let (positions, position) = AsyncStream.makeStream(of: LogPosition.self)
+        scene.journal.observeAppends(Self.partition) { position.yield($0) }
+        milliseconds.withLock { $0 += 1 }
+        #expect(await Self.next(positions) == "4")
+        let entries = try scene.journal.read(Self.partition, from: LogPosition(4), entriesMax: 10)
+        #expect(entries.map(\.bytes) == [[1] + Record.tick.bytes])
+        #expect(entries.map(\.logTime) == [due])
     }
 }

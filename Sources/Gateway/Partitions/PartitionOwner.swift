@@ -417,7 +417,14 @@ extension PartitionOwner {
         // A day is long enough: the timer is armed anew whenever an entry is applied.
         let wanted = now + .milliseconds(min(wait, Interval.day.milliseconds))
         let deadline = max(wanted, self.state.value.lastTick + Self.tickSpacing)
-        self.state.value.tick = self.loop.scheduleTask(deadline: deadline) { self.appendTick() }
+        self.state.value.tick = self.loop.scheduleTask(deadline: deadline) { self.tickIfDue() }
+    }
+
+    /// Logs a tick, unless the log's clock, which may go slower than the loop's, has not come to what is due: the tick would
+    /// do nothing, and the next one, which is due at once, nothing either.
+    private func tickIfDue() {
+        guard let due = self.state.value.engine.nextTimer, due <= self.clock.now() else { return self.armTick() }
+        self.appendTick()
     }
 
     private static let tickRecords: PackedRecords = {
