@@ -97,8 +97,8 @@ extension Engine {
         row.windows.encode(into: &writer)
         row.budget.encode(into: &writer)
         writer.write(varint: UInt64(row.budgetMinute))
-        row.context.encode(into: &writer)
-        writer.write(each: row.tokens) { writer, token in
+        self.hosts.context(of: host).encode(into: &writer)
+        writer.write(each: self.tokens(of: host)) { writer, token in
             writer.write(token.token.bytes)
             writer.write(token.boundAt)
             writer.write(byte: token.environment.rawValue)
@@ -148,18 +148,14 @@ extension Engine {
         self.digest(row.pending, &writer)
         var reload = row.firstReload
         while reload != ReloadTable.none {
-            Effect.reload(self.effect(of: self.reloads[reload])).encode(into: &writer)
-            writer.write(varint: UInt64(self.reloads[reload].generation))
-            for flag in [
-                self.reloads[reload].isCounted, self.reloads[reload].isPush, self.reloads[reload].sharesToken,
-                self.reloads[reload].isTrigger,
-            ] {
-                writer.write(flag)
-            }
-            writer.write(self.reloads[reload].collateral) { $0.write(byte: $1.rawValue) }
-            writer.write(self.reloads[reload].digest) { self.write($1, &$0) }
-            self.digest(self.reloads[reload].pushes, &writer)
-            reload = self.reloads[reload].next
+            let row = self.reloads[reload]
+            Effect.reload(self.effect(of: row)).encode(into: &writer)
+            writer.write(varint: UInt64(row.generation))
+            for flag in [row.isCounted, row.isPush, row.sharesToken, row.isTrigger] { writer.write(flag) }
+            writer.write(row.collateral) { $0.write(byte: $1.rawValue) }
+            writer.write(row.digest) { self.write($1, &$0) }
+            self.digest(row.pushes, &writer)
+            reload = row.next
         }
     }
 

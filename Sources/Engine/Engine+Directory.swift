@@ -20,7 +20,7 @@ extension Engine {
         }
         for host in self.hosts.usedSlots() {
             let app = self.apps.apps[Int(self.hosts[host].app)].id
-            for token in self.hosts[host].tokens {
+            for token in self.tokens(of: host) {
                 Self.add(.bound(token.token, host: self.hosts[host].id, app: app, instance: nil), to: &changes, body)
             }
         }

@@ -23,15 +23,16 @@ extension Engine {
         if let own = self.instances[details: instance].controlToken {
             return self.isOfOtherEnvironment(controlOf: instance) ? nil : own
         }
-        let environment = self.environment(of: host)
-        return self.hosts[host].tokens.last { $0.environment == environment }?.token
+        return self.tokens.newest(from: self.hosts[host].firstToken, in: self.environment(of: host)).map {
+            self.tokens.token($0)
+        }
     }
 
     /// Tells the directory which tokens of an app stand for something in its new environment, and which do not. O(hosts).
     mutating func changeEnvironment(of app: UInt32) {
         let environment = self.apps.apps[Int(app)].environment
         for host in self.hosts.sortedSlots() where self.hosts[host].app == app && self.hosts[host].isRegistered {
-            for token in self.hosts[host].tokens {
+            for token in self.tokens(of: host) {
                 self.announce(token.token, token.environment == environment, host: host, instance: nil)
             }
             for instance in self.instances(of: host) where self.instances[instance].isLive {

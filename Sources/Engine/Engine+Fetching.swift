@@ -16,7 +16,7 @@ extension Engine {
             kind: kind.name,
             family: self.instances[details: slot].family,
             configuration: self.instances[details: slot].configuration,
-            context: self.hosts[instance.host].context,
+            context: self.hosts.context(of: instance.host),
             causes: row.causes,
             push: row.push,
             priority: self.priority(of: row),

@@ -28,7 +28,7 @@ extension Engine {
         var reload = row.firstReload
         while reload != ReloadTable.none {
             outstanding.append(self.effect(of: self.reloads[reload]))
-            reload = self.reloads[reload].next
+            reload = self.reloads[stored: reload].next
         }
         return InstanceView(
             address: address,

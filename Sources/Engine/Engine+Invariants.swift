@@ -80,12 +80,13 @@ extension Engine {
         if live != Int(row.liveInstances) {
             faults.append("\(row.id): \(live) live instances, not \(row.liveInstances)")
         }
-        if !row.isRegistered, live > 0 || !row.tokens.isEmpty { faults.append("\(row.id): removed, but not empty") }
+        let tokens = self.tokens(of: host)
+        if !row.isRegistered, live > 0 || !tokens.isEmpty { faults.append("\(row.id): removed, but not empty") }
         if !row.isRegistered, instances.isEmpty { faults.append("\(row.id): nothing remembered, but not forgotten") }
-        for token in row.tokens where self.tokens.binding(of: token.token)?.host != host {
+        for token in tokens where self.tokens.binding(of: token.token)?.host != host {
             faults.append("\(row.id): \(token.token) stands for something else")
         }
-        held.tokens += row.tokens.count
+        held.tokens += tokens.count
         for instance in instances {
             if self.instances[instance].host != host { faults.append("\(row.id): holds another host's instance") }
             self.check(instance: instance, &held, &faults)
@@ -139,7 +140,7 @@ extension Engine {
             held.reloads += 1
             earliest = min(earliest, row.expiresAt.milliseconds)
             if row.instance != instance { faults.append("\(name): holds another instance's reload") }
-            if last != ReloadTable.none, self.reloads[last].position >= row.position {
+            if last != ReloadTable.none, self.reloads[stored: last].position >= row.position {
                 faults.append("\(name): two reloads at position \(row.position)")
             }
             var slot = row.pushes.head

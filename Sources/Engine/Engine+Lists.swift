@@ -72,7 +72,7 @@ extension Engine {
         var reload = self.instances[instance].firstReload
         while reload != ReloadTable.none {
             count += 1
-            reload = self.reloads[reload].next
+            reload = self.reloads[stored: reload].next
         }
         return count
     }
@@ -124,14 +124,15 @@ extension Engine {
     private func registrations(ofHost slot: UInt32, _ app: BundleID) -> [HostRegistration] {
         let row = self.hosts[slot]
         let instances = self.registeredInstances(of: slot)
-        return row.tokens.map { token in
+        let context = self.hosts.context(of: slot)
+        return self.tokens(of: slot).map { token in
             HostRegistration(
                 host: row.id,
                 token: token.token,
                 app: app,
                 revision: row.revision,
                 delivery: row.delivery,
-                context: row.context,
+                context: context,
                 lease: row.leaseEnds.map { max(.seconds(1), $0 - self.time) },
                 instances: instances
             )

@@ -73,7 +73,7 @@ extension Engine {
             var reload = row.firstReload
             while reload != ReloadTable.none {
                 found.append(self.effect(of: self.reloads[reload]))
-                reload = self.reloads[reload].next
+                reload = self.reloads[stored: reload].next
             }
         }
         // In the order in which they were issued.

@@ -41,10 +41,10 @@ extension Engine {
         return HostView(
             host: id,
             app: self.apps.apps[Int(row.app)].id,
-            tokens: row.tokens.map(\.token),
+            tokens: self.tokens(of: slot).map(\.token),
             revision: row.revision,
             delivery: row.delivery,
-            context: row.context,
+            context: self.hosts.context(of: slot),
             registeredAt: row.registeredAt,
             firstRegisteredAt: row.firstRegisteredAt,
             leaseEnds: row.leaseEnds,

@@ -83,9 +83,9 @@ extension Engine {
                 windows: TunedWindows(host: registration.host, at: self.time),
                 delivery: registration.delivery,
                 registeredAt: self.time,
-                firstRegisteredAt: self.time,
-                context: registration.context
-            )
+                firstRegisteredAt: self.time
+            ),
+            saying: registration.context
         )
     }
 
@@ -97,7 +97,7 @@ extension Engine {
         self.hosts[host].delivery = registration.delivery
         self.hosts[host].revision = registration.revision
         self.hosts[host].registeredAt = self.time
-        self.hosts[host].context = registration.context
+        self.hosts.setContext(of: host, registration.context)
         self.hosts[host].leaseEnds = registration.lease.map { self.time + $0 }
         if let ends = self.hosts[host].leaseEnds {
             self.calendar.arm(Self.timer(ofHost: host), at: ends)

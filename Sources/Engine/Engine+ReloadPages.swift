@@ -49,8 +49,9 @@ extension Engine {
             // What a push to a token brings is not for streams.
             if reload != ReloadTable.none, !row.isHostDriven, self.apps.kinds[Int(row.kind)].app == number {
                 while reload != ReloadTable.none {
-                    if self.reloads[reload].position <= through { found.append(self.effect(of: self.reloads[reload])) }
-                    reload = self.reloads[reload].next
+                    let row = self.reloads[reload]
+                    if row.position <= through { found.append(self.effect(of: row)) }
+                    reload = row.next
                 }
             }
             slot += 1

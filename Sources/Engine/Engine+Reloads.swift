@@ -161,7 +161,7 @@ extension Engine {
         if last == ReloadTable.none {
             self.instances[instance].firstReload = slot
         } else {
-            self.reloads[last].next = slot
+            self.reloads.link(last, to: slot)
         }
         self.instances[instance].lastReload = slot
         let expires = row.expiresAt.milliseconds
@@ -205,7 +205,7 @@ extension Engine {
             var reload = self.instances[instance].firstReload
             while reload != ReloadTable.none {
                 found.append(self.reloads[reload])
-                reload = self.reloads[reload].next
+                reload = self.reloads[stored: reload].next
             }
             instance = self.instances[instance].nextOfHost
         }
@@ -220,15 +220,17 @@ extension Engine {
     mutating func accept(_ report: DeliveryReport) -> RecordAnswer.Result {
         guard report.reload.partition == self.partition else { return .delivery(known: false) }
         let named = self.liveInstance(report.reload.instance).flatMap { self.reload(report.reload.position, of: $0) }
-        if let named, !self.reloads[named].sharesToken || !self.instances[self.reloads[named].instance].isHostDriven {
-            let instance = self.reloads[named].instance
+        if let named, case let reload = self.reloads[stored: named],
+            !reload.sharesToken || !self.instances[reload.instance].isHostDriven
+        {
+            let instance = reload.instance
             self.end(named, by: report.result)
             self.decide(instance)
             return .delivery(known: true)
         }
         var touched: [UInt32] = []
         for reload in self.reloadsSharing(report.reload) {
-            touched.append(self.reloads[reload].instance)
+            touched.append(self.reloads[stored: reload].instance)
             self.end(reload, by: report.result)
         }
         for instance in touched { self.decide(instance) }
@@ -257,7 +259,9 @@ extension Engine {
     @inline(__always)
     func reload(_ position: LogPosition, of instance: UInt32) -> UInt32? {
         var slot = self.instances[instance].firstReload
-        while slot != ReloadTable.none, self.reloads[slot].position != position { slot = self.reloads[slot].next }
+        while slot != ReloadTable.none, self.reloads[stored: slot].position != position {
+            slot = self.reloads[stored: slot].next
+        }
         return slot == ReloadTable.none ? nil : slot
     }
 
@@ -265,8 +269,8 @@ extension Engine {
     mutating func expireReloads(of instance: UInt32) {
         var slot = self.instances[instance].firstReload
         while slot != ReloadTable.none {
-            let next = self.reloads[slot].next
-            if self.reloads[slot].expiresAt <= self.time {
+            let next = self.reloads[stored: slot].next
+            if self.reloads[stored: slot].expiresAt <= self.time {
                 self.counters.reloadsUnacknowledged += 1
                 self.end(slot, .failed(.unacknowledged, .unacknowledged))
             }
@@ -350,16 +354,16 @@ extension Engine {
         var slot = self.instances[instance].firstReload
         var earliest = Int64.max
         while slot != ReloadTable.none {
-            let next = self.reloads[slot].next
+            let next = self.reloads[stored: slot].next
             if slot == reload {
                 if previous == ReloadTable.none {
                     self.instances[instance].firstReload = next
                 } else {
-                    self.reloads[previous].next = next
+                    self.reloads.link(previous, to: next)
                 }
                 if next == ReloadTable.none { self.instances[instance].lastReload = previous }
             } else {
-                earliest = min(earliest, self.reloads[slot].expiresAt.milliseconds)
+                earliest = min(earliest, self.reloads[stored: slot].expiresAt.milliseconds)
                 previous = slot
             }
             slot = next

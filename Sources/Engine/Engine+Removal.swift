@@ -7,15 +7,15 @@ extension Engine {
     mutating func unregister(_ removal: HostRemoval) -> RecordAnswer.Result {
         guard let host = self.hosts.find(removal.host), self.hosts[host].isRegistered else { return .unknownHost }
         if let token = removal.token {
-            guard let known = self.hosts[host].tokens.first(where: { $0.token == token }) else { return .unknownHost }
-            if let since = removal.notRegisteredSince, known.boundAt > since { return .unregistered }
+            guard let known = self.tokens.find(token, from: self.hosts[host].firstToken) else { return .unknownHost }
+            if let since = removal.notRegisteredSince, self.tokens.boundAt(known) > since { return .unregistered }
             self.unbind(token, ofApp: self.hosts[host].app)
             return .unregistered
         }
         if let since = removal.notRegisteredSince, self.hosts[host].registeredAt > since { return .unregistered }
         var tokens: [DeviceToken] = []
         if removal.isErased {
-            tokens = self.hosts[host].tokens.map(\.token)
+            tokens = self.tokens(of: host).map(\.token)
             tokens += self.instances(of: host).compactMap { self.instances[details: $0].controlToken }
         }
         self.removeHost(host)
@@ -29,8 +29,8 @@ extension Engine {
     /// Removes a host with all its tokens and instances. Budgets are remembered until they no longer hold anything back.
     mutating func removeHost(_ host: UInt32, _ reason: TokenRemoval = .unregistered) {
         self.calendar.cancel(Self.timer(ofHost: host))
-        for token in self.hosts[host].tokens { self.forget(token.token, ofApp: self.hosts[host].app, reason) }
-        self.hosts[host].tokens = []
+        for token in self.tokens(of: host) { self.forget(token.token, ofApp: self.hosts[host].app, reason) }
+        self.tokens.unlinkAll(from: &self.hosts[host].firstToken)
         if self.hosts[host].isRegistered { self.counters.hosts -= 1 }
         self.hosts[host].isRegistered = false
         self.hosts[host].revision = 0
@@ -122,6 +122,11 @@ extension Engine {
 }
 
 extension Engine {
+    /// The push tokens of a host, the oldest first. O(tokens).
+    func tokens(of host: UInt32) -> [TokenTable.BoundToken] {
+        self.tokens.tokens(from: self.hosts[host].firstToken)
+    }
+
     /// Lets a token stand for a host, taking it from whatever it stood for.
     mutating func bind(_ token: DeviceToken, to host: UInt32) {
         if let binding = self.tokens.binding(of: token) {
@@ -131,22 +136,23 @@ extension Engine {
             self.release(token, from: binding)
         }
         self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: InstanceTable.none))
-        self.hosts[host].tokens.append(
-            HostTable.Row.Token(token: token, boundAt: self.time, environment: self.environment(of: host))
-        )
+        let environment = self.environment(of: host)
+        self.tokens.append(token, boundAt: self.time, environment, to: &self.hosts[host].firstToken)
         self.announce(token, host: host, instance: nil)
-        if self.hosts[host].tokens.count > self.limits.tokensPerHostMax {
-            let oldest = self.hosts[host].tokens.removeFirst()
-            self.forget(oldest.token, ofApp: self.hosts[host].app)
+        let first = self.hosts[host].firstToken
+        if self.tokens.count(from: first) > self.limits.tokensPerHostMax {
+            let oldest = self.tokens.token(first)
+            self.tokens.unlink(oldest, from: &self.hosts[host].firstToken)
+            self.forget(oldest, ofApp: self.hosts[host].app)
         }
     }
 
     /// A host says again that a token is its own: of the app's present environment, then.
     private mutating func renew(_ token: DeviceToken, of host: UInt32) {
-        guard let index = self.hosts[host].tokens.firstIndex(where: { $0.token == token }) else { return }
-        self.hosts[host].tokens[index].boundAt = self.time
-        guard self.hosts[host].tokens[index].environment != self.environment(of: host) else { return }
-        self.hosts[host].tokens[index].environment = self.environment(of: host)
+        guard let known = self.tokens.find(token, from: self.hosts[host].firstToken) else { return }
+        let (old, environment) = (self.tokens.environment(known), self.environment(of: host))
+        self.tokens.renew(known, at: self.time, environment)
+        guard old != environment else { return }
         self.announce(token, host: host, instance: nil)
     }
 
@@ -163,8 +169,8 @@ extension Engine {
             self.instances[binding.instance].isControl = false
             return
         }
-        self.hosts[binding.host].tokens.removeAll { $0.token == token }
-        if self.hosts[binding.host].tokens.isEmpty { self.removeHost(binding.host) }
+        self.tokens.unlink(token, from: &self.hosts[binding.host].firstToken)
+        if self.hosts[binding.host].firstToken == TokenTable.none { self.removeHost(binding.host) }
     }
 
     /// Removes a token of an app's host; the host goes with its last one.

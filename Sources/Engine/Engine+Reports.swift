@@ -16,7 +16,7 @@ extension Engine {
         var isStale = false
         if let id = report.reload, id.partition == self.partition, id.instance == address {
             if let reload = self.reload(id.position, of: instance) {
-                isStale = self.reloads[reload].generation != self.instances[instance].generation
+                isStale = self.reloads[stored: reload].generation != self.instances[instance].generation
                 self.counters.reloadsAcknowledged += 1
                 self.end(reload, .acknowledged)
             } else {

@@ -141,7 +141,7 @@ extension Engine {
     func reloadsSharing(_ id: ReloadID) -> [UInt32] {
         guard let host = self.hosts.find(id.instance.host), self.hosts[host].delivery == .apns else { return [] }
         return self.instances(of: host).compactMap { self.reload(id.position, of: $0) }
-            .filter { self.reloads[$0].sharesToken }
+            .filter { self.reloads[stored: $0].sharesToken }
     }
 
     /// The pushes to tokens that are out and of whose end nothing is known, host by host in the order of their ids: what

@@ -12,11 +12,12 @@ package import WidgetModel
 /// Nothing has to run when a window opens: whoever looks next opens those that are due, with the same result whenever
 /// that is.
 package struct TunedWindows: Sendable {
+    private static let hours = 24
     /// The start of the present window, in minutes since the epoch.
     private var startMinute: Int64
     private var lengthMinutes: Int64 = 1440
-    /// Decayed views by hour of the day, in 64ths.
-    private var views = InlineArray<24, UInt16>(repeating: 0)
+    /// Decayed views by hour of the day, in 64ths; empty while nobody looks, which is said of most hosts.
+    private var views: [UInt16] = []
 
     /// The windows of a host about which nothing is known: whole days from a minute that a hash of it picks.
     package init(host: HostID, at now: Instant) {
@@ -38,10 +39,11 @@ package struct TunedWindows: Sendable {
 
     /// Opens the next window, which begins where the present one ends.
     package mutating func openNext() {
-        for hour in 0..<24 {
+        for hour in self.views.indices {
             // Rounded up, so that what nobody looks at any more is forgotten in the end.
             self.views[hour] -= (self.views[hour] >> 3) + (self.views[hour] & 7 == 0 ? 0 : 1)
         }
+        if self.views.allSatisfy({ $0 == 0 }) { self.views = [] }
         self.startMinute += self.lengthMinutes
         self.lengthMinutes = 1440 + self.step * 60
     }
@@ -49,12 +51,14 @@ package struct TunedWindows: Sendable {
     /// Somebody looked at one of the host's instances, in the present window.
     package mutating func noteView(at now: Instant) {
         let hour = Self.hour(ofMinute: now.milliseconds / 60_000)
+        if self.views.isEmpty { self.views = Array(repeating: 0, count: Self.hours) }
         let (sum, overflow) = self.views[hour].addingReportingOverflow(64)
         self.views[hour] = overflow ? .max : sum
     }
 
     /// Which way the start goes: an hour earlier, not at all, or an hour later.
     private var step: Int64 {
+        guard !self.views.isEmpty else { return 0 }
         let here = Self.hour(ofMinute: self.startMinute)
         var best = (views: self.views[here], distance: 0, step: Int64(0))
         for distance in 1...12 {
@@ -77,7 +81,7 @@ extension TunedWindows {
     package func encode(into writer: inout ByteWriter) {
         writer.write(signed: self.startMinute)
         writer.write(signed: self.lengthMinutes)
-        for hour in 0..<24 { writer.write(varint: UInt64(self.views[hour])) }
+        for hour in 0..<Self.hours { writer.write(varint: self.views.isEmpty ? 0 : UInt64(self.views[hour])) }
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
@@ -85,9 +89,11 @@ extension TunedWindows {
         let start = reader.offset
         self.lengthMinutes = try reader.readSigned()
         guard self.lengthMinutes > 0 else { throw .invalid(offset: start) }
-        for hour in 0..<24 {
+        for hour in 0..<Self.hours {
             let start = reader.offset
             guard let views = UInt16(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
+            guard views > 0 else { continue }
+            if self.views.isEmpty { self.views = Array(repeating: 0, count: Self.hours) }
             self.views[hour] = views
         }
     }

@@ -98,7 +98,7 @@ extension Engine {
         guard let slot = self.liveInstance(address) else { return nil }
         return TimelineProviderContext(
             family: self.instances[details: slot].family,
-            host: self.hosts[self.instances[slot].host].context
+            host: self.hosts.context(of: self.instances[slot].host)
         )
     }
 }

@@ -91,7 +91,7 @@ package struct EngineIndexDecoder: Sendable {
                 id = HostID(try coder.text(""))
                 coder.move(to: rowEnd)
             } else {
-                id = try HostTable.Row.blank.coded(by: &coder).id
+                id = try HostTable.Record.blank.coded(by: &coder).row.id
             }
             while self.hosts.count < slot { self.hosts.append(HostID("")) }
             self.hosts.append(id)

@@ -29,7 +29,7 @@ package struct EngineSnapshotDecoder: Sendable {
     private var configurations = ConfigurationCache()
     private var days = Slab<RollingDay>()
     private var causes = Slab<PendingCauses.Node>()
-    private var reloads = Slab<ReloadTable.Row>()
+    private var reloads = ReloadTable()
     private var pushes = Slab<PushLedger.Row>()
     private var collapseIDs: [UInt32: [UInt8]] = [:]
     private var repeats = RowChunks<RepeatWindow.Entry>()
@@ -114,7 +114,7 @@ package struct EngineSnapshotDecoder: Sendable {
         self.instances = InstanceRows(free: self.free[EngineSnapshot.instanceTable])
         self.days = Slab(free: self.free[2])
         self.causes = Slab(free: self.free[3])
-        self.reloads = Slab(free: self.free[4])
+        self.reloads = ReloadTable(free: self.free[4])
         self.pushes = Slab(free: self.free[5])
         self.calendar = TimerCalendar(startingAt: self.head.time)
     }
@@ -145,7 +145,7 @@ package struct EngineSnapshotDecoder: Sendable {
             let slot = try self.slot(4, from: self.reloads.end, &coder)
             let row = try ReloadTable.Row.blank.coded(by: &coder)
             let isKept = self.host == nil || self.hostInstances.contains(row.instance)
-            if isKept { self.reloads.restore(slot, row, blank: .blank) } else { self.reloads.release(slot) }
+            if isKept { self.reloads.restore(slot, row) } else { self.reloads.leaveOut(slot) }
         case .pushes:
             let slot = try self.slot(5, from: self.pushes.end, &coder)
             let row = try PushLedger.Row.blank.coded(by: &coder)
@@ -181,18 +181,18 @@ package struct EngineSnapshotDecoder: Sendable {
         ) {
             return self.hosts.leaveOut(slot)
         }
-        let row = try HostTable.Row.blank.coded(by: &coder)
-        let isKept = self.host.map { $0 == row.id } ?? true
+        var record = try HostTable.Record.blank.coded(by: &coder)
+        let isKept = self.host.map { $0 == record.row.id } ?? true
         let next: UInt64 = try coder.number(0)
         guard let second = UInt32(exactly: next), end == nil || coder.offset == end else { throw coder.fault() }
         guard isKept else { return self.hosts.leaveOut(slot) }
         if second > 0 { self.calendar.arm(Engine.timer(ofHost: slot), at: Instant(seconds: Int64(second - 1))) }
         self.hostSlot = slot
-        if row.isRegistered { self.registeredHosts += 1 }
-        for token in row.tokens {
-            self.tokens.bind(token.token, to: TokenTable.Binding(host: slot, instance: InstanceTable.none))
+        if record.row.isRegistered { self.registeredHosts += 1 }
+        for token in record.tokens {
+            guard self.tokens.restore(token, of: slot, to: &record.row.firstToken) else { throw coder.fault() }
         }
-        self.hosts.restore(slot, row)
+        self.hosts.restore(slot, record.row, saying: record.context)
     }
 
     private mutating func readInstance(_ coder: inout StateReader) throws(ByteFault) {
@@ -284,7 +284,7 @@ package struct EngineSnapshotDecoder: Sendable {
         self.hosts.finishRestoring(end: Int(self.head.ends[EngineSnapshot.hostTable]))
         self.days.finishRestoring(end: Int(self.head.ends[2]), blank: RollingDay())
         self.causes.finishRestoring(end: Int(self.head.ends[3]), blank: .blank)
-        self.reloads.finishRestoring(end: Int(self.head.ends[4]), blank: .blank)
+        self.reloads.finishRestoring(end: Int(self.head.ends[4]))
         self.pushes.finishRestoring(end: Int(self.head.ends[5]), blank: .blank)
         var engine = Engine(
             partition: self.partition,
@@ -306,7 +306,7 @@ package struct EngineSnapshotDecoder: Sendable {
         engine.hosts = self.hosts
         engine.instances = InstanceTable(rows: Slab(), details: Slab(), days: self.days)
         engine.causes = PendingCauses(nodes: self.causes)
-        engine.reloads = ReloadTable(rows: self.reloads)
+        engine.reloads = self.reloads
         engine.ledger = PushLedger(
             seed: self.seed,
             rows: self.pushes,

@@ -54,7 +54,8 @@ package struct EngineSnapshotEncoder: Sendable {
         case .hosts:
             return try self.write(engine.hosts.rows, &coder) { (slot, row, coder) throws(ByteFault) in
                 try coder.row { (coder) throws(ByteFault) in
-                    _ = try row.coded(by: &coder)
+                    let (context, tokens) = (engine.hosts.context(of: slot), engine.tokens(of: slot))
+                    _ = try HostTable.Record(row: row, context: context, tokens: tokens).coded(by: &coder)
                     try Self.write(timer: engine.calendar.armed(Engine.timer(ofHost: slot)), &coder)
                 }
             }
@@ -76,8 +77,8 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = try row.coded(by: &coder)
             }
         case .reloads:
-            return try self.write(engine.reloads.rows, &coder) { (_, row, coder) throws(ByteFault) in
-                _ = try row.coded(by: &coder)
+            return try self.write(engine.reloads.rows, &coder) { (slot, _, coder) throws(ByteFault) in
+                _ = try engine.reloads[slot].coded(by: &coder)
             }
         case .pushes:
             return try self.write(engine.ledger.rows, &coder) { (slot, row, coder) throws(ByteFault) in
@@ -102,7 +103,7 @@ package struct EngineSnapshotEncoder: Sendable {
     private mutating func writeFree(_ coder: inout StateWriter) -> Bool {
         let lists = [
             self.engine.hosts.rows.free, self.engine.instances.rows.free, self.engine.instances.days.free,
-            self.engine.causes.nodes.free, self.engine.reloads.rows.free, self.engine.ledger.rows.free,
+            self.engine.causes.nodes.free, self.engine.reloads.free, self.engine.ledger.rows.free,
         ]
         var skipped = self.cursor
         for (table, list) in lists.enumerated() {

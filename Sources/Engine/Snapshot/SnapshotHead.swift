@@ -57,7 +57,7 @@ struct SnapshotHead: Sendable {
         self.ends[1] = UInt32(engine.instances.rows.end)
         self.ends[2] = UInt32(engine.instances.days.end)
         self.ends[3] = UInt32(engine.causes.nodes.end)
-        self.ends[4] = UInt32(engine.reloads.rows.end)
+        self.ends[4] = UInt32(engine.reloads.end)
         self.ends[5] = UInt32(engine.ledger.rows.end)
     }
 }

@@ -5,43 +5,71 @@ import WidgetModel
 struct HostTable: Sendable {
     static let none = Slab<Row>.none
 
+    /// 128 bytes: what decisions read of a host, with as few pointers as can be.
     struct Row: Sendable {
         let id: HostID
         var app: UInt32
         /// The first instance in the order of ids, removed ones included.
         var firstInstance = InstanceTable.none
         var liveInstances: UInt32 = 0
+        /// The first of its push tokens, the oldest; see ``TokenTable/tokens(from:)``.
+        var firstToken = TokenTable.none
+        /// What it says of itself, see ``HostTable/context(of:)``.
+        fileprivate(set) var contextNumber = HostContextTable.blank
         /// False once removed, while removed instances' budgets are remembered.
         var isRegistered = true
-        /// Until when the app is in the foreground, and the sessions hold, in milliseconds; the latest of them.
-        var exemptUntil: Int64 = .min
-        var foregroundUntil: Int64 = .min
-        var sessionsUntil = InlineArray<3, Int64>(repeating: .min)
-        /// The windows of policies whose windows are tuned to the host.
-        var windows: TunedWindows
-        /// What its instances share, those whose policy says so, and the window up to which its pace was carried over.
-        var budget = ReloadBudget()
-        var budgetMinute: UInt32 = 0
         /// Whether it ever told that an instance was seen or hidden.
         var tellsVisibility = false
         var isInStandBy = false
         var isInLowPower = false
         var delivery: HostDelivery
+        /// Until when the app is in the foreground, and the sessions hold, in milliseconds; the latest of them.
+        var exemptUntil: Int64 = .min
+        /// The windows of policies whose windows are tuned to the host.
+        var windows: TunedWindows
         /// When a push for its widgets last went to its token, in milliseconds.
         var pushedAt = Int64.min
         var revision: UInt64 = 0
         var registeredAt: Instant
         let firstRegisteredAt: Instant
-        var leaseEnds: Instant?
-        var context: HostContext
-        /// The push tokens, the oldest first, and when each was bound.
-        var tokens: [Token] = []
+        /// `noLease`, or when it ends.
+        private var leaseEnd = Self.noLease
+        /// One, or none while all of it is as at first.
+        private var seldom: [Seldom] = []
 
-        struct Token: Sendable {
-            let token: DeviceToken
-            var boundAt: Instant
-            /// The app's when the token was bound, for a token never changes its own.
-            var environment: PushEnvironment
+        private static let noLease = Instant(milliseconds: .min)
+
+        init(
+            id: HostID,
+            app: UInt32,
+            windows: TunedWindows,
+            delivery: HostDelivery,
+            registeredAt: Instant,
+            firstRegisteredAt: Instant
+        ) {
+            self.id = id
+            self.app = app
+            self.windows = windows
+            self.delivery = delivery
+            self.registeredAt = registeredAt
+            self.firstRegisteredAt = firstRegisteredAt
+        }
+    }
+
+    /// What most hosts never have: it lies apart from the row, from its first change away from the start on.
+    struct Seldom: Sendable {
+        var foregroundUntil: Int64 = .min
+        var sessionsUntil = InlineArray<3, Int64>(repeating: .min)
+        var budget = ReloadBudget()
+        var budgetMinute: UInt32 = 0
+
+        /// Whether all of it is as at first.
+        fileprivate var isBlank: Bool {
+            guard self.foregroundUntil == .min, self.budgetMinute == 0, self.budget == ReloadBudget() else {
+                return false
+            }
+            for session in self.sessionsUntil.indices where self.sessionsUntil[session] != .min { return false }
+            return true
         }
     }
 
@@ -55,6 +83,7 @@ struct HostTable: Sendable {
     }
 
     private(set) var rows = Slab<Row>()
+    private var contexts: HostContextTable
     private var index = SlotIndex()
     private var places: [Name] = []
     private var names: [UInt8] = []
@@ -64,9 +93,10 @@ struct HostTable: Sendable {
 
     init(seed: UInt64) {
         self.seed = seed
+        self.contexts = HostContextTable(seed: seed)
     }
 
-    /// Room for rows that are read back, see ``restore(_:_:)``.
+    /// Room for rows that are read back, see ``restore(_:_:saying:)``.
     ///
     /// - Parameters:
     ///   - seed: As that of an empty table.
@@ -74,6 +104,7 @@ struct HostTable: Sendable {
     ///   - hosts: About how many rows will come.
     init(seed: UInt64, free: [UInt32], reserving hosts: Int) {
         self.seed = seed
+        self.contexts = HostContextTable(seed: seed)
         self.rows = Slab(free: free)
         self.index.reserve(hosts)
         self.places.reserveCapacity(hosts)
@@ -81,7 +112,8 @@ struct HostTable: Sendable {
     }
 
     /// Takes back a row under its number. Rows come in the order of their numbers. O(1).
-    mutating func restore(_ slot: UInt32, _ row: Row) {
+    mutating func restore(_ slot: UInt32, _ row: consuming Row, saying context: HostContext) {
+        row.contextNumber = self.contexts.take(context)
         self.index.insert(ByteHash.of(row.id.rawValue, seed: self.seed), slot)
         self.rows.restore(slot, row, blank: .blank)
         self.place(slot)
@@ -153,9 +185,11 @@ struct HostTable: Sendable {
     @inline(__always)
     func approachName(of slot: UInt32) { self.names.span.prefetch(self.places[Int(slot)].offset) }
 
-    mutating func insert(_ row: Row) -> UInt32 {
+    mutating func insert(_ row: consuming Row, saying context: HostContext) -> UInt32 {
+        row.contextNumber = self.contexts.take(context)
+        let hash = ByteHash.of(row.id.rawValue, seed: self.seed)
         let slot = self.rows.insert(row)
-        self.index.insert(ByteHash.of(row.id.rawValue, seed: self.seed), slot)
+        self.index.insert(hash, slot)
         self.place(slot)
         return slot
     }
@@ -170,6 +204,8 @@ struct HostTable: Sendable {
 
     mutating func release(_ slot: UInt32) {
         self.index.remove(ByteHash.of(self.rows[slot].id.rawValue, seed: self.seed), slot)
+        self.contexts.release(self.rows[slot].contextNumber)
+        self.rows[slot].forget()
         self.rows.release(slot)
         self.staleBytes += self.places[Int(slot)].count
         guard self.staleBytes > 65_536, self.staleBytes * 2 > self.names.count else { return }
@@ -178,6 +214,19 @@ struct HostTable: Sendable {
         for slot in self.rows.usedSlots() { self.place(slot) }
     }
 
+    /// What a host says of itself.
+    func context(of slot: UInt32) -> HostContext { self.contexts[self.rows[slot].contextNumber] }
+
+    /// Notes what a host says of itself from now on. O(bytes).
+    mutating func setContext(of slot: UInt32, _ context: HostContext) {
+        let old = self.rows[slot].contextNumber
+        self.rows[slot].contextNumber = self.contexts.take(context)
+        self.contexts.release(old)
+    }
+
+    /// How many different things hosts say of themselves.
+    var contextCount: Int { self.contexts.count }
+
     /// Every row in use, in the order of ids. O(n log n).
     func sortedSlots() -> [UInt32] {
         self.rows.usedSlots().sorted { self.rows[$0].id < self.rows[$1].id }
@@ -185,4 +234,57 @@ struct HostTable: Sendable {
 
     /// Every row in use, in the order of its number. O(n).
     func usedSlots() -> [UInt32] { self.rows.usedSlots() }
+}
+
+extension HostTable.Row {
+    /// Until when the app is in the foreground, in milliseconds.
+    var foregroundUntil: Int64 {
+        get { self.aside.foregroundUntil }
+        set { self.change { $0.foregroundUntil = newValue } }
+    }
+
+    /// Until when the sessions hold, in milliseconds.
+    var sessionsUntil: InlineArray<3, Int64> {
+        get { self.aside.sessionsUntil }
+        set { self.change { $0.sessionsUntil = newValue } }
+    }
+
+    /// What its instances share, those whose policy says so.
+    var budget: ReloadBudget {
+        get { self.aside.budget }
+        set { self.change { $0.budget = newValue } }
+    }
+
+    /// The window up to which the pace of what is shared was carried over.
+    var budgetMinute: UInt32 {
+        get { self.aside.budgetMinute }
+        set { self.change { $0.budgetMinute = newValue } }
+    }
+
+    var leaseEnds: Instant? {
+        get { self.leaseEnd == Self.noLease ? nil : self.leaseEnd }
+        set { self.leaseEnd = newValue ?? Self.noLease }
+    }
+
+    /// Whether anything lies apart from the row.
+    var hasAside: Bool { !self.seldom.isEmpty }
+
+    private var aside: HostTable.Seldom { self.seldom.first ?? HostTable.Seldom() }
+
+    private mutating func change(_ body: (inout HostTable.Seldom) -> Void) {
+        if self.seldom.isEmpty {
+            var aside = HostTable.Seldom()
+            body(&aside)
+            if !aside.isBlank { self.seldom = [aside] }
+        } else {
+            body(&self.seldom[0])
+            if self.seldom[0].isBlank { self.seldom = [] }
+        }
+    }
+
+    /// Gives back what lies apart from the row, when its number is given back.
+    fileprivate mutating func forget() {
+        self.seldom = []
+        self.contextNumber = HostContextTable.blank
+    }
 }

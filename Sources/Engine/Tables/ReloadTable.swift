@@ -2,9 +2,12 @@ import Timelines
 import WidgetModel
 
 /// The reloads that were issued and of whose end nothing is known yet; each instance threads its own, oldest first.
+///
+/// What only reloads for pushes have lies apart from the rest, which is a line of memory.
 struct ReloadTable: Sendable {
-    static let none = Slab<Row>.none
+    static let none = Slab<Stored>.none
 
+    /// A reload whole.
     struct Row: Sendable {
         let instance: UInt32
         var next = ReloadTable.none
@@ -34,25 +37,148 @@ struct ReloadTable: Sendable {
         var isTrigger = false
     }
 
-    private(set) var rows = Slab<Row>()
+    /// What every reload has: 64 bytes.
+    struct Stored: Sendable {
+        let instance: UInt32
+        fileprivate(set) var next: UInt32
+        let position: LogPosition
+        let issuedAt: Instant
+        let expiresAt: Instant
+        fileprivate let window: BudgetWindow
+        let generation: UInt32
+        /// The number of its ``Served``, none if it has nothing of that.
+        fileprivate let served: UInt32
+        fileprivate let causes: ReloadCauses
+        fileprivate let exemption: Exemption?
+        fileprivate let collateral: Collateral?
+        fileprivate let isCounted: Bool
+        fileprivate let isPush: Bool
+        let sharesToken: Bool
+        fileprivate let isTrigger: Bool
+    }
+
+    /// What a reload has that pushes made happen, or that serves some.
+    private struct Served: Sendable {
+        var pushes = CauseList()
+        var primary = PendingCauses.none
+        var push: PushID?
+        var digest: ContentDigest?
+    }
+
+    private(set) var rows: Slab<Stored>
+    private var served = Slab<Served>()
 
     /// No reloads.
-    init() {}
+    init() {
+        self.rows = Slab()
+    }
 
-    /// Reloads that were read back.
-    init(rows: Slab<Row>) {
-        self.rows = rows
+    /// Room for reloads that are read back, see ``restore(_:_:)``.
+    ///
+    /// - Parameter free: The numbers that are not in use, in the order in which they were given back.
+    init(free: [UInt32]) {
+        self.rows = Slab(free: free)
     }
 
     var count: Int { self.rows.count }
+    /// All numbers are below this; some of them may be free.
+    var end: Int { self.rows.end }
+    var free: [UInt32] { self.rows.free }
+    /// How many reloads have something that only those for pushes have.
+    var servedCount: Int { self.served.count }
 
+    /// A reload whole; whoever wants one thing that all have asks ``subscript(stored:)``.
     subscript(slot: UInt32) -> Row {
-        _read { yield self.rows[slot] }
-        _modify { yield &self.rows[slot] }
+        let stored = self.rows[slot]
+        let served = stored.served == Self.none ? Served() : self.served[stored.served]
+        return Row(
+            instance: stored.instance,
+            next: stored.next,
+            position: stored.position,
+            issuedAt: stored.issuedAt,
+            expiresAt: stored.expiresAt,
+            causes: stored.causes,
+            exemption: stored.exemption,
+            generation: stored.generation,
+            window: stored.window,
+            isCounted: stored.isCounted,
+            isPush: stored.isPush,
+            pushes: served.pushes,
+            primary: served.primary,
+            push: served.push,
+            digest: served.digest,
+            collateral: stored.collateral,
+            sharesToken: stored.sharesToken,
+            isTrigger: stored.isTrigger
+        )
     }
 
-    mutating func insert(_ row: consuming Row) -> UInt32 { self.rows.insert(row) }
-    mutating func release(_ slot: UInt32) { self.rows.release(slot) }
+    @inline(__always)
+    subscript(stored slot: UInt32) -> Stored {
+        _read { yield self.rows[slot] }
+    }
+
+    /// Threads a reload before another one of its instance.
+    mutating func link(_ slot: UInt32, to next: UInt32) { self.rows[slot].next = next }
+
+    mutating func insert(_ row: Row) -> UInt32 {
+        let served = self.serve(row)
+        return self.rows.insert(Stored(row, served: served))
+    }
+
+    private mutating func serve(_ row: Row) -> UInt32 {
+        if row.pushes.count == 0, row.primary == PendingCauses.none, row.push == nil, row.digest == nil {
+            return Self.none
+        }
+        return self.served.insert(
+            Served(pushes: row.pushes, primary: row.primary, push: row.push, digest: row.digest)
+        )
+    }
+
+    mutating func release(_ slot: UInt32) {
+        let served = self.rows[slot].served
+        if served != Self.none {
+            self.served[served].digest = nil
+            self.served.release(served)
+        }
+        self.rows.release(slot)
+    }
+
+    /// Takes back a reload under its number. They come in the order of their numbers.
+    mutating func restore(_ slot: UInt32, _ row: Row) {
+        let served = self.serve(row)
+        self.rows.restore(slot, Stored(row, served: served), blank: .blank)
+    }
+
+    /// Gives back the number of a reload that is left out.
+    mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }
+
+    /// Makes the table as long as it was, once its last row was taken back.
+    mutating func finishRestoring(end: Int) { self.rows.finishRestoring(end: end, blank: .blank) }
+}
+
+extension ReloadTable.Stored {
+    fileprivate init(_ row: ReloadTable.Row, served: UInt32) {
+        self.init(
+            instance: row.instance,
+            next: row.next,
+            position: row.position,
+            issuedAt: row.issuedAt,
+            expiresAt: row.expiresAt,
+            window: row.window,
+            generation: row.generation,
+            served: served,
+            causes: row.causes,
+            exemption: row.exemption,
+            collateral: row.collateral,
+            isCounted: row.isCounted,
+            isPush: row.isPush,
+            sharesToken: row.sharesToken,
+            isTrigger: row.isTrigger
+        )
+    }
+
+    fileprivate static let blank = ReloadTable.Stored(.blank, served: ReloadTable.none)
 }
 
 /// A digest of content in its sender's namespace.

@@ -17,17 +17,38 @@ struct TokenTable: Sendable {
         let reason: TokenRemoval
     }
 
-    private enum Entry: Sendable {
-        case bound(Binding)
-        case removed(at: Instant)
+    /// A token of a host and when it was bound.
+    struct BoundToken: Sendable {
+        let token: DeviceToken
+        let boundAt: Instant
+        /// The app's when the token was bound, for a token never changes its own.
+        let environment: PushEnvironment
     }
 
-    private struct Row: Sendable {
-        let token: DeviceToken
-        var entry: Entry
+    static let none = Slab<Row>.none
+
+    /// The bytes of a token that lie in its row. Tokens of widgets have as many; those of longer ones lie elsewhere.
+    static let bytesInRow = 32
+
+    /// 56 bytes.
+    struct Row: Sendable {
+        /// The token's bytes, the first one lowest, filled up with zeroes; all zero if there are more than fit.
+        fileprivate var words = InlineArray<4, UInt64>(repeating: 0)
+        /// What it is bound to. Only looked at where ``isBound``.
+        fileprivate var host: UInt32 = 0
+        fileprivate var instance = InstanceTable.none
+        /// When it was bound to its host, or removed.
+        fileprivate var at = Instant.epoch
+        /// The next token of the host, a younger one.
+        fileprivate var next = TokenTable.none
+        fileprivate var byteCount: UInt8 = 0
+        fileprivate var isBound = false
+        fileprivate var environment = PushEnvironment.production
     }
 
     private var rows = Slab<Row>()
+    /// The tokens that are longer than ``bytesInRow``, by their rows' numbers.
+    private var longTokens: [UInt32: DeviceToken] = [:]
     private var index = SlotIndex()
     private let seed: UInt64
     /// Removed tokens in the order of their removal; a token that was bound again since is skipped when its turn comes.
@@ -46,52 +67,95 @@ struct TokenTable: Sendable {
 
     private func hash(_ token: DeviceToken) -> UInt64 { ByteHash.of(token.bytes.span, seed: self.seed) }
 
-    private func entry(of token: DeviceToken) -> Entry? {
-        let slot = self.index.find(self.hash(token)) { self.rows[$0].token == token }
-        return slot.map { self.rows[$0].entry }
+    private func find(_ token: DeviceToken) -> UInt32? { self.find(token, self.hash(token)) }
+
+    private func find(_ token: DeviceToken, _ hash: UInt64) -> UInt32? {
+        guard token.bytes.count <= Self.bytesInRow else {
+            return self.index.find(hash) { self.longTokens[$0] == token }
+        }
+        let row = Row(token)
+        return self.index.find(hash) { self.rows[$0].isSpelled(like: row) }
     }
 
-    private mutating func set(_ token: DeviceToken, _ entry: Entry) {
+    /// The row of a token, a new one if there is none.
+    private mutating func place(_ token: DeviceToken) -> UInt32 {
         let hash = self.hash(token)
-        if let slot = self.index.find(hash, where: { self.rows[$0].token == token }) {
-            if case .bound = self.rows[slot].entry { self.boundCount -= 1 }
-            self.rows[slot].entry = entry
-        } else {
-            self.index.insert(hash, self.rows.insert(Row(token: token, entry: entry)))
-        }
-        if case .bound = entry { self.boundCount += 1 }
+        if let slot = self.find(token, hash) { return slot }
+        let slot = self.rows.insert(Row(token))
+        if token.bytes.count > Self.bytesInRow { self.longTokens[slot] = token }
+        self.index.insert(hash, slot)
+        return slot
+    }
+
+    /// A token by its row's number. O(bytes).
+    func token(_ slot: UInt32) -> DeviceToken {
+        self.longTokens.isEmpty ? self.rows[slot].token : self.longTokens[slot] ?? self.rows[slot].token
     }
 
     private mutating func remove(_ token: DeviceToken) {
-        let hash = self.hash(token)
-        guard let slot = self.index.find(hash, where: { self.rows[$0].token == token }) else { return }
-        if case .bound = self.rows[slot].entry { self.boundCount -= 1 }
-        self.index.remove(hash, slot)
+        guard let slot = self.find(token) else { return }
+        if self.rows[slot].isBound { self.boundCount -= 1 }
+        self.index.remove(self.hash(token), slot)
+        self.longTokens[slot] = nil
         // A number that is free holds no token's bytes.
-        self.rows[slot] = Row(token: DeviceToken(bytes: []), entry: .removed(at: .epoch))
+        self.rows[slot] = Row()
         self.rows.release(slot)
     }
 
     func binding(of token: DeviceToken) -> Binding? {
-        if case .bound(let binding) = self.entry(of: token) { binding } else { nil }
+        guard let slot = self.find(token), self.rows[slot].isBound else { return nil }
+        return Binding(host: self.rows[slot].host, instance: self.rows[slot].instance)
     }
 
+    /// Binds a token; that of a host is to be made one of its list as well, see ``append(_:boundAt:_:to:)``.
     mutating func bind(_ token: DeviceToken, to binding: Binding) {
-        self.set(token, .bound(binding))
+        let slot = self.place(token)
+        if !self.rows[slot].isBound { self.boundCount += 1 }
+        self.rows[slot].isBound = true
+        self.rows[slot].host = binding.host
+        self.rows[slot].instance = binding.instance
     }
 
     mutating func remove(_ token: DeviceToken, ofApp app: UInt32, _ reason: TokenRemoval, at now: Instant) {
-        self.set(token, .removed(at: now))
+        self.markRemoved(token, at: now)
         self.removals.append(Removal(token: token, app: app, at: now, reason: reason))
+    }
+
+    private mutating func markRemoved(_ token: DeviceToken, at now: Instant) {
+        let slot = self.place(token)
+        if self.rows[slot].isBound { self.boundCount -= 1 }
+        self.rows[slot].isBound = false
+        self.rows[slot].at = now
+    }
+
+    /// When a token was removed; nil if it stands for something, or was never known.
+    private func removedAt(_ token: DeviceToken) -> Instant? {
+        guard let slot = self.find(token), !self.rows[slot].isBound else { return nil }
+        return self.rows[slot].at
     }
 
     /// Leaves nothing of a removed token. O(removals).
     mutating func erase(_ token: DeviceToken) {
-        guard case .removed = self.entry(of: token) else { return }
+        guard self.removedAt(token) != nil else { return }
         self.remove(token)
         self.removals.removeFirst(self.firstRemoval)
         self.firstRemoval = 0
         self.removals.removeAll { $0.token == token }
+    }
+
+    /// Takes in a token of a host that was read back.
+    ///
+    /// - Returns: False if it stands for something already, which no state has.
+    mutating func restore(_ token: BoundToken, of host: UInt32, to first: inout UInt32) -> Bool {
+        let slot = self.place(token.token)
+        guard !self.rows[slot].isBound else { return false }
+        self.boundCount += 1
+        self.rows[slot].isBound = true
+        self.rows[slot].host = host
+        self.rows[slot].instance = InstanceTable.none
+        self.renew(slot, at: token.boundAt, token.environment)
+        self.link(slot, to: &first)
+        return true
     }
 
     /// Makes room for so many tokens.
@@ -99,14 +163,12 @@ struct TokenTable: Sendable {
 
     /// Takes in a removal that was read back. A token that is bound stays so: it was bound again since.
     mutating func restore(_ removal: Removal) {
-        if self.binding(of: removal.token) == nil { self.set(removal.token, .removed(at: removal.at)) }
+        if self.binding(of: removal.token) == nil { self.markRemoved(removal.token, at: removal.at) }
         self.removals.append(removal)
     }
 
     /// Whether a token stands for nothing since this removal, which is then the last word on it.
-    func isLast(_ removal: Removal) -> Bool {
-        if case .removed(let last) = self.entry(of: removal.token) { last == removal.at } else { false }
-    }
+    func isLast(_ removal: Removal) -> Bool { self.removedAt(removal.token) == removal.at }
 
     /// When the oldest removal may be forgotten, if there is one.
     func nextForgotten(after retention: Interval) -> Instant? {
@@ -118,7 +180,7 @@ struct TokenTable: Sendable {
         while self.firstRemoval < self.removals.count, self.removals[self.firstRemoval].at + retention <= now {
             let removal = self.removals[self.firstRemoval]
             self.firstRemoval += 1
-            if case .removed(let last) = self.entry(of: removal.token), last == removal.at {
+            if self.isLast(removal) {
                 self.remove(removal.token)
                 body(removal.token)
             }
@@ -132,4 +194,125 @@ struct TokenTable: Sendable {
 
     /// The removals that are still remembered, in their order; with duplicates of tokens that came and went.
     var removalsInOrder: ArraySlice<Removal> { self.removals[self.firstRemoval...] }
+}
+
+/// The tokens of a host: a list through their rows, the oldest first, whose first the host knows.
+extension TokenTable {
+    /// The tokens of the host whose first one this is. O(tokens).
+    func tokens(from first: UInt32) -> [BoundToken] {
+        var tokens: [BoundToken] = []
+        var slot = first
+        while slot != Self.none {
+            let row = self.rows[slot]
+            tokens.append(BoundToken(token: self.token(slot), boundAt: row.at, environment: row.environment))
+            slot = row.next
+        }
+        return tokens
+    }
+
+    /// How many tokens a host has. O(tokens).
+    func count(from first: UInt32) -> Int {
+        var (count, slot) = (0, first)
+        while slot != Self.none { (count, slot) = (count + 1, self.rows[slot].next) }
+        return count
+    }
+
+    /// The number of the youngest token of a host in an environment. O(tokens).
+    func newest(from first: UInt32, in environment: PushEnvironment) -> UInt32? {
+        var (newest, slot) = (UInt32?.none, first)
+        while slot != Self.none {
+            if self.rows[slot].environment == environment { newest = slot }
+            slot = self.rows[slot].next
+        }
+        return newest
+    }
+
+    /// The number of a token in the list of the host whose first one this is. O(tokens).
+    func find(_ token: DeviceToken, from first: UInt32) -> UInt32? {
+        guard let wanted = self.find(token) else { return nil }
+        var slot = first
+        while slot != Self.none, slot != wanted { slot = self.rows[slot].next }
+        return slot == wanted ? slot : nil
+    }
+
+    func boundAt(_ slot: UInt32) -> Instant { self.rows[slot].at }
+    func environment(_ slot: UInt32) -> PushEnvironment { self.rows[slot].environment }
+
+    /// A host says again that a token is its own.
+    mutating func renew(_ slot: UInt32, at now: Instant, _ environment: PushEnvironment) {
+        self.rows[slot].at = now
+        self.rows[slot].environment = environment
+    }
+
+    /// Makes a token that was bound to a host the youngest of its list, in which it is not. O(tokens).
+    mutating func append(
+        _ token: DeviceToken,
+        boundAt now: Instant,
+        _ environment: PushEnvironment,
+        to first: inout UInt32
+    ) {
+        let slot = self.place(token)
+        self.renew(slot, at: now, environment)
+        self.link(slot, to: &first)
+    }
+
+    private mutating func link(_ slot: UInt32, to first: inout UInt32) {
+        self.rows[slot].next = Self.none
+        guard first != Self.none else { return first = slot }
+        var last = first
+        while self.rows[last].next != Self.none { last = self.rows[last].next }
+        self.rows[last].next = slot
+    }
+
+    /// Makes a host's list empty. O(tokens).
+    mutating func unlinkAll(from first: inout UInt32) {
+        while first != Self.none {
+            let next = self.rows[first].next
+            self.rows[first].next = Self.none
+            first = next
+        }
+    }
+
+    /// Takes a token out of a host's list, whatever it stands for now. O(tokens).
+    mutating func unlink(_ token: DeviceToken, from first: inout UInt32) {
+        guard let wanted = self.find(token, from: first) else { return }
+        let next = self.rows[wanted].next
+        self.rows[wanted].next = Self.none
+        guard first != wanted else { return first = next }
+        var slot = first
+        while self.rows[slot].next != wanted { slot = self.rows[slot].next }
+        self.rows[slot].next = next
+    }
+}
+
+extension TokenTable.Row {
+    fileprivate init(_ token: DeviceToken) {
+        let bytes = token.bytes.span
+        self.byteCount = bytes.count <= TokenTable.bytesInRow ? UInt8(bytes.count) : .max
+        guard self.byteCount != .max else { return }
+        var index = 0
+        while index &+ 8 <= bytes.count {
+            self.words[index >> 3] = ByteHash.word(bytes, at: index)
+            index &+= 8
+        }
+        while index < bytes.count {
+            self.words[index >> 3] |= UInt64(bytes[index]) << UInt64(8 &* (index & 7))
+            index &+= 1
+        }
+    }
+
+    @inline(__always)
+    fileprivate func isSpelled(like other: TokenTable.Row) -> Bool {
+        self.words[0] == other.words[0] && self.words[1] == other.words[1] && self.words[2] == other.words[2]
+            && self.words[3] == other.words[3] && self.byteCount == other.byteCount
+    }
+
+    fileprivate var token: DeviceToken {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Int(self.byteCount))
+        for index in 0..<Int(self.byteCount) {
+            bytes.append(UInt8(truncatingIfNeeded: self.words[index >> 3] >> UInt64(8 &* (index & 7))))
+        }
+        return DeviceToken(bytes: bytes)
+    }
 }

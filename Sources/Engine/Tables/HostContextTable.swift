@@ -1,0 +1,96 @@
+import WidgetModel
+
+/// What hosts say of themselves, by number: what many say alike is kept once, as long as one of them says it.
+///
+/// Numbers lie outside of what is decided and written: which one a context has depends on what came before it.
+struct HostContextTable: Sendable {
+    /// The number of the context in which nothing is said, which takes no place.
+    static let blank = Slab<Row>.none
+
+    struct Row: Sendable {
+        var context = HostContext()
+        /// How many hosts say so.
+        var hosts: UInt32 = 0
+    }
+
+    private var rows = Slab<Row>()
+    private var index = SlotIndex()
+    private let seed: UInt64
+
+    /// An empty table.
+    ///
+    /// - Parameter seed: Hides from strangers where rows are found; nothing that comes out depends on it.
+    init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    /// How many different contexts there are, the blank one left out.
+    var count: Int { self.rows.count }
+
+    subscript(number: UInt32) -> HostContext {
+        number == Self.blank ? HostContext() : self.rows[number].context
+    }
+
+    /// The number of a context that one host more says. O(bytes).
+    mutating func take(_ context: HostContext) -> UInt32 {
+        guard !context.isBlank else { return Self.blank }
+        let hash = context.hash(seed: self.seed)
+        if let number = self.index.find(hash, where: { self.rows[$0].context.isSpelled(like: context) }) {
+            self.rows[number].hosts += 1
+            return number
+        }
+        let number = self.rows.insert(Row(context: context, hosts: 1))
+        self.index.insert(hash, number)
+        return number
+    }
+
+    /// One host less says so.
+    mutating func release(_ number: UInt32) {
+        guard number != Self.blank else { return }
+        self.rows[number].hosts -= 1
+        guard self.rows[number].hosts == 0 else { return }
+        self.index.remove(self.rows[number].context.hash(seed: self.seed), number)
+        // A number that is free holds nobody's words.
+        self.rows[number] = Row()
+        self.rows.release(number)
+    }
+}
+
+extension HostContext {
+    /// Whether nothing is said in it.
+    fileprivate var isBlank: Bool {
+        self.width == nil && self.height == nil && self.environmentVariants.isEmpty && self.locale == nil
+            && self.timeZone == nil
+    }
+
+    fileprivate func hash(seed: UInt64) -> UInt64 {
+        var state = ByteHash.mix(seed ^ (self.width?.bitPattern ?? 1))
+        state = ByteHash.mix(state ^ (self.height?.bitPattern ?? 1))
+        for variant in self.environmentVariants {
+            state = ByteHash.of(variant.name, seed: state)
+            for value in variant.values { state = ByteHash.of(value, seed: state) }
+        }
+        if let locale = self.locale { state = ByteHash.of(locale, seed: state) }
+        if let timeZone = self.timeZone { state = ByteHash.of(timeZone, seed: ~state) }
+        return state
+    }
+
+    /// Whether the two are written alike, byte for byte: zero and minus zero are not, nor two spellings of one letter,
+    /// which are equal otherwise.
+    fileprivate func isSpelled(like other: HostContext) -> Bool {
+        self.width?.bitPattern == other.width?.bitPattern && self.height?.bitPattern == other.height?.bitPattern
+            && Self.areAlike(self.locale, other.locale) && Self.areAlike(self.timeZone, other.timeZone)
+            && self.environmentVariants.elementsEqual(other.environmentVariants) { left, right in
+                Self.areAlike(left.name, right.name) && left.values.elementsEqual(right.values, by: Self.areAlike)
+            }
+    }
+
+    private static func areAlike(_ left: String?, _ right: String?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return Self.areAlike(left, right)
+    }
+
+    private static func areAlike(_ left: String, _ right: String) -> Bool {
+        left.utf8.elementsEqual(right.utf8)
+    }
+}

@@ -1,0 +1,139 @@
+import Testing
+import Timelines
+import WidgetModel
+
+@testable import Engine
+
+/// What hosts seldom have lies apart from their rows, and what many say alike is kept once.
+@Suite struct HostTableTests {
+    private static func row(_ id: String) -> HostTable.Row {
+        HostTable.Row(
+            id: HostID(id),
+            app: 0,
+            windows: TunedWindows(host: HostID(id), at: .epoch),
+            delivery: .stream,
+            registeredAt: .epoch,
+            firstRegisteredAt: .epoch
+        )
+    }
+
+    private static func context(_ locale: String, width: Double? = 170) -> HostContext {
+        HostContext(
+            width: width,
+            height: 170,
+            environmentVariants: [HostContext.Variant(name: "colorScheme", values: ["light", "dark"])],
+            locale: locale,
+            timeZone: "America/Los_Angeles"
+        )
+    }
+
+    @Test func `a row takes two lines of memory`() {
+        #expect(MemoryLayout<HostTable.Row>.size <= 128)
+        #expect(MemoryLayout<TokenTable.Row>.stride == 56)
+        #expect(MemoryLayout<ReloadTable.Stored>.stride == 64)
+    }
+
+    @Test func `what most hosts never have takes room from its first change to its last`() {
+        var row = Self.row("phone")
+        row.foregroundUntil = .min
+        row.budget = ReloadBudget()
+        row.budgetMinute = 0
+        #expect(!row.hasAside)
+        #expect(row.sessionsUntil[0] == .min && row.sessionsUntil[1] == .min && row.sessionsUntil[2] == .min)
+        row.sessionsUntil[1] = 7
+        #expect(row.hasAside)
+        row.foregroundUntil = 8
+        row.budgetMinute = 9
+        row.budget.noteExempt(at: Instant(seconds: 10))
+        #expect(row.sessionsUntil[0] == .min && row.sessionsUntil[1] == 7 && row.sessionsUntil[2] == .min)
+        #expect(row.foregroundUntil == 8)
+        #expect(row.budgetMinute == 9)
+        #expect(row.budget.lastReload == Instant(seconds: 10))
+        row.sessionsUntil[1] = .min
+        row.foregroundUntil = .min
+        row.budgetMinute = 0
+        #expect(row.hasAside)
+        row.budget = ReloadBudget()
+        #expect(!row.hasAside)
+    }
+
+    @Test func `a copy does not see what changes apart from the row`() {
+        var row = Self.row("phone")
+        row.foregroundUntil = 1
+        let copy = row
+        row.foregroundUntil = 2
+        #expect(copy.foregroundUntil == 1)
+        #expect(row.foregroundUntil == 2)
+    }
+
+    @Test func `a lease is what was said, and none is none`() {
+        var row = Self.row("phone")
+        #expect(row.leaseEnds == nil)
+        for end in [Instant.epoch, Instant(milliseconds: .max), Instant(milliseconds: -1)] {
+            row.leaseEnds = end
+            #expect(row.leaseEnds == end)
+        }
+        row.leaseEnds = nil
+        #expect(row.leaseEnds == nil)
+    }
+
+    @Test func `a number that is used again has nothing of the host before`() {
+        var hosts = HostTable(seed: 1)
+        let first = hosts.insert(Self.row("phone"), saying: Self.context("en-US"))
+        hosts[first].foregroundUntil = 5
+        hosts.release(first)
+        #expect(!hosts[first].hasAside)
+        #expect(hosts.contextCount == 0)
+        let second = hosts.insert(Self.row("tablet"), saying: HostContext())
+        #expect(second == first)
+        #expect(hosts.context(of: second) == HostContext())
+        #expect(hosts[second].foregroundUntil == .min)
+        #expect(hosts.find(HostID("phone")) == nil)
+        #expect(hosts.find(HostID("tablet")) == second)
+    }
+
+    @Test func `what hosts say alike is kept once, as long as one of them says it`() {
+        var hosts = HostTable(seed: 2)
+        let slots = (0..<10).map { number in
+            hosts.insert(Self.row("h\(number)"), saying: number == 9 ? HostContext() : Self.context("l\(number % 3)"))
+        }
+        #expect(hosts.contextCount == 3)
+        #expect(slots.map { hosts.context(of: $0).locale } == (0..<9).map { "l\($0 % 3)" } + [nil])
+        let copy = hosts
+        hosts.setContext(of: slots[0], Self.context("l1"))
+        hosts.setContext(of: slots[3], HostContext())
+        #expect(hosts.contextCount == 3)
+        hosts.release(slots[6])
+        #expect(hosts.contextCount == 2)
+        #expect(hosts.context(of: slots[0]) == Self.context("l1"))
+        #expect(copy.contextCount == 3)
+        #expect(copy.context(of: slots[6]) == Self.context("l0"))
+        // Said again by the same host, alone with it.
+        hosts.setContext(of: slots[9], Self.context("l9"))
+        hosts.setContext(of: slots[9], Self.context("l9"))
+        #expect(hosts.context(of: slots[9]) == Self.context("l9"))
+        for slot in slots where slot != slots[6] { hosts.setContext(of: slot, HostContext()) }
+        #expect(hosts.contextCount == 0)
+    }
+
+    @Test func `contexts that are equal but not spelled alike stay what they are`() {
+        var hosts = HostTable(seed: 3)
+        let contexts = [
+            Self.context("caf\u{E9}"), Self.context("cafe\u{301}"), Self.context("de", width: 0),
+            Self.context("de", width: -0.0),
+            Self.context("de", width: nil), Self.context("de", width: .nan), HostContext(locale: "de"),
+            HostContext(timeZone: "de"),
+        ]
+        let slots = contexts.enumerated().map { hosts.insert(Self.row("h\($0)"), saying: $1) }
+        #expect(hosts.contextCount == contexts.count)
+        func bytes(_ context: HostContext) -> [UInt8] {
+            var writer = ByteWriter()
+            context.encode(into: &writer)
+            return writer.bytes
+        }
+        #expect(slots.map { bytes(hosts.context(of: $0)) } == contexts.map(bytes))
+        let again = hosts.insert(Self.row("again"), saying: Self.context("de", width: .nan))
+        #expect(hosts.contextCount == contexts.count)
+        #expect(hosts[again].contextNumber == hosts[slots[5]].contextNumber)
+    }
+}

@@ -1,0 +1,84 @@
+import Testing
+import Timelines
+import WidgetModel
+
+@testable import Engine
+
+/// What only reloads for pushes have lies apart from the rows.
+@Suite struct ReloadTableTests {
+    private static func row(_ number: UInt32, push: PushID? = nil, digest: ContentDigest? = nil) -> ReloadTable.Row {
+        var row = ReloadTable.Row(
+            instance: number,
+            position: LogPosition(UInt64(number)),
+            issuedAt: Instant(seconds: 1),
+            expiresAt: Instant(seconds: 2),
+            causes: ReloadCauses(push == nil ? .added : .push),
+            exemption: push == nil ? .added : nil,
+            generation: number + 1,
+            window: BudgetWindow(start: Instant(milliseconds: 60_000), length: .minutes(Int64(number) + 1)),
+            isCounted: push != nil,
+            isPush: push != nil,
+            pushes: push == nil ? CauseList() : CauseList(head: number, tail: number + 1, count: 2),
+            primary: push == nil ? PendingCauses.none : number,
+            push: push,
+            digest: digest,
+            collateral: push == nil ? nil : .over
+        )
+        row.sharesToken = push != nil
+        row.isTrigger = push == nil
+        return row
+    }
+
+    /// The row in full, as a snapshot has it.
+    private static func bytes(_ row: ReloadTable.Row) throws(ByteFault) -> [UInt8] {
+        var writer = StateWriter()
+        _ = try row.coded(by: &writer)
+        return writer.writer.bytes
+    }
+
+    private static let push = PushID(high: 3, low: 4)
+
+    @Test func `a reload is given back as it was put in`() throws {
+        var reloads = ReloadTable()
+        let rows = [
+            Self.row(1), Self.row(2, push: Self.push), Self.row(3, digest: ContentDigest(team: 1, bytes: [5, 6])),
+            Self.row(4, push: Self.push, digest: ContentDigest(team: 2, bytes: [])),
+        ]
+        let slots = rows.map { reloads.insert($0) }
+        #expect(reloads.count == 4)
+        #expect(reloads.servedCount == 3)
+        for (slot, row) in zip(slots, rows) { #expect(try Self.bytes(reloads[slot]) == Self.bytes(row)) }
+        reloads.link(slots[0], to: slots[1])
+        #expect(reloads[stored: slots[0]].next == slots[1])
+        #expect(reloads[slots[0]].next == slots[1])
+    }
+
+    @Test func `a number that is used again has nothing of the reload before`() throws {
+        var reloads = ReloadTable()
+        let first = reloads.insert(Self.row(1, push: Self.push, digest: ContentDigest(team: 1, bytes: [7])))
+        reloads.release(first)
+        #expect(reloads.count == 0)
+        #expect(reloads.servedCount == 0)
+        let second = reloads.insert(Self.row(2))
+        #expect(second == first)
+        #expect(reloads.servedCount == 0)
+        #expect(try Self.bytes(reloads[second]) == Self.bytes(Self.row(2)))
+        reloads.release(second)
+        _ = reloads.insert(Self.row(3, push: Self.push))
+        #expect(reloads.servedCount == 1)
+        #expect(reloads[second].digest == nil)
+    }
+
+    @Test func `reloads come back under their numbers`() throws {
+        var reloads = ReloadTable(free: [0, 4, 2])
+        reloads.restore(1, Self.row(1))
+        reloads.restore(3, Self.row(3, push: Self.push))
+        reloads.finishRestoring(end: 5)
+        #expect(reloads.end == 5)
+        #expect(reloads.count == 2)
+        #expect(try Self.bytes(reloads[3]) == Self.bytes(Self.row(3, push: Self.push)))
+        // The number that was given back last comes first.
+        #expect(reloads.insert(Self.row(9)) == 2)
+        #expect(reloads.insert(Self.row(9)) == 4)
+    }
+}

@@ -1,0 +1,126 @@
+import TestSupport
+import Testing
+import WidgetModel
+
+@testable import Engine
+
+/// Tokens in rows, and the lists of those of a host.
+@Suite struct TokenTableTests {
+    /// A token of so many bytes that begins with a number.
+    private static func token(_ number: Int, bytes count: Int) -> DeviceToken {
+        DeviceToken(bytes: (0..<count).map { $0 < 4 ? UInt8(truncatingIfNeeded: number >> (8 * $0)) : UInt8($0) })
+    }
+
+    /// Lengths around those of words and of what lies in a row.
+    private static let counts = [4, 7, 8, 9, 16, 31, 32, 33, 64, 100]
+
+    @Test func `tokens of all lengths are found and read back`() {
+        var tokens = TokenTable(seed: 1)
+        let all = Self.counts.flatMap { count in (0..<20).map { Self.token($0, bytes: count) } }
+        for (number, token) in all.enumerated() {
+            tokens.bind(token, to: TokenTable.Binding(host: UInt32(number), instance: InstanceTable.none))
+        }
+        #expect(tokens.boundCount == all.count)
+        for (number, token) in all.enumerated() {
+            #expect(tokens.binding(of: token) == TokenTable.Binding(host: UInt32(number), instance: InstanceTable.none))
+        }
+        #expect(tokens.binding(of: Self.token(20, bytes: 32)) == nil)
+        // Zeroes at the end are part of a token.
+        #expect(tokens.binding(of: DeviceToken(bytes: Self.token(0, bytes: 7).bytes + [0])) == nil)
+        #expect(tokens.binding(of: DeviceToken(bytes: [])) == nil)
+    }
+
+    @Test(arguments: counts) func `a host's tokens are in the order in which they were bound`(count: Int) {
+        var tokens = TokenTable(seed: 2)
+        var first = TokenTable.none
+        let all = (0..<4).map { Self.token($0, bytes: count) }
+        for (number, token) in all.enumerated() {
+            tokens.bind(token, to: TokenTable.Binding(host: 3, instance: InstanceTable.none))
+            let environment = number.isMultiple(of: 2) ? PushEnvironment.production : .development
+            tokens.append(token, boundAt: Instant(seconds: Int64(number)), environment, to: &first)
+        }
+        #expect(tokens.tokens(from: first).map(\.token) == all)
+        #expect(tokens.tokens(from: first).map(\.boundAt.seconds) == [0, 1, 2, 3])
+        #expect(tokens.newest(from: first, in: .production).map { tokens.token($0) } == all[2])
+        #expect(tokens.newest(from: first, in: .development).map { tokens.token($0) } == all[3])
+        #expect(tokens.find(all[1], from: first).map { tokens.boundAt($0) } == Instant(seconds: 1))
+        // In the middle, at the end, at the beginning, and one that is not there.
+        for (index, left) in [(1, [0, 2, 3]), (3, [0, 2]), (3, [0, 2]), (0, [2])] {
+            tokens.unlink(all[index], from: &first)
+            #expect(tokens.tokens(from: first).map(\.token) == left.map { all[$0] })
+            #expect(tokens.count(from: first) == left.count)
+            #expect(tokens.find(all[index], from: first) == nil)
+        }
+        tokens.unlink(all[2], from: &first)
+        #expect(first == TokenTable.none)
+        #expect(tokens.newest(from: first, in: .production) == nil)
+    }
+
+    @Test(arguments: counts) func `a number that is used again has nothing of the token before`(count: Int) {
+        var tokens = TokenTable(seed: 3)
+        var first = TokenTable.none
+        let old = Self.token(1, bytes: count)
+        tokens.bind(old, to: TokenTable.Binding(host: 1, instance: InstanceTable.none))
+        tokens.append(old, boundAt: Instant(seconds: 1), .development, to: &first)
+        tokens.remove(old, ofApp: 0, .unregistered, at: Instant(seconds: 2))
+        tokens.unlinkAll(from: &first)
+        #expect(first == TokenTable.none)
+        #expect(tokens.binding(of: old) == nil)
+        #expect(tokens.removedCount == 1)
+        var forgotten: [DeviceToken] = []
+        tokens.forget(at: Instant(seconds: 13), after: .seconds(10)) { forgotten.append($0) }
+        #expect(forgotten == [old])
+        #expect(tokens.removedCount == 0)
+        for other in [Self.token(2, bytes: 20), Self.token(3, bytes: 40)] {
+            tokens.bind(other, to: TokenTable.Binding(host: 1, instance: InstanceTable.none))
+            tokens.append(other, boundAt: Instant(seconds: 20), .production, to: &first)
+        }
+        #expect(tokens.tokens(from: first).map(\.token) == [Self.token(2, bytes: 20), Self.token(3, bytes: 40)])
+        #expect(tokens.tokens(from: first).allSatisfy { $0.environment == .production })
+    }
+
+    @Test func `a token that stands for something is not taken back a second time`() {
+        var tokens = TokenTable(seed: 4)
+        var (first, other) = (TokenTable.none, TokenTable.none)
+        let token = TokenTable.BoundToken(
+            token: Self.token(1, bytes: 32),
+            boundAt: Instant(seconds: 1),
+            environment: .production
+        )
+        #expect(tokens.restore(token, of: 0, to: &first))
+        #expect(!tokens.restore(token, of: 0, to: &first))
+        #expect(!tokens.restore(token, of: 1, to: &other))
+        #expect(tokens.count(from: first) == 1)
+        #expect(other == TokenTable.none)
+        #expect(tokens.boundCount == 1)
+    }
+
+    @Test(arguments: Seeds.from(41, count: 4))
+    func `lists of many hosts are what arrays would be`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var tokens = TokenTable(seed: seed)
+        var firsts = Array(repeating: TokenTable.none, count: 5)
+        var model = Array(repeating: [DeviceToken](), count: 5)
+        for step in 0..<600 {
+            let token = Self.token(Int(random.next() % 24), bytes: Self.counts[Int(random.next() % 10)])
+            let host = Int(random.next() % 5)
+            if let binding = tokens.binding(of: token) {
+                let old = Int(binding.host)
+                if random.next().isMultiple(of: 2) {
+                    tokens.remove(token, ofApp: 0, .unregistered, at: Instant(seconds: Int64(step)))
+                    tokens.unlink(token, from: &firsts[old])
+                    model[old].removeAll { $0 == token }
+                    continue
+                }
+                tokens.unlink(token, from: &firsts[old])
+                model[old].removeAll { $0 == token }
+            }
+            tokens.bind(token, to: TokenTable.Binding(host: UInt32(host), instance: InstanceTable.none))
+            tokens.append(token, boundAt: Instant(seconds: Int64(step)), .production, to: &firsts[host])
+            model[host].append(token)
+            tokens.forget(at: Instant(seconds: Int64(step)), after: .seconds(40)) { _ in }
+            #expect(firsts.map { tokens.tokens(from: $0).map(\.token) } == model, "seed \(seed), step \(step)")
+            #expect(tokens.boundCount == model.reduce(0) { $0 + $1.count }, "seed \(seed), step \(step)")
+        }
+    }
+}
