@@ -56,11 +56,27 @@ package struct TokenWords: Hashable, Sendable {
     /// A hash for tables in memory; differs per seed. O(bytes / 8).
     package func hash(seed: UInt64) -> UInt64 {
         var hash = seed ^ UInt64(truncatingIfNeeded: self.byteCount) &* 0x9E37_79B9_7F4A_7C15
-        for word in self.words {
-            let product = (hash ^ word).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
-            hash = seed ^ product.high ^ product.low
-        }
+        for word in self.words { hash = Self.mix(hash, word, seed) }
         return StableHash.mix(hash)
+    }
+
+    /// The hash of a token, see ``hash(seed:)``, without its words being made.
+    package static func hash(_ token: DeviceToken, seed: UInt64) -> UInt64 {
+        let bytes = token.bytes.span
+        var hash = seed ^ UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            hash = Self.mix(hash, bytes.word(at: offset), seed)
+            offset += 8
+        }
+        if offset < bytes.count { hash = Self.mix(hash, bytes.lastPartialWord, seed) }
+        return StableHash.mix(hash)
+    }
+
+    @inline(__always)
+    private static func mix(_ hash: UInt64, _ word: UInt64, _ seed: UInt64) -> UInt64 {
+        let product = (hash ^ word).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
+        return seed ^ product.high ^ product.low
     }
 
     /// Whether these are the token's bytes.

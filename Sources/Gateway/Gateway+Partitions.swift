@@ -52,9 +52,7 @@ extension Gateway {
                 self.deliverer.withLock { $0 }?.publish(effects)
                 feed.publish(effects)
             },
-            directory: { partition, changes in
-                for change in changes { directory.apply(change, partition) }
-            },
+            directory: { partition, changes in directory.apply(changes, partition) },
             applied: { followers.wake(.applied) },
             failed: { partition, _ in
                 readiness.set(.partitions, met: false)

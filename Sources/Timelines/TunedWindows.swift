@@ -89,6 +89,8 @@ extension TunedWindows {
         let start = reader.offset
         self.lengthMinutes = try reader.readSigned()
         guard self.lengthMinutes > 0 else { throw .invalid(offset: start) }
+        // A byte for each hour.
+        if reader.skipZeroes(Self.hours) { return }
         for hour in 0..<Self.hours {
             let start = reader.offset
             guard let views = UInt16(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }

@@ -134,6 +134,16 @@ package struct ByteReader: Sendable {
         return self.bytes[self.offset]
     }
 
+    /// Steps over so many bytes if all of them are zero, else over none: where there are fields that nearly all are.
+    package mutating func skipZeroes(_ count: Int) -> Bool {
+        guard count <= self.remaining else { return false }
+        var bits: UInt8 = 0
+        for index in 0..<count { bits |= self.bytes[self.offset &+ index] }
+        guard bits == 0 else { return false }
+        self.offset += count
+        return true
+    }
+
     package mutating func readBool() throws(ByteFault) -> Bool {
         switch try self.readByte() {
         case 0: return false

@@ -79,20 +79,32 @@ import WidgetModel
         #expect(tokens.tokens(from: first).allSatisfy { $0.environment == .production })
     }
 
-    @Test func `a token that stands for something is not taken back a second time`() {
-        var tokens = TokenTable(seed: 4)
-        var (first, other) = (TokenTable.none, TokenTable.none)
-        let token = TokenTable.BoundToken(
-            token: Self.token(1, bytes: 32),
-            boundAt: Instant(seconds: 1),
-            environment: .production
-        )
-        #expect(tokens.restore(token, of: 0, to: &first))
-        #expect(!tokens.restore(token, of: 0, to: &first))
-        #expect(!tokens.restore(token, of: 1, to: &other))
-        #expect(tokens.count(from: first) == 1)
-        #expect(other == TokenTable.none)
-        #expect(tokens.boundCount == 1)
+    @Test(arguments: counts) func `tokens that are read back are known when all have come`(count: Int) {
+        for repeated in [nil, 0, 39] as [Int?] {
+            var tokens = TokenTable(seed: 4)
+            var firsts = Array(repeating: TokenTable.none, count: 20)
+            let numbers = Array(0..<40) + (repeated.map { [$0] } ?? [])
+            for number in numbers {
+                let token = TokenTable.BoundToken(
+                    token: Self.token(number, bytes: count),
+                    boundAt: Instant(seconds: Int64(number)),
+                    environment: .development
+                )
+                tokens.restore(token, of: UInt32(number / 2), to: &firsts[number / 2])
+            }
+            tokens.finishRestoring()
+            #expect(tokens.hasDuplicates == (repeated != nil))
+            guard repeated == nil else { continue }
+            #expect(tokens.boundCount == 40)
+            for number in 0..<40 {
+                let binding = tokens.binding(of: Self.token(number, bytes: count))
+                #expect(binding == TokenTable.Binding(host: UInt32(number / 2), instance: InstanceTable.none))
+                let bound = tokens.tokens(from: firsts[number / 2])[number % 2]
+                #expect(bound.token == Self.token(number, bytes: count))
+                #expect(bound.boundAt == Instant(seconds: Int64(number)))
+                #expect(bound.environment == .development)
+            }
+        }
     }
 
     @Test(arguments: Seeds.from(41, count: 4))

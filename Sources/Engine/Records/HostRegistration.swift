@@ -128,6 +128,11 @@ package struct HostContext: Hashable, Sendable {
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
+        // Five things that are not said, a byte each.
+        if reader.skipZeroes(5) {
+            self = HostContext()
+            return
+        }
         self.width = try reader.readOptional { (reader) throws(ByteFault) in try reader.readDouble() }
         self.height = try reader.readOptional { (reader) throws(ByteFault) in try reader.readDouble() }
         self.environmentVariants = try reader.readEach { (reader) throws(ByteFault) in

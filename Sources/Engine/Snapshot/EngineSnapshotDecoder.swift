@@ -190,7 +190,7 @@ package struct EngineSnapshotDecoder: Sendable {
         self.hostSlot = slot
         if record.row.isRegistered { self.registeredHosts += 1 }
         for token in record.tokens {
-            guard self.tokens.restore(token, of: slot, to: &record.row.firstToken) else { throw coder.fault() }
+            self.tokens.restore(token, of: slot, to: &record.row.firstToken)
         }
         self.hosts.restore(slot, record.row, saying: record.context)
     }
@@ -282,6 +282,8 @@ package struct EngineSnapshotDecoder: Sendable {
             self.head.repeatOldest <= self.repeats.count, self.decisions.count <= self.head.decisionCapacity
         else { throw .incomplete(frames: self.frames) }
         self.hosts.finishRestoring(end: Int(self.head.ends[EngineSnapshot.hostTable]))
+        self.tokens.finishRestoring()
+        guard !self.tokens.hasDuplicates else { throw .incomplete(frames: self.frames) }
         self.days.finishRestoring(end: Int(self.head.ends[2]), blank: RollingDay())
         self.causes.finishRestoring(end: Int(self.head.ends[3]), blank: .blank)
         self.reloads.finishRestoring(end: Int(self.head.ends[4]))

@@ -85,6 +85,8 @@ struct HostTable: Sendable {
     private(set) var rows = Slab<Row>()
     private var contexts: HostContextTable
     private var index = SlotIndex()
+    /// Rows that were read back and are not in the index yet.
+    private var late = LateSlots()
     private var places: [Name] = []
     private var names: [UInt8] = []
     /// How many bytes of ``names`` are those of hosts that are gone.
@@ -111,10 +113,12 @@ struct HostTable: Sendable {
         self.names.reserveCapacity(hosts * Self.usualNameBytes)
     }
 
-    /// Takes back a row under its number. Rows come in the order of their numbers. O(1).
+    /// Takes back a row under its number. Rows come in the order of their numbers, and are found once all have come. O(1).
     mutating func restore(_ slot: UInt32, _ row: consuming Row, saying context: HostContext) {
         row.contextNumber = self.contexts.take(context)
-        self.index.insert(ByteHash.of(row.id.rawValue, seed: self.seed), slot)
+        let hash = ByteHash.of(row.id.rawValue, seed: self.seed)
+        self.index.approach(hash) { $0.prefetch($1) }
+        if let (hash, slot) = self.late.exchange(hash, slot) { self.index.insert(hash, slot) }
         self.rows.restore(slot, row, blank: .blank)
         self.place(slot)
     }
@@ -124,6 +128,7 @@ struct HostTable: Sendable {
 
     /// Makes the table as long as it was, once its last row was taken back.
     mutating func finishRestoring(end: Int) {
+        while let (hash, slot) = self.late.takeFirst() { self.index.insert(hash, slot) }
         self.rows.finishRestoring(end: end, blank: .blank)
         self.fillPlaces(below: end)
     }

@@ -50,6 +50,10 @@ struct TokenTable: Sendable {
     /// The tokens that are longer than ``bytesInRow``, by their rows' numbers.
     private var longTokens: [UInt32: DeviceToken] = [:]
     private var index = SlotIndex()
+    /// Rows that were read back and are not in the index yet.
+    private var late = LateSlots()
+    /// Whether one of them stands for something that another one stands for, which no state has.
+    private(set) var hasDuplicates = false
     private let seed: UInt64
     /// Removed tokens in the order of their removal; a token that was bound again since is skipped when its turn comes.
     private var removals: [Removal] = []
@@ -143,19 +147,32 @@ struct TokenTable: Sendable {
         self.removals.removeAll { $0.token == token }
     }
 
-    /// Takes in a token of a host that was read back.
-    ///
-    /// - Returns: False if it stands for something already, which no state has.
-    mutating func restore(_ token: BoundToken, of host: UInt32, to first: inout UInt32) -> Bool {
-        let slot = self.place(token.token)
-        guard !self.rows[slot].isBound else { return false }
+    /// Takes in a token of a host that was read back; it is found after ``finishRestoring()``. O(tokens of the host).
+    mutating func restore(_ token: BoundToken, of host: UInt32, to first: inout UInt32) {
+        let hash = self.hash(token.token)
+        self.index.approach(hash) { $0.prefetch($1) }
+        let slot = self.rows.insert(Row(token.token))
+        if token.token.bytes.count > Self.bytesInRow { self.longTokens[slot] = token.token }
+        if let (hash, slot) = self.late.exchange(hash, slot) { self.insert(hash, slot) }
         self.boundCount += 1
         self.rows[slot].isBound = true
         self.rows[slot].host = host
         self.rows[slot].instance = InstanceTable.none
         self.renew(slot, at: token.boundAt, token.environment)
         self.link(slot, to: &first)
-        return true
+    }
+
+    /// Makes all tokens that were read back known.
+    mutating func finishRestoring() {
+        while let (hash, slot) = self.late.takeFirst() { self.insert(hash, slot) }
+    }
+
+    private mutating func insert(_ hash: UInt64, _ slot: UInt32) {
+        let other = self.index.find(hash) { other in
+            self.rows[other].isSpelled(like: self.rows[slot]) && self.longTokens[other] == self.longTokens[slot]
+        }
+        if other != nil { self.hasDuplicates = true }
+        self.index.insert(hash, slot)
     }
 
     /// Makes room for so many tokens.
@@ -163,6 +180,7 @@ struct TokenTable: Sendable {
 
     /// Takes in a removal that was read back. A token that is bound stays so: it was bound again since.
     mutating func restore(_ removal: Removal) {
+        self.finishRestoring()
         if self.binding(of: removal.token) == nil { self.markRemoved(removal.token, at: removal.at) }
         self.removals.append(removal)
     }

@@ -82,6 +82,12 @@ package final class HostDirectory: Sendable {
         return self.parts[Self.part(hash)].withLock { $0.lookup(token, hash) }
     }
 
+    /// Fetches what ``bind(_:to:)``, ``markRemoved(_:app:_:at:in:)`` and ``forget(_:in:)`` will look at first.
+    package func approach(_ token: DeviceToken) {
+        let hash = TokenWords.hash(token, seed: self.seed)
+        self.parts[Self.part(hash)].withLock { $0.approachCell(hash) }
+    }
+
     package func bind(_ token: DeviceToken, to entry: Entry) {
         self.change(token) { $0.bind(token, $1, to: entry) }
     }
@@ -120,7 +126,7 @@ package final class HostDirectory: Sendable {
     }
 
     private func change(_ token: DeviceToken, _ body: (inout HostDirectoryPart, UInt64) -> Void) {
-        let hash = TokenWords(token).hash(seed: self.seed)
+        let hash = TokenWords.hash(token, seed: self.seed)
         self.parts[Self.part(hash)].withLock { body(&$0, hash) }
     }
 

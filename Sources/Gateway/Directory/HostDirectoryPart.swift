@@ -201,9 +201,9 @@ extension HostDirectoryPart {
 
     /// Forgets a partition's word on a token, if there is one.
     mutating func forget(_ token: DeviceToken, _ hash: UInt64, in partition: PartitionID) {
-        let words = TokenWords(token)
         let found = self.index.find(hash) { slot in
-            self.rows[Int(slot)].partition == partition && self.isOf(words, slot)
+            self.rows[Int(slot)].partition == partition
+                && self.text[self.rows[Int(slot)].token].elementsEqual(token.bytes)
         }
         guard let found else { return }
         self.index.remove(hash, found)
