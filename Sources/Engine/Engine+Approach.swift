@@ -96,6 +96,7 @@ extension Engine {
             self.approached.hosts.append(self.instances[matches[place]].host)
             let last = self.instances[matches[place]].pending.tail
             if last != PendingCauses.none { self.approached.causes.append(last) }
+            if hasDigest { seen &+= self.instances[content: matches[place]].confirmedBy.rawValue }
         }
         for host in self.approached.hosts { seen &+= self.hosts.approach(host) }
         for cause in self.approached.causes { seen &+= UInt64(self.causes[cause].push) }
@@ -112,7 +113,7 @@ extension InstanceTable {
         seen &+= UInt64(self[slot].allowance)
         seen &+= UInt64(truncatingIfNeeded: self[slot].firstWindow)
         seen &+= UInt64(self[slot].exemptReloads)
-        if withDetails { seen &+= UInt64(self[details: slot].observedReloads) }
+        if withDetails { seen &+= UInt64(self[details: slot].family.rawValue) }
         return seen
     }
 }

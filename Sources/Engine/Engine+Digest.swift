@@ -109,7 +109,9 @@ extension Engine {
 
     private func digest(_ instance: UInt32, _ writer: inout ByteWriter) {
         let row = self.instances[instance]
-        let details = self.instances[details: instance]
+        let content = self.instances[content: instance]
+        let observed = self.instances[observed: instance]
+        let environment = self.instances[particulars: instance].controlEnvironment
         self.registration(of: instance).encode(into: &writer)
         writer.write(row.isLive)
         writer.write(row.isOrphaned)
@@ -121,7 +123,7 @@ extension Engine {
         writer.write(byte: row.reason.rawValue)
         for date in [
             row.decidesAt, row.timelineDue, row.minExpiry, row.reloadsExpire, row.freeSetupAt, row.firstWindow,
-            row.visibleUntil, row.heldUntil, details.viewedAt, details.systemChangeAt, details.awaitsReport,
+            row.visibleUntil, row.heldUntil, observed.viewedAt, observed.systemChangeAt, observed.awaitsReport,
         ] {
             writer.write(signed: date)
         }
@@ -129,22 +131,22 @@ extension Engine {
             writer.write(varint: UInt64(number))
         }
         writer.write(varint: UInt64(row.windowMinute))
-        for count in [details.observedReloads, details.collateralReloads, details.collateralOverReloads] {
+        for count in [observed.observedReloads, observed.collateralReloads, observed.collateralOverReloads] {
             writer.write(varint: UInt64(count))
         }
-        writer.write(details.awaitsLook)
-        writer.write(byte: details.controlEnvironment.rawValue)
-        writer.write(details.shownEntry) { $0.write($1) }
+        writer.write(observed.awaitsLook)
+        writer.write(byte: environment.rawValue)
+        writer.write(content.shownEntry) { $0.write($1) }
         writer.write(varint: UInt64(row.generation))
         writer.write(varint: row.configuredAt.rawValue)
         writer.write(varint: UInt64(row.exemptReloads))
-        writer.write(details.timeline) { writer, shown in
+        writer.write(content.timeline) { writer, shown in
             shown.timeline.encode(into: &writer)
             writer.write(shown.receivedAt)
             writer.write(count: shown.equalDigests)
         }
-        writer.write(details.confirmedDigest) { self.write($1, &$0) }
-        writer.write(row.hasPendingDigest ? details.pendingDigest : nil) { self.write($1, &$0) }
+        writer.write(content.confirmedDigest) { self.write($1, &$0) }
+        writer.write(row.hasPendingDigest ? content.pendingDigest : nil) { self.write($1, &$0) }
         self.digest(row.pending, &writer)
         var reload = row.firstReload
         while reload != ReloadTable.none {

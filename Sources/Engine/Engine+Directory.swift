@@ -33,7 +33,7 @@ extension Engine {
     package func controlDirectory(of instances: [UInt32], _ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []
         for instance in instances {
-            guard self.instances[instance].isLive, let token = self.instances[details: instance].controlToken else {
+            guard self.instances[instance].isLive, let token = self.instances[particulars: instance].controlToken else {
                 continue
             }
             let host = self.instances[instance].host

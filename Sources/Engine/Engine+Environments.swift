@@ -11,16 +11,16 @@ extension Engine {
 
     /// Whether a control has a token that does not belong to the app's environment.
     func isOfOtherEnvironment(controlOf instance: UInt32) -> Bool {
-        let details = self.instances[details: instance]
-        return details.controlToken != nil
-            && details.controlEnvironment != self.environment(of: self.instances[instance].host)
+        let particulars = self.instances[particulars: instance]
+        return particulars.controlToken != nil
+            && particulars.controlEnvironment != self.environment(of: self.instances[instance].host)
     }
 
     /// The token through which an instance is reached: a control's own, or its host's newest; nil if there is none of the
     /// app's environment.
     func token(of instance: UInt32) -> DeviceToken? {
         let host = self.instances[instance].host
-        if let own = self.instances[details: instance].controlToken {
+        if let own = self.instances[particulars: instance].controlToken {
             return self.isOfOtherEnvironment(controlOf: instance) ? nil : own
         }
         return self.tokens.newest(from: self.hosts[host].firstToken, in: self.environment(of: host)).map {
@@ -36,10 +36,10 @@ extension Engine {
                 self.announce(token.token, token.environment == environment, host: host, instance: nil)
             }
             for instance in self.instances(of: host) where self.instances[instance].isLive {
-                let details = self.instances[details: instance]
-                guard let token = details.controlToken else { continue }
-                let isKnown = details.controlEnvironment == environment
-                self.announce(token, isKnown, host: host, instance: details.id)
+                let particulars = self.instances[particulars: instance]
+                guard let token = particulars.controlToken else { continue }
+                let isKnown = particulars.controlEnvironment == environment
+                self.announce(token, isKnown, host: host, instance: self.instances[details: instance].id)
             }
         }
     }

@@ -23,7 +23,7 @@ extension Engine {
             issuedAt: row.issuedAt,
             expiresAt: row.expiresAt,
             isVisible: instance.visibleUntil > self.now,
-            digest: self.instances[details: slot].timeline?.timeline.digest
+            digest: self.instances[content: slot].timeline?.timeline.digest
         )
     }
 
@@ -42,7 +42,7 @@ extension Engine {
     /// Whether an instance shows the timeline that a reload gave, in this state, for the configuration that it has now.
     package func isShown(_ digest: [UInt8], from reload: ReloadID) -> Bool {
         guard let slot = self.liveInstance(reload.instance),
-            let shown = self.instances[details: slot].timeline?.timeline.digest
+            let shown = self.instances[content: slot].timeline?.timeline.digest
         else { return false }
         return shown == digest && reload.position >= self.instances[slot].configuredAt
     }

@@ -37,11 +37,11 @@ extension Engine {
             family: details.family,
             configuration: details.configuration,
             pushEnabled: row.pushEnabled,
-            tags: details.tags,
+            tags: self.instances[particulars: slot].tags,
             generation: Int(row.generation),
             isOrphaned: row.isOrphaned,
             isVisible: self.hosts[row.host].tellsVisibility ? row.visibleUntil > self.now : nil,
-            shownEntry: details.shownEntry,
+            shownEntry: self.instances[content: slot].shownEntry,
             budget: self.budgetView(of: slot),
             timeline: self.timeline(of: slot),
             pending: self.pending(of: slot, pending),
@@ -72,9 +72,9 @@ extension Engine {
             burst: terms.burst,
             interval: terms.interval,
             exemptReloads: Int(row.exemptReloads),
-            observedReloads: Int(self.instances[details: instance].observedReloads),
-            collateralReloads: Int(self.instances[details: instance].collateralReloads),
-            collateralOverReloads: Int(self.instances[details: instance].collateralOverReloads),
+            observedReloads: Int(self.instances[observed: instance].observedReloads),
+            collateralReloads: Int(self.instances[observed: instance].collateralReloads),
+            collateralOverReloads: Int(self.instances[observed: instance].collateralOverReloads),
             viewRate: Int(row.rate.scaled),
             isLearning: self.apps.kinds[Int(row.kind)].bare.isLearning(
                 windowFrom: terms.window.start,
@@ -89,7 +89,7 @@ extension Engine {
     }
 
     private func timeline(of instance: UInt32) -> TimelineView? {
-        guard let shown = self.instances[details: instance].timeline else { return nil }
+        guard let shown = self.instances[content: instance].timeline else { return nil }
         let due = self.instances[instance].timelineDue
         return TimelineView(
             entries: shown.timeline.entries.count,

@@ -36,6 +36,7 @@ extension Engine {
             faults.append("\(complete) pushes complete, \(self.ledger.completeCount) of them listed")
         }
         faults += self.channels.checkInvariants()
+        faults += self.instances.details.checkInvariants(of: self.instances.usedSlots())
         return faults + self.checkCounts()
     }
 
@@ -98,7 +99,7 @@ extension Engine {
         let name = "\(self.hosts[row.host].id):\(self.instances[details: instance].id)"
         held.instances += 1
         if row.isLive, row.pushEnabled { held.pushEnabled[Int(self.apps.kinds[Int(row.kind)].app)] += 1 }
-        if self.instances[details: instance].controlToken != nil { held.tokens += 1 }
+        if self.instances[particulars: instance].controlToken != nil { held.tokens += 1 }
         var (count, high, normal, minExpiry, slot) = (UInt32(0), UInt32(0), UInt32(0), Int64.max, row.pending.head)
         var previous = PendingCauses.none
         while slot != PendingCauses.none {

@@ -14,8 +14,8 @@ extension Engine {
     /// the first report after a reload that was booked without one is about that.
     mutating func observe(_ instance: UInt32) {
         self.openWindow(of: instance)
-        let bookedAt = self.instances[details: instance].awaitsReport
-        self.instances[details: instance].awaitsReport = .min
+        let bookedAt = self.instances[observed: instance].awaitsReport
+        self.instances[observed: instance].awaitsReport = .min
         if bookedAt != .min, bookedAt + Self.reportMax.milliseconds >= self.now {
             return self.instances[instance].budget.noteExempt(at: self.time)
         }
@@ -31,13 +31,13 @@ extension Engine {
     mutating func predict(_ causes: ReloadCauses, _ instance: UInt32) {
         self.openWindow(of: instance)
         self.bookObserved(instance, causes)
-        self.instances[details: instance].awaitsReport = self.now
+        self.instances[observed: instance].awaitsReport = self.now
         self.forgetContent(of: instance)
     }
 
     private mutating func bookObserved(_ instance: UInt32, _ causes: ReloadCauses) {
         self.counters.reloadsObserved += 1
-        self.instances[details: instance].observedReloads += 1
+        self.instances[observed: instance].observedReloads += 1
         let exemption = self.exemption(of: instance, waiting: causes)
         guard exemption != nil || self.hosts[self.instances[instance].host].isInStandBy else {
             return self.book(instance, isPush: false)
@@ -48,8 +48,8 @@ extension Engine {
 
     /// What the instance shows now is not known to any sender.
     private mutating func forgetContent(of instance: UInt32) {
-        self.instances[details: instance].confirmedDigest = nil
-        self.instances[details: instance].confirmedBy = self.position
+        self.instances[content: instance].confirmedDigest = nil
+        self.instances[content: instance].confirmedBy = self.position
     }
 
     /// Lets a host's instances be driven as its delivery says. What waited for the gateway to reload by itself, the

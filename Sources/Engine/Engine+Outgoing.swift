@@ -35,7 +35,7 @@ extension Engine {
         guard id.partition == self.partition, let instance = self.liveInstance(id.instance),
             let reload = self.reload(id.position, of: instance)
         else { return nil }
-        let isControl = self.instances[details: instance].controlToken != nil
+        let isControl = self.instances[particulars: instance].controlToken != nil
         guard let token = self.token(of: instance) else { return nil }
         let row = self.reloads[reload]
         var priority: Priority?

@@ -200,7 +200,7 @@ extension Engine {
     }
 
     private func isFulfilled(_ instance: UInt32, _ attributes: Configuration) -> Bool {
-        self.instances[details: instance].when?.holds(for: attributes) ?? true
+        self.instances[particulars: instance].when?.holds(for: attributes) ?? true
     }
 
     func matches(_ instance: UInt32, _ pattern: MatchPattern) -> Bool {
@@ -210,7 +210,7 @@ extension Engine {
                 configuration: details.configuration,
                 family: details.family,
                 host: self.hosts[self.instances[instance].host].id,
-                tags: details.tags,
+                tags: self.instances[particulars: instance].tags,
                 schema: self.apps.kinds[Int(self.instances[instance].kind)].schema
             )
         )
@@ -294,7 +294,7 @@ extension Engine {
     @inline(__always)
     func shows(_ instance: UInt32, _ digest: ContentDigest) -> Bool {
         self.instances[instance].isIdle(now: self.now)
-            && self.instances[details: instance].confirmedDigest == digest
+            && self.instances[content: instance].confirmedDigest == digest
     }
 
     /// Whether a push could be issued at this instant.
@@ -358,7 +358,7 @@ extension Engine {
             self.causes.append(node, to: &self.instances[instance].pending)
         }
         self.instances[instance].take(push, isScheduled: node.isScheduled)
-        if !node.isScheduled, let digest = push.digest { self.instances[details: instance].pendingDigest = digest }
+        if !node.isScheduled, let digest = push.digest { self.instances[content: instance].pendingDigest = digest }
     }
 
     /// Counts a push in or out of its class.

@@ -192,11 +192,10 @@ extension Engine {
                 anchor: 0,
                 addressHash: hash.value
             ),
-            InstanceTable.Details(
+            InstanceDetails.Row(
                 id: registration.id,
                 family: registration.family,
-                configuration: registration.configuration,
-                tags: registration.tags
+                configuration: registration.configuration
             )
         )
         self.adoptWindow(of: instance)
@@ -224,7 +223,7 @@ extension Engine {
         self.instances[instance].waiting = ReloadCauses(.added)
         self.instances[details: instance].family = registration.family
         self.instances[details: instance].configuration = registration.configuration
-        self.instances[details: instance].tags = registration.tags
+        self.instances[particulars: instance].tags = registration.tags
         self.setCondition(of: instance, registration.when)
         self.setControlToken(of: instance, registration.controlToken)
         self.insertIntoIndex(instance)
@@ -244,15 +243,16 @@ extension Engine {
 
     func registration(of instance: UInt32) -> InstanceRegistration {
         let details = self.instances[details: instance]
+        let particulars = self.instances[particulars: instance]
         return InstanceRegistration(
             id: details.id,
             kind: self.apps.kinds[Int(self.instances[instance].kind)].name,
             family: details.family,
             configuration: details.configuration,
             pushEnabled: self.instances[instance].pushEnabled,
-            tags: details.tags,
-            when: details.when,
-            controlToken: details.controlToken
+            tags: particulars.tags,
+            when: particulars.when,
+            controlToken: particulars.controlToken
         )
     }
 
@@ -283,12 +283,12 @@ extension Engine {
         }
         if old.pushEnabled != new.pushEnabled { self.counters.pushEnabledInstances += new.pushEnabled ? 1 : -1 }
         self.instances[instance].pushEnabled = new.pushEnabled
-        self.instances[details: instance].tags = new.tags
+        self.instances[particulars: instance].tags = new.tags
         self.setCondition(of: instance, new.when)
         self.setControlToken(of: instance, new.controlToken)
         if old.configuration != new.configuration {
             self.instances[details: instance].configuration = new.configuration
-            self.instances[details: instance].confirmedDigest = nil
+            self.instances[content: instance].confirmedDigest = nil
             if self.instances[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
             self.instances[instance].isOrphaned = false
             self.instances[instance].generation += 1
@@ -302,21 +302,22 @@ extension Engine {
         let row = self.instances[instance]
         let kind = self.apps.kinds[Int(row.kind)]
         let details = self.instances[details: instance]
+        let particulars = self.instances[particulars: instance]
         self.index.insert(
             instance,
             app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
             family: details.family,
             host: self.hosts[row.host].id,
-            tags: details.tags,
+            tags: particulars.tags,
             configuration: details.configuration,
-            when: details.when,
+            when: particulars.when,
             pushEnabled: row.pushEnabled
         )
     }
 
     private mutating func setCondition(of instance: UInt32, _ when: MatchPattern?) {
-        self.instances[details: instance].when = when
+        self.instances[particulars: instance].when = when
         self.instances[instance].isConditional = when != nil
     }
 }

@@ -46,7 +46,7 @@ extension Engine {
         let (primary, latest) = self.markIssued(taken)
         let expiresAt = isSystem ? Instant.distantFuture : max(latest, self.time + Self.acknowledgementMin)
         let push = primary == PendingCauses.none ? trigger : self.ledger[self.causes[primary].push].id
-        let details = self.instances[instance].hasPendingDigest ? self.instances[details: instance].pendingDigest : nil
+        let details = self.instances[instance].hasPendingDigest ? self.instances[content: instance].pendingDigest : nil
         self.instances[instance].hasPendingDigest = false
         let row = ReloadTable.Row(
             instance: instance,
@@ -248,8 +248,8 @@ extension Engine {
             if row.isCounted {
                 self.refund(row.instance, in: row.window, chargedAt: row.issuedAt, isPush: row.isPush)
             }
-            if self.instances[details: row.instance].awaitsReport == row.issuedAt.milliseconds {
-                self.instances[details: row.instance].awaitsReport = .min
+            if self.instances[observed: row.instance].awaitsReport == row.issuedAt.milliseconds {
+                self.instances[observed: row.instance].awaitsReport = .min
             }
             self.end(reload, .failed(.refused, .refused))
         }
@@ -289,8 +289,8 @@ extension Engine {
     mutating func end(_ reload: UInt32, _ end: ReloadEnd) {
         let row = self.reloads[reload]
         if case .acknowledged = end, let acceptedAt = self.oldestPush(of: row) {
-            let news = InstanceTable.Unshown(position: row.position, acceptedAt: acceptedAt)
-            self.instances[details: row.instance].unshown = news
+            let news = InstanceDetails.Unshown(position: row.position, acceptedAt: acceptedAt)
+            self.instances[content: row.instance].unshown = news
         }
         self.endPushes(of: row, end)
         self.unlink(reload, from: row.instance)
@@ -298,10 +298,10 @@ extension Engine {
         switch end {
         case .acknowledged:
             if row.generation == self.instances[row.instance].generation,
-                row.position >= self.instances[details: row.instance].confirmedBy
+                row.position >= self.instances[content: row.instance].confirmedBy
             {
-                self.instances[details: row.instance].confirmedDigest = row.digest
-                self.instances[details: row.instance].confirmedBy = row.position
+                self.instances[content: row.instance].confirmedDigest = row.digest
+                self.instances[content: row.instance].confirmedBy = row.position
             }
             let outcome = row.exemption == nil ? PushOutcome.reloaded : .exempt
             self.note(row.instance, outcome, .acknowledged, cause: cause, push: row.push, exemption: row.exemption)

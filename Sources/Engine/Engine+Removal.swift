@@ -16,7 +16,7 @@ extension Engine {
         var tokens: [DeviceToken] = []
         if removal.isErased {
             tokens = self.tokens(of: host).map(\.token)
-            tokens += self.instances(of: host).compactMap { self.instances[details: $0].controlToken }
+            tokens += self.instances(of: host).compactMap { self.instances[particulars: $0].controlToken }
         }
         self.removeHost(host)
         for token in tokens {
@@ -81,13 +81,7 @@ extension Engine {
         self.instances[instance].timelineDue = .max
         self.instances[instance].heldUntil = .min
         self.instances[instance].visibleUntil = .min
-        let id = self.instances[details: instance].id
-        self.instances[details: instance] = InstanceTable.Details(
-            id: id,
-            family: self.instances[details: instance].family,
-            configuration: .empty,
-            tags: []
-        )
+        self.instances.clearDetails(of: instance)
         self.calendar.arm(Self.timer(ofInstance: instance), at: self.tombstoneEnd(of: instance))
     }
 
@@ -165,7 +159,7 @@ extension Engine {
     /// that loses its last token can never be reached again, and goes.
     private mutating func release(_ token: DeviceToken, from binding: TokenTable.Binding) {
         if binding.instance != InstanceTable.none {
-            self.instances[details: binding.instance].controlToken = nil
+            self.instances[particulars: binding.instance].controlToken = nil
             self.instances[binding.instance].isControl = false
             return
         }
@@ -192,19 +186,19 @@ extension Engine {
         _ token: DeviceToken?,
         _ reason: TokenRemoval = .unregistered
     ) {
-        let old = self.instances[details: instance].controlToken
+        let old = self.instances[particulars: instance].controlToken
         let host = self.instances[instance].host
         guard old != token || self.isOfOtherEnvironment(controlOf: instance) else { return }
         if let token, token == old {
-            self.instances[details: instance].controlEnvironment = self.environment(of: host)
+            self.instances[particulars: instance].controlEnvironment = self.environment(of: host)
             return self.announce(token, host: host, instance: self.instances[details: instance].id)
         }
         if let old { self.forget(old, ofApp: self.hosts[host].app, reason) }
-        self.instances[details: instance].controlToken = token
+        self.instances[particulars: instance].controlToken = token
         self.instances[instance].isControl = token != nil
         guard let token else { return }
         if let binding = self.tokens.binding(of: token) { self.release(token, from: binding) }
-        self.instances[details: instance].controlEnvironment = self.environment(of: host)
+        self.instances[particulars: instance].controlEnvironment = self.environment(of: host)
         self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
         self.announce(token, host: host, instance: self.instances[details: instance].id)
     }

@@ -39,7 +39,7 @@ extension Engine {
         let timeline = report.timeline
         self.openWindow(of: instance)
         let terms = self.terms(of: instance)
-        let before = self.instances[details: instance].timeline
+        let before = self.instances[content: instance].timeline
         let isSame = timeline.digest != nil && before?.timeline.digest == timeline.digest
         var context = LintContext()
         context.pace = terms.interval
@@ -48,7 +48,7 @@ extension Engine {
         let findings = timeline.lint(receivedAt: self.time, context: context)
         self.counters.timelinesAccepted += 1
         self.counters.timelineFindings += findings.count
-        self.instances[details: instance].timeline = InstanceTable.Shown(
+        self.instances[content: instance].timeline = InstanceDetails.Shown(
             timeline: timeline,
             receivedAt: self.time,
             findings: findings,
@@ -56,8 +56,8 @@ extension Engine {
         )
         if let digest = timeline.digest {
             let team = self.apps.apps[Int(self.hosts[self.instances[instance].host].app)].team
-            self.instances[details: instance].confirmedDigest = ContentDigest(team: team, bytes: digest)
-            self.instances[details: instance].confirmedBy = self.position
+            self.instances[content: instance].confirmedDigest = ContentDigest(team: team, bytes: digest)
+            self.instances[content: instance].confirmedBy = self.position
         }
         self.instances[instance].waiting.remove(ReloadCauses(.policy))
         self.instances[instance].heldUntil = .min
@@ -131,7 +131,7 @@ extension Engine {
         }
         self.instances[instance].waiting.insert(ReloadCauses(.appRequest))
         self.instances[instance].hasPendingDigest = digest != nil
-        if let digest { self.instances[details: instance].pendingDigest = digest }
+        if let digest { self.instances[content: instance].pendingDigest = digest }
         return true
     }
 

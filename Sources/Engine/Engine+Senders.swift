@@ -39,8 +39,8 @@ extension Engine {
             self.instances(of: slot)
                 .filter { self.instances[$0].isLive && !self.instances[$0].isControl }
                 .map { instance in
-                    let details = self.instances[details: instance]
-                    return SmartStack.Widget(details.id, showing: details.timeline?.timeline, at: now)
+                    let shown = self.instances[content: instance].timeline
+                    return SmartStack.Widget(self.instances[details: instance].id, showing: shown?.timeline, at: now)
                 }
         )
     }

@@ -88,14 +88,14 @@ extension Engine {
         self.openWindow(of: instance)
         let wasHidden = self.instances[instance].visibleUntil <= self.now
         self.instances[instance].visibleUntil = self.now + HostSignal.lapse.milliseconds
-        let last = self.instances[details: instance].viewedAt
+        let last = self.instances[observed: instance].viewedAt
         if wasHidden, last == .min || last + Self.viewInterval.milliseconds <= self.now {
-            self.instances[details: instance].viewedAt = self.now
+            self.instances[observed: instance].viewedAt = self.now
             self.hosts[host].windows.noteView(at: self.time)
             if self.instances[instance].views < .max { self.instances[instance].views += 1 }
         }
-        if self.instances[details: instance].awaitsLook {
-            self.instances[details: instance].awaitsLook = false
+        if self.instances[observed: instance].awaitsLook {
+            self.instances[observed: instance].awaitsLook = false
             if self.instances[instance].isHostDriven {
                 self.predict(ReloadCauses(.significantLocationChange), instance)
             } else {
@@ -112,7 +112,7 @@ extension Engine {
     /// The system reloads every widget of a host by itself; no app needs to ask for that.
     private mutating func change(_ change: SystemChange, on host: UInt32) {
         for instance in self.instances(of: host) where self.instances[instance].isLive {
-            self.instances[details: instance].systemChangeAt = self.now
+            self.instances[observed: instance].systemChangeAt = self.now
             self.want(change.cause, instance)
         }
     }
@@ -124,29 +124,29 @@ extension Engine {
             if self.instances[instance].visibleUntil > self.now {
                 self.want(.significantLocationChange, instance)
             } else {
-                self.instances[details: instance].awaitsLook = true
+                self.instances[observed: instance].awaitsLook = true
             }
         }
     }
 
     private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: UInt32) {
-        self.instances[details: instance].shownEntry = date
+        self.instances[content: instance].shownEntry = date
         guard id.partition == self.partition else { return }
         let reload = self.reload(id.position, of: instance)
         if let reload {
             self.counters.reloadsAcknowledged += 1
             self.end(reload, .acknowledged)
         }
-        if let news = self.instances[details: instance].unshown, news.position == id.position {
+        if let news = self.instances[content: instance].unshown, news.position == id.position {
             self.counters.freshness.record(self.time - news.acceptedAt)
-            self.instances[details: instance].unshown = nil
+            self.instances[content: instance].unshown = nil
         }
         if reload != nil { self.decide(instance) }
     }
 
     /// Whether a reload that the system did by itself lately is what an app asks for.
     func isCovered(_ instance: UInt32) -> Bool {
-        let changedAt = self.instances[details: instance].systemChangeAt
+        let changedAt = self.instances[observed: instance].systemChangeAt
         return changedAt != .min && changedAt + Self.systemChangeCovers.milliseconds >= self.now
             && self.instances[instance].waiting.isDisjoint(with: .systemChanges)
     }

@@ -85,7 +85,7 @@ extension Engine {
             return
         }
         if planned < Int64(BudgetSurvey.herdSeconds) { survey.planned[Int(planned)] += 1 }
-        guard let shown = self.instances[details: instance].timeline else { return }
+        guard let shown = self.instances[content: instance].timeline else { return }
         let terms = self.terms(of: instance)
         let atEnd = self.apps.kinds[Int(row.kind)].bare.atEnd
         guard

@@ -48,7 +48,7 @@ extension Engine {
             self.combine(rows[index])
             self.combine(UInt64(rows[index].collateral.map { $0.rawValue + 1 } ?? 0))
             self.append(rows[index], to: rows[index].instance)
-            self.instances[details: rows[index].instance].awaitsReport = self.now
+            self.instances[observed: rows[index].instance].awaitsReport = self.now
         }
         self.bookCollateral(of: rows)
         self.counters.tokenPushes += 1
@@ -86,7 +86,7 @@ extension Engine {
         switch collateral {
         case .conforming:
             self.counters.reloadsCollateral += 1
-            self.instances[details: instance].collateralReloads += 1
+            self.instances[observed: instance].collateralReloads += 1
             if isPaid {
                 self.instances[instance].budget.noteExempt(at: self.time)
             } else {
@@ -94,7 +94,7 @@ extension Engine {
             }
         case .over:
             self.counters.reloadsCollateralOver += 1
-            self.instances[details: instance].collateralOverReloads += 1
+            self.instances[observed: instance].collateralOverReloads += 1
             self.book(instance, isPush: true)
         }
         let after = self.budget(of: instance)

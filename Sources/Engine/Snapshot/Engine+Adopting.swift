@@ -17,7 +17,7 @@ extension Engine {
         self.counters.pushEnabledInstances = rows.pushEnabled
         self.counters.orphanedInstances = rows.orphaned
         for instance in rows.controls {
-            guard let token = self.instances[details: instance].controlToken else { continue }
+            guard let token = self.instances[particulars: instance].controlToken else { continue }
             let host = self.instances[instance].host
             self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
         }

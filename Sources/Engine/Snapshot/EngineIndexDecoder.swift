@@ -111,7 +111,7 @@ package struct EngineIndexDecoder: Sendable {
             row = try InstanceTable.Row.blank.coded(by: &coder, nil).head
         }
         guard row.host < self.hosts.count, Int(row.kind) < self.head.kinds.count else { throw coder.fault() }
-        let details = try InstanceTable.Details.blank.coded(by: &coder)
+        let details = try InstanceDetails.Whole.blank.coded(by: &coder)
         guard row.isLive else { return }
         let host = self.hosts[Int(row.host)]
         // Where many are configured alike, most of them are like one that came before.
@@ -119,7 +119,7 @@ package struct EngineIndexDecoder: Sendable {
         if let place {
             if self.models.isEmpty { self.models = Array(repeating: nil, count: ConfigurationCache.size) }
             if let model = self.models[place.place], model.number == place.number, model.kind == row.kind,
-                model.family == details.family, self.index.insert(slot, like: model.instance, host: host)
+                model.family == details.row.family, self.index.insert(slot, like: model.instance, host: host)
             {
                 return
             }
@@ -130,10 +130,10 @@ package struct EngineIndexDecoder: Sendable {
             slot,
             app: self.head.apps[Int(kind.app)].id,
             kind: kind.name,
-            family: details.family,
+            family: details.row.family,
             host: host,
             tags: details.tags,
-            configuration: details.configuration,
+            configuration: details.row.configuration,
             when: details.when,
             pushEnabled: row.pushEnabled
         )
@@ -141,7 +141,7 @@ package struct EngineIndexDecoder: Sendable {
             self.models[place.place] = Model(
                 number: place.number,
                 kind: row.kind,
-                family: details.family,
+                family: details.row.family,
                 instance: slot
             )
         }

@@ -306,7 +306,7 @@ package struct EngineSnapshotDecoder: Sendable {
         engine.counters = self.head.counters
         engine.counters.hosts = self.registeredHosts
         engine.hosts = self.hosts
-        engine.instances = InstanceTable(rows: Slab(), details: Slab(), days: self.days)
+        engine.instances = InstanceTable(rows: Slab(), details: InstanceDetails(), days: self.days)
         engine.causes = PendingCauses(nodes: self.causes)
         engine.reloads = self.reloads
         engine.ledger = PushLedger(

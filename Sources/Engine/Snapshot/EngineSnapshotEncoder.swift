@@ -63,7 +63,7 @@ package struct EngineSnapshotEncoder: Sendable {
             return try self.write(engine.instances.rows, &coder) { (slot, row, coder) throws(ByteFault) in
                 try coder.row { (coder) throws(ByteFault) in
                     let head = try row.head(by: &coder)
-                    _ = try engine.instances[details: slot].coded(by: &coder)
+                    _ = try engine.instances.details.whole(slot).coded(by: &coder)
                     _ = try row.coded(by: &coder, head)
                     try Self.write(timer: engine.calendar.armed(Engine.timer(ofInstance: slot)), &coder)
                 }

@@ -4,7 +4,7 @@ import WidgetModel
 /// again.
 struct InstanceRows: Sendable {
     private(set) var rows: Slab<InstanceTable.Row>
-    private(set) var details: Slab<InstanceTable.Details>
+    private(set) var details: InstanceDetails
     /// The timers that are armed: the instance, and the second that it is due.
     private(set) var timers: [(instance: UInt32, second: UInt32)] = []
     /// The live instances that have a token of their own.
@@ -20,7 +20,7 @@ struct InstanceRows: Sendable {
     /// - Parameter free: The numbers that are not in use, in the order in which they were given back.
     init(free: [UInt32]) {
         self.rows = Slab(free: free)
-        self.details = Slab(free: free)
+        self.details = InstanceDetails(free: free)
     }
 
     /// The number that the next row has at least.
@@ -30,14 +30,14 @@ struct InstanceRows: Sendable {
     @inline(__always)
     mutating func read(_ slot: UInt32, _ head: borrowing SnapshotHead, _ coder: inout StateReader) throws(ByteFault) {
         let row: InstanceTable.Row
-        let details: InstanceTable.Details
+        let details: InstanceDetails.Whole
         if head.version >= 3 {
             let rowHead = try InstanceTable.Row.blank.head(by: &coder)
-            details = try InstanceTable.Details.blank.coded(by: &coder)
+            details = try InstanceDetails.Whole.blank.coded(by: &coder)
             row = try InstanceTable.Row.blank.coded(by: &coder, rowHead)
         } else {
             row = try InstanceTable.Row.blank.coded(by: &coder, nil)
-            details = try InstanceTable.Details.blank.coded(by: &coder)
+            details = try InstanceDetails.Whole.blank.coded(by: &coder)
         }
         guard row.host < head.ends[EngineSnapshot.hostTable], Int(row.kind) < head.kinds.count else {
             throw coder.fault()
@@ -51,23 +51,23 @@ struct InstanceRows: Sendable {
         if row.isLive {
             self.live += 1
             if row.pushEnabled { self.pushEnabled += 1 }
-            if details.controlToken != nil { self.controls.append(slot) }
+            if details.particulars?.controlToken != nil { self.controls.append(slot) }
         }
         if row.isOrphaned { self.orphaned += 1 }
         self.rows.restore(slot, row, blank: .blank)
-        self.details.restore(slot, details, blank: .blank)
+        self.details.restore(slot, details)
     }
 
     /// Gives back the number of a row that is left out.
     mutating func leaveOut(_ slot: UInt32) {
         self.count += 1
         self.rows.release(slot)
-        self.details.release(slot)
+        self.details.leaveOut(slot)
     }
 
     /// Makes the tables as long as they were, once the last row was read.
     mutating func finish(end: Int) {
         self.rows.finishRestoring(end: end, blank: .blank)
-        self.details.finishRestoring(end: end, blank: .blank)
+        self.details.finishRestoring(end: end)
     }
 }

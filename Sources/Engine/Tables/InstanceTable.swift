@@ -1,4 +1,3 @@
-import IntentMatching
 import Timelines
 import WidgetModel
 
@@ -23,7 +22,7 @@ struct InstanceTable: Sendable {
         var pushEnabled = true
         /// Whether a waiting push may have its not-before still to come.
         var hasScheduled = false
-        /// Whether ``Details/pendingDigest`` is the state that the next reload brings.
+        /// Whether ``InstanceDetails/Content/pendingDigest`` is the state that the next reload brings.
         var hasPendingDigest = false
         var isOrphaned = false
         /// Whether the timeline's next request may not use the burst.
@@ -32,7 +31,7 @@ struct InstanceTable: Sendable {
         var rollingDay = Slab<RollingDay>.none
         /// Whether it is a control, addressed by a token of its own.
         var isControl = false
-        /// Whether a push must fulfil ``Details/when``.
+        /// Whether a push must fulfil ``InstanceDetails/Particulars/when``.
         var isConditional = false
         /// Whether its host runs its timelines by itself and is reached through a push token: delivery `apns`.
         var isHostDriven = false
@@ -81,64 +80,15 @@ struct InstanceTable: Sendable {
         var exemptReloads: UInt32 = 0
     }
 
-    struct Details: Sendable {
-        var id: InstanceID
-        var family: WidgetFamily
-        var configuration: Configuration
-        var tags: [String]
-        var when: MatchPattern?
-        var controlToken: DeviceToken?
-        /// The app's environment when that token was registered last.
-        var controlEnvironment = PushEnvironment.production
-        var timeline: Shown?
-        /// The state of content that the instance shows, as far as that is confirmed, and the reload that confirmed it.
-        var confirmedDigest: ContentDigest?
-        var confirmedBy = LogPosition.start
-        var pendingDigest: ContentDigest?
-        /// When it was last looked at, and when the system last reloaded it by itself, in milliseconds.
-        var viewedAt = Int64.min
-        var systemChangeAt = Int64.min
-        /// Whether it reloads when it is next looked at.
-        var awaitsLook = false
-        /// The date of the entry that the host said it shows.
-        var shownEntry: Instant?
-        /// The last acknowledged reload that served pushes and of which the host has not yet said that it shows it.
-        var unshown: Unshown?
-        var observedReloads: UInt32 = 0
-        /// When a reload that the host does by itself, or after a push to its token, was booked without a report of it,
-        /// in milliseconds; `.min` if none is awaited.
-        var awaitsReport = Int64.min
-        /// Reloads that pushes for other instances with the same token brought, within the budget and beyond it.
-        var collateralReloads: UInt32 = 0
-        var collateralOverReloads: UInt32 = 0
-    }
-
-    /// The timeline that the instance shows.
-    struct Shown: Sendable {
-        let timeline: Timeline
-        let receivedAt: Instant
-        let findings: [TimelineFinding]
-        /// How many timelines in a row had its digest, itself included.
-        let equalDigests: Int
-    }
-
-    /// News that has come to the host and is still to be seen.
-    struct Unshown: Sendable {
-        /// Where the reload was issued.
-        let position: LogPosition
-        /// When the oldest push that it serves was accepted.
-        let acceptedAt: Instant
-    }
-
     private(set) var rows = Slab<Row>()
     private(set) var days = Slab<RollingDay>()
-    private(set) var details = Slab<Details>()
+    private(set) var details = InstanceDetails()
 
     /// An empty table.
     init() {}
 
     /// The table of rows that were read back; details have the numbers of their rows.
-    init(rows: Slab<Row>, details: Slab<Details>, days: Slab<RollingDay>) {
+    init(rows: Slab<Row>, details: InstanceDetails, days: Slab<RollingDay>) {
         self.rows = rows
         self.details = details
         self.days = days
@@ -156,12 +106,33 @@ struct InstanceTable: Sendable {
     }
 
     @inline(__always)
-    subscript(details slot: UInt32) -> Details {
+    subscript(details slot: UInt32) -> InstanceDetails.Row {
         _read { yield self.details[slot] }
         _modify { yield &self.details[slot] }
     }
 
-    mutating func insert(_ row: Row, _ details: Details) -> UInt32 {
+    @inline(__always)
+    subscript(particulars slot: UInt32) -> InstanceDetails.Particulars {
+        _read { yield self.details[particulars: slot] }
+        _modify { yield &self.details[particulars: slot] }
+    }
+
+    @inline(__always)
+    subscript(content slot: UInt32) -> InstanceDetails.Content {
+        _read { yield self.details[content: slot] }
+        _modify { yield &self.details[content: slot] }
+    }
+
+    @inline(__always)
+    subscript(observed slot: UInt32) -> InstanceDetails.Observed {
+        _read { yield self.details[observed: slot] }
+        _modify { yield &self.details[observed: slot] }
+    }
+
+    /// Leaves an instance that is removed nothing but its id, its family and its budget's row.
+    mutating func clearDetails(of slot: UInt32) { self.details.clear(slot) }
+
+    mutating func insert(_ row: Row, _ details: InstanceDetails.Row) -> UInt32 {
         // Both tables give out and take back the same numbers in the same order.
         _ = self.details.insert(details)
         return self.rows.insert(row)

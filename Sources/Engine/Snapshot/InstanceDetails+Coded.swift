@@ -1,0 +1,135 @@
+import IntentMatching
+import Timelines
+import WidgetModel
+
+extension InstanceDetails.Row {
+    /// What a number has that is free.
+    static let blank = InstanceDetails.Row(id: InstanceID(""), family: .systemSmall, configuration: .empty)
+}
+
+extension InstanceDetails.Whole: Coded {
+    static let blank = InstanceDetails.Whole(row: .blank)
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Whole {
+        var whole = InstanceDetails.Whole(
+            row: InstanceDetails.Row(
+                id: InstanceID(try coder.text(self.row.id.rawValue)),
+                family: try coder.choice(self.row.family),
+                configuration: try coder.configuration(self.row.configuration)
+            )
+        )
+        let tags = try coder.list(self.tags, "") { (coder, value) throws(ByteFault) in try coder.text(value) }
+        if !tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: tags) }
+        // Most instances have none of what follows.
+        let groups = try coder.number(self.groups)
+        if groups & 1 != 0 {
+            whole.particulars = try (self.particulars ?? InstanceDetails.Particulars()).coded(by: &coder, tags)
+        }
+        if groups & 2 != 0 { whole.content = try (self.content ?? InstanceDetails.Content()).coded(by: &coder) }
+        if groups & 4 != 0 { whole.observed = try (self.observed ?? InstanceDetails.Observed()).coded(by: &coder) }
+        return whole
+    }
+
+    var tags: [String] { self.particulars?.tags ?? [] }
+    var when: MatchPattern? { self.particulars?.when }
+
+    /// Which groups of fields follow.
+    private var groups: UInt8 {
+        var groups: UInt8 = 0
+        if let particulars = self.particulars, particulars.isConditionOrControl { groups |= 1 }
+        if let content = self.content, !content.isBlank { groups |= 2 }
+        if let observed = self.observed, !observed.isBlank { groups |= 4 }
+        return groups
+    }
+}
+
+extension InstanceDetails.Particulars {
+    /// What there is beside the tags, which stand before it.
+    fileprivate func coded(
+        by coder: inout some StateCoder,
+        _ tags: [String]
+    ) throws(ByteFault) -> InstanceDetails.Particulars {
+        InstanceDetails.Particulars(
+            tags: tags,
+            when: try coder.optional(self.when, .all([])) { (coder, value) throws(ByteFault) in
+                try coder.value(
+                    value,
+                    { $0.encode(into: &$1) },
+                    { (reader) throws(ByteFault) in try MatchPattern(from: &reader) }
+                )
+            },
+            controlToken: try coder.optional(self.controlToken, DeviceToken(bytes: [])) {
+                (coder, value) throws(ByteFault) in try coder.token(value)
+            },
+            controlEnvironment: try coder.choice(self.controlEnvironment)
+        )
+    }
+}
+
+extension InstanceDetails.Content: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Content {
+        var content = InstanceDetails.Content()
+        content.timeline = try coder.optional(self.timeline, .blank) { (coder, value) throws(ByteFault) in
+            try value.coded(by: &coder)
+        }
+        content.confirmedDigest = try coder.optional(self.confirmedDigest, .blank) { (coder, value) throws(ByteFault) in
+            try value.coded(by: &coder)
+        }
+        content.confirmedBy = try coder.position(self.confirmedBy)
+        content.pendingDigest = try coder.optional(self.pendingDigest, .blank) { (coder, value) throws(ByteFault) in
+            try value.coded(by: &coder)
+        }
+        content.shownEntry = try coder.optional(self.shownEntry, .epoch) { (coder, value) throws(ByteFault) in
+            try coder.instant(value)
+        }
+        content.unshown = try coder.optional(self.unshown, .blank) { (coder, value) throws(ByteFault) in
+            try value.coded(by: &coder)
+        }
+        return content
+    }
+}
+
+extension InstanceDetails.Observed: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Observed {
+        InstanceDetails.Observed(
+            viewedAt: try coder.date(self.viewedAt),
+            systemChangeAt: try coder.date(self.systemChangeAt),
+            awaitsReport: try coder.date(self.awaitsReport),
+            awaitsLook: try coder.flag(self.awaitsLook),
+            observedReloads: try coder.number(self.observedReloads),
+            collateralReloads: try coder.number(self.collateralReloads),
+            collateralOverReloads: try coder.number(self.collateralOverReloads)
+        )
+    }
+}
+
+extension InstanceDetails.Shown: Coded {
+    static let blank = InstanceDetails.Shown(
+        timeline: Timeline(entries: [], policy: .never),
+        receivedAt: .epoch,
+        findings: [],
+        equalDigests: 0
+    )
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Shown {
+        InstanceDetails.Shown(
+            timeline: try self.timeline.coded(by: &coder),
+            receivedAt: try coder.instant(self.receivedAt),
+            findings: try coder.list(self.findings, .empty) { (coder, value) throws(ByteFault) in
+                try value.coded(by: &coder)
+            },
+            equalDigests: try coder.number(self.equalDigests)
+        )
+    }
+}
+
+extension InstanceDetails.Unshown: Coded {
+    static let blank = InstanceDetails.Unshown(position: .start, acceptedAt: .epoch)
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Unshown {
+        InstanceDetails.Unshown(
+            position: try coder.position(self.position),
+            acceptedAt: try coder.instant(self.acceptedAt)
+        )
+    }
+}

@@ -1,0 +1,42 @@
+/// Fields that few rows of another table have: until one of them is written, they are all as ``init()`` has them.
+protocol SideRow: Sendable {
+    init()
+    /// Whether nothing is written in it.
+    var isBlank: Bool { get }
+}
+
+/// Fields that few rows of another table have, in rows of their own.
+///
+/// A row of the other table keeps a number of this one, ``none`` until it has something to keep here. Who has no number
+/// reads a blank row.
+struct SideTable<Row: SideRow>: Sendable {
+    static var none: UInt32 { Slab<Row>.none }
+
+    private var rows = Slab<Row>()
+
+    /// How many rows are in use.
+    var count: Int { self.rows.count }
+
+    /// Precondition for a change: a number that is in use.
+    @inline(__always)
+    subscript(number: UInt32) -> Row {
+        _read {
+            if number == Self.none { yield Row() } else { yield self.rows[number] }
+        }
+        _modify { yield &self.rows[number] }
+    }
+
+    /// Keeps a row for one who has none yet.
+    ///
+    /// - Returns: Its number; ``none`` if it is blank, for that is what everybody has.
+    mutating func keep(_ row: consuming Row) -> UInt32 {
+        row.isBlank ? Self.none : self.rows.insert(row)
+    }
+
+    /// Gives a number back, and what the row holds. Does nothing for ``none``.
+    mutating func release(_ number: UInt32) {
+        guard number != Self.none else { return }
+        self.rows[number] = Row()
+        self.rows.release(number)
+    }
+}
