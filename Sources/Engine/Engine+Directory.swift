@@ -20,8 +20,9 @@ extension Engine {
         }
         for host in self.hosts.usedSlots() {
             let app = self.apps.apps[Int(self.hosts[host].app)].id
-            for token in self.tokens(of: host) {
-                Self.add(.bound(token.token, host: self.hosts[host].id, app: app, instance: nil), to: &changes, body)
+            let id = self.hosts[host].id
+            self.tokens.forEach(from: self.hosts[host].firstToken) { token in
+                Self.add(.bound(token, host: id, app: app, instance: nil), to: &changes, body)
             }
         }
         if !changes.isEmpty { body(changes) }
@@ -46,7 +47,7 @@ extension Engine {
 
     /// Adds a change, and hands over so many at once.
     private static func add(
-        _ change: DirectoryChange,
+        _ change: consuming DirectoryChange,
         to changes: inout [DirectoryChange],
         _ body: ([DirectoryChange]) -> Void
     ) {

@@ -66,11 +66,15 @@ extension Engine {
     ///
     /// - Parameter limit: How many there may be; a last instance's are not torn apart.
     package func undeliveredReloads(limit: Int) -> [ReloadEffect] {
+        // Where all hosts have streams there is no need to look at their instances, of which there are more.
+        guard (0..<self.hosts.end).contains(where: { self.hosts[UInt32($0)].delivery != .stream }) else { return [] }
         var found: [ReloadEffect] = []
-        for slot in self.instances.usedSlots() where found.count < limit {
-            let row = self.instances[slot]
-            guard row.firstReload != ReloadTable.none, self.hosts[row.host].delivery != .stream else { continue }
-            var reload = row.firstReload
+        for slot in 0..<UInt32(self.instances.end) where found.count < limit {
+            // A number that is free keeps its last row, which has no reloads.
+            var reload = self.instances[slot].firstReload
+            guard reload != ReloadTable.none, self.hosts[self.instances[slot].host].delivery != .stream else {
+                continue
+            }
             while reload != ReloadTable.none {
                 found.append(self.effect(of: self.reloads[reload]))
                 reload = self.reloads[stored: reload].next

@@ -102,4 +102,30 @@ private struct WindowsModel {
         windows.openNext()
         #expect(windows.window == BudgetWindow(start: start + .day, length: .day))
     }
+
+    @Test func `windows come back as they went in, whatever was looked at`() throws {
+        var windows = TunedWindows(host: Self.host, at: noon)
+        func bytes(_ windows: TunedWindows) -> [UInt8] {
+            var writer = ByteWriter()
+            windows.encode(into: &writer)
+            return writer.bytes
+        }
+        // Nothing, an hour, another one, and nothing again.
+        for step in 0..<70 {
+            if step == 1 || step == 3 { windows.noteView(at: windows.window.start + .hours(Int64(step))) }
+            let written = bytes(windows)
+            var reader = ByteReader(written)
+            var read = try TunedWindows(from: &reader)
+            #expect(reader.isAtEnd)
+            #expect(bytes(read) == written, "step \(step)")
+            windows.openNext()
+            read.openNext()
+            #expect(bytes(read) == bytes(windows), "step \(step)")
+            for count in 0..<written.count {
+                var reader = ByteReader(Array(written.prefix(count)))
+                #expect(throws: ByteFault.self) { try TunedWindows(from: &reader) }
+            }
+        }
+        #expect(bytes(windows).suffix(24) == Array(repeating: 0, count: 24)[...])
+    }
 }

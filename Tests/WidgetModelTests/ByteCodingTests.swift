@@ -41,4 +41,20 @@ import WidgetModel
         var reader = ByteReader([UInt8](repeating: 0xFF, count: 10) + [0x01])
         #expect(throws: ByteFault.self) { try reader.readVarint() }
     }
+
+    @Test func `zeroes are stepped over where all are`() throws {
+        let bytes: [UInt8] = [0, 0, 0, 1, 0, 0]
+        for (count, expected) in [(0, true), (2, true), (3, true), (4, false), (6, false), (7, false)] {
+            var reader = ByteReader(bytes)
+            let isSkipped = reader.skipZeroes(count)
+            #expect(isSkipped == expected, "\(count)")
+            #expect(reader.offset == (expected ? count : 0), "\(count)")
+        }
+        // Not beyond the end of what may be read.
+        var reader = ByteReader(bytes, in: 0..<2)
+        let isBeyond = reader.skipZeroes(3)
+        #expect(!isBeyond)
+        let isWhole = reader.skipZeroes(2)
+        #expect(isWhole && reader.isAtEnd)
+    }
 }

@@ -92,6 +92,7 @@ package struct EngineIndexDecoder: Sendable {
                 coder.move(to: rowEnd)
             } else {
                 id = try HostTable.Record.blank.coded(by: &coder).row.id
+                try TokenTable.BoundToken.each([], by: &coder) { _ in }
             }
             while self.hosts.count < slot { self.hosts.append(HostID("")) }
             self.hosts.append(id)

@@ -181,18 +181,19 @@ package struct EngineSnapshotDecoder: Sendable {
         ) {
             return self.hosts.leaveOut(slot)
         }
-        var record = try HostTable.Record.blank.coded(by: &coder)
+        let record = try HostTable.Record.blank.coded(by: &coder)
         let isKept = self.host.map { $0 == record.row.id } ?? true
+        var firstToken = TokenTable.none
+        try TokenTable.BoundToken.each([], by: &coder) { token in
+            if isKept { self.tokens.restore(token, of: slot, to: &firstToken) }
+        }
         let next: UInt64 = try coder.number(0)
         guard let second = UInt32(exactly: next), end == nil || coder.offset == end else { throw coder.fault() }
         guard isKept else { return self.hosts.leaveOut(slot) }
         if second > 0 { self.calendar.arm(Engine.timer(ofHost: slot), at: Instant(seconds: Int64(second - 1))) }
         self.hostSlot = slot
         if record.row.isRegistered { self.registeredHosts += 1 }
-        for token in record.tokens {
-            self.tokens.restore(token, of: slot, to: &record.row.firstToken)
-        }
-        self.hosts.restore(slot, record.row, saying: record.context)
+        self.hosts.restore(slot, record.row, saying: record.context, firstToken: firstToken)
     }
 
     private mutating func readInstance(_ coder: inout StateReader) throws(ByteFault) {

@@ -54,8 +54,8 @@ package struct EngineSnapshotEncoder: Sendable {
         case .hosts:
             return try self.write(engine.hosts.rows, &coder) { (slot, row, coder) throws(ByteFault) in
                 try coder.row { (coder) throws(ByteFault) in
-                    let (context, tokens) = (engine.hosts.context(of: slot), engine.tokens(of: slot))
-                    _ = try HostTable.Record(row: row, context: context, tokens: tokens).coded(by: &coder)
+                    _ = try HostTable.Record(row: row, context: engine.hosts.context(of: slot)).coded(by: &coder)
+                    try TokenTable.BoundToken.each(engine.tokens(of: slot), by: &coder) { _ in }
                     try Self.write(timer: engine.calendar.armed(Engine.timer(ofHost: slot)), &coder)
                 }
             }

@@ -2,17 +2,15 @@ import Timelines
 import WidgetModel
 
 extension HostTable {
-    /// A host as snapshots hold it: its row, and what other tables keep of it.
+    /// A host as snapshots hold it, but for its tokens, which stand behind; see ``TokenTable/BoundToken/each(_:by:_:)``.
     struct Record {
         var row: Row
         var context: HostContext
-        /// The push tokens, the oldest first.
-        var tokens: [TokenTable.BoundToken]
     }
 }
 
 extension HostTable.Record: Coded {
-    static let blank = HostTable.Record(row: .blank, context: HostContext(), tokens: [])
+    static let blank = HostTable.Record(row: .blank, context: HostContext())
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> HostTable.Record {
         let old = self.row
@@ -37,12 +35,14 @@ extension HostTable.Record: Coded {
         row.liveInstances = try coder.number(old.liveInstances)
         row.isRegistered = try coder.flag(old.isRegistered)
         row.exemptUntil = try coder.date(old.exemptUntil)
-        row.foregroundUntil = try coder.date(old.foregroundUntil)
-        var sessions = old.sessionsUntil
-        for session in sessions.indices { sessions[session] = try coder.date(sessions[session]) }
-        row.sessionsUntil = sessions
-        row.budget = try old.budget.coded(by: &coder)
-        row.budgetMinute = try coder.number(old.budgetMinute)
+        var aside = old.aside
+        aside.foregroundUntil = try coder.date(aside.foregroundUntil)
+        for session in aside.sessionsUntil.indices {
+            aside.sessionsUntil[session] = try coder.date(aside.sessionsUntil[session])
+        }
+        aside.budget = try aside.budget.coded(by: &coder)
+        aside.budgetMinute = try coder.number(aside.budgetMinute)
+        row.aside = aside
         row.tellsVisibility = try coder.flag(old.tellsVisibility)
         row.isInStandBy = try coder.flag(old.isInStandBy)
         row.isInLowPower = try coder.flag(old.isInLowPower)
@@ -51,10 +51,7 @@ extension HostTable.Record: Coded {
         row.leaseEnds = try coder.optional(old.leaseEnds, .epoch) { (coder, value) throws(ByteFault) in
             try coder.instant(value)
         }
-        let tokens = try coder.list(self.tokens, .blank) { (coder, value) throws(ByteFault) in
-            try value.coded(by: &coder)
-        }
-        return HostTable.Record(row: row, context: context, tokens: tokens)
+        return HostTable.Record(row: row, context: context)
     }
 }
 
@@ -75,6 +72,16 @@ extension HostTable.Row {
 }
 
 extension TokenTable.BoundToken: Coded {
+    /// Codes a host's tokens, and gives each to `body`.
+    static func each<Coder: StateCoder>(
+        _ tokens: [TokenTable.BoundToken],
+        by coder: inout Coder,
+        _ body: (TokenTable.BoundToken) -> Void
+    ) throws(ByteFault) {
+        let count: Int = try coder.number(tokens.count)
+        for index in 0..<count { body(try (index < tokens.count ? tokens[index] : .blank).coded(by: &coder)) }
+    }
+
     static let blank = TokenTable.BoundToken(
         token: DeviceToken(bytes: []),
         boundAt: .epoch,

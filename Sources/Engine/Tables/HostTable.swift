@@ -98,7 +98,7 @@ struct HostTable: Sendable {
         self.contexts = HostContextTable(seed: seed)
     }
 
-    /// Room for rows that are read back, see ``restore(_:_:saying:)``.
+    /// Room for rows that are read back, see ``restore(_:_:saying:firstToken:)``.
     ///
     /// - Parameters:
     ///   - seed: As that of an empty table.
@@ -114,8 +114,14 @@ struct HostTable: Sendable {
     }
 
     /// Takes back a row under its number. Rows come in the order of their numbers, and are found once all have come. O(1).
-    mutating func restore(_ slot: UInt32, _ row: consuming Row, saying context: HostContext) {
+    mutating func restore(
+        _ slot: UInt32,
+        _ row: consuming Row,
+        saying context: HostContext,
+        firstToken: UInt32
+    ) {
         row.contextNumber = self.contexts.take(context)
+        row.firstToken = firstToken
         let hash = ByteHash.of(row.id.rawValue, seed: self.seed)
         self.index.approach(hash) { $0.prefetch($1) }
         if let (hash, slot) = self.late.exchange(hash, slot) { self.index.insert(hash, slot) }
@@ -271,10 +277,14 @@ extension HostTable.Row {
         set { self.leaseEnd = newValue ?? Self.noLease }
     }
 
+    /// All of what lies apart from the row.
+    var aside: HostTable.Seldom {
+        get { self.seldom.first ?? HostTable.Seldom() }
+        set { self.seldom = newValue.isBlank ? [] : [newValue] }
+    }
+
     /// Whether anything lies apart from the row.
     var hasAside: Bool { !self.seldom.isEmpty }
-
-    private var aside: HostTable.Seldom { self.seldom.first ?? HostTable.Seldom() }
 
     private mutating func change(_ body: (inout HostTable.Seldom) -> Void) {
         if self.seldom.isEmpty {

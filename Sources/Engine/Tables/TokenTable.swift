@@ -228,6 +228,15 @@ extension TokenTable {
         return tokens
     }
 
+    /// Gives the tokens of a host to `body`, the oldest first. O(tokens).
+    func forEach(from first: UInt32, _ body: (DeviceToken) -> Void) {
+        var slot = first
+        while slot != Self.none {
+            body(self.token(slot))
+            slot = self.rows[slot].next
+        }
+    }
+
     /// How many tokens a host has. O(tokens).
     func count(from first: UInt32) -> Int {
         var (count, slot) = (0, first)
