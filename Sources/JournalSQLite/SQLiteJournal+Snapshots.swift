@@ -16,6 +16,15 @@ extension SQLiteJournal: SnapshotStore {
         try self.snapshotFolder.files.read(id, body)
     }
 
+    package func read(
+        _ id: SnapshotID,
+        wanting isWanted: (UInt8) -> Bool,
+        _ body: ([UInt8]) throws -> Void
+    ) throws {
+        try self.checkReadable(id.partition)
+        try self.snapshotFolder.files.read(id, wanting: isWanted, body)
+    }
+
     package func write(_ id: SnapshotID, _ next: () throws -> [UInt8]?) throws {
         try self.checkReadable(id.partition)
         try self.snapshotFolder.write(id, next)

@@ -15,7 +15,12 @@ struct SnapshotFiles: Sendable {
         }
     }
 
-    func read(_ id: SnapshotID, _ body: ([UInt8]) throws -> Void) throws {
+    /// Reads the frames of a snapshot, all of them or those whose first byte is wanted.
+    func read(
+        _ id: SnapshotID,
+        wanting isWanted: (UInt8) -> Bool = { _ in true },
+        _ body: ([UInt8]) throws -> Void
+    ) throws {
         let name = Self.name(of: id)
         let file = try PosixFile(path: "\(self.path)/\(name)", flags: O_RDONLY)
         var offset = 0
@@ -31,7 +36,7 @@ struct SnapshotFiles: Sendable {
                 "\(name) says that it is \(reader.head.id) of journal \(reader.head.journalID)"
             )
         }
-        while let frame = try reader.next() { try body(frame) }
+        while let frame = try reader.next(wanting: isWanted, step: { offset += $0 }) { try body(frame) }
     }
 
     // MARK: Names

@@ -131,19 +131,45 @@ package struct SnapshotFileReader {
         }
     }
 
-    /// The next frame, nil behind the last.
+    /// The next frame whose first byte is wanted, nil behind the last. The others are stepped over: they count, but what is
+    /// wrong in their bytes goes unnoticed.
     ///
+    /// - Parameters:
+    ///   - isWanted: Judges a frame's first byte.
+    ///   - step: Goes on so many bytes in the source, or back.
     /// - Throws: `.corrupt` if it is damaged, or if the file ends before its end is said.
-    package mutating func next() throws(JournalError) -> [UInt8]? {
-        guard !self.isAtEnd else { return nil }
-        let start = try self.source(8)
-        var reader = ByteReader(start)
+    package mutating func next(
+        wanting isWanted: (UInt8) -> Bool,
+        step: (Int) -> Void
+    ) throws(JournalError) -> [UInt8]? {
+        while !self.isAtEnd {
+            let (length, checksum) = try self.frameHead()
+            if length > 0 {
+                guard let first = try self.source(1).first else { throw self.damage("ends") }
+                step(-1)
+                guard isWanted(first) else {
+                    step(length)
+                    self.frames += 1
+                    continue
+                }
+            }
+            return try self.frame(length, checksum)
+        }
+        return nil
+    }
+
+    private func frameHead() throws(JournalError) -> (length: Int, checksum: UInt32) {
+        var reader = ByteReader(try self.source(8))
         guard let length = try? reader.readFixed32(), let checksum = try? reader.readFixed32() else {
             throw self.damage("ends")
         }
         guard Int(length) <= SnapshotFile.frameBytesMax else { throw self.damage("is damaged") }
-        let frame = length == 0 ? [] : try self.source(Int(length))
-        guard frame.count == Int(length) else { throw self.damage("ends") }
+        return (Int(length), checksum)
+    }
+
+    private mutating func frame(_ length: Int, _ checksum: UInt32) throws(JournalError) -> [UInt8]? {
+        let frame = length == 0 ? [] : try self.source(length)
+        guard frame.count == length else { throw self.damage("ends") }
         guard SnapshotFile.checksum(of: frame, number: self.frames) == checksum else { throw self.damage("is damaged") }
         guard length > 0 else {
             self.isAtEnd = true

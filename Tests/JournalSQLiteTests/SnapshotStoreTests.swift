@@ -66,6 +66,9 @@ import WidgetModel
         #expect(try reopened.snapshots(PartitionID(1)) == [Self.id(5, partition: 1)])
         #expect(try Self.read(Self.id(12), from: reopened) == frames)
         #expect(throws: JournalError.self) { try Self.read(Self.id(7), from: reopened) }
+        var wanted: [[UInt8]] = []
+        try reopened.read(Self.id(12), wanting: { $0 != 9 }) { wanted.append($0) }
+        #expect(wanted == [frames[0], frames[2]])
     }
 
     @Test func `one that could not be written to its end is not there`() throws {

@@ -21,15 +21,18 @@ import WidgetModel
         return bytes + SnapshotFile.end(frames: UInt64(frames.count))
     }
 
-    private static func read(_ bytes: [UInt8]) throws(JournalError) -> (SnapshotFile.Head, [[UInt8]]) {
+    private static func read(
+        _ bytes: [UInt8],
+        wanting isWanted: (UInt8) -> Bool = { _ in true }
+    ) throws(JournalError) -> (SnapshotFile.Head, [[UInt8]]) {
         var offset = 0
         var reader = try SnapshotFileReader(name: "a") { count in
-            let run = Array(bytes[offset..<min(bytes.count, offset + count)])
+            let run = Array(bytes[min(bytes.count, offset)..<min(bytes.count, offset + count)])
             offset += run.count
             return run
         }
         var frames: [[UInt8]] = []
-        while let frame = try reader.next() { frames.append(frame) }
+        while let frame = try reader.next(wanting: isWanted, step: { offset += $0 }) { frames.append(frame) }
         return (reader.head, frames)
     }
 
@@ -38,6 +41,26 @@ import WidgetModel
         #expect(head == Self.head)
         #expect(frames == Self.frames)
         #expect(try Self.read(Self.file([])).1 == [])
+    }
+
+    @Test func `frames that are not wanted are stepped over, and what is wrong in them is another's to find`() throws {
+        var bytes = Self.file()
+        #expect(try Self.read(bytes, wanting: { $0 != 7 }).1 == [Self.frames[0], Self.frames[2]])
+        #expect(try Self.read(bytes, wanting: { $0 == 7 }).1 == [Self.frames[1]])
+        #expect(try Self.read(bytes, wanting: { _ in false }).1 == [])
+        let middle = SnapshotFile.bytes(of: Self.head).count + 9 + 8 + 100
+        bytes[middle] ^= 1
+        #expect(try Self.read(bytes, wanting: { $0 != 7 }).1 == [Self.frames[0], Self.frames[2]])
+        #expect(throws: JournalError.self) { try Self.read(bytes, wanting: { $0 == 7 }) }
+        // One that is missing or cut off is found by everybody.
+        for count in 0..<bytes.count {
+            #expect(throws: JournalError.self, "\(count)") {
+                try Self.read(Array(bytes.prefix(count)), wanting: { $0 != 7 })
+            }
+        }
+        var missing = SnapshotFile.bytes(of: Self.head) + SnapshotFile.bytes(of: Self.frames[0], number: 0)
+        missing += SnapshotFile.bytes(of: Self.frames[2], number: 2) + SnapshotFile.end(frames: 3)
+        #expect(throws: JournalError.self) { try Self.read(missing, wanting: { $0 != 7 }) }
     }
 
     @Test func `a file of the first version is these bytes for ever`() throws {

@@ -23,6 +23,9 @@ package struct EngineInstancesDecoder: Sendable {
     /// Nothing read yet.
     package init() {}
 
+    /// Whether a frame with this first byte is to be given to such a decoder.
+    package static func needs(_ firstByte: UInt8) -> Bool { firstByte != Section.hosts.rawValue }
+
     /// Reads the next frame. O(frame).
     ///
     /// What is wrong with a frame as a whole is the other decoder's to say; this one only never ends the process.

@@ -68,6 +68,11 @@ package struct EngineSnapshotDecoder: Sendable {
         self.interning = interning
     }
 
+    /// Whether a decoder that leaves the rows of instances to another one is to be given a frame with this first byte.
+    package static func needsWithoutInstances(_ firstByte: UInt8) -> Bool {
+        firstByte != Section.instances.rawValue
+    }
+
     /// Reads the next frame. O(frame).
     package mutating func take(_ frame: [UInt8]) throws(SnapshotFault) {
         do throws(ByteFault) {

@@ -74,9 +74,12 @@ struct StateLoader: Sendable {
         ]
         do {
             var engine = try self.readTables(id)
-            for other in others { try other.wait() }
-            guard let instances = instances.take(), let index = index.take() else { throw SnapshotFault.otherPartition }
+            // What instances need of this thread is done while the index may still be in work.
+            try others[1].wait()
+            guard let instances = instances.take() else { throw SnapshotFault.otherPartition }
             try engine.adopt(instances)
+            try others[0].wait()
+            guard let index = index.take() else { throw SnapshotFault.otherPartition }
             try engine.adopt(index)
             if let directory = self.directory { engine.controlDirectory(of: instances.controls, directory) }
             return engine
@@ -98,7 +101,7 @@ struct StateLoader: Sendable {
             partitions: self.partitions,
             leavesInstances: true
         )
-        try self.store.read(id) { try decoder.take($0) }
+        try self.store.read(id, wanting: EngineSnapshotDecoder.needsWithoutInstances) { try decoder.take($0) }
         let engine = try self.checked(decoder.finishWithoutInstances(), id)
         if let directory = self.directory { engine.hostDirectory(directory) }
         return engine
@@ -110,7 +113,7 @@ struct StateLoader: Sendable {
     private func readInstances(_ id: SnapshotID) throws -> EngineInstances {
         var decoder = EngineInstancesDecoder()
         do {
-            try self.store.read(id) { frame in
+            try self.store.read(id, wanting: EngineInstancesDecoder.needs) { frame in
                 guard try decoder.take(frame) else { throw Enough() }
             }
         } catch is Enough {}
