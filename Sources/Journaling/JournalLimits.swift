@@ -13,7 +13,7 @@ package struct JournalLimits: Hashable, Sendable {
     /// The most bytes of effects in one output. Default 268,435,456. As many may wait for their commit; a single
     /// output is always let in, so that a busy log cannot lock its owners out.
     package var outputBytesMax: Int
-    /// The bytes of effects in one commit. Default 1,048,576. Owners cut what is larger into pieces, and outputs that would
+    /// The bytes of effects in one commit. Default 262,144. Owners cut what is larger into pieces, and outputs that would
     /// make a commit larger wait for the next one: no record waits for more than this beside its own kind. A single
     /// output is always let in.
     package var outputBytesPerCommit: Int
@@ -23,7 +23,7 @@ package struct JournalLimits: Hashable, Sendable {
         batchBytesMax: Int = 1_048_576,
         appendBytesInFlightMax: Int = 8_388_608,
         outputBytesMax: Int = 268_435_456,
-        outputBytesPerCommit: Int = 1_048_576
+        outputBytesPerCommit: Int = 262_144
     ) {
         precondition(entryBytesMax > 0 && batchBytesMax > 0 && appendBytesInFlightMax > 0)
         precondition(outputBytesMax > 0 && outputBytesPerCommit > 0)
