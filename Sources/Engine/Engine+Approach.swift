@@ -111,7 +111,7 @@ extension InstanceTable {
         var seen = UInt64(self[slot].pending.count)
         seen &+= UInt64(truncatingIfNeeded: self[slot].decidesAt)
         seen &+= UInt64(self[slot].allowance)
-        seen &+= UInt64(truncatingIfNeeded: self[slot].firstWindow)
+        seen &+= UInt64(truncatingIfNeeded: self[slot].reloadsExpire)
         seen &+= UInt64(self[slot].exemptReloads)
         if withDetails { seen &+= UInt64(self[details: slot].family.rawValue) }
         return seen

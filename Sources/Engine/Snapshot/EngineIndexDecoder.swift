@@ -113,10 +113,11 @@ package struct EngineIndexDecoder: Sendable {
         }
         guard row.host < self.hosts.count, Int(row.kind) < self.head.kinds.count else { throw coder.fault() }
         let details = try InstanceDetails.Whole.blank.coded(by: &coder)
-        guard row.isLive else { return }
+        guard row.flags.contains(.isLive) else { return }
         let host = self.hosts[Int(row.host)]
         // Where many are configured alike, most of them are like one that came before.
-        let place = details.tags.isEmpty && details.when == nil && row.pushEnabled ? coder.configurations.latest : nil
+        let isPlain = details.tags.isEmpty && details.when == nil && row.flags.contains(.pushEnabled)
+        let place = isPlain ? coder.configurations.latest : nil
         if let place {
             if self.models.isEmpty { self.models = Array(repeating: nil, count: ConfigurationCache.size) }
             if let model = self.models[place.place], model.number == place.number, model.kind == row.kind,
@@ -136,7 +137,7 @@ package struct EngineIndexDecoder: Sendable {
             tags: details.tags,
             configuration: details.row.configuration,
             when: details.when,
-            pushEnabled: row.pushEnabled
+            pushEnabled: row.flags.contains(.pushEnabled)
         )
         if let place {
             self.models[place.place] = Model(

@@ -63,14 +63,15 @@ package struct EngineInstancesDecoder: Sendable {
 
     private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
         let end = Int(self.head.ends[EngineSnapshot.instanceTable])
+        let bounds = InstanceRows.Bounds(self.head)
         var expected = 0
         swap(&coder.configurations, &self.configurations)
         defer { swap(&coder.configurations, &self.configurations) }
         while !coder.isAtEnd {
             let slot = try coder.rowNumber(expected: expected, least: self.rows.end, below: end)
             expected = Int(slot) + 1
-            let rowEnd = self.head.version >= 2 ? try coder.rowEnd() : nil
-            try self.rows.read(slot, self.head, &coder)
+            let rowEnd = bounds.version >= 2 ? try coder.rowEnd() : nil
+            try self.rows.read(slot, bounds, &coder)
             guard rowEnd == nil || coder.offset == rowEnd else { throw coder.fault() }
         }
     }

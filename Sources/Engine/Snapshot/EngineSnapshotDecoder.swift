@@ -219,11 +219,11 @@ package struct EngineSnapshotDecoder: Sendable {
         coder.move(to: start)
         let isKept = self.host == nil || host == self.hostSlot
         if isKept {
-            try self.instances.read(slot, self.head, &coder)
+            try self.instances.read(slot, InstanceRows.Bounds(self.head), &coder)
             if self.host != nil { self.hostInstances.insert(slot) }
         } else {
             var other = InstanceRows(free: [])
-            try other.read(0, self.head, &coder)
+            try other.read(0, InstanceRows.Bounds(self.head), &coder)
             self.instances.leaveOut(slot)
         }
         guard end == nil || coder.offset == end else { throw coder.fault() }

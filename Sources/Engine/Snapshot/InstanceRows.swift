@@ -3,10 +3,30 @@ import WidgetModel
 /// The rows of instances while a snapshot is read, and what follows from each: so that nobody goes through all of them
 /// again.
 struct InstanceRows: Sendable {
+    struct Timer: Sendable {
+        let instance: UInt32
+        /// Of the epoch.
+        let second: UInt32
+    }
+
+    /// What a snapshot's head says of its rows of instances.
+    struct Bounds: Sendable {
+        let version: UInt64
+        /// What is above all numbers of hosts, and of kinds.
+        let hosts: UInt32
+        let kinds: UInt32
+
+        init(_ head: borrowing SnapshotHead) {
+            self.version = head.version
+            self.hosts = head.ends[EngineSnapshot.hostTable]
+            self.kinds = UInt32(clamping: head.kinds.count)
+        }
+    }
+
     private(set) var rows: Slab<InstanceTable.Row>
     private(set) var details: InstanceDetails
     /// The timers that are armed: the instance, and the second that it is due.
-    private(set) var timers: [(instance: UInt32, second: UInt32)] = []
+    private(set) var timers = RowChunks<Timer>()
     /// The live instances that have a token of their own.
     private(set) var controls: [UInt32] = []
     /// How many rows were read, and how many of them are what.
@@ -28,10 +48,10 @@ struct InstanceRows: Sendable {
 
     /// Reads the row of a number.
     @inline(__always)
-    mutating func read(_ slot: UInt32, _ head: borrowing SnapshotHead, _ coder: inout StateReader) throws(ByteFault) {
+    mutating func read(_ slot: UInt32, _ bounds: Bounds, _ coder: inout StateReader) throws(ByteFault) {
         let row: InstanceTable.Row
         let details: InstanceDetails.Whole
-        if head.version >= 3 {
+        if bounds.version >= 3 {
             let rowHead = try InstanceTable.Row.blank.head(by: &coder)
             details = try InstanceDetails.Whole.blank.coded(by: &coder)
             row = try InstanceTable.Row.blank.coded(by: &coder, rowHead)
@@ -39,13 +59,11 @@ struct InstanceRows: Sendable {
             row = try InstanceTable.Row.blank.coded(by: &coder, nil)
             details = try InstanceDetails.Whole.blank.coded(by: &coder)
         }
-        guard row.host < head.ends[EngineSnapshot.hostTable], Int(row.kind) < head.kinds.count else {
-            throw coder.fault()
-        }
+        guard row.host < bounds.hosts, row.kind < bounds.kinds else { throw coder.fault() }
         let next: UInt64 = try coder.number()
         if next > 0 {
             guard let second = UInt32(exactly: next - 1) else { throw coder.fault() }
-            self.timers.append((slot, second))
+            self.timers.append(Timer(instance: slot, second: second))
         }
         self.count += 1
         if row.isLive {
@@ -55,7 +73,7 @@ struct InstanceRows: Sendable {
         }
         if row.isOrphaned { self.orphaned += 1 }
         self.rows.restore(slot, row, blank: .blank)
-        self.details.restore(slot, details)
+        self.details.restore(slot, consume details)
     }
 
     /// Gives back the number of a row that is left out.

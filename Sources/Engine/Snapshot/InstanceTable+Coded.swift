@@ -6,10 +6,7 @@ extension InstanceTable.Row {
     struct Head {
         let host: UInt32
         let kind: UInt32
-        let flags: UInt16
-
-        var isLive: Bool { InstanceTable.Row.isSet(0, self.flags) }
-        var pushEnabled: Bool { InstanceTable.Row.isSet(1, self.flags) }
+        let flags: InstanceTable.Flags
     }
 
     /// What a number has that is free: no live instance.
@@ -25,7 +22,7 @@ extension InstanceTable.Row {
         Head(
             host: try coder.slot(self.host),
             kind: try coder.number(self.kind),
-            flags: try coder.number(self.flags)
+            flags: try InstanceTable.Row.coded(self.flags, by: &coder)
         )
     }
 
@@ -51,7 +48,7 @@ extension InstanceTable.Row {
         row.high = try coder.number(self.high)
         row.normal = try coder.number(self.normal)
         row.waiting = ReloadCauses(rawValue: try coder.number(self.waiting.rawValue))
-        if let head { row.setFlags(head.flags) } else { row.setFlags(try coder.number(self.flags)) }
+        row.flags = if let head { head.flags } else { try Self.coded(self.flags, by: &coder) }
         row.rollingDay = try coder.slot(self.rollingDay)
         row.reason = try coder.choice(self.reason)
         row.minExpiry = try coder.date(self.minExpiry)
@@ -78,27 +75,10 @@ extension InstanceTable.Row {
         return row
     }
 
-    /// The booleans, a bit each. Their places are part of the format.
-    private var flags: UInt16 {
-        func bit(_ number: UInt16, _ isSet: Bool) -> UInt16 { isSet ? 1 << number : 0 }
-        var flags = bit(0, self.isLive) | bit(1, self.pushEnabled) | bit(2, self.hasScheduled)
-        flags |= bit(3, self.hasPendingDigest) | bit(4, self.isOrphaned) | bit(5, self.isPolicyPaced)
-        flags |= bit(6, self.isControl) | bit(7, self.isConditional) | bit(8, self.isHostDriven)
-        return flags
-    }
-
-    fileprivate static func isSet(_ bit: UInt16, _ flags: UInt16) -> Bool { flags >> bit & 1 == 1 }
-
-    private mutating func setFlags(_ flags: UInt16) {
-        func isSet(_ bit: UInt16) -> Bool { Self.isSet(bit, flags) }
-        self.isLive = isSet(0)
-        self.pushEnabled = isSet(1)
-        self.hasScheduled = isSet(2)
-        self.hasPendingDigest = isSet(3)
-        self.isOrphaned = isSet(4)
-        self.isPolicyPaced = isSet(5)
-        self.isControl = isSet(6)
-        self.isConditional = isSet(7)
-        self.isHostDriven = isSet(8)
+    private static func coded(
+        _ flags: InstanceTable.Flags,
+        by coder: inout some StateCoder
+    ) throws(ByteFault) -> InstanceTable.Flags {
+        InstanceTable.Flags(rawValue: try coder.number(flags.rawValue)).intersection(.known)
     }
 }

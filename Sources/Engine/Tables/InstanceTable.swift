@@ -5,7 +5,8 @@ import WidgetModel
 struct InstanceTable: Sendable {
     static let none = Slab<Row>.none
 
-    /// What decisions read and write: no pointer in it, so that copying costs nothing.
+    /// What decisions read and write: no pointer in it, so that copying costs nothing. Fields stand in an order that leaves
+    /// no gap between them.
     struct Row: Sendable {
         /// The pushes that wait.
         var pending = CauseList()
@@ -18,25 +19,9 @@ struct InstanceTable: Sendable {
         var normal: UInt32 = 0
         /// The causes beside pushes that wait.
         var waiting = ReloadCauses(rawValue: 0)
-        var isLive = true
-        var pushEnabled = true
-        /// Whether a waiting push may have its not-before still to come.
-        var hasScheduled = false
-        /// Whether ``InstanceDetails/Content/pendingDigest`` is the state that the next reload brings.
-        var hasPendingDigest = false
-        var isOrphaned = false
-        /// Whether the timeline's next request may not use the burst.
-        var isPolicyPaced = false
+        var flags: Flags = [.isLive, .pushEnabled]
         /// Its ``RollingDay``, if its policy counts so and it was ever charged.
         var rollingDay = Slab<RollingDay>.none
-        /// Whether it is a control, addressed by a token of its own.
-        var isControl = false
-        /// Whether a push must fulfil ``InstanceDetails/Particulars/when``.
-        var isConditional = false
-        /// Whether its host runs its timelines by itself and is reached through a push token: delivery `apns`.
-        var isHostDriven = false
-        /// Why the waiting causes wait.
-        var reason = DecisionReason.waitsForAnother
         /// The earliest end of a waiting push, in milliseconds.
         var minExpiry = Int64.max
         /// When the waiting causes are decided next, in milliseconds.
@@ -60,24 +45,33 @@ struct InstanceTable: Sendable {
         var visibleUntil = Int64.min
         /// Until when a waiting policy reload is held since nobody sees it, in milliseconds; `.min` if it is not.
         var heldUntil = Int64.min
-        /// The limit of the instance's first window.
-        var firstLimit: UInt16 = .max
-        /// Milliseconds; the window in which the instance was first added.
-        var firstWindow = Int64.min
-        /// A stable hash of the address.
-        let addressHash: UInt64
-        /// The reloads that are out, oldest first.
-        var firstReload = ReloadTable.none
-        var lastReload = ReloadTable.none
         /// The earliest end of a reload that is out, in milliseconds.
         var reloadsExpire = Int64.max
         /// When an `added` or `configured` reload was last not charged, in milliseconds.
         var freeSetupAt = Int64.min
-        /// Counts the configurations.
-        var generation: UInt32 = 0
+        /// Milliseconds; the window in which the instance was first added.
+        var firstWindow = Int64.min
+        /// A stable hash of the address.
+        let addressHash: UInt64
         /// Where the present configuration came in.
         var configuredAt = LogPosition.start
+        /// The reloads that are out, oldest first.
+        var firstReload = ReloadTable.none
+        var lastReload = ReloadTable.none
+        /// Counts the configurations.
+        var generation: UInt32 = 0
         var exemptReloads: UInt32 = 0
+        /// The limit of the instance's first window.
+        var firstLimit: UInt16 = .max
+        /// Why the waiting causes wait.
+        var reason = DecisionReason.waitsForAnother
+
+        init(host: UInt32, kind: UInt32, anchor: UInt32, addressHash: UInt64) {
+            self.host = host
+            self.kind = kind
+            self.anchor = anchor
+            self.addressHash = addressHash
+        }
     }
 
     private(set) var rows = Slab<Row>()
