@@ -11,7 +11,7 @@ extension Engine {
 
     /// Whether a control has a token that does not belong to the app's environment.
     func isOfOtherEnvironment(controlOf instance: UInt32) -> Bool {
-        let particulars = self.instances[particulars: instance]
+        guard let particulars = self.instances.details.particulars(of: instance) else { return false }
         return particulars.controlToken != nil
             && particulars.controlEnvironment != self.environment(of: self.instances[instance].host)
     }

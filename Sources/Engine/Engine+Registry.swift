@@ -223,7 +223,7 @@ extension Engine {
         self.instances[instance].waiting = ReloadCauses(.added)
         self.instances[details: instance].family = registration.family
         self.instances[details: instance].configuration = registration.configuration
-        self.instances[particulars: instance].tags = registration.tags
+        self.setTags(of: instance, registration.tags)
         self.setCondition(of: instance, registration.when)
         self.setControlToken(of: instance, registration.controlToken)
         self.insertIntoIndex(instance)
@@ -243,16 +243,16 @@ extension Engine {
 
     func registration(of instance: UInt32) -> InstanceRegistration {
         let details = self.instances[details: instance]
-        let particulars = self.instances[particulars: instance]
+        let particulars = self.instances.details.particulars(of: instance)
         return InstanceRegistration(
             id: details.id,
             kind: self.apps.kinds[Int(self.instances[instance].kind)].name,
             family: details.family,
             configuration: details.configuration,
             pushEnabled: self.instances[instance].pushEnabled,
-            tags: particulars.tags,
-            when: particulars.when,
-            controlToken: particulars.controlToken
+            tags: particulars?.tags ?? [],
+            when: particulars?.when,
+            controlToken: particulars?.controlToken
         )
     }
 
@@ -283,7 +283,7 @@ extension Engine {
         }
         if old.pushEnabled != new.pushEnabled { self.counters.pushEnabledInstances += new.pushEnabled ? 1 : -1 }
         self.instances[instance].pushEnabled = new.pushEnabled
-        self.instances[particulars: instance].tags = new.tags
+        self.setTags(of: instance, new.tags)
         self.setCondition(of: instance, new.when)
         self.setControlToken(of: instance, new.controlToken)
         if old.configuration != new.configuration {
@@ -302,21 +302,27 @@ extension Engine {
         let row = self.instances[instance]
         let kind = self.apps.kinds[Int(row.kind)]
         let details = self.instances[details: instance]
-        let particulars = self.instances[particulars: instance]
+        let particulars = self.instances.details.particulars(of: instance)
         self.index.insert(
             instance,
             app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
             family: details.family,
             host: self.hosts[row.host].id,
-            tags: particulars.tags,
+            tags: particulars?.tags ?? [],
             configuration: details.configuration,
-            when: particulars.when,
+            when: particulars?.when,
             pushEnabled: row.pushEnabled
         )
     }
 
+    private mutating func setTags(of instance: UInt32, _ tags: [String]) {
+        guard !tags.isEmpty || self.instances.details.particulars(of: instance) != nil else { return }
+        self.instances[particulars: instance].tags = tags
+    }
+
     private mutating func setCondition(of instance: UInt32, _ when: MatchPattern?) {
+        guard when != nil || self.instances[instance].isConditional else { return }
         self.instances[particulars: instance].when = when
         self.instances[instance].isConditional = when != nil
     }

@@ -186,7 +186,7 @@ extension Engine {
         _ token: DeviceToken?,
         _ reason: TokenRemoval = .unregistered
     ) {
-        let old = self.instances[particulars: instance].controlToken
+        let old = self.instances.details.particulars(of: instance)?.controlToken
         let host = self.instances[instance].host
         guard old != token || self.isOfOtherEnvironment(controlOf: instance) else { return }
         if let token, token == old {

@@ -182,6 +182,12 @@ struct InstanceDetails: Sendable {
         }
     }
 
+    /// The particulars, nil for the many that have none: who registers instances asks for all of them.
+    func particulars(of slot: UInt32) -> Particulars? {
+        let number = self.rows[slot].particulars
+        return number == SideTable<Particulars>.none ? nil : self.particulars[number]
+    }
+
     func whole(_ slot: UInt32) -> Whole {
         let row = self.rows[slot]
         var whole = Whole(row: row)
