@@ -11,6 +11,9 @@ extension Engine {
         self.controlDirectory(of: self.instances.usedSlots(), body)
     }
 
+    /// How many tokens ``directory(_:)`` speaks of. O(1).
+    package var tokenCount: Int { self.tokens.boundCount + self.tokens.removedCount }
+
     /// What ``directory(_:)`` says of removed tokens and of those of hosts; known before the instances are.
     package func hostDirectory(_ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []

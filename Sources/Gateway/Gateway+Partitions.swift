@@ -41,6 +41,7 @@ extension Gateway {
 
     private var outlets: PartitionOwner.Outlets {
         let directory = self.directory
+        let partitions = self.configuration.partitions
         let streams = self.streams
         let followers = self.followers
         let feed = self.feed
@@ -52,6 +53,8 @@ extension Gateway {
                 self.deliverer.withLock { $0 }?.publish(effects)
                 feed.publish(effects)
             },
+            // Tokens are spread over the partitions evenly.
+            tokensExpected: { directory.reserve($0 * partitions) },
             directory: { partition, changes in directory.apply(changes, partition) },
             applied: { followers.wake(.applied) },
             failed: { partition, _ in

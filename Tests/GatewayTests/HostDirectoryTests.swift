@@ -34,6 +34,22 @@ import WidgetModel
         #expect(self.directory.count == 0)
     }
 
+    @Test(arguments: [0, 1, 64, 1000, 100_000])
+    func `room that is made changes nothing of what is known, and more may come than it is for`(room: Int) {
+        self.directory.bind(self.token, to: Self.entry("a"))
+        self.directory.reserve(room)
+        let tokens = (0..<2000).map { Sports.token("phone-\($0)") }
+        for (number, token) in tokens.enumerated() { self.directory.bind(token, to: Self.entry("host-\(number)")) }
+        self.directory.reserve(room)
+        #expect(self.directory.count == 2001)
+        #expect(self.directory.lookup(self.token) == .bound(Self.entry("a")))
+        #expect(
+            tokens.indices.allSatisfy {
+                self.directory.lookup(tokens[$0]) == .bound(Self.entry("host-\($0)"))
+            }
+        )
+    }
+
     @Test func `hosts of an app that is not served are its own again when it is`() {
         let other = BundleID("com.example.third")
         let entry = HostDirectory.Entry(host: HostID("a"), app: other, instance: nil, partition: PartitionID(0))

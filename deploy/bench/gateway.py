@@ -81,7 +81,7 @@ class Gateway:
                     return json.loads(line)
             if has_ended:
                 raise RuntimeError("the gateway did not start:\n" + "".join(lines))
-            time.sleep(0.05)
+            time.sleep(0.005)
 
     def register(self, program: str, hosts: int, widgets: int) -> None:
         teams = ["seahawks", "rams", "bears", "jets", "bills", "colts", "lions", "titans"]

@@ -88,6 +88,13 @@ package final class HostDirectory: Sendable {
         self.parts[Self.part(hash)].withLock { $0.approachCell(hash) }
     }
 
+    /// Makes room for so many tokens at once, so that what there is need not be moved while they come; more may come all the
+    /// same.
+    package func reserve(_ count: Int) {
+        let ofPart = (count + self.parts.count - 1) / self.parts.count
+        for index in self.parts.indices { self.parts[index].withLock { $0.reserve(ofPart) } }
+    }
+
     package func bind(_ token: DeviceToken, to entry: Entry) {
         self.change(token) { $0.bind(token, $1, to: entry) }
     }

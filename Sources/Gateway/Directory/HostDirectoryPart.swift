@@ -35,6 +35,8 @@ struct HostDirectoryPart: ~Copyable, Sendable {
     private static let othersStart: UInt32 = 1 << 31
     /// The text is written anew when half of it, and more than this, is of rows that are gone.
     private static let unusedTextMin = 4096
+    /// How long a row's text is about, to make room for many: a token of 32 bytes and an id.
+    private static let usualTextBytes = 48
 
     private var rows: [Row] = []
     private var free: [UInt32] = []
@@ -144,6 +146,15 @@ extension HostDirectoryPart {
 // MARK: - Taking note
 
 extension HostDirectoryPart {
+    /// Makes room for about so many rows in all, and an eighth more: parts differ, and so does what partitions say of them.
+    mutating func reserve(_ count: Int) {
+        guard self.rows.capacity < count else { return }
+        let count = count + count / 8
+        self.rows.reserveCapacity(count)
+        self.index.reserve(count)
+        self.text.reserveCapacity(count * Self.usualTextBytes)
+    }
+
     /// A partition's newest word on a token, in place of the one before: what it is bound to.
     mutating func bind(_ token: DeviceToken, _ hash: UInt64, to entry: HostDirectory.Entry) {
         let app = self.number(of: entry.app)

@@ -18,6 +18,7 @@ extension PartitionOwner {
             logger: self.logger
         )
         loader.helper = (threads, self.loop)
+        loader.tokensExpected = self.outlets.tokensExpected
         loader.directory = { self.outlets.directory(self.partition, $0) }
         do {
             try await threads.runIfActive { [loader] in

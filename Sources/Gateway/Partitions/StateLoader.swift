@@ -23,6 +23,8 @@ struct StateLoader: Sendable {
     /// Reads instances and makes the intent index while the calling thread reads all the rest; nil if one thread is to do it
     /// all. The future is waited for: neither the thread nor the pool's may be the loop's.
     var helper: (threads: NIOThreadPool, loop: any EventLoop)?
+    /// Is told about how many tokens there are, before ``directory`` is told what they stand for.
+    var tokensExpected: @Sendable (Int) -> Void = { _ in }
     /// Is told what tokens stand for as soon as that is read, which is before the whole state is.
     var directory: (@Sendable ([DirectoryChange]) -> Void)?
 
@@ -103,7 +105,10 @@ struct StateLoader: Sendable {
         )
         try self.store.read(id, wanting: EngineSnapshotDecoder.needsWithoutInstances) { try decoder.take($0) }
         let engine = try self.checked(decoder.finishWithoutInstances(), id)
-        if let directory = self.directory { engine.hostDirectory(directory) }
+        if let directory = self.directory {
+            self.tokensExpected(engine.tokenCount)
+            engine.hostDirectory(directory)
+        }
         return engine
     }
 
