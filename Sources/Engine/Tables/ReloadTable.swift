@@ -58,15 +58,19 @@ struct ReloadTable: Sendable {
     }
 
     /// What a reload has that pushes made happen, or that serves some.
-    private struct Served: Sendable {
+    private struct Served: SideRow {
         var pushes = CauseList()
         var primary = PendingCauses.none
         var push: PushID?
         var digest: ContentDigest?
+
+        var isBlank: Bool {
+            self.pushes.count == 0 && self.primary == PendingCauses.none && self.push == nil && self.digest == nil
+        }
     }
 
     private(set) var rows: Slab<Stored>
-    private var served = Slab<Served>()
+    private var served = SideTable<Served>()
 
     /// No reloads.
     init() {
@@ -90,7 +94,7 @@ struct ReloadTable: Sendable {
     /// A reload whole; whoever wants one thing that all have asks ``subscript(stored:)``.
     subscript(slot: UInt32) -> Row {
         let stored = self.rows[slot]
-        let served = stored.served == Self.none ? Served() : self.served[stored.served]
+        let served = self.served[stored.served]
         return Row(
             instance: stored.instance,
             next: stored.next,
@@ -127,20 +131,11 @@ struct ReloadTable: Sendable {
     }
 
     private mutating func serve(_ row: Row) -> UInt32 {
-        if row.pushes.count == 0, row.primary == PendingCauses.none, row.push == nil, row.digest == nil {
-            return Self.none
-        }
-        return self.served.insert(
-            Served(pushes: row.pushes, primary: row.primary, push: row.push, digest: row.digest)
-        )
+        self.served.keep(Served(pushes: row.pushes, primary: row.primary, push: row.push, digest: row.digest))
     }
 
     mutating func release(_ slot: UInt32) {
-        let served = self.rows[slot].served
-        if served != Self.none {
-            self.served[served].digest = nil
-            self.served.release(served)
-        }
+        self.served.release(self.rows[slot].served)
         self.rows.release(slot)
     }
 

@@ -62,9 +62,13 @@ class Dashboard(Browser):
         width, height, scale = self.sizes[size]
         whole = min(max(height, int(self.ask("document.documentElement.scrollHeight"))), 4000)
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=whole, deviceScaleFactor=scale, mobile=size == "phone")
-        self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        self.wait_for_drawing()
         self.keep_picture(file)
         self.show(size, scheme)
+
+    def wait_for_drawing(self) -> None:
+        """Until what was changed so far is on the screen."""
+        self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
     def press(self, key: str, code: int, text: str = "") -> None:
         for kind in ("keyDown", "keyUp"):
@@ -94,7 +98,7 @@ class Dashboard(Browser):
         again; if it never can, it is told what lies there."""
         for _ in range(10):
             self.ask("void (document.activeElement.blur(), scrollTo(0, 0))")
-            self.ask("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+            self.wait_for_drawing()
             found = self.axe_once()
             if not any("could not be determined" in text for text in found["violations"]):
                 return found
