@@ -6,6 +6,7 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#include <unistd.h>
 #endif
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -288,12 +289,30 @@ void *ckernels_resize(void *memory, size_t oldSize, size_t size) {
     return larger;
 }
 
+void ckernels_populate(void *memory, size_t size) {
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = ((uintptr_t)memory + page - 1) & ~(page - 1);
+    uintptr_t end = ((uintptr_t)memory + size) & ~(page - 1);
+    // A kernel that does not know this refuses it, and gives the pages one by one as ever.
+    if (start < end) (void)madvise((void *)start, end - start, MADV_POPULATE_WRITE);
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
 void ckernels_free(void *memory, size_t size) {
     if (size >= MAPPED) munmap(memory, mapped(size));
     else free(memory);
 }
 
 #else
+
+void ckernels_populate(void *memory, size_t size) {
+    (void)memory;
+    (void)size;
+}
 
 void *ckernels_resize(void *memory, size_t oldSize, size_t size) {
     void *larger = realloc(memory, size);

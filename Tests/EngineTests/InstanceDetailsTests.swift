@@ -55,7 +55,16 @@ import WidgetModel
     /// What is written of an instance.
     private static func bytes(_ details: InstanceDetails, _ slot: UInt32) throws -> [UInt8] {
         var writer = StateWriter()
-        _ = try details.whole(slot).coded(by: &writer)
+        let whole = details.whole(slot)
+        let shape = InstanceShape(
+            kind: 0,
+            family: whole.row.family,
+            tags: whole.tags,
+            configuration: whole.row.configuration
+        )
+        _ = try shape.coded(by: &writer)
+        _ = writer.text(whole.row.id.rawValue)
+        _ = try whole.coded(by: &writer, InstanceGroups(.blank, whole).coded(by: &writer))
         return writer.writer.bytes
     }
 
@@ -168,7 +177,11 @@ import WidgetModel
         let (details, slot) = Self.full()
         let bytes = try Self.bytes(details, slot)
         var reader = StateReader(bytes)
-        let whole = try InstanceDetails.Whole.blank.coded(by: &reader)
+        let shape = try InstanceShape.blank.coded(by: &reader)
+        let id = InstanceID(try reader.text(""))
+        let row = InstanceDetails.Row(id: id, family: shape.family, configuration: shape.configuration)
+        let tags = InstanceDetails.Whole(row: row, particulars: InstanceDetails.Particulars(tags: shape.tags))
+        let whole = try tags.coded(by: &reader, InstanceGroups([]).coded(by: &reader))
         #expect(reader.isAtEnd)
         var restored = InstanceDetails()
         // One before it was free.

@@ -70,7 +70,7 @@ import WidgetModel
     }
 
     @Test func `reloads come back under their numbers`() throws {
-        var reloads = ReloadTable(free: [0, 4, 2])
+        var reloads = ReloadTable(free: [0, 4, 2], expecting: 0)
         reloads.restore(1, Self.row(1))
         reloads.restore(3, Self.row(3, push: Self.push))
         reloads.finishRestoring(end: 5)

@@ -48,6 +48,24 @@ import Testing
         #expect(held == nil)
     }
 
+    @Test(arguments: [0, 1, 8191, 8192, 8193, 20_000])
+    func `rows that were expected are rows like others, fewer and more of them`(expected: Int) {
+        struct Odd: Equatable {
+            var number: Int32
+            var letter: UInt8
+        }
+        for count in [max(0, expected - 1), expected, expected + 2 * Self.chunkRows] {
+            var rows = RowChunks<Odd>()
+            rows.expect(expected)
+            for number in 0..<count { rows.append(Odd(number: Int32(number), letter: UInt8(number & 0xFF))) }
+            var copy = rows
+            copy.append(Odd(number: -1, letter: 0))
+            #expect(rows.count == count)
+            #expect(rows.indices.allSatisfy { rows[$0] == Odd(number: Int32($0), letter: UInt8($0 & 0xFF)) })
+            #expect(copy.dropLast().elementsEqual(rows))
+        }
+    }
+
     @Test func `fetching a row changes nothing`() {
         var rows = RowChunks<String>()
         for number in 0..<3 { rows.append("\(number)") }

@@ -51,34 +51,60 @@ extension ReloadTable.Row: Coded {
     )
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> ReloadTable.Row {
-        ReloadTable.Row(
+        let said = Said(rawValue: try coder.number(Said(self).rawValue))
+        guard said.isSubset(of: .known) else { throw coder.fault() }
+        return ReloadTable.Row(
             instance: try coder.slot(self.instance),
             next: try coder.slot(self.next),
             position: try coder.position(self.position),
             issuedAt: try coder.instant(self.issuedAt),
             expiresAt: try coder.instant(self.expiresAt),
             causes: ReloadCauses(rawValue: try coder.number(self.causes.rawValue)),
-            exemption: try coder.optional(self.exemption, .appForeground) { (coder, value) throws(ByteFault) in
-                try coder.choice(value)
-            },
+            exemption: said.contains(.exemption) ? try coder.choice(self.exemption ?? .appForeground) : nil,
             generation: try coder.number(self.generation),
             window: try self.window.coded(by: &coder),
-            isCounted: try coder.flag(self.isCounted),
-            isPush: try coder.flag(self.isPush),
-            pushes: try self.pushes.coded(by: &coder),
-            primary: try coder.slot(self.primary),
-            push: try coder.optional(self.push, PushID(high: 0, low: 0)) { (coder, value) throws(ByteFault) in
-                try coder.push(value)
-            },
-            digest: try coder.optional(self.digest, .blank) { (coder, value) throws(ByteFault) in
-                try value.coded(by: &coder)
-            },
-            collateral: try coder.optional(self.collateral, .conforming) { (coder, value) throws(ByteFault) in
-                try coder.choice(value)
-            },
-            sharesToken: try coder.flag(self.sharesToken),
-            isTrigger: try coder.flag(self.isTrigger)
+            isCounted: said.contains(.isCounted),
+            isPush: said.contains(.isPush),
+            pushes: said.contains(.pushes) ? try self.pushes.coded(by: &coder) : CauseList(),
+            primary: said.contains(.pushes) ? try coder.slot(self.primary) : PendingCauses.none,
+            push: said.contains(.push) ? try coder.push(self.push ?? PushID(high: 0, low: 0)) : nil,
+            digest: said.contains(.digest) ? try (self.digest ?? .blank).coded(by: &coder) : nil,
+            collateral: said.contains(.collateral) ? try coder.choice(self.collateral ?? .conforming) : nil,
+            sharesToken: said.contains(.sharesToken),
+            isTrigger: said.contains(.isTrigger)
         )
+    }
+
+    /// What is so of a reload, and which of its fields follow: those that it has.
+    private struct Said: OptionSet {
+        let rawValue: UInt16
+
+        static let isCounted = Said(rawValue: 1 << 0)
+        static let isPush = Said(rawValue: 1 << 1)
+        static let sharesToken = Said(rawValue: 1 << 2)
+        static let isTrigger = Said(rawValue: 1 << 3)
+        static let exemption = Said(rawValue: 1 << 4)
+        static let pushes = Said(rawValue: 1 << 5)
+        static let push = Said(rawValue: 1 << 6)
+        static let digest = Said(rawValue: 1 << 7)
+        static let collateral = Said(rawValue: 1 << 8)
+        static let known = Said(rawValue: (1 << 9) - 1)
+
+        init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        init(_ row: ReloadTable.Row) {
+            var said: Said = []
+            if row.isCounted { said.insert(.isCounted) }
+            if row.isPush { said.insert(.isPush) }
+            if row.sharesToken { said.insert(.sharesToken) }
+            if row.isTrigger { said.insert(.isTrigger) }
+            if row.exemption != nil { said.insert(.exemption) }
+            if row.pushes.count > 0 || row.primary != PendingCauses.none { said.insert(.pushes) }
+            if row.push != nil { said.insert(.push) }
+            if row.digest != nil { said.insert(.digest) }
+            if row.collateral != nil { said.insert(.collateral) }
+            self = said
+        }
     }
 }
 

@@ -57,10 +57,12 @@ package struct EngineIndexDecoder: Sendable {
             }
             guard section <= .instances else { return false }
             self.expected = 0
-            if section == .hosts || section == .instances {
+            if section == .hosts {
+                while !coder.isAtEnd { try self.readHost(&coder) }
+            } else if section == .instances {
                 swap(&coder.configurations, &self.configurations)
                 defer { swap(&coder.configurations, &self.configurations) }
-                while !coder.isAtEnd { try self.read(section, &coder) }
+                try self.readInstances(&coder)
             }
         } catch {
             throw .damaged(frame: self.frames, error)
@@ -77,73 +79,128 @@ package struct EngineIndexDecoder: Sendable {
         }
     }
 
-    private mutating func read(_ section: Section, _ coder: inout StateReader) throws(ByteFault) {
-        let isHost = section == .hosts
-        let end = Int(self.head.ends[isHost ? EngineSnapshot.hostTable : EngineSnapshot.instanceTable])
-        let least = isHost ? self.hosts.count : self.instances
-        let slot = Int(try coder.rowNumber(expected: self.expected, least: least, below: end))
+    private mutating func readHost(_ coder: inout StateReader) throws(ByteFault) {
+        let end = Int(self.head.ends[EngineSnapshot.hostTable])
+        let slot = Int(try coder.rowNumber(expected: self.expected, least: self.hosts.count, below: end))
         self.expected = slot + 1
-        let rowEnd = self.head.version >= 2 ? try coder.rowEnd() : nil
-        if isHost {
-            let id: HostID
-            if let rowEnd {
-                // The id is a row's first word, and all that is asked of it.
-                id = HostID(try coder.text(""))
-                coder.move(to: rowEnd)
-            } else {
-                id = try HostTable.Record.blank.coded(by: &coder).row.id
-                try TokenTable.BoundToken.each([], by: &coder) { _ in }
-            }
-            while self.hosts.count < slot { self.hosts.append(HostID("")) }
-            self.hosts.append(id)
+        let id: HostID
+        if self.head.version >= 2 {
+            // The id is a row's first word, and all that is asked of it.
+            let rowEnd = try coder.rowEnd()
+            id = HostID(try coder.text(""))
+            coder.move(to: rowEnd)
         } else {
-            self.instances = slot + 1
-            try self.insert(UInt32(slot), &coder)
+            id = try EarlierRows.host(&coder).row.id
+            try TokenTable.BoundToken.each([], by: &coder) { _ in }
+            _ = try coder.number()
         }
-        // The timer, which stands behind every row.
-        if let rowEnd { coder.move(to: rowEnd) } else { _ = try coder.number() }
+        while self.hosts.count < slot { self.hosts.append(HostID("")) }
+        self.hosts.append(id)
     }
 
-    private mutating func insert(_ slot: UInt32, _ coder: inout StateReader) throws(ByteFault) {
-        let row: InstanceTable.Row.Head
-        if self.head.version >= 3 {
-            row = try InstanceTable.Row.blank.head(by: &coder)
-        } else {
-            row = try InstanceTable.Row.blank.coded(by: &coder, nil).head
+    private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
+        let end = Int(self.head.ends[EngineSnapshot.instanceTable])
+        var shapes = self.head.version >= 4 ? try ShapeReader(&coder) : nil
+        // By shape: an instance that others may be like, or none.
+        var models: [UInt32] = []
+        while !coder.isAtEnd {
+            let slot = Int(try coder.rowNumber(expected: self.expected, least: self.instances, below: end))
+            self.expected = slot + 1
+            self.instances = slot + 1
+            let rowEnd = self.head.version >= 2 ? try coder.rowEnd() : nil
+            if shapes != nil {
+                try self.insert(UInt32(slot), &shapes!, &models, &coder)
+            } else {
+                try self.insert(UInt32(slot), &coder)
+            }
+            // What an index does not need, and the timer, which stands behind every row.
+            if let rowEnd { coder.move(to: rowEnd) } else { _ = try coder.number() }
         }
-        guard row.host < self.hosts.count, Int(row.kind) < self.head.kinds.count else { throw coder.fault() }
-        let details = try InstanceDetails.Whole.blank.coded(by: &coder)
+    }
+
+    private mutating func insert(
+        _ slot: UInt32,
+        _ shapes: inout ShapeReader,
+        _ models: inout [UInt32],
+        _ coder: inout StateReader
+    ) throws(ByteFault) {
+        let row = try InstanceTable.Row.Head.blank.coded(by: &coder)
+        guard row.host < self.hosts.count else { throw coder.fault() }
         guard row.flags.contains(.isLive) else { return }
-        let host = self.hosts[Int(row.host)]
-        // Where many are configured alike, most of them are like one that came before.
+        let entry = try shapes.entry(row.shape, &coder)
+        try coder.skipText()
+        var when: MatchPattern?
+        if try InstanceGroups([]).coded(by: &coder).contains(.conditionOrControl) {
+            when = try InstanceDetails.Particulars().coded(by: &coder).when
+        }
+        let isPlain = when == nil && entry.shape.tags.isEmpty && row.flags.contains(.pushEnabled)
+        guard isPlain else { return try self.insert(slot, row.host, entry.shape, when, row.flags, nil, &coder) }
+        let number = Int(row.shape)
+        while models.count <= number { models.append(InstanceTable.none) }
+        if models[number] != InstanceTable.none,
+            self.index.insert(slot, like: models[number], host: self.hosts[Int(row.host)])
+        {
+            return
+        }
+        models[number] = slot
+        try self.insert(slot, row.host, entry.shape, nil, row.flags, entry.place, &coder)
+    }
+
+    /// Of an earlier version.
+    private mutating func insert(_ slot: UInt32, _ coder: inout StateReader) throws(ByteFault) {
+        let (row, details) = try EarlierRows.indexed(&coder, version: self.head.version)
+        guard row.host < self.hosts.count else { throw coder.fault() }
+        guard row.flags.contains(.isLive) else { return }
+        let shape = InstanceShape(
+            kind: row.kind,
+            family: details.row.family,
+            tags: details.tags,
+            configuration: details.row.configuration
+        )
         let isPlain = details.tags.isEmpty && details.when == nil && row.flags.contains(.pushEnabled)
         let place = isPlain ? coder.configurations.latest : nil
+        try self.insert(slot, row.host, shape, details.when, row.flags, place, &coder)
+    }
+
+    /// - Parameter place: Where the configuration is kept of one who has nothing beside it.
+    private mutating func insert(
+        _ slot: UInt32,
+        _ host: UInt32,
+        _ shape: InstanceShape,
+        _ when: MatchPattern?,
+        _ flags: InstanceTable.Flags,
+        _ place: ConfigurationCache.Place?,
+        _ coder: inout StateReader
+    ) throws(ByteFault) {
+        let host = self.hosts[Int(host)]
+        // Where many are configured alike, most of them are like one that came before.
         if let place {
             if self.models.isEmpty { self.models = Array(repeating: nil, count: ConfigurationCache.size) }
-            if let model = self.models[place.place], model.number == place.number, model.kind == row.kind,
-                model.family == details.row.family, self.index.insert(slot, like: model.instance, host: host)
+            if let model = self.models[place.place], model.number == place.number, model.kind == shape.kind,
+                model.family == shape.family, self.index.insert(slot, like: model.instance, host: host)
             {
                 return
             }
         }
-        let kind = self.head.kinds[Int(row.kind)]
+        guard Int(shape.kind) < self.head.kinds.count else { throw coder.fault() }
+        let kind = self.head.kinds[Int(shape.kind)]
         guard kind.app < self.head.apps.count else { throw coder.fault() }
         self.index.insert(
             slot,
             app: self.head.apps[Int(kind.app)].id,
             kind: kind.name,
-            family: details.row.family,
+            family: shape.family,
             host: host,
-            tags: details.tags,
-            configuration: details.row.configuration,
-            when: details.when,
-            pushEnabled: row.flags.contains(.pushEnabled)
+            tags: shape.tags,
+            configuration: shape.configuration,
+            when: when,
+            pushEnabled: flags.contains(.pushEnabled)
         )
         if let place {
             self.models[place.place] = Model(
                 number: place.number,
-                kind: row.kind,
-                family: details.row.family,
+                kind: shape.kind,
+                family: shape.family,
                 instance: slot
             )
         }

@@ -18,6 +18,7 @@ package struct EngineInstancesDecoder: Sendable {
     private var head = SnapshotHead()
     private var free: [UInt32] = []
     private var rows = InstanceRows(free: [])
+    private var hasRoom = false
     private var configurations = ConfigurationCache()
 
     /// Nothing read yet.
@@ -40,7 +41,9 @@ package struct EngineInstancesDecoder: Sendable {
             case _ where self.frames == 0: throw ByteFault.invalid(offset: 0)
             case .head, .hosts: break
             case .free: try self.readFree(&coder)
-            case .instances: try self.readInstances(&coder)
+            case .instances:
+                if !self.hasRoom { self.makeRoom() }
+                try self.readInstances(&coder)
             default: return false
             }
         } catch {
@@ -58,7 +61,13 @@ package struct EngineInstancesDecoder: Sendable {
             guard slot < self.head.ends[EngineSnapshot.instanceTable] else { throw coder.fault() }
             self.free.append(slot)
         }
-        self.rows = InstanceRows(free: self.free)
+    }
+
+    /// Makes the tables, once it is known which of their numbers are free.
+    private mutating func makeRoom() {
+        let rows = self.head.expectedRows(EngineSnapshot.instanceTable)
+        self.rows = InstanceRows(free: self.free, expecting: rows)
+        self.hasRoom = true
     }
 
     private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
@@ -67,11 +76,12 @@ package struct EngineInstancesDecoder: Sendable {
         var expected = 0
         swap(&coder.configurations, &self.configurations)
         defer { swap(&coder.configurations, &self.configurations) }
+        var shapes = bounds.version >= 4 ? try ShapeReader(&coder) : nil
         while !coder.isAtEnd {
             let slot = try coder.rowNumber(expected: expected, least: self.rows.end, below: end)
             expected = Int(slot) + 1
             let rowEnd = bounds.version >= 2 ? try coder.rowEnd() : nil
-            try self.rows.read(slot, bounds, &coder)
+            try self.rows.read(slot, bounds, &shapes, &coder)
             guard rowEnd == nil || coder.offset == rowEnd else { throw coder.fault() }
         }
     }
@@ -79,6 +89,7 @@ package struct EngineInstancesDecoder: Sendable {
     /// The tables, once no frame is needed any more.
     package consuming func finish() throws(SnapshotFault) -> EngineInstances {
         let end = Int(self.head.ends[EngineSnapshot.instanceTable])
+        if !self.hasRoom { self.makeRoom() }
         guard Int(self.rows.count) + self.free.count == end else { throw .incomplete(frames: self.frames) }
         self.rows.finish(end: end)
         return EngineInstances(position: self.head.position, runningHash: self.head.runningHash, rows: self.rows)

@@ -6,9 +6,6 @@ package import WidgetModel
 package struct EngineSnapshotDecoder: Sendable {
     private typealias Section = EngineSnapshot.Section
 
-    /// Room is made beforehand for so many rows at most: a number that is damaged must not ask for gigabytes.
-    private static let reservedMax: UInt32 = 4_194_304
-
     private let partition: PartitionID
     private let partitions: Int
     private let seed: UInt64
@@ -89,9 +86,10 @@ package struct EngineSnapshotDecoder: Sendable {
                 self.expected = 0
                 swap(&coder.configurations, &self.configurations)
                 defer { swap(&coder.configurations, &self.configurations) }
-                while !coder.isAtEnd {
-                    if section == .instances, self.leavesInstances { break }
-                    try self.read(section, &coder)
+                if section == .instances {
+                    if !self.leavesInstances { try self.readInstances(&coder) }
+                } else {
+                    while !coder.isAtEnd { try self.read(section, &coder) }
                 }
             }
             self.section = section
@@ -113,14 +111,18 @@ package struct EngineSnapshotDecoder: Sendable {
         for (table, free) in self.free.enumerated() {
             for slot in free where slot >= self.head.ends[table] { throw .invalid(offset: 0) }
         }
-        let hosts = self.host == nil ? Int(min(self.head.ends[EngineSnapshot.hostTable], Self.reservedMax)) : 1
-        self.hosts = HostTable(seed: self.seed, free: self.free[EngineSnapshot.hostTable], reserving: hosts)
+        let hosts = self.host == nil ? self.head.expectedRows(EngineSnapshot.hostTable) : 1
+        self.hosts = HostTable(seed: self.seed, free: self.free[EngineSnapshot.hostTable], expecting: hosts)
         self.tokens.reserve(hosts)
         self.instances = InstanceRows(free: self.free[EngineSnapshot.instanceTable])
         self.days = Slab(free: self.free[2])
-        self.causes = Slab(free: self.free[3])
-        self.reloads = ReloadTable(free: self.free[4])
-        self.pushes = Slab(free: self.free[5])
+        let others = self.host == nil ? (3...5).map { self.head.expectedRows($0) } : [0, 0, 0]
+        self.causes = Slab(free: self.free[3], expecting: others[0])
+        self.reloads = ReloadTable(free: self.free[4], expecting: others[1])
+        self.pushes = Slab(free: self.free[5], expecting: others[2])
+        self.decisions.expect(
+            min(self.head.decisionCapacity, Int(clamping: self.head.decisionCount), SnapshotHead.expectedMax)
+        )
         self.calendar = TimerCalendar(startingAt: self.head.time)
     }
 
@@ -129,7 +131,7 @@ package struct EngineSnapshotDecoder: Sendable {
 
     private mutating func read(_ section: Section, _ coder: inout StateReader) throws(ByteFault) {
         switch section {
-        case .head: throw coder.fault()
+        case .head, .instances: throw coder.fault()
         case .free:
             let table = Int(try coder.byte())
             guard table < self.free.count else { throw coder.fault() }
@@ -139,7 +141,6 @@ package struct EngineSnapshotDecoder: Sendable {
             }
             return
         case .hosts: try self.readHost(&coder)
-        case .instances: try self.readInstance(&coder)
         case .days:
             let slot = try self.slot(2, from: self.days.end, &coder)
             self.days.restore(slot, try RollingDay().coded(by: &coder), blank: RollingDay())
@@ -148,7 +149,8 @@ package struct EngineSnapshotDecoder: Sendable {
             self.causes.restore(slot, try PendingCauses.Node.blank.coded(by: &coder), blank: .blank)
         case .reloads:
             let slot = try self.slot(4, from: self.reloads.end, &coder)
-            let row = try ReloadTable.Row.blank.coded(by: &coder)
+            let row =
+                self.head.version >= 4 ? try ReloadTable.Row.blank.coded(by: &coder) : try EarlierRows.reload(&coder)
             let isKept = self.host == nil || self.hostInstances.contains(row.instance)
             if isKept { self.reloads.restore(slot, row) } else { self.reloads.leaveOut(slot) }
         case .pushes:
@@ -186,7 +188,8 @@ package struct EngineSnapshotDecoder: Sendable {
         ) {
             return self.hosts.leaveOut(slot)
         }
-        let record = try HostTable.Record.blank.coded(by: &coder)
+        let record =
+            self.head.version >= 4 ? try HostTable.Record.blank.coded(by: &coder) : try EarlierRows.host(&coder)
         let isKept = self.host.map { $0 == record.row.id } ?? true
         var firstToken = TokenTable.none
         try TokenTable.BoundToken.each([], by: &coder) { token in
@@ -201,7 +204,20 @@ package struct EngineSnapshotDecoder: Sendable {
         self.hosts.restore(slot, record.row, saying: record.context, firstToken: firstToken)
     }
 
-    private mutating func readInstance(_ coder: inout StateReader) throws(ByteFault) {
+    private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
+        let bounds = InstanceRows.Bounds(self.head)
+        var shapes = bounds.version >= 4 ? try ShapeReader(&coder) : nil
+        while !coder.isAtEnd {
+            try self.readInstance(bounds, &shapes, &coder)
+            self.rows += 1
+        }
+    }
+
+    private mutating func readInstance(
+        _ bounds: InstanceRows.Bounds,
+        _ shapes: inout ShapeReader?,
+        _ coder: inout StateReader
+    ) throws(ByteFault) {
         let slot = try self.slot(EngineSnapshot.instanceTable, from: self.instances.end, &coder)
         let end = try self.rowEnd(&coder)
         if try self.skip(
@@ -219,11 +235,11 @@ package struct EngineSnapshotDecoder: Sendable {
         coder.move(to: start)
         let isKept = self.host == nil || host == self.hostSlot
         if isKept {
-            try self.instances.read(slot, InstanceRows.Bounds(self.head), &coder)
+            try self.instances.read(slot, bounds, &shapes, &coder)
             if self.host != nil { self.hostInstances.insert(slot) }
         } else {
             var other = InstanceRows(free: [])
-            try other.read(0, InstanceRows.Bounds(self.head), &coder)
+            try other.read(0, bounds, &shapes, &coder)
             self.instances.leaveOut(slot)
         }
         guard end == nil || coder.offset == end else { throw coder.fault() }

@@ -59,15 +59,7 @@ package struct EngineSnapshotEncoder: Sendable {
                     try Self.write(timer: engine.calendar.armed(Engine.timer(ofHost: slot)), &coder)
                 }
             }
-        case .instances:
-            return try self.write(engine.instances.rows, &coder) { (slot, row, coder) throws(ByteFault) in
-                try coder.row { (coder) throws(ByteFault) in
-                    let head = try row.head(by: &coder)
-                    _ = try engine.instances.details.whole(slot).coded(by: &coder)
-                    _ = try row.coded(by: &coder, head)
-                    try Self.write(timer: engine.calendar.armed(Engine.timer(ofInstance: slot)), &coder)
-                }
-            }
+        case .instances: return try self.writeInstances(&coder)
         case .days:
             return try self.write(engine.instances.days, &coder) { (_, row, coder) throws(ByteFault) in
                 _ = try row.coded(by: &coder)
@@ -93,6 +85,37 @@ package struct EngineSnapshotEncoder: Sendable {
             _ = coder.number(self.rows)
             return true
         }
+    }
+
+    /// Writes the shapes of some rows, then the rows.
+    private mutating func writeInstances(_ coder: inout StateWriter) throws(ByteFault) -> Bool {
+        let engine = self.engine
+        var shapes = ShapeWriter()
+        var rows = StateWriter()
+        let isDone = try self.write(engine.instances.rows, &rows, beside: { shapes.byteCount }) {
+            (slot, row, coder) throws(ByteFault) in
+            let details = engine.instances.details.whole(slot)
+            let shape = InstanceShape(
+                kind: row.kind,
+                family: details.row.family,
+                tags: details.tags,
+                configuration: details.row.configuration
+            )
+            let number = try shapes.number(of: shape)
+            try coder.row { (coder) throws(ByteFault) in
+                let head = InstanceTable.Row.Head(host: row.host, flags: row.flags, shape: number)
+                _ = try head.coded(by: &coder)
+                _ = coder.text(details.row.id.rawValue)
+                let groups = try InstanceGroups(row, details).coded(by: &coder)
+                _ = try details.coded(by: &coder, groups)
+                _ = try row.coded(by: &coder, head, kind: row.kind, groups)
+                try Self.write(timer: engine.calendar.armed(Engine.timer(ofInstance: slot)), &coder)
+            }
+        }
+        guard !rows.writer.bytes.isEmpty else { return isDone }
+        shapes.write(to: &coder.writer)
+        coder.writer.bytes += rows.writer.bytes
+        return isDone
     }
 
     private static func write(timer: Instant?, _ coder: inout StateWriter) throws(ByteFault) {
@@ -122,9 +145,16 @@ package struct EngineSnapshotEncoder: Sendable {
     }
 
     /// Rows of a table, each behind how many numbers were left out before it.
+    ///
+    /// - Parameters:
+    ///   - table: The table.
+    ///   - coder: Where they are written.
+    ///   - extra: How many bytes the frame has beside them.
+    ///   - body: Writes a row.
     private mutating func write<Row>(
         _ table: Slab<Row>,
         _ coder: inout StateWriter,
+        beside extra: () -> Int = { 0 },
         _ body: (UInt32, Row, inout StateWriter) throws(ByteFault) -> Void
     ) throws(ByteFault) -> Bool {
         if self.cursor == 0 {
@@ -132,7 +162,7 @@ package struct EngineSnapshotEncoder: Sendable {
             for slot in table.free { self.isFree[Int(slot)] = true }
         }
         var expected = 0
-        while self.cursor < table.end, coder.writer.bytes.count < EngineSnapshot.frameBytes {
+        while self.cursor < table.end, coder.writer.bytes.count + extra() < EngineSnapshot.frameBytes {
             defer { self.cursor += 1 }
             guard !self.isFree[self.cursor] else { continue }
             _ = coder.number(UInt64(self.cursor - expected))

@@ -14,44 +14,97 @@ extension HostTable.Record: Coded {
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> HostTable.Record {
         let old = self.row
+        let id = HostID(try coder.text(old.id.rawValue))
+        let said = Said(rawValue: try coder.number(Said(self).rawValue))
+        guard said.isSubset(of: .known) else { throw coder.fault() }
         var row = HostTable.Row(
-            id: HostID(try coder.text(old.id.rawValue)),
+            id: id,
             app: try coder.number(old.app),
-            windows: try coder.value(
-                old.windows,
-                { $0.encode(into: &$1) },
-                { (reader) throws(ByteFault) in try TunedWindows(from: &reader) }
-            ),
+            windows: try Self.coded(old.windows, by: &coder),
             delivery: try coder.choice(old.delivery),
             registeredAt: try coder.instant(old.registeredAt),
             firstRegisteredAt: try coder.instant(old.firstRegisteredAt)
         )
-        let context = try coder.value(
-            self.context,
+        row.firstInstance = try coder.slot(old.firstInstance)
+        row.liveInstances = try coder.number(old.liveInstances)
+        row.revision = try coder.number(old.revision)
+        row.isRegistered = said.contains(.isRegistered)
+        row.tellsVisibility = said.contains(.tellsVisibility)
+        row.isInStandBy = said.contains(.isInStandBy)
+        row.isInLowPower = said.contains(.isInLowPower)
+        if said.contains(.lease) { row.leaseEnds = try coder.instant(old.leaseEnds ?? .epoch) }
+        if said.contains(.times) {
+            row.exemptUntil = try coder.date(old.exemptUntil)
+            row.pushedAt = try coder.date(old.pushedAt)
+        }
+        if said.contains(.aside) { row.aside = try old.aside.coded(by: &coder) }
+        guard said.contains(.context) else { return HostTable.Record(row: row, context: HostContext()) }
+        return HostTable.Record(row: row, context: try Self.coded(self.context, by: &coder))
+    }
+
+    static func coded(
+        _ windows: TunedWindows,
+        by coder: inout some StateCoder
+    ) throws(ByteFault) -> TunedWindows {
+        try coder.value(
+            windows,
+            { $0.encode(into: &$1) },
+            { (reader) throws(ByteFault) in try TunedWindows(from: &reader) }
+        )
+    }
+
+    static func coded(
+        _ context: HostContext,
+        by coder: inout some StateCoder
+    ) throws(ByteFault) -> HostContext {
+        try coder.value(
+            context,
             { $0.encode(into: &$1) },
             { (reader) throws(ByteFault) in try HostContext(from: &reader) }
         )
-        row.firstInstance = try coder.slot(old.firstInstance)
-        row.liveInstances = try coder.number(old.liveInstances)
-        row.isRegistered = try coder.flag(old.isRegistered)
-        row.exemptUntil = try coder.date(old.exemptUntil)
-        var aside = old.aside
-        aside.foregroundUntil = try coder.date(aside.foregroundUntil)
+    }
+
+    /// What is so of a host, and which of its fields follow: those that are not as at first.
+    private struct Said: OptionSet {
+        let rawValue: UInt16
+
+        static let isRegistered = Said(rawValue: 1 << 0)
+        static let tellsVisibility = Said(rawValue: 1 << 1)
+        static let isInStandBy = Said(rawValue: 1 << 2)
+        static let isInLowPower = Said(rawValue: 1 << 3)
+        static let lease = Said(rawValue: 1 << 4)
+        static let times = Said(rawValue: 1 << 5)
+        static let aside = Said(rawValue: 1 << 6)
+        static let context = Said(rawValue: 1 << 7)
+        static let known = Said(rawValue: (1 << 8) - 1)
+
+        init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        init(_ record: HostTable.Record) {
+            var said: Said = []
+            if record.row.isRegistered { said.insert(.isRegistered) }
+            if record.row.tellsVisibility { said.insert(.tellsVisibility) }
+            if record.row.isInStandBy { said.insert(.isInStandBy) }
+            if record.row.isInLowPower { said.insert(.isInLowPower) }
+            if record.row.leaseEnds != nil { said.insert(.lease) }
+            if record.row.exemptUntil != .min || record.row.pushedAt != .min { said.insert(.times) }
+            if record.row.hasAside { said.insert(.aside) }
+            if !record.context.isBlank { said.insert(.context) }
+            self = said
+        }
+    }
+}
+
+extension HostTable.Seldom: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> HostTable.Seldom {
+        var aside = self
+        aside.foregroundUntil = try coder.date(self.foregroundUntil)
         for session in aside.sessionsUntil.indices {
-            aside.sessionsUntil[session] = try coder.date(aside.sessionsUntil[session])
+            aside.sessionsUntil[session] = try coder.date(self.sessionsUntil[session])
         }
-        aside.budget = try aside.budget.coded(by: &coder)
-        aside.budgetMinute = try coder.number(aside.budgetMinute)
-        row.aside = aside
-        row.tellsVisibility = try coder.flag(old.tellsVisibility)
-        row.isInStandBy = try coder.flag(old.isInStandBy)
-        row.isInLowPower = try coder.flag(old.isInLowPower)
-        row.pushedAt = try coder.date(old.pushedAt)
-        row.revision = try coder.number(old.revision)
-        row.leaseEnds = try coder.optional(old.leaseEnds, .epoch) { (coder, value) throws(ByteFault) in
-            try coder.instant(value)
-        }
-        return HostTable.Record(row: row, context: context)
+        aside.budget = try self.budget.coded(by: &coder)
+        aside.budgetMinute = try coder.number(self.budgetMinute)
+        return aside
     }
 }
 

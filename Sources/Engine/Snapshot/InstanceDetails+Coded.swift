@@ -7,50 +7,34 @@ extension InstanceDetails.Row {
     static let blank = InstanceDetails.Row(id: InstanceID(""), family: .systemSmall, configuration: .empty)
 }
 
-extension InstanceDetails.Whole: Coded {
-    static let blank = InstanceDetails.Whole(row: .blank)
-
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Whole {
-        var whole = InstanceDetails.Whole(
-            row: InstanceDetails.Row(
-                id: InstanceID(try coder.text(self.row.id.rawValue)),
-                family: try coder.choice(self.row.family),
-                configuration: try coder.configuration(self.row.configuration)
-            )
-        )
-        let tags = try coder.list(self.tags, "") { (coder, value) throws(ByteFault) in try coder.text(value) }
-        if !tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: tags) }
-        // Most instances have none of what follows.
-        let groups = try coder.number(self.groups)
-        if groups & 1 != 0 {
-            whole.particulars = try (self.particulars ?? InstanceDetails.Particulars()).coded(by: &coder, tags)
-        }
-        if groups & 2 != 0 { whole.content = try (self.content ?? InstanceDetails.Content()).coded(by: &coder) }
-        if groups & 4 != 0 { whole.observed = try (self.observed ?? InstanceDetails.Observed()).coded(by: &coder) }
-        return whole
-    }
-
+extension InstanceDetails.Whole {
     var tags: [String] { self.particulars?.tags ?? [] }
     var when: MatchPattern? { self.particulars?.when }
 
-    /// Which groups of fields follow.
-    private var groups: UInt8 {
-        var groups: UInt8 = 0
-        if let particulars = self.particulars, particulars.isConditionOrControl { groups |= 1 }
-        if let content = self.content, !content.isBlank { groups |= 2 }
-        if let observed = self.observed, !observed.isBlank { groups |= 4 }
-        return groups
+    /// Codes the groups of fields that there are. `self` has what a writer was given; a reader's has the row and the tags.
+    func coded(
+        by coder: inout some StateCoder,
+        _ groups: InstanceGroups
+    ) throws(ByteFault) -> InstanceDetails.Whole {
+        var whole = self
+        if groups.contains(.conditionOrControl) {
+            whole.particulars = try (self.particulars ?? InstanceDetails.Particulars()).coded(by: &coder)
+        }
+        if groups.contains(.content) {
+            whole.content = try (self.content ?? InstanceDetails.Content()).coded(by: &coder)
+        }
+        if groups.contains(.observed) {
+            whole.observed = try (self.observed ?? InstanceDetails.Observed()).coded(by: &coder)
+        }
+        return whole
     }
 }
 
 extension InstanceDetails.Particulars {
     /// What there is beside the tags, which stand before it.
-    fileprivate func coded(
-        by coder: inout some StateCoder,
-        _ tags: [String]
-    ) throws(ByteFault) -> InstanceDetails.Particulars {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Particulars {
         InstanceDetails.Particulars(
-            tags: tags,
+            tags: self.tags,
             when: try coder.optional(self.when, .all([])) { (coder, value) throws(ByteFault) in
                 try coder.value(
                     value,

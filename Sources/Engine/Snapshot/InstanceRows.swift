@@ -37,28 +37,76 @@ struct InstanceRows: Sendable {
 
     /// No rows yet.
     ///
-    /// - Parameter free: The numbers that are not in use, in the order in which they were given back.
-    init(free: [UInt32]) {
-        self.rows = Slab(free: free)
-        self.details = InstanceDetails(free: free)
+    /// - Parameters:
+    ///   - free: The numbers that are not in use, in the order in which they were given back.
+    ///   - rows: About how many rows will come.
+    init(free: [UInt32], expecting rows: Int = 0) {
+        self.rows = Slab(free: free, expecting: rows)
+        self.details = InstanceDetails(free: free, expecting: rows)
     }
 
     /// The number that the next row has at least.
     var end: Int { self.rows.end }
 
     /// Reads the row of a number.
+    ///
+    /// - Parameters:
+    ///   - slot: The number.
+    ///   - bounds: What the snapshot's head says.
+    ///   - shapes: The frame's; nil in versions that have none.
+    ///   - coder: The reader.
     @inline(__always)
-    mutating func read(_ slot: UInt32, _ bounds: Bounds, _ coder: inout StateReader) throws(ByteFault) {
-        let row: InstanceTable.Row
-        let details: InstanceDetails.Whole
-        if bounds.version >= 3 {
-            let rowHead = try InstanceTable.Row.blank.head(by: &coder)
-            details = try InstanceDetails.Whole.blank.coded(by: &coder)
-            row = try InstanceTable.Row.blank.coded(by: &coder, rowHead)
-        } else {
-            row = try InstanceTable.Row.blank.coded(by: &coder, nil)
-            details = try InstanceDetails.Whole.blank.coded(by: &coder)
+    mutating func read(
+        _ slot: UInt32,
+        _ bounds: Bounds,
+        _ shapes: inout ShapeReader?,
+        _ coder: inout StateReader
+    ) throws(ByteFault) {
+        guard shapes != nil else {
+            let (row, details) = try EarlierRows.instance(&coder, version: bounds.version)
+            return try self.take(slot, row, details, bounds, &coder)
         }
+        let head = try InstanceTable.Row.Head.blank.coded(by: &coder)
+        let shape = try shapes!.entry(head.shape, &coder).shape
+        let id = InstanceID(try coder.text(""))
+        let groups = try InstanceGroups([]).coded(by: &coder)
+        let details = InstanceDetails.Row(id: id, family: shape.family, configuration: shape.configuration)
+        guard groups.isDisjoint(with: .details), shape.tags.isEmpty else {
+            var whole = InstanceDetails.Whole(row: details)
+            if !shape.tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: shape.tags) }
+            whole = try whole.coded(by: &coder, groups)
+            let row = try InstanceTable.Row.blank.coded(by: &coder, head, kind: shape.kind, groups)
+            return try self.take(slot, row, whole, bounds, &coder)
+        }
+        // Nearly all: what is to be copied is small.
+        let row = try InstanceTable.Row.blank.coded(by: &coder, head, kind: shape.kind, groups)
+        try self.note(slot, row, bounds, &coder)
+        self.rows.restore(slot, row, blank: .blank)
+        self.details.restore(slot, details)
+    }
+
+    @inline(never)
+    private mutating func take(
+        _ slot: UInt32,
+        _ row: InstanceTable.Row,
+        _ details: InstanceDetails.Whole,
+        _ bounds: Bounds,
+        _ coder: inout StateReader
+    ) throws(ByteFault) {
+        try self.note(slot, row, bounds, &coder)
+        if row.isLive, details.particulars?.controlToken != nil { self.controls.append(slot) }
+        self.rows.restore(slot, row, blank: .blank)
+        self.details.restore(slot, details)
+    }
+
+    /// Notes what follows from a row, and its timer, which stands behind it.
+    @inline(__always)
+    private mutating func note(
+        _ slot: UInt32,
+        _ row: borrowing InstanceTable.Row,
+        _ bounds: Bounds,
+        _ coder: inout StateReader
+    ) throws(ByteFault) {
         guard row.host < bounds.hosts, row.kind < bounds.kinds else { throw coder.fault() }
         let next: UInt64 = try coder.number()
         if next > 0 {
@@ -69,11 +117,8 @@ struct InstanceRows: Sendable {
         if row.isLive {
             self.live += 1
             if row.pushEnabled { self.pushEnabled += 1 }
-            if details.particulars?.controlToken != nil { self.controls.append(slot) }
         }
         if row.isOrphaned { self.orphaned += 1 }
-        self.rows.restore(slot, row, blank: .blank)
-        self.details.restore(slot, consume details)
     }
 
     /// Gives back the number of a row that is left out.

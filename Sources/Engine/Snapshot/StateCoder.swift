@@ -214,8 +214,28 @@ struct StateReader: StateCoder {
         return first < 0x80 ? UInt64(first) : try self.longNumber(first)
     }
 
+    /// Eight bytes at once where they hold all of the number: their sevens of bits are moved together in three steps.
     @inline(never)
     private mutating func longNumber(_ first: UInt8) throws(ByteFault) -> UInt64 {
+        let start = self.offset - 1
+        if self.bytes.count - start >= 8 {
+            let word = ByteHash.word(self.bytes.span, at: start)
+            let ends = ~word & 0x8080_8080_8080_8080
+            if ends != 0 {
+                let bits = ends.trailingZeroBitCount
+                var value = word & (UInt64.max >> UInt64(63 - bits)) & 0x7F7F_7F7F_7F7F_7F7F
+                value = (value & 0x007F_007F_007F_007F) | (value & 0x7F00_7F00_7F00_7F00) >> 1
+                value = (value & 0x0000_3FFF_0000_3FFF) | (value & 0x3FFF_0000_3FFF_0000) >> 2
+                value = (value & 0x0000_0000_0FFF_FFFF) | (value & 0x0FFF_FFFF_0000_0000) >> 4
+                self.offset = start + bits / 8 + 1
+                return value
+            }
+        }
+        return try self.longestNumber(first)
+    }
+
+    @inline(never)
+    private mutating func longestNumber(_ first: UInt8) throws(ByteFault) -> UInt64 {
         var value = UInt64(first & 0x7F)
         var shift: UInt64 = 7
         while true {
@@ -260,6 +280,15 @@ struct StateReader: StateCoder {
         } catch {
             throw .invalid(offset: start)
         }
+    }
+
+    /// Steps over a text.
+    @inline(__always)
+    mutating func skipText() throws(ByteFault) {
+        let start = self.offset
+        let count: UInt64 = try self.number()
+        guard count <= UInt64(self.bytes.count - self.offset) else { throw .invalid(offset: start) }
+        self.offset += Int(count)
     }
 
     mutating func configuration(_ value: Configuration) throws(ByteFault) -> Configuration {

@@ -58,7 +58,7 @@ struct HostContextTable: Sendable {
 
 extension HostContext {
     /// Whether nothing is said in it.
-    fileprivate var isBlank: Bool {
+    var isBlank: Bool {
         self.width == nil && self.height == nil && self.environmentVariants.isEmpty && self.locale == nil
             && self.timeZone == nil
     }

@@ -104,10 +104,10 @@ struct HostTable: Sendable {
     ///   - seed: As that of an empty table.
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - hosts: About how many rows will come.
-    init(seed: UInt64, free: [UInt32], reserving hosts: Int) {
+    init(seed: UInt64, free: [UInt32], expecting hosts: Int) {
         self.seed = seed
         self.contexts = HostContextTable(seed: seed)
-        self.rows = Slab(free: free)
+        self.rows = Slab(free: free, expecting: hosts)
         self.index.reserve(hosts)
         self.places.reserveCapacity(hosts)
         self.names.reserveCapacity(hosts * Self.usualNameBytes)

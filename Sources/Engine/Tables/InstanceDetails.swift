@@ -126,9 +126,11 @@ struct InstanceDetails: Sendable {
 
     /// Room for rows that are read back, see ``restore(_:_:)``.
     ///
-    /// - Parameter free: The numbers that are not in use, in the order in which they were given back.
-    init(free: [UInt32]) {
-        self.rows = Slab(free: free)
+    /// - Parameters:
+    ///   - free: The numbers that are not in use, in the order in which they were given back.
+    ///   - rows: About how many rows will come.
+    init(free: [UInt32], expecting rows: Int) {
+        self.rows = Slab(free: free, expecting: rows)
     }
 
     @inline(__always)
@@ -224,6 +226,10 @@ struct InstanceDetails: Sendable {
         if let observed = whole.observed { row.observed = self.observed.keep(observed) }
         self.rows.restore(slot, row, blank: .blank)
     }
+
+    /// Takes back a row of an instance that has none of the groups.
+    @inline(__always)
+    mutating func restore(_ slot: UInt32, _ row: consuming Row) { self.rows.restore(slot, row, blank: .blank) }
 
     /// Gives back the number of a row that is left out while rows are read back.
     mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }

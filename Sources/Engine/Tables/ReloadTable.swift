@@ -79,9 +79,11 @@ struct ReloadTable: Sendable {
 
     /// Room for reloads that are read back, see ``restore(_:_:)``.
     ///
-    /// - Parameter free: The numbers that are not in use, in the order in which they were given back.
-    init(free: [UInt32]) {
-        self.rows = Slab(free: free)
+    /// - Parameters:
+    ///   - free: The numbers that are not in use, in the order in which they were given back.
+    ///   - reloads: About how many will come.
+    init(free: [UInt32], expecting reloads: Int) {
+        self.rows = Slab(free: free, expecting: reloads)
     }
 
     var count: Int { self.rows.count }

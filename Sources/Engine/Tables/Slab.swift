@@ -13,9 +13,12 @@ struct Slab<Row: Sendable>: Sendable {
 
     /// Room for rows that are read back, see ``restore(_:_:blank:)``.
     ///
-    /// - Parameter free: The numbers that are not in use, in the order in which they were given back.
-    init(free: [UInt32]) {
+    /// - Parameters:
+    ///   - free: The numbers that are not in use, in the order in which they were given back.
+    ///   - rows: About how many rows will come.
+    init(free: [UInt32], expecting rows: Int = 0) {
         self.free = free
+        self.rows.expect(rows)
     }
 
     /// All numbers are below this; some of them may be free.

@@ -1,0 +1,63 @@
+import Timelines
+import WidgetModel
+
+/// Which groups of fields a snapshot says of an instance, since version 4: those in which anything is not as at first.
+struct InstanceGroups: OptionSet {
+    let rawValue: UInt16
+
+    /// ``InstanceDetails/Particulars`` beside the tags, ``InstanceDetails/Content`` and ``InstanceDetails/Observed``.
+    static let conditionOrControl = InstanceGroups(rawValue: 1 << 0)
+    static let content = InstanceGroups(rawValue: 1 << 1)
+    static let observed = InstanceGroups(rawValue: 1 << 2)
+    /// What is charged and may be.
+    static let budget = InstanceGroups(rawValue: 1 << 3)
+    /// The reloads that are out.
+    static let reloads = InstanceGroups(rawValue: 1 << 4)
+    /// What waits for a reload.
+    static let waiting = InstanceGroups(rawValue: 1 << 5)
+    /// Whether and how often it is looked at.
+    static let views = InstanceGroups(rawValue: 1 << 6)
+    /// What hardly any has.
+    static let seldom = InstanceGroups(rawValue: 1 << 7)
+
+    static let details: InstanceGroups = [.conditionOrControl, .content, .observed]
+    private static let known: InstanceGroups = [.details, .budget, .reloads, .waiting, .views, .seldom]
+
+    init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    init(_ row: InstanceTable.Row, _ details: InstanceDetails.Whole) {
+        var groups: InstanceGroups = []
+        if let particulars = details.particulars, particulars.isConditionOrControl {
+            groups.insert(.conditionOrControl)
+        }
+        if let content = details.content, !content.isBlank { groups.insert(.content) }
+        if let observed = details.observed, !observed.isBlank { groups.insert(.observed) }
+        if row.budget != ReloadBudget() || row.windowMinute != 0 || row.allowance != 0 { groups.insert(.budget) }
+        if row.firstReload != ReloadTable.none || row.lastReload != ReloadTable.none || row.reloadsExpire != .max {
+            groups.insert(.reloads)
+        }
+        if row.isWaiting { groups.insert(.waiting) }
+        if row.views != 0 || row.rate != .typical || row.visibleUntil != .min || row.heldUntil != .min {
+            groups.insert(.views)
+        }
+        if row.rollingDay != Slab<RollingDay>.none || row.granted != 0 || row.exemptReloads != 0
+            || row.freeSetupAt != .min
+        {
+            groups.insert(.seldom)
+        }
+        self = groups
+    }
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceGroups {
+        let groups = InstanceGroups(rawValue: try coder.number(self.rawValue))
+        guard groups.isSubset(of: Self.known) else { throw coder.fault() }
+        return groups
+    }
+}
+
+extension InstanceTable.Row {
+    fileprivate var isWaiting: Bool {
+        self.pending.count != 0 || self.high != 0 || self.normal != 0 || !self.waiting.isEmpty || self.minExpiry != .max
+            || self.decidesAt != .max || self.reason != .waitsForAnother
+    }
+}

@@ -1,0 +1,95 @@
+import IntentMatching
+import WidgetModel
+
+/// What instances that are configured alike have in common.
+///
+/// A frame of a snapshot says each of its shapes once, before its rows, and a row says which one is its own: so what most
+/// rows share is read some hundred times less often than there are rows.
+struct InstanceShape: Coded {
+    var kind: UInt32
+    var family: WidgetFamily
+    var tags: [String]
+    var configuration: Configuration
+
+    static let blank = InstanceShape(kind: 0, family: .systemSmall, tags: [], configuration: .empty)
+
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceShape {
+        InstanceShape(
+            kind: try coder.number(self.kind),
+            family: try coder.choice(self.family),
+            tags: try coder.list(self.tags, "") { (coder, value) throws(ByteFault) in try coder.text(value) },
+            configuration: try coder.configuration(self.configuration)
+        )
+    }
+}
+
+/// The shapes of the rows of one frame, as they come up while it is written.
+struct ShapeWriter {
+    /// By its bytes.
+    private var numbers: [[UInt8]: UInt32] = [:]
+    /// One after the other.
+    private var written: [UInt8] = []
+    private var scratch = StateWriter()
+
+    var byteCount: Int { self.written.count }
+
+    /// The number of a shape, which is written if it is the first of its kind.
+    mutating func number(of shape: InstanceShape) throws(ByteFault) -> UInt32 {
+        self.scratch.writer.bytes.removeAll(keepingCapacity: true)
+        _ = try shape.coded(by: &self.scratch)
+        if let number = self.numbers[self.scratch.writer.bytes] { return number }
+        let number = UInt32(self.numbers.count)
+        self.numbers[self.scratch.writer.bytes] = number
+        self.written += self.scratch.writer.bytes
+        return number
+    }
+
+    /// Writes the shapes behind their length in four bytes and their count.
+    func write(to writer: inout ByteWriter) {
+        var count = ByteWriter()
+        count.write(count: self.numbers.count)
+        writer.write(fixed32: UInt32(count.bytes.count + self.written.count))
+        writer.bytes += count.bytes
+        writer.bytes += self.written
+    }
+}
+
+/// The shapes of the rows of one frame, which are read when a row asks for one: whoever wants one host of a million steps
+/// over nearly all frames.
+struct ShapeReader {
+    struct Entry {
+        let shape: InstanceShape
+        /// Where its configuration is kept.
+        let place: ConfigurationCache.Place?
+    }
+
+    private let range: Range<Int>
+    private var entries: [Entry] = []
+
+    /// Steps over the shapes that begin here.
+    init(_ coder: inout StateReader) throws(ByteFault) {
+        let end = try coder.rowEnd()
+        self.range = coder.offset..<end
+        coder.move(to: end)
+    }
+
+    /// A shape by its number.
+    @inline(__always)
+    mutating func entry(_ number: UInt32, _ coder: inout StateReader) throws(ByteFault) -> Entry {
+        if self.entries.isEmpty { try self.read(&coder) }
+        guard number < self.entries.count else { throw coder.fault() }
+        return self.entries[Int(number)]
+    }
+
+    private mutating func read(_ coder: inout StateReader) throws(ByteFault) {
+        let goesOn = coder.offset
+        coder.move(to: self.range.lowerBound)
+        let count: Int = try coder.number(0)
+        for _ in 0..<count {
+            let shape = try InstanceShape.blank.coded(by: &coder)
+            self.entries.append(Entry(shape: shape, place: coder.configurations.latest))
+        }
+        guard coder.offset == self.range.upperBound else { throw coder.fault() }
+        coder.move(to: goesOn)
+    }
+}
