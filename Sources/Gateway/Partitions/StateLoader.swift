@@ -104,7 +104,8 @@ struct StateLoader: Sendable {
             leavesInstances: true
         )
         try self.store.read(id, wanting: EngineSnapshotDecoder.needsWithoutInstances) { try decoder.take($0) }
-        let engine = try self.checked(decoder.finishWithoutInstances(), id)
+        // Given away: the tables that are finished would be copied else, for the decoder would still have them.
+        let engine = try self.checked((consume decoder).finishWithoutInstances(), id)
         if let directory = self.directory {
             self.tokensExpected(engine.tokenCount)
             engine.hostDirectory(directory)
