@@ -32,8 +32,10 @@ enum ByteHash {
     /// Eight bytes as a little-endian number.
     @inline(__always)
     static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {
+        // Bounds are looked at once here, and the eight loads become one.
+        let bytes = bytes.extracting(index..<index &+ 8)
         var word: UInt64 = 0
-        for offset in 0..<8 { word |= UInt64(bytes[index &+ offset]) << UInt64(8 &* offset) }
+        for offset in 0..<8 { word |= UInt64(bytes[offset]) << UInt64(8 &* offset) }
         return word
     }
 

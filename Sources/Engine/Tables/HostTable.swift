@@ -207,7 +207,7 @@ struct HostTable: Sendable {
 
     private mutating func place(_ slot: UInt32) {
         let start = self.names.count
-        self.names.append(contentsOf: self.rows[slot].id.rawValue.utf8)
+        self.names.append(copying: self.rows[slot].id.rawValue.utf8.span)
         let name = Name(offset: start, count: self.names.count - start)
         self.fillPlaces(below: Int(slot))
         if Int(slot) == self.places.count { self.places.append(name) } else { self.places[Int(slot)] = name }
