@@ -129,9 +129,9 @@ extension Engine {
             }
             self.release(token, from: binding)
         }
-        self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: InstanceTable.none))
+        let slot = self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: InstanceTable.none))
         let environment = self.environment(of: host)
-        self.tokens.append(token, boundAt: self.time, environment, to: &self.hosts[host].firstToken)
+        self.tokens.append(slot, boundAt: self.time, environment, to: &self.hosts[host].firstToken)
         self.announce(token, host: host, instance: nil)
         let first = self.hosts[host].firstToken
         if self.tokens.count(from: first) > self.limits.tokensPerHostMax {

@@ -35,9 +35,9 @@ import WidgetModel
         var first = TokenTable.none
         let all = (0..<4).map { Self.token($0, bytes: count) }
         for (number, token) in all.enumerated() {
-            tokens.bind(token, to: TokenTable.Binding(host: 3, instance: InstanceTable.none))
+            let slot = tokens.bind(token, to: TokenTable.Binding(host: 3, instance: InstanceTable.none))
             let environment = number.isMultiple(of: 2) ? PushEnvironment.production : .development
-            tokens.append(token, boundAt: Instant(seconds: Int64(number)), environment, to: &first)
+            tokens.append(slot, boundAt: Instant(seconds: Int64(number)), environment, to: &first)
         }
         #expect(tokens.tokens(from: first).map(\.token) == all)
         #expect(tokens.tokens(from: first).map(\.boundAt.seconds) == [0, 1, 2, 3])
@@ -60,8 +60,8 @@ import WidgetModel
         var tokens = TokenTable(seed: 3)
         var first = TokenTable.none
         let old = Self.token(1, bytes: count)
-        tokens.bind(old, to: TokenTable.Binding(host: 1, instance: InstanceTable.none))
-        tokens.append(old, boundAt: Instant(seconds: 1), .development, to: &first)
+        let slot = tokens.bind(old, to: TokenTable.Binding(host: 1, instance: InstanceTable.none))
+        tokens.append(slot, boundAt: Instant(seconds: 1), .development, to: &first)
         tokens.remove(old, ofApp: 0, .unregistered, at: Instant(seconds: 2))
         tokens.unlinkAll(from: &first)
         #expect(first == TokenTable.none)
@@ -72,8 +72,8 @@ import WidgetModel
         #expect(forgotten == [old])
         #expect(tokens.removedCount == 0)
         for other in [Self.token(2, bytes: 20), Self.token(3, bytes: 40)] {
-            tokens.bind(other, to: TokenTable.Binding(host: 1, instance: InstanceTable.none))
-            tokens.append(other, boundAt: Instant(seconds: 20), .production, to: &first)
+            let slot = tokens.bind(other, to: TokenTable.Binding(host: 1, instance: InstanceTable.none))
+            tokens.append(slot, boundAt: Instant(seconds: 20), .production, to: &first)
         }
         #expect(tokens.tokens(from: first).map(\.token) == [Self.token(2, bytes: 20), Self.token(3, bytes: 40)])
         #expect(tokens.tokens(from: first).allSatisfy { $0.environment == .production })
@@ -127,8 +127,8 @@ import WidgetModel
                 tokens.unlink(token, from: &firsts[old])
                 model[old].removeAll { $0 == token }
             }
-            tokens.bind(token, to: TokenTable.Binding(host: UInt32(host), instance: InstanceTable.none))
-            tokens.append(token, boundAt: Instant(seconds: Int64(step)), .production, to: &firsts[host])
+            let slot = tokens.bind(token, to: TokenTable.Binding(host: UInt32(host), instance: InstanceTable.none))
+            tokens.append(slot, boundAt: Instant(seconds: Int64(step)), .production, to: &firsts[host])
             model[host].append(token)
             tokens.forget(at: Instant(seconds: Int64(step)), after: .seconds(40)) { _ in }
             #expect(firsts.map { tokens.tokens(from: $0).map(\.token) } == model, "seed \(seed), step \(step)")

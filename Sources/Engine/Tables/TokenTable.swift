@@ -32,8 +32,8 @@ struct TokenTable: Sendable {
 
     /// 56 bytes.
     struct Row: Sendable {
-        /// The token's bytes, the first one lowest, filled up with zeroes; all zero if there are more than fit.
-        fileprivate var words = InlineArray<4, UInt64>(repeating: 0)
+        /// The token's bytes, filled up with zeroes; all zero if there are more than fit.
+        fileprivate var bytes = InlineArray<32, UInt8>(repeating: 0)
         /// What it is bound to. Only looked at where ``isBound``.
         fileprivate var host: UInt32 = 0
         fileprivate var instance = InstanceTable.none
@@ -41,6 +41,7 @@ struct TokenTable: Sendable {
         fileprivate var at = Instant.epoch
         /// The next token of the host, a younger one.
         fileprivate var next = TokenTable.none
+        /// `.max` if the bytes lie elsewhere.
         fileprivate var byteCount: UInt8 = 0
         fileprivate var isBound = false
         fileprivate var environment = PushEnvironment.production
@@ -85,15 +86,33 @@ struct TokenTable: Sendable {
     private mutating func place(_ token: DeviceToken) -> UInt32 {
         let hash = self.hash(token)
         if let slot = self.find(token, hash) { return slot }
+        let slot = self.keep(token)
+        self.index.insert(hash, slot)
+        return slot
+    }
+
+    /// A row for a token that has none; it is not in the index yet.
+    private mutating func keep(_ token: DeviceToken) -> UInt32 {
         let slot = self.rows.insert(Row(token))
         if token.bytes.count > Self.bytesInRow { self.longTokens[slot] = token }
-        self.index.insert(hash, slot)
         return slot
     }
 
     /// A token by its row's number. O(bytes).
     func token(_ slot: UInt32) -> DeviceToken {
-        self.longTokens.isEmpty ? self.rows[slot].token : self.longTokens[slot] ?? self.rows[slot].token
+        var bytes: [UInt8] = []
+        self.withBytes(of: slot) { bytes = Array(copying: $0) }
+        return DeviceToken(bytes: bytes)
+    }
+
+    @inline(__always)
+    private func withBytes(of slot: UInt32, _ body: (Span<UInt8>) -> Void) {
+        let row = self.rows[slot]
+        if row.byteCount == .max, let token = self.longTokens[slot] {
+            body(token.bytes.span)
+        } else {
+            body(row.bytes.span.extracting(first: Int(row.byteCount)))
+        }
     }
 
     private mutating func remove(_ token: DeviceToken) {
@@ -112,8 +131,16 @@ struct TokenTable: Sendable {
     }
 
     /// Binds a token; that of a host is to be made one of its list as well, see ``append(_:boundAt:_:to:)``.
-    mutating func bind(_ token: DeviceToken, to binding: Binding) {
+    ///
+    /// - Returns: The token's number.
+    @discardableResult
+    mutating func bind(_ token: DeviceToken, to binding: Binding) -> UInt32 {
         let slot = self.place(token)
+        self.bind(slot, to: binding)
+        return slot
+    }
+
+    private mutating func bind(_ slot: UInt32, to binding: Binding) {
         if !self.rows[slot].isBound { self.boundCount += 1 }
         self.rows[slot].isBound = true
         self.rows[slot].host = binding.host
@@ -151,15 +178,10 @@ struct TokenTable: Sendable {
     mutating func restore(_ token: BoundToken, of host: UInt32, to first: inout UInt32) {
         let hash = self.hash(token.token)
         self.index.approach(hash) { $0.prefetch($1) }
-        let slot = self.rows.insert(Row(token.token))
-        if token.token.bytes.count > Self.bytesInRow { self.longTokens[slot] = token.token }
+        let slot = self.keep(token.token)
         if let (hash, slot) = self.late.exchange(hash, slot) { self.insert(hash, slot) }
-        self.boundCount += 1
-        self.rows[slot].isBound = true
-        self.rows[slot].host = host
-        self.rows[slot].instance = InstanceTable.none
-        self.renew(slot, at: token.boundAt, token.environment)
-        self.link(slot, to: &first)
+        self.bind(slot, to: Binding(host: host, instance: InstanceTable.none))
+        self.append(slot, boundAt: token.boundAt, token.environment, to: &first)
     }
 
     /// Makes all tokens that were read back known.
@@ -273,17 +295,12 @@ extension TokenTable {
 
     /// Makes a token that was bound to a host the youngest of its list, in which it is not. O(tokens).
     mutating func append(
-        _ token: DeviceToken,
+        _ slot: UInt32,
         boundAt now: Instant,
         _ environment: PushEnvironment,
         to first: inout UInt32
     ) {
-        let slot = self.place(token)
         self.renew(slot, at: now, environment)
-        self.link(slot, to: &first)
-    }
-
-    private mutating func link(_ slot: UInt32, to first: inout UInt32) {
         self.rows[slot].next = Self.none
         guard first != Self.none else { return first = slot }
         var last = first
@@ -317,29 +334,17 @@ extension TokenTable.Row {
         let bytes = token.bytes.span
         self.byteCount = bytes.count <= TokenTable.bytesInRow ? UInt8(bytes.count) : .max
         guard self.byteCount != .max else { return }
-        var index = 0
-        while index &+ 8 <= bytes.count {
-            self.words[index >> 3] = ByteHash.word(bytes, at: index)
-            index &+= 8
-        }
-        while index < bytes.count {
-            self.words[index >> 3] |= UInt64(bytes[index]) << UInt64(8 &* (index & 7))
-            index &+= 1
-        }
+        for index in bytes.indices { self.bytes[index] = bytes[index] }
     }
 
     @inline(__always)
     fileprivate func isSpelled(like other: TokenTable.Row) -> Bool {
-        self.words[0] == other.words[0] && self.words[1] == other.words[1] && self.words[2] == other.words[2]
-            && self.words[3] == other.words[3] && self.byteCount == other.byteCount
-    }
-
-    fileprivate var token: DeviceToken {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(Int(self.byteCount))
-        for index in 0..<Int(self.byteCount) {
-            bytes.append(UInt8(truncatingIfNeeded: self.words[index >> 3] >> UInt64(8 &* (index & 7))))
+        guard self.byteCount == other.byteCount else { return false }
+        let (bytes, others) = (self.bytes.span, other.bytes.span)
+        for index in stride(from: 0, to: TokenTable.bytesInRow, by: 8)
+        where ByteHash.word(bytes, at: index) != ByteHash.word(others, at: index) {
+            return false
         }
-        return DeviceToken(bytes: bytes)
+        return true
     }
 }
