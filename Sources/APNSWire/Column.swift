@@ -23,7 +23,7 @@ extension Span where Element == UInt8 {
     /// Whether both spans hold the same bytes. Takes as long as the common part: never compare a secret with it
     /// that the other side could guess byte by byte.
     @inline(__always)
-    func equals(_ other: Span<UInt8>) -> Bool {
+    package func equals(_ other: Span<UInt8>) -> Bool {
         guard self.count == other.count else { return false }
         var offset = 0
         while offset + 8 <= self.count {

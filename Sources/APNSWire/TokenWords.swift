@@ -60,9 +60,8 @@ package struct TokenWords: Hashable, Sendable {
         return StableHash.mix(hash)
     }
 
-    /// The hash of a token, see ``hash(seed:)``, without its words being made.
-    package static func hash(_ token: DeviceToken, seed: UInt64) -> UInt64 {
-        let bytes = token.bytes.span
+    /// The hash of a token's bytes, see ``hash(seed:)``, without its words being made.
+    package static func hash(_ bytes: Span<UInt8>, seed: UInt64) -> UInt64 {
         var hash = seed ^ UInt64(truncatingIfNeeded: bytes.count) &* 0x9E37_79B9_7F4A_7C15
         var offset = 0
         while offset + 8 <= bytes.count {

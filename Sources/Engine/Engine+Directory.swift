@@ -1,40 +1,42 @@
-import WidgetModel
+package import WidgetModel
 
+/// What tokens stand for now, as the changes that led there would have said it. For a process that begins with a snapshot.
 extension Engine {
-    /// How many changes ``directory(_:)`` gives at once.
+    /// How many changes are given at once.
     private static let directoryBatch = 4096
 
-    /// What stands for what now, as the changes that led there would have said it: the removed tokens that are still
-    /// answered, then the bound ones. For a process that begins with a snapshot. O(tokens).
-    package func directory(_ body: ([DirectoryChange]) -> Void) {
-        self.hostDirectory(body)
-        self.controlDirectory(of: self.instances.usedSlots(), body)
-    }
-
-    /// How many tokens ``directory(_:)`` speaks of. O(1).
+    /// How many tokens stand for something, or are answered as removed. O(1).
     package var tokenCount: Int { self.tokens.boundCount + self.tokens.removedCount }
 
-    /// What ``directory(_:)`` says of removed tokens and of those of hosts; known before the instances are.
-    package func hostDirectory(_ body: ([DirectoryChange]) -> Void) {
+    /// The apps, by number.
+    package var appIDs: [BundleID] { self.apps.apps.map(\.id) }
+
+    /// Gives each token of a host to `body`: its bytes, those of the host's id in UTF-8, and the number of the app. Nothing
+    /// is made for it: such tokens are by far the most. Known before the instances are. O(hosts + tokens).
+    package func forEachHostToken(_ body: (_ token: Span<UInt8>, _ host: Span<UInt8>, _ app: Int) -> Void) {
+        // A number that is free has no token.
+        for host in 0..<UInt32(self.hosts.end) where self.hosts[host].firstToken != TokenTable.none {
+            let (first, app) = (self.hosts[host].firstToken, Int(self.hosts[host].app))
+            self.hosts.withName(of: host) { name in
+                self.tokens.forEach(from: first) { body($0, name, app) }
+            }
+        }
+    }
+
+    /// Gives the removed tokens that are still answered to `body`. Known before the instances are. O(removals).
+    package func removedTokens(_ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []
         for removal in self.tokens.removalsInOrder where self.tokens.isLast(removal) {
             let app = self.apps.apps[Int(removal.app)].id
             Self.add(.removed(removal.token, app: app, removal.reason, at: removal.at), to: &changes, body)
         }
-        for host in self.hosts.usedSlots() {
-            let app = self.apps.apps[Int(self.hosts[host].app)].id
-            let id = self.hosts[host].id
-            self.tokens.forEach(from: self.hosts[host].firstToken) { token in
-                Self.add(.bound(token, host: id, app: app, instance: nil), to: &changes, body)
-            }
-        }
         if !changes.isEmpty { body(changes) }
     }
 
-    /// What ``directory(_:)`` says of controls' own tokens.
+    /// Gives controls' own tokens to `body`. O(instances).
     ///
     /// - Parameter instances: Those among which the controls are.
-    package func controlDirectory(of instances: [UInt32], _ body: ([DirectoryChange]) -> Void) {
+    package func controlTokens(of instances: [UInt32], _ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []
         for instance in instances {
             guard self.instances[instance].isLive, let token = self.instances[particulars: instance].controlToken else {

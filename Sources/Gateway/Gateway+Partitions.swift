@@ -53,8 +53,11 @@ extension Gateway {
                 self.deliverer.withLock { $0 }?.publish(effects)
                 feed.publish(effects)
             },
-            // Tokens are spread over the partitions evenly.
-            tokensExpected: { directory.reserve($0 * partitions) },
+            hosts: { partition, engine in
+                // Tokens are spread over the partitions evenly.
+                directory.reserve(engine.tokenCount * partitions)
+                directory.take(engine, partition)
+            },
             directory: { partition, changes in directory.apply(changes, partition) },
             applied: { followers.wake(.applied) },
             failed: { partition, _ in

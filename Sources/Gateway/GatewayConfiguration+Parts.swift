@@ -307,29 +307,3 @@ extension HostStreams.Limits {
         self.retryMax = streams.retryMax
     }
 }
-
-extension HostDirectory {
-    /// How many changes ahead it is fetched what they will look at.
-    private static let approachedAhead = 16
-
-    /// Takes over what an engine says about tokens. O(changes).
-    func apply(_ changes: [DirectoryChange], _ partition: PartitionID) {
-        for change in changes.prefix(Self.approachedAhead) { self.approach(change.token) }
-        for index in changes.indices {
-            let ahead = index + Self.approachedAhead
-            if ahead < changes.count { self.approach(changes[ahead].token) }
-            self.apply(changes[index], partition)
-        }
-    }
-
-    private func apply(_ change: DirectoryChange, _ partition: PartitionID) {
-        switch change {
-        case .bound(let token, let host, let app, let instance):
-            self.bind(token, to: Entry(host: host, app: app, instance: instance, partition: partition))
-        case .removed(let token, let app, let reason, let at):
-            self.markRemoved(token, app: app, reason, at: at, in: partition)
-        case .forgotten(let token):
-            self.forget(token, in: partition)
-        }
-    }
-}

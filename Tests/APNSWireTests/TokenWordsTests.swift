@@ -18,7 +18,7 @@ import WidgetModel
             #expect(isHex)
             #expect(words == TokenWords(token))
             #expect(words.hash(seed: 5) == TokenWords(token).hash(seed: 5))
-            #expect(words.hash(seed: 5) == TokenWords.hash(token, seed: 5))
+            #expect(words.hash(seed: 5) == TokenWords.hash(token.bytes.span, seed: 5))
             #expect(words.hash(seed: 5) != words.hash(seed: 6))
         }
     }

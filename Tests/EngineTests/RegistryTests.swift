@@ -107,7 +107,7 @@ import WidgetModel
             }.count == 2
         )
         var known: [DeviceToken] = []
-        scene.engine.directory { changes in
+        scene.engine.removedTokens { changes in
             for case .removed(let token, _, _, _) in changes { known.append(token) }
         }
         #expect(known == [Scene.token("tablet")])

@@ -1,10 +1,11 @@
-import Engine
 import Foundation
 import IntentMatching
 import TestSupport
 import Testing
 import Timelines
 import WidgetModel
+
+@testable import Engine
 
 /// An engine's state as frames: whole, exact, and refused where it is not.
 @Suite struct SnapshotTests {
@@ -128,7 +129,17 @@ import WidgetModel
             taken(output.directory, into: &fromLog)
         }
         var fromState: [DeviceToken: DirectoryChange] = [:]
-        try Self.engine(of: Self.frames(of: schedule.scene.engine)).directory { taken($0, into: &fromState) }
+        let read = try Self.engine(of: Self.frames(of: schedule.scene.engine))
+        read.removedTokens { taken($0, into: &fromState) }
+        read.controlTokens(of: read.instances.usedSlots()) { taken($0, into: &fromState) }
+        let apps = read.appIDs
+        read.forEachHostToken { bytes, host, app in
+            let token = DeviceToken(bytes: Array(copying: bytes))
+            let id = HostID(String(decoding: Array(copying: host), as: UTF8.self))
+            #expect(fromState[token] == nil, "seed \(seed)")
+            fromState[token] = .bound(token, host: id, app: apps[app], instance: nil)
+        }
+        #expect(fromState.count == read.tokenCount)
         #expect(fromState == fromLog, "seed \(seed)")
         #expect(fromState.count > 2, "seed \(seed)")
     }

@@ -1,9 +1,10 @@
 import APNSWire
 import Engine
-import Gateway
 import TestSupport
 import Testing
 import WidgetModel
+
+@testable import Gateway
 
 @Suite struct HostDirectoryTests {
     private let directory = HostDirectory(seed: 7, apps: [Sports.app])
@@ -150,6 +151,69 @@ import WidgetModel
             )
             #expect(self.directory.count == model.count, "seed \(seed)")
         }
+    }
+
+    /// Tokens of all lengths, hosts of apps that are served and of one that is not, some tokens more than once, among words
+    /// that came one by one.
+    @Test(arguments: [0, 1, 63, 64, 65, 10_000])
+    func `many tokens at once are what one after the other would be`(count: Int) {
+        var random = SplitMix64(seed: UInt64(count))
+        let oneByOne = HostDirectory(seed: 8, apps: [Sports.app])
+        // By other numbers than the directory's.
+        let apps = [Sports.otherApp, Sports.app]
+        func token() -> DeviceToken {
+            let number = random.next() % UInt64(count + 10)
+            let length = 2 + Int(number % 70)
+            return DeviceToken(bytes: [UInt8(number & 255), UInt8(number >> 8)] + Array(repeating: 5, count: length))
+        }
+        var tokens: [DeviceToken] = []
+        for round in 0..<3 {
+            for number in 0..<count / 4 {
+                let (token, partition) = (token(), UInt16(random.next() % 2))
+                for directory in [self.directory, oneByOne] {
+                    switch number % 3 {
+                    case 0: directory.bind(token, to: Self.entry("old-\(number)", partition: partition))
+                    case 1:
+                        directory.markRemoved(token, app: Sports.app, at: Sports.start, in: PartitionID(partition))
+                    default: directory.forget(token, in: PartitionID(partition))
+                    }
+                }
+                tokens.append(token)
+            }
+            let partition = PartitionID(UInt16(round % 2))
+            var filling = HostDirectoryFilling(self.directory, of: apps, in: partition)
+            for number in 0..<count {
+                let (token, app) = (token(), Int(random.next() % 2))
+                let host = "host-\(round)-\(number)"
+                filling.bind(token.bytes.span, to: host.utf8.span, of: app)
+                oneByOne.bind(
+                    token,
+                    to: HostDirectory.Entry(host: HostID(host), app: apps[app], instance: nil, partition: partition)
+                )
+                tokens.append(token)
+            }
+            filling.finish()
+            #expect(self.directory.count == oneByOne.count)
+            #expect(tokens.allSatisfy { self.directory.lookup($0) == oneByOne.lookup($0) })
+        }
+        for token in tokens {
+            for partition in [0, 1] as [UInt16] { self.directory.forget(token, in: PartitionID(partition)) }
+        }
+        #expect(self.directory.count == 0)
+        #expect(self.directory.textBytes < 64 * 2 * 4096)
+    }
+
+    @Test func `what many tokens at once leave behind is given back`() {
+        for round in 0..<200 {
+            var filling = HostDirectoryFilling(self.directory, of: [Sports.app], in: PartitionID(0))
+            for number in 0..<100 as Range<UInt8> {
+                let token = DeviceToken(bytes: Array(repeating: number, count: 32))
+                filling.bind(token.bytes.span, to: "host-\(number)-\(round)".utf8.span, of: 0)
+            }
+            filling.finish()
+        }
+        #expect(self.directory.count == 100)
+        #expect(self.directory.textBytes < 64 * 4096 + 100 * 50)
     }
 
     @Test func `what tokens that come and go leave behind is given back`() {

@@ -52,17 +52,8 @@ final class OwnerScene: Sendable {
                 streams.publish(effects)
                 handed.tap.withLock { $0 }?(effects)
             },
-            directory: { partition, changes in
-                for case .bound(let token, let host, let app, let instance) in changes {
-                    directory.bind(
-                        token,
-                        to: HostDirectory.Entry(host: host, app: app, instance: instance, partition: partition)
-                    )
-                }
-                for case .removed(let token, let app, let reason, let at) in changes {
-                    directory.markRemoved(token, app: app, reason, at: at, in: partition)
-                }
-            },
+            hosts: { partition, engine in directory.take(engine, partition) },
+            directory: { partition, changes in directory.apply(changes, partition) },
             applied: { followers.wake(.applied) },
             failed: { partition, error in failure.yield("\(partition): \(error)") }
         )

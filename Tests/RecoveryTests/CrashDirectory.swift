@@ -147,6 +147,7 @@ final class CrashDirectory {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             outlets: PartitionOwner.Outlets(
                 effects: { _ in },
+                hosts: { _, _ in },
                 directory: { _, _ in },
                 failed: { partition, error in failure.withLock { $0 = "\(partition): \(error)" } }
             )

@@ -28,15 +28,6 @@ package enum DirectoryChange: Hashable, Sendable {
     case removed(DeviceToken, app: BundleID, TokenRemoval, at: Instant)
     /// The token's removal need not be remembered any longer.
     case forgotten(DeviceToken)
-
-    /// Which token it is about.
-    package var token: DeviceToken {
-        switch self {
-        case .bound(let token, host: _, app: _, instance: _), .removed(let token, app: _, _, at: _),
-            .forgotten(let token):
-            token
-        }
-    }
 }
 
 /// Why a push token stands for nothing any more: what tells APNs' two reasons for a 410 from each other.

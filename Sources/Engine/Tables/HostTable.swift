@@ -225,6 +225,13 @@ struct HostTable: Sendable {
         for slot in self.rows.usedSlots() { self.place(slot) }
     }
 
+    /// Lends the bytes of a host's id, in UTF-8.
+    @inline(__always)
+    func withName(of slot: UInt32, _ body: (Span<UInt8>) -> Void) {
+        let place = self.places[Int(slot)]
+        body(self.names.span.extracting(place.offset..<place.offset + place.count))
+    }
+
     /// What a host says of itself.
     func context(of slot: UInt32) -> HostContext { self.contexts[self.rows[slot].contextNumber] }
 

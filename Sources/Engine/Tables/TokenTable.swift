@@ -250,11 +250,12 @@ extension TokenTable {
         return tokens
     }
 
-    /// Gives the tokens of a host to `body`, the oldest first. O(tokens).
-    func forEach(from first: UInt32, _ body: (DeviceToken) -> Void) {
+    /// Gives the bytes of each token of a host to `body`, the oldest token first. O(tokens).
+    @inline(__always)
+    func forEach(from first: UInt32, _ body: (Span<UInt8>) -> Void) {
         var slot = first
         while slot != Self.none {
-            body(self.token(slot))
+            self.withBytes(of: slot, body)
             slot = self.rows[slot].next
         }
     }

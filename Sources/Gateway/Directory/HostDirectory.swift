@@ -37,6 +37,7 @@ package final class HostDirectory: Sendable {
 
     /// So many that event loops rarely want the same at once.
     private let parts: InlineArray<64, Mutex<HostDirectoryPart>>
+    static let partCount = 64
     private let seed: UInt64
 
     /// An empty directory.
@@ -80,12 +81,6 @@ package final class HostDirectory: Sendable {
         let token = TokenWords(token)
         let hash = token.hash(seed: self.seed)
         return self.parts[Self.part(hash)].withLock { $0.lookup(token, hash) }
-    }
-
-    /// Fetches what ``bind(_:to:)``, ``markRemoved(_:app:_:at:in:)`` and ``forget(_:in:)`` will look at first.
-    package func approach(_ token: DeviceToken) {
-        let hash = TokenWords.hash(token, seed: self.seed)
-        self.parts[Self.part(hash)].withLock { $0.approachCell(hash) }
     }
 
     /// Makes room for so many tokens at once, so that what there is need not be moved while they come; more may come all the
@@ -133,10 +128,17 @@ package final class HostDirectory: Sendable {
     }
 
     private func change(_ token: DeviceToken, _ body: (inout HostDirectoryPart, UInt64) -> Void) {
-        let hash = TokenWords.hash(token, seed: self.seed)
+        let hash = self.hash(token.bytes.span)
         self.parts[Self.part(hash)].withLock { body(&$0, hash) }
     }
 
+    /// Takes over what was gathered for one part. O(rows).
+    func take(_ batch: HostDirectoryPart.Batch, of apps: [BundleID], into part: Int) {
+        self.parts[part].withLock { $0.take(batch, of: apps) }
+    }
+
+    func hash(_ token: Span<UInt8>) -> UInt64 { TokenWords.hash(token, seed: self.seed) }
+
     @inline(__always)
-    private static func part(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 58) }
+    static func part(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash >> 58) }
 }

@@ -7,15 +7,14 @@ import WidgetModel
 /// Rows and the bytes of their tokens and ids lie in two arrays: a look-up reads three places, and refers to nothing
 /// that would have to be counted.
 struct HostDirectoryPart: ~Copyable, Sendable {
-    private struct Row: Sendable {
-        let hash: UInt64
+    struct Row: Sendable {
         /// Later words have higher numbers.
-        let number: UInt64
+        fileprivate var number: UInt64 = 0
         /// When the token was removed, nil while it is bound.
         let removedAt: Instant?
-        var app: UInt32
+        fileprivate(set) var app: UInt32
         /// Where in the text its own begins: the token's bytes, the host's id in UTF-8, the instance's.
-        var start: Int
+        fileprivate(set) var start: Int
         let tokenCount: UInt32
         let hostCount: UInt32
         let instanceCount: UInt32
@@ -23,6 +22,27 @@ struct HostDirectoryPart: ~Copyable, Sendable {
         /// Why the token was removed; of no meaning while it is bound.
         let reason: TokenRemoval
         let partition: PartitionID
+
+        /// - Parameter instanceCount: nil unless it is the token of a control.
+        init(
+            _ partition: PartitionID,
+            app: UInt32,
+            removed: (at: Instant, reason: TokenRemoval)? = nil,
+            start: Int,
+            tokenCount: Int,
+            hostCount: Int = 0,
+            instanceCount: Int? = nil
+        ) {
+            self.removedAt = removed?.at
+            self.app = app
+            self.start = start
+            self.tokenCount = UInt32(tokenCount)
+            self.hostCount = UInt32(hostCount)
+            self.instanceCount = UInt32(instanceCount ?? 0)
+            self.isOfControl = instanceCount != nil
+            self.reason = removed?.reason ?? .unregistered
+            self.partition = partition
+        }
 
         var token: Range<Int> { self.start..<self.start + Int(self.tokenCount) }
         var host: Range<Int> { self.token.upperBound..<self.token.upperBound + Int(self.hostCount) }
@@ -37,6 +57,9 @@ struct HostDirectoryPart: ~Copyable, Sendable {
     private static let unusedTextMin = 4096
     /// How long a row's text is about, to make room for many: a token of 32 bytes and an id.
     private static let usualTextBytes = 48
+
+    /// How many tokens ahead it is fetched what they will look at.
+    private static let approachedAhead = 16
 
     private var rows: [Row] = []
     private var free: [UInt32] = []
@@ -184,23 +207,46 @@ extension HostDirectoryPart {
         instance: InstanceID?
     ) {
         self.forget(token, hash, in: partition)
-        self.number += 1
         let row = Row(
-            hash: hash,
-            number: self.number,
-            removedAt: removed?.at,
+            partition,
             app: app,
+            removed: removed,
             start: self.text.count,
-            tokenCount: UInt32(token.bytes.count),
-            hostCount: UInt32(host?.rawValue.utf8.count ?? 0),
-            instanceCount: UInt32(instance?.rawValue.utf8.count ?? 0),
-            isOfControl: instance != nil,
-            reason: removed?.reason ?? .unregistered,
-            partition: partition
+            tokenCount: token.bytes.count,
+            hostCount: host?.rawValue.utf8.count ?? 0,
+            instanceCount: instance?.rawValue.utf8.count
         )
         self.text.append(contentsOf: token.bytes)
         if let host { self.text.append(contentsOf: host.rawValue.utf8) }
         if let instance { self.text.append(contentsOf: instance.rawValue.utf8) }
+        self.insert(row, hash)
+    }
+
+    /// A partition's newest words on many tokens, each in place of the one before. O(rows).
+    ///
+    /// - Parameter apps: The apps by the numbers that the rows have.
+    mutating func take(_ batch: Batch, of apps: [BundleID]) {
+        for hash in batch.hashes.prefix(Self.approachedAhead) { self.approachCell(hash) }
+        let start = self.text.count
+        self.text.append(contentsOf: batch.text)
+        var app: (given: UInt32, number: UInt32)?
+        for index in batch.rows.indices {
+            var row = batch.rows[index]
+            let hash = batch.hashes[index]
+            let ahead = index + Self.approachedAhead
+            if ahead < batch.hashes.count { self.approachCell(batch.hashes[ahead]) }
+            self.drop(batch.text.span.extracting(row.token), hash, in: row.partition)
+            if app?.given != row.app { app = (row.app, self.number(of: apps[Int(row.app)])) }
+            row.app = app?.number ?? row.app
+            row.start += start
+            self.insert(row, hash)
+        }
+        self.tidyText()
+    }
+
+    private mutating func insert(_ row: consuming Row, _ hash: UInt64) {
+        self.number += 1
+        row.number = self.number
         if let slot = self.free.popLast() {
             self.rows[Int(slot)] = row
             self.index.insert(hash, slot)
@@ -212,14 +258,23 @@ extension HostDirectoryPart {
 
     /// Forgets a partition's word on a token, if there is one.
     mutating func forget(_ token: DeviceToken, _ hash: UInt64, in partition: PartitionID) {
+        self.drop(token.bytes.span, hash, in: partition)
+        self.tidyText()
+    }
+
+    /// The same, but for the text, which stays for now.
+    private mutating func drop(_ token: Span<UInt8>, _ hash: UInt64, in partition: PartitionID) {
         let found = self.index.find(hash) { slot in
-            self.rows[Int(slot)].partition == partition
-                && self.text[self.rows[Int(slot)].token].elementsEqual(token.bytes)
+            let row = self.rows[Int(slot)]
+            return row.partition == partition && self.text.span.extracting(row.token).equals(token)
         }
         guard let found else { return }
         self.index.remove(hash, found)
         self.unusedText += self.rows[Int(found)].text.count
         self.free.append(found)
+    }
+
+    private mutating func tidyText() {
         if self.unusedText > Self.unusedTextMin, self.unusedText > self.text.count / 2 { self.rewriteText() }
     }
 

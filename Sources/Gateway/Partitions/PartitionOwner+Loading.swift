@@ -18,8 +18,10 @@ extension PartitionOwner {
             logger: self.logger
         )
         loader.helper = (threads, self.loop)
-        loader.tokensExpected = self.outlets.tokensExpected
-        loader.directory = { self.outlets.directory(self.partition, $0) }
+        loader.directory = StateLoader.Directory(
+            hosts: { self.outlets.hosts(self.partition, $0) },
+            changes: { self.outlets.directory(self.partition, $0) }
+        )
         do {
             try await threads.runIfActive { [loader] in
                 let last = try self.journal.lastOutput(self.partition)

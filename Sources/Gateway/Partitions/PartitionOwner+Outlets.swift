@@ -6,8 +6,8 @@ extension PartitionOwner {
     package struct Outlets: Sendable {
         /// Reloads whose output record is durable.
         package let effects: @Sendable ([Effect]) -> Void
-        /// About how many tokens a snapshot holds, before the first of them is told.
-        package let tokensExpected: @Sendable (Int) -> Void
+        /// The hosts of a snapshot, with their tokens; the state has nothing else yet that could be asked for.
+        package let hosts: @Sendable (PartitionID, borrowing Engine) -> Void
         /// Tokens that were bound or removed, as soon as they are applied.
         package let directory: @Sendable (PartitionID, [DirectoryChange]) -> Void
         /// Entries were applied: whoever follows something may look again.
@@ -17,13 +17,13 @@ extension PartitionOwner {
 
         package init(
             effects: @escaping @Sendable ([Effect]) -> Void,
-            tokensExpected: @escaping @Sendable (Int) -> Void = { _ in },
+            hosts: @escaping @Sendable (PartitionID, borrowing Engine) -> Void,
             directory: @escaping @Sendable (PartitionID, [DirectoryChange]) -> Void,
             applied: @escaping @Sendable () -> Void = {},
             failed: @escaping @Sendable (PartitionID, any Error) -> Void
         ) {
             self.effects = effects
-            self.tokensExpected = tokensExpected
+            self.hosts = hosts
             self.directory = directory
             self.applied = applied
             self.failed = failed

@@ -16,6 +16,13 @@ struct StateLoader: Sendable {
         let snapshot: SnapshotID?
     }
 
+    /// What is told what tokens stand for.
+    struct Directory: Sendable {
+        /// Takes the tokens of hosts from a state that has no instances yet. Called before the other.
+        let hosts: @Sendable (borrowing Engine) -> Void
+        let changes: @Sendable ([DirectoryChange]) -> Void
+    }
+
     let partition: PartitionID
     let partitions: Int
     let store: any SnapshotStore
@@ -23,10 +30,8 @@ struct StateLoader: Sendable {
     /// Reads instances and makes the intent index while the calling thread reads all the rest; nil if one thread is to do it
     /// all. The future is waited for: neither the thread nor the pool's may be the loop's.
     var helper: (threads: NIOThreadPool, loop: any EventLoop)?
-    /// Is told about how many tokens there are, before ``directory`` is told what they stand for.
-    var tokensExpected: @Sendable (Int) -> Void = { _ in }
-    /// Is told what tokens stand for as soon as that is read, which is before the whole state is.
-    var directory: (@Sendable ([DirectoryChange]) -> Void)?
+    /// Is told what tokens stand for as soon as that is read, which is before the whole state is; nil if nobody wants to know.
+    var directory: Directory?
 
     /// The newest state that is not behind a position of the log.
     ///
@@ -83,7 +88,7 @@ struct StateLoader: Sendable {
             try others[0].wait()
             guard let index = index.take() else { throw SnapshotFault.otherPartition }
             try engine.adopt(index)
-            if let directory = self.directory { engine.controlDirectory(of: instances.controls, directory) }
+            if let directory = self.directory { engine.controlTokens(of: instances.controls, directory.changes) }
             return engine
         } catch {
             for other in others { try? other.wait() }
@@ -107,8 +112,8 @@ struct StateLoader: Sendable {
         // Given away: the tables that are finished would be copied else, for the decoder would still have them.
         let engine = try self.checked((consume decoder).finishWithoutInstances(), id)
         if let directory = self.directory {
-            self.tokensExpected(engine.tokenCount)
-            engine.hostDirectory(directory)
+            directory.hosts(engine)
+            engine.removedTokens(directory.changes)
         }
         return engine
     }

@@ -53,6 +53,7 @@ enum OwnerCrasher {
         )
         let outlets = PartitionOwner.Outlets(
             effects: { Self.send($0, journal) },
+            hosts: { _, _ in },
             directory: { _, _ in },
             failed: { partition, error in Self.say("failed \(partition) \(error)") }
         )

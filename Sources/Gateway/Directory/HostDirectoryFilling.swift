@@ -1,0 +1,84 @@
+import APNSWire
+import WidgetModel
+
+/// Tokens of hosts on their way into a ``HostDirectory``, many of them: what goes into one part of it waits until it is worth
+/// the lock and the wait for memory. What is bound is known once all is, see ``finish()``.
+struct HostDirectoryFilling: ~Copyable {
+    private let directory: HostDirectory
+    private let apps: [BundleID]
+    private let partition: PartitionID
+    private var batches: [HostDirectoryPart.Batch]
+
+    /// Nothing on its way.
+    ///
+    /// - Parameter apps: The apps by the numbers that ``bind(_:to:of:)`` is told.
+    init(_ directory: HostDirectory, of apps: [BundleID], in partition: PartitionID) {
+        self.directory = directory
+        self.apps = apps
+        self.partition = partition
+        self.batches = Array(repeating: HostDirectoryPart.Batch(), count: HostDirectory.partCount)
+    }
+
+    /// A partition's newest word on a token, in place of the one before: what host it is bound to.
+    ///
+    /// - Parameters:
+    ///   - host: The id of the host in UTF-8.
+    ///   - app: The number of the host's app.
+    mutating func bind(_ token: Span<UInt8>, to host: Span<UInt8>, of app: Int) {
+        let hash = self.directory.hash(token)
+        let part = HostDirectory.part(hash)
+        self.batches[part].add(token, hash, host, app: UInt32(app), self.partition)
+        if self.batches[part].isFull { self.empty(part) }
+    }
+
+    /// Makes everything known that was bound.
+    consuming func finish() {
+        for part in self.batches.indices { self.empty(part) }
+    }
+
+    private mutating func empty(_ part: Int) {
+        self.directory.take(self.batches[part], of: self.apps, into: part)
+        self.batches[part].removeAll()
+    }
+}
+
+extension HostDirectoryPart {
+    /// Rows of hosts' tokens that are to be a part's, with their text.
+    struct Batch: Sendable {
+        /// Enough that the lock costs little of each, few enough that what all of them will look at stays in the cache.
+        private static let rowsMax = 128
+
+        fileprivate(set) var hashes: [UInt64] = []
+        fileprivate(set) var rows: [Row] = []
+        fileprivate(set) var text: [UInt8] = []
+
+        fileprivate var isFull: Bool { self.rows.count == Self.rowsMax }
+
+        fileprivate mutating func add(
+            _ token: Span<UInt8>,
+            _ hash: UInt64,
+            _ host: Span<UInt8>,
+            app: UInt32,
+            _ partition: PartitionID
+        ) {
+            self.hashes.append(hash)
+            self.rows.append(
+                Row(
+                    partition,
+                    app: app,
+                    start: self.text.count,
+                    tokenCount: token.count,
+                    hostCount: host.count
+                )
+            )
+            self.text.append(copying: token)
+            self.text.append(copying: host)
+        }
+
+        fileprivate mutating func removeAll() {
+            self.hashes.removeAll(keepingCapacity: true)
+            self.rows.removeAll(keepingCapacity: true)
+            self.text.removeAll(keepingCapacity: true)
+        }
+    }
+}
