@@ -34,6 +34,7 @@ extension Engine {
                 app: self.apps.apps[Int(app)].id,
                 kind: audience.kind.map { self.apps.kinds[Int($0)].name },
                 pattern: audience.pattern,
+                hosts: HostNames(self.hosts),
                 attributes: audience.attributes
             ) { batch in
                 for place in batch.indices { hit.append(batch[place]) }

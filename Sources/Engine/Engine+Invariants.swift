@@ -99,6 +99,9 @@ extension Engine {
         let name = "\(self.hosts[row.host].id):\(self.instances[details: instance].id)"
         held.instances += 1
         if row.isLive, row.pushEnabled { held.pushEnabled[Int(self.apps.kinds[Int(row.kind)].app)] += 1 }
+        if self.index.host(of: instance) != (row.isLive && row.pushEnabled ? row.host : nil) {
+            faults.append("\(name): indexed as another host's")
+        }
         if self.instances[particulars: instance].controlToken != nil { held.tokens += 1 }
         var (count, high, normal, minExpiry, slot) = (UInt32(0), UInt32(0), UInt32(0), Int64.max, row.pending.head)
         var previous = PendingCauses.none

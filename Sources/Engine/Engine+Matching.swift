@@ -16,6 +16,7 @@ extension Engine {
             app: self.apps.apps[Int(app)].id,
             kind: audience.kind.map { self.apps.kinds[Int($0)].name },
             pattern: audience.pattern,
+            hosts: HostNames(self.hosts),
             attributes: audience.attributes,
             batchLimit: 4096
         ) { batch in
@@ -63,6 +64,7 @@ extension Engine {
             app: self.apps.apps[Int(app)].id,
             kind: kind.map { self.apps.kinds[Int($0)].name },
             pattern: pattern,
+            hosts: HostNames(self.hosts),
             attributes: attributes,
             batchLimit: 4096
         ) { batch in

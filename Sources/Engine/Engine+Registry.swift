@@ -308,7 +308,7 @@ extension Engine {
             app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
             family: details.family,
-            host: self.hosts[row.host].id,
+            host: row.host,
             tags: particulars?.tags ?? [],
             configuration: details.configuration,
             when: particulars?.when,

@@ -92,6 +92,35 @@ import WidgetModel
         #expect(hosts.find(HostID("tablet")) == second)
     }
 
+    @Test func `names are those of the moment, whoever goes and whose number is used again`() {
+        var hosts = HostTable(seed: 4)
+        let padding = String(repeating: "x", count: 100)
+        var numbers: [String: UInt32] = [:]
+        func expectNames(_ note: String) {
+            let names = HostNames(hosts)
+            #expect(numbers.allSatisfy { names.number(ofHost: Array($0.key.utf8)) == $0.value }, "\(note)")
+            #expect(names.number(ofHost: Array("nobody".utf8)) == nil, "\(note)")
+            var found: [String: UInt32] = [:]
+            var last = -1
+            names.forEachHost(in: 3..<5000) { number, id in
+                #expect(Int(number) > last, "\(note)")
+                last = Int(number)
+                if id.count > 0 { found[String(decoding: id.indices.map { id[$0] }, as: UTF8.self)] = number }
+            }
+            #expect(found == numbers.filter { $0.value >= 3 }, "\(note)")
+        }
+        func insert(_ id: String) { numbers[id] = hosts.insert(Self.row(id), saying: HostContext()) }
+        for number in 0..<2000 { insert("h\(number)-\(padding)") }
+        expectNames("all")
+        let before = HostNames(hosts)
+        // So many go that what is left of the ids is moved together.
+        for number in 0..<1500 { numbers.removeValue(forKey: "h\(number)-\(padding)").map { hosts.release($0) } }
+        expectNames("some gone")
+        #expect(before.number(ofHost: Array("h7-\(padding)".utf8)) == 7)
+        for number in 0..<100 { insert("new-\(number)") }
+        expectNames("others with their numbers")
+    }
+
     @Test func `what hosts say alike is kept once, as long as one of them says it`() {
         var hosts = HostTable(seed: 2)
         let slots = (0..<10).map { number in

@@ -46,7 +46,9 @@ import WidgetModel
         var index = EngineIndexDecoder(interning: interning)
         for frame in frames { try tables.take(frame) }
         for frame in frames where try !instances.take(frame) { break }
-        for frame in frames where try !index.take(frame) { break }
+        for frame in frames where EngineIndexDecoder.needs(frame[0]) {
+            if try !index.take(frame) { break }
+        }
         var engine = try tables.finishWithoutInstances()
         try engine.adopt(instances.finish())
         try engine.adopt(index.finish())

@@ -28,6 +28,19 @@ private enum PatternFuzz {
         ),
         subject([("alliances", .array([])), ("team", .string("")), ("health", .int(.min))], .systemSmall, "", ["eu"]),
     ]
+    /// The host of each subject, by its place.
+    private struct Hosts: HostNaming {
+        func number(ofHost id: [UInt8]) -> UInt32? {
+            PatternFuzz.subjects.firstIndex { Array($0.host.rawValue.utf8) == id }.map { UInt32($0) }
+        }
+
+        func forEachHost(in numbers: Range<UInt32>, _ body: (UInt32, Span<UInt8>) -> Void) {
+            for number in numbers where number < PatternFuzz.subjects.count {
+                body(number, PatternFuzz.subjects[Int(number)].host.rawValue.utf8.span)
+            }
+        }
+    }
+
     private static let index = {
         var index = IntentIndex()
         for (number, subject) in Self.subjects.enumerated() {
@@ -36,7 +49,7 @@ private enum PatternFuzz {
                 app: Self.app,
                 kind: WidgetKind("fuzz"),
                 family: subject.family,
-                host: subject.host,
+                host: UInt32(number),
                 tags: subject.tags,
                 configuration: subject.configuration,
                 pushEnabled: true
@@ -74,7 +87,13 @@ private enum PatternFuzz {
         }
         self.keepsItsMeaning(pattern)
         var found: [UInt32] = []
-        self.index.matches(app: self.app, kind: WidgetKind("fuzz"), pattern: pattern, batchLimit: 2) { batch in
+        self.index.matches(
+            app: self.app,
+            kind: WidgetKind("fuzz"),
+            pattern: pattern,
+            hosts: Hosts(),
+            batchLimit: 2
+        ) { batch in
             for place in batch.indices { found.append(batch[place]) }
         }
         precondition(found.sorted() == self.answer(pattern), "the index answers something else")

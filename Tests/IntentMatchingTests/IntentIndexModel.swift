@@ -120,24 +120,28 @@ struct Dice {
                 self.chance(1, in: 2)
                 ? [.string(self.pick(["=", "<", "<=", ">", ">="])), low]
                 : [.string(self.pick([">", ">="])), low, .string(self.pick(["<", "<="])), .int(self.pick(Self.ints))]
-        case "wildcard": operand = .string(self.pick(["*", "a*", "*a", "*b*", "s*h*s", #"a\*b"#, "n1*", "system*"]))
+        case "wildcard":
+            let texts = ["*", "a*", "*a", "*b*", "s*h*s", #"a\*b"#, "n1*", "system*", "h*1", "*-1*"]
+            operand = .string(self.pick(texts))
         case "anything-but":
             if self.chance(1, in: 4) {
-                operand = ["prefix": .string(self.pick(["", "a", "n1", "sys"]))]
+                operand = ["prefix": .string(self.pick(["", "a", "n1", "sys", "h-", "h-1"]))]
             } else if self.chance(1, in: 2) {
                 operand = self.literal(name)
             } else {
                 operand = .array((0..<self.pick([1, 2, 5])).map { _ in self.literal(name) })
             }
-        default: operand = .string(self.pick(Self.strings + ["n1", "h-", "9", "sea", "HAWKS"]))
+        default: operand = .string(self.pick(Self.strings + ["n1", "h-", "h-2", "H-1", "9", "sea", "HAWKS"]))
         }
         return .object([JSONValue.Member(name: operation, value: operand)])
     }
 
+    mutating func host() -> HostID { HostID("\(self.pick(["h-", "h-", "H-"]))\(self.below(20))") }
+
     private mutating func literal(_ name: String) -> JSONValue {
         switch name {
         case "$family": return .string(self.pick(WidgetFamily.allCases).name)
-        case "$host": return .string("h-\(self.below(12))")
+        case "$host": return .string(self.host().rawValue)
         case "$tags": return .string(self.pick(Self.tags))
         default:
             switch self.below(7) {

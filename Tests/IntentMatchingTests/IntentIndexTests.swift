@@ -13,7 +13,7 @@ import WidgetModel
         into index: inout IntentIndex,
         app: BundleID = app,
         kind: WidgetKind = kind,
-        host: String = "h",
+        host: UInt32 = 0,
         tags: [String] = [],
         pushEnabled: Bool = true
     ) {
@@ -22,7 +22,7 @@ import WidgetModel
             app: app,
             kind: kind,
             family: .systemSmall,
-            host: HostID(host),
+            host: host,
             tags: tags,
             configuration: configuration,
             pushEnabled: pushEnabled
@@ -156,6 +156,9 @@ import WidgetModel
         #expect(index.ask(Self.app, nil, try MatchPattern.parse(["city": "cafe\u{301}"]), 4) == [2])
     }
 
+    /// Those of ``large``, and others that have no instances.
+    static let hosts = HostList((0..<7000).map { "h\($0)" })
+
     /// Each of 20,000 instances with an id of its own, a group of 16 and every tenth premium.
     static let large: (index: IntentIndex, configurations: [Configuration]) = {
         var index = IntentIndex()
@@ -168,7 +171,7 @@ import WidgetModel
                 "premium": .bool(number % 10 == 0),
             ])
             configurations.append(configuration)
-            Self.insert(UInt32(number), configuration, into: &index, host: "h\(number / 3)")
+            Self.insert(UInt32(number), configuration, into: &index, host: UInt32(number / 3))
         }
         return (index, configurations)
     }()
@@ -208,7 +211,8 @@ import WidgetModel
                     MatchSubject(configuration: configurations[number], family: .systemSmall, host: host, tags: [])
                 )
             }
-            #expect(index.ask(Self.app, Self.kind, pattern, 512).sorted() == expected.map { UInt32($0) }, "\(json)")
+            let found = index.ask(Self.app, Self.kind, pattern, 512, hosts: Self.hosts)
+            #expect(found.sorted() == expected.map { UInt32($0) }, "\(json)")
         }
     }
 
@@ -216,7 +220,8 @@ import WidgetModel
         let (index, _) = Self.large
         func plan(_ json: JSONValue?) throws -> String {
             let pattern = try json.map { try MatchPattern.parse($0) }
-            return index.explain(app: Self.app, kind: Self.kind, pattern: pattern).map(\.description).joined()
+            let plans = index.explain(app: Self.app, kind: Self.kind, pattern: pattern, hosts: Self.hosts)
+            return plans.map(\.description).joined()
         }
         let rows = "20000 rows"
         #expect(try plan(nil) == "scores: every row; \(rows)")
@@ -240,7 +245,12 @@ import WidgetModel
                 == "scores: lists by account (1), $host (3) through 1 filters; \(rows)"
         )
         #expect(
-            index.explain(app: Self.app, kind: Self.kind, pattern: try MatchPattern.parse(["group": 1]))
+            index.explain(
+                app: Self.app,
+                kind: Self.kind,
+                pattern: try MatchPattern.parse(["group": 1]),
+                hosts: Self.hosts
+            )
                 == [
                     QueryPlan(
                         kind: Self.kind,
@@ -262,7 +272,7 @@ import WidgetModel
         for json: JSONValue? in [nil, ["group": 1], ["premium": false]] {
             var sizes: [Int] = []
             let pattern = try json.map { try MatchPattern.parse($0) }
-            index.matches(app: Self.app, kind: Self.kind, pattern: pattern, batchLimit: limit) {
+            index.matches(app: Self.app, kind: Self.kind, pattern: pattern, hosts: Self.hosts, batchLimit: limit) {
                 sizes.append($0.count)
             }
             #expect(sizes.dropLast().allSatisfy { $0 == limit })

@@ -29,6 +29,9 @@ import WidgetModel
         ["$host": ["prefix": "h-1"], "league": "league-12"],
     ]
 
+    /// More than have instances.
+    static let hosts = HostList((0..<50_000).map { "h-\($0)" })
+
     @Test func `blocks, containers and bitmaps agree with a look at every instance, under change`() throws {
         var dice = Dice(random: SplitMix64(seed: 41))
         var index = IntentIndex()
@@ -40,7 +43,7 @@ import WidgetModel
                 app: Self.app,
                 kind: Self.kind,
                 family: .systemSmall,
-                host: HostID("h-\(number / 3)"),
+                host: number / 3,
                 tags: [],
                 configuration: configuration,
                 pushEnabled: true
@@ -59,7 +62,7 @@ import WidgetModel
                         )
                     )
                 }
-                let found = index.ask(Self.app, Self.kind, pattern, 4096)
+                let found = index.ask(Self.app, Self.kind, pattern, 4096, hosts: Self.hosts)
                 #expect(found.count == expected.count, "\(phase), \(pattern)")
                 #expect(found.allSatisfy { expected[$0] != nil }, "\(phase), \(pattern)")
             }
@@ -105,21 +108,15 @@ import WidgetModel
                         app: Self.app,
                         kind: Self.kind,
                         family: .systemSmall,
-                        host: HostID("h-\(number / 3)"),
+                        host: number / 3,
                         tags: tags,
                         configuration: configuration,
                         pushEnabled: true
                     )
                 }
                 if isLoaded {
-                    let hosts = [HostID("h-\(number / 3)")]
                     let configurations = [configuration]
-                    loaded.prefetch(
-                        app: Self.app,
-                        kind: Self.kind,
-                        hosts: hosts.span,
-                        configurations: configurations.span
-                    )
+                    loaded.prefetch(app: Self.app, kind: Self.kind, configurations: configurations.span)
                     insert(&loaded)
                 } else {
                     insert(&one)
@@ -135,8 +132,8 @@ import WidgetModel
         for json in Self.patterns {
             let pattern = try MatchPattern.parse(json)
             #expect(
-                loaded.ask(Self.app, Self.kind, pattern, 4096).sorted()
-                    == one.ask(Self.app, Self.kind, pattern, 4096).sorted()
+                loaded.ask(Self.app, Self.kind, pattern, 4096, hosts: Self.hosts).sorted()
+                    == one.ask(Self.app, Self.kind, pattern, 4096, hosts: Self.hosts).sorted()
             )
         }
         // What comes while loading and is no new instance finds the lists.

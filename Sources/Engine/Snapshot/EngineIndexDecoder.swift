@@ -23,8 +23,6 @@ package struct EngineIndexDecoder: Sendable {
 
     private var frames = 0
     private var head = SnapshotHead()
-    /// By number.
-    private var hosts: [HostID] = []
     /// The number that the next instance has at least.
     private var instances = 0
     private var index: IntentIndex
@@ -42,6 +40,9 @@ package struct EngineIndexDecoder: Sendable {
         self.index.startLoading()
     }
 
+    /// Whether a frame with this first byte is to be given to such a decoder.
+    package static func needs(_ firstByte: UInt8) -> Bool { firstByte != Section.hosts.rawValue }
+
     /// Reads the next frame. O(frame).
     ///
     /// What is wrong with a frame as a whole is the other decoder's to say; this one only never ends the process.
@@ -57,9 +58,7 @@ package struct EngineIndexDecoder: Sendable {
             }
             guard section <= .instances else { return false }
             self.expected = 0
-            if section == .hosts {
-                while !coder.isAtEnd { try self.readHost(&coder) }
-            } else if section == .instances {
+            if section == .instances {
                 swap(&coder.configurations, &self.configurations)
                 defer { swap(&coder.configurations, &self.configurations) }
                 try self.readInstances(&coder)
@@ -77,25 +76,6 @@ package struct EngineIndexDecoder: Sendable {
         for kind in self.head.kinds where kind.app < self.head.apps.count {
             self.index.declare(kind.schema, app: self.head.apps[Int(kind.app)].id)
         }
-    }
-
-    private mutating func readHost(_ coder: inout StateReader) throws(ByteFault) {
-        let end = Int(self.head.ends[EngineSnapshot.hostTable])
-        let slot = Int(try coder.rowNumber(expected: self.expected, least: self.hosts.count, below: end))
-        self.expected = slot + 1
-        let id: HostID
-        if self.head.version >= 2 {
-            // The id is a row's first word, and all that is asked of it.
-            let rowEnd = try coder.rowEnd()
-            id = HostID(try coder.text(""))
-            coder.move(to: rowEnd)
-        } else {
-            id = try EarlierRows.host(&coder).row.id
-            try TokenTable.BoundToken.each([], by: &coder) { _ in }
-            _ = try coder.number()
-        }
-        while self.hosts.count < slot { self.hosts.append(HostID("")) }
-        self.hosts.append(id)
     }
 
     private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
@@ -125,7 +105,7 @@ package struct EngineIndexDecoder: Sendable {
         _ coder: inout StateReader
     ) throws(ByteFault) {
         let row = try InstanceTable.Row.Head.blank.coded(by: &coder)
-        guard row.host < self.hosts.count else { throw coder.fault() }
+        guard row.host < self.head.ends[EngineSnapshot.hostTable] else { throw coder.fault() }
         guard row.flags.contains(.isLive) else { return }
         let entry = try shapes.entry(row.shape, &coder)
         try coder.skipText()
@@ -138,7 +118,7 @@ package struct EngineIndexDecoder: Sendable {
         let number = Int(row.shape)
         while models.count <= number { models.append(InstanceTable.none) }
         if models[number] != InstanceTable.none,
-            self.index.insert(slot, like: models[number], host: self.hosts[Int(row.host)])
+            self.index.insert(slot, like: models[number], host: row.host)
         {
             return
         }
@@ -149,7 +129,7 @@ package struct EngineIndexDecoder: Sendable {
     /// Of an earlier version.
     private mutating func insert(_ slot: UInt32, _ coder: inout StateReader) throws(ByteFault) {
         let (row, details) = try EarlierRows.indexed(&coder, version: self.head.version)
-        guard row.host < self.hosts.count else { throw coder.fault() }
+        guard row.host < self.head.ends[EngineSnapshot.hostTable] else { throw coder.fault() }
         guard row.flags.contains(.isLive) else { return }
         let shape = InstanceShape(
             kind: row.kind,
@@ -172,7 +152,6 @@ package struct EngineIndexDecoder: Sendable {
         _ place: ConfigurationCache.Place?,
         _ coder: inout StateReader
     ) throws(ByteFault) {
-        let host = self.hosts[Int(host)]
         // Where many are configured alike, most of them are like one that came before.
         if let place {
             if self.models.isEmpty { self.models = Array(repeating: nil, count: ConfigurationCache.size) }

@@ -77,21 +77,21 @@ struct HostTable: Sendable {
     private static let usualNameBytes = 24
 
     /// Where a host's id is in ``names``: a look-up compares there, without touching the string.
-    private struct Name: Sendable {
+    struct Name: Sendable {
         let offset: Int
         let count: Int
     }
 
     private(set) var rows = Slab<Row>()
     private var contexts: HostContextTable
-    private var index = SlotIndex()
+    private(set) var index = SlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots()
-    private var places: [Name] = []
-    private var names: [UInt8] = []
+    private(set) var places: [Name] = []
+    private(set) var names: [UInt8] = []
     /// How many bytes of ``names`` are those of hosts that are gone.
     private var staleBytes = 0
-    private let seed: UInt64
+    let seed: UInt64
 
     init(seed: UInt64) {
         self.seed = seed
@@ -163,13 +163,7 @@ struct HostTable: Sendable {
     @inline(__always)
     func find(_ bytes: [UInt8], in range: Range<Int>) -> UInt32? {
         self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { slot in
-            let place = self.places[Int(slot)]
-            guard place.count == range.count else { return false }
-            for index in 0..<place.count
-            where self.names[place.offset &+ index] != bytes[range.lowerBound &+ index] {
-                return false
-            }
-            return true
+            self.places[Int(slot)].isOf(bytes, in: range, among: self.names)
         }
     }
 
@@ -219,6 +213,7 @@ struct HostTable: Sendable {
         self.rows[slot].forget()
         self.rows.release(slot)
         self.staleBytes += self.places[Int(slot)].count
+        self.places[Int(slot)] = Name(offset: 0, count: 0)
         guard self.staleBytes > 65_536, self.staleBytes * 2 > self.names.count else { return }
         self.names.removeAll(keepingCapacity: true)
         self.staleBytes = 0

@@ -134,7 +134,7 @@ struct StateLoader: Sendable {
     private func readIndex(_ id: SnapshotID) throws -> EngineIndex {
         var decoder = EngineIndexDecoder()
         do {
-            try self.store.read(id) { frame in
+            try self.store.read(id, wanting: EngineIndexDecoder.needs) { frame in
                 guard try decoder.take(frame) else { throw Enough() }
             }
         } catch is Enough {}

@@ -8,8 +8,8 @@ package import WidgetModel
 ///
 /// Every change takes effect at once and none waits for a rebuilding: the longest steps move a few thousand bytes.
 ///
-/// The caller numbers the instances, densely: memory grows with the highest number. Everything is a pure function of the
-/// calls made.
+/// The caller numbers the instances and their hosts, both densely: memory grows with the highest number. Everything is a
+/// pure function of the calls made.
 package struct IntentIndex: Sendable {
     /// The row of an instance that pushes do not reach: it is known, but in no segment's rows.
     private static let silent = UInt32.max
@@ -69,7 +69,8 @@ package struct IntentIndex: Sendable {
     ///   - app: Its app.
     ///   - kind: Its kind.
     ///   - family: What `$family` matches.
-    ///   - host: What `$host` matches.
+    ///   - host: The caller's number of its host, whose id `$host` matches; free for another host once no instance here has
+    ///     it.
     ///   - tags: What `$tags` matches.
     ///   - configuration: Its parameters, defaults filled in.
     ///   - when: What a push's attributes must fulfil to reach it, or nil if every push may.
@@ -79,7 +80,7 @@ package struct IntentIndex: Sendable {
         app: BundleID,
         kind: WidgetKind,
         family: WidgetFamily,
-        host: HostID,
+        host: UInt32,
         tags: [String],
         configuration: Configuration,
         when: MatchPattern? = nil,
@@ -107,16 +108,16 @@ package struct IntentIndex: Sendable {
     }
 
     /// Adds an instance that is like another one in everything but its number and its host, where that is less work: nothing
-    /// is looked up but the host. Preconditions: the instance is not known, the other one is, and pushes reach it.
+    /// is looked up. Preconditions: the instance is not known, the other one is, and pushes reach it.
     ///
     /// - Returns: False if it is not, or instances have conditions; then nothing has changed.
-    package mutating func insert(_ instance: UInt32, like other: UInt32, host: HostID) -> Bool {
+    package mutating func insert(_ instance: UInt32, like other: UInt32, host: UInt32) -> Bool {
         self.makeRoom(for: instance)
         let segment = Int(self.places[Int(other)]) - 1
         let row = self.rows[Int(other)]
         precondition(segment >= 0 && row != Self.silent && self.places[Int(instance)] == 0, "not like that one")
         guard self.segments.span[segment].conditionField == nil,
-            let row = self.segments[segment].append(instance, like: row, host: host.rawValue)
+            let row = self.segments[segment].append(instance, like: row, host: host)
         else { return false }
         self.places[Int(instance)] = UInt32(segment + 1)
         self.rows[Int(instance)] = row
@@ -170,17 +171,10 @@ package struct IntentIndex: Sendable {
     /// - Parameters:
     ///   - app: Their app.
     ///   - kind: Their kind.
-    ///   - hosts: The host of each.
     ///   - configurations: The configuration of each.
-    package mutating func prefetch(
-        app: BundleID,
-        kind: WidgetKind,
-        hosts: Span<HostID>,
-        configurations: Span<Configuration>
-    ) {
-        precondition(hosts.count == configurations.count, "not a host for each configuration")
+    package mutating func prefetch(app: BundleID, kind: WidgetKind, configurations: Span<Configuration>) {
         guard let segment = self.segment(app, kind, isConditional: false) else { return }
-        self.segments[segment].prefetch(hosts, configurations)
+        self.segments[segment].prefetch(configurations)
     }
 
     /// Forgets an instance, if it is known. O(parameters).
@@ -260,6 +254,14 @@ package struct IntentIndex: Sendable {
         self.segments(app, kind).reduce(0) { $0 + self.segments[$1].count }
     }
 
+    /// The host of an instance that pushes reach; nil of any other.
+    package func host(of instance: UInt32) -> UInt32? {
+        guard Int(instance) < self.places.count, self.places[Int(instance)] != 0 else { return nil }
+        let row = self.rows[Int(instance)]
+        guard row != Self.silent else { return nil }
+        return self.segments.span[Int(self.places[Int(instance)]) - 1].code(KindSegment.hostField, row) - 1
+    }
+
     /// Hands over every instance that matches, each once, in batches.
     ///
     /// The index must not change meanwhile; the spans are valid only during the call of `body`.
@@ -268,6 +270,7 @@ package struct IntentIndex: Sendable {
     ///   - app: The app.
     ///   - kind: The kind, or nil for all kinds of the app.
     ///   - pattern: The condition on instances, or nil for none.
+    ///   - hosts: Whom the numbers of hosts stand for.
     ///   - attributes: What the push brings, which the conditions of instances ask for; nil for a question that is no
     ///     push, to which no instance has a condition.
     ///   - order: The order in which they come.
@@ -277,14 +280,15 @@ package struct IntentIndex: Sendable {
         app: BundleID,
         kind: WidgetKind?,
         pattern: MatchPattern?,
+        hosts: some HostNaming,
         attributes: Configuration? = nil,
         order: MatchOrder = .ascending,
         batchLimit: Int,
         _ body: (Span<UInt32>) -> Void
     ) {
         precondition(!self.isChanging, "a question amid changes")
-        if let kind, let pattern, self.answer(app, kind, pattern, batchLimit, body) { return }
-        self.run(self.plans(app, kind, pattern, attributes), order, batchLimit, body) { _, _ in }
+        if let kind, let pattern, self.answer(app, kind, pattern, hosts, batchLimit, body) { return }
+        self.run(self.plans(app, kind, pattern, hosts, attributes), order, batchLimit, body) { _, _ in }
     }
 
     /// Answers a plain question about the instances of one kind that have no `when`, if there are no others.
@@ -292,6 +296,7 @@ package struct IntentIndex: Sendable {
         _ app: BundleID,
         _ kind: WidgetKind,
         _ pattern: MatchPattern,
+        _ hosts: some HostNaming,
         _ batchLimit: Int,
         _ body: (Span<UInt32>) -> Void
     ) -> Bool {
@@ -300,7 +305,7 @@ package struct IntentIndex: Sendable {
         if let other = self.segment(app, kind, isConditional: true), self.segments.span[other].count > 0 {
             return false
         }
-        return self.segments.span[plain].answer(pattern, batchLimit: batchLimit, body)
+        return self.segments.span[plain].answer(pattern, hosts, batchLimit: batchLimit, body)
     }
 
     /// The segment of a kind, if there is one.
@@ -322,12 +327,13 @@ package struct IntentIndex: Sendable {
             && segments[index].app == app
     }
 
-    /// Hands over what ``matches(app:kind:pattern:attributes:order:batchLimit:_:)`` does, and says how that was found:
+    /// Hands over what ``matches(app:kind:pattern:hosts:attributes:order:batchLimit:_:)`` does, and says how that was found:
     /// a plan for each kind in question, and what this very run touched.
     package func explain(
         app: BundleID,
         kind: WidgetKind?,
         pattern: MatchPattern?,
+        hosts: some HostNaming,
         attributes: Configuration? = nil,
         order: MatchOrder = .ascending,
         batchLimit: Int = 4096,
@@ -335,7 +341,7 @@ package struct IntentIndex: Sendable {
     ) -> [QueryPlan] {
         precondition(!self.isChanging, "a question amid changes")
         var described: [QueryPlan] = []
-        let plans = self.plans(app, kind, pattern, attributes)
+        let plans = self.plans(app, kind, pattern, hosts, attributes)
         self.run(plans, order, batchLimit, body) { step, counts in
             described.append(self.segments[step.segment].describe(step.plan, isShared: step.isShared, counts))
         }
@@ -353,6 +359,7 @@ package struct IntentIndex: Sendable {
         _ app: BundleID,
         _ kind: WidgetKind?,
         _ pattern: MatchPattern?,
+        _ hosts: some HostNaming,
         _ attributes: Configuration?
     ) -> [Step] {
         let segments = self.segments(app, kind)
@@ -363,7 +370,7 @@ package struct IntentIndex: Sendable {
                 let rows = self.segments[index].rows(isShared: isShared).table.rowCount
                 // Of a segment without rows one step says so.
                 guard rows > 0 || (!isShared && self.segments[index].count == 0) else { continue }
-                let plan = self.plan(index, isShared: isShared, pattern, fulfilled, isNamed: kind != nil)
+                let plan = self.plan(index, isShared: isShared, pattern, hosts, fulfilled, isNamed: kind != nil)
                 steps.append(Step(segment: index, isShared: isShared, plan: plan))
             }
         }
@@ -419,12 +426,13 @@ package struct IntentIndex: Sendable {
         _ segment: Int,
         isShared: Bool,
         _ pattern: MatchPattern?,
+        _ hosts: some HostNaming,
         _ fulfilled: [UInt32]?,
         isNamed: Bool
     ) -> SegmentPlan {
         guard self.segments[segment].count > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
         var check =
-            pattern.map { self.segments[segment].check($0, isShared: isShared, isNamed: isNamed) } ?? .always
+            pattern.map { self.segments[segment].check($0, hosts, isShared: isShared, isNamed: isNamed) } ?? .always
         if let fulfilled {
             check = .joining([check, self.segments[segment].check(conditions: fulfilled)])
         }

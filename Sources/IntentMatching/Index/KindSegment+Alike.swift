@@ -3,28 +3,14 @@ extension KindSegment {
     /// While a segment is loaded, it is seen after so many rows whether configurations repeat.
     private static let surveyedRows = 65_536
 
-    /// Adds an instance that has the values of a row but for the host: nothing is looked up but that.
+    /// Adds an instance that has the values of a row but for the host: nothing is looked up.
     ///
     /// - Returns: Its row; nil if the row is not one of a class, and nothing has changed.
-    mutating func append(_ instance: UInt32, like row: UInt32, host: String) -> UInt32? {
+    mutating func append(_ instance: UInt32, like row: UInt32, host: UInt32) -> UInt32? {
         guard row & Self.sharedFlag != 0 else { return nil }
         let number = self.classes.classNumber(Int(row & ~Self.sharedFlag))
         self.classes.retain(number)
-        return UInt32(self.classes.append(instance, number, host: self.useHost(host))) | Self.sharedFlag
-    }
-
-    /// The code of a host, used once more.
-    private mutating func useHost(_ host: String) -> UInt32 {
-        // A host registers its instances one after the other.
-        let last = self.classes.rowCount - 1
-        if last >= 0 {
-            let code = self.classes.host(last)
-            if self.fields[Self.hostField].holds(code, host) {
-                self.fields[Self.hostField].dictionary.retain(code)
-                return code
-            }
-        }
-        return self.fields[Self.hostField].dictionary.use(host)
+        return UInt32(self.classes.append(instance, number, host: self.code(ofHost: host))) | Self.sharedFlag
     }
 
     /// While loading: decides by the rows so far whether those that come become rows of classes at once, and makes them so.

@@ -46,11 +46,8 @@ extension KindSegment {
 
     /// Gives a row of a class the ``values``, of which those that are kept are not used once more.
     mutating func updateShared(_ row: Int) {
-        let host = self.values[Self.hostField]
-        if !host.isKept {
-            self.fields[Self.hostField].dictionary.release(self.classes.host(row))
-            self.classes.set(row, host: host.single)
-        }
+        let host = self.values[Self.hostField].single
+        if host != self.classes.host(row) { self.classes.set(row, host: host) }
         let old = self.classes.classNumber(row)
         var isSame = true
         for index in self.fields.indices where index != Self.hostField && !self.values[index].isKept {
@@ -71,7 +68,6 @@ extension KindSegment {
     }
 
     mutating func removeShared(_ row: Int) {
-        self.fields[Self.hostField].dictionary.release(self.classes.host(row))
         let number = self.classes.classNumber(row)
         self.classes.remove(row)
         self.leaveClass(number)
@@ -218,7 +214,7 @@ extension KindSegment {
         self.instances = InstanceColumn()
         for _ in self.fields { self.table.addColumn() }
         guard !keepsLoading else { return true }
-        self.classes.finishLoading(highestHost: self.fields[Self.hostField].dictionary.highestCode)
+        self.classes.finishLoading(highestHost: self.highestHost)
         return true
     }
 }

@@ -10,9 +10,9 @@ extension KindSegment {
             guard row & Self.sharedFlag == 0 else { return self.classes.prefetch(Int(row & ~Self.sharedFlag)) }
             return self.table.prefetch(Int(row))
         }
-        // Of rows of classes only the host differs from row to row.
-        let fields = row & Self.sharedFlag == 0 ? self.fields.indices : Self.hostField..<Self.hostField + 1
-        for field in fields where self.fields[field].isCrowded() {
+        // Classes are few, and so are their values.
+        guard row & Self.sharedFlag == 0 else { return }
+        for field in self.fields.indices where self.fields[field].isCrowded() {
             let code = self.heldCode(field, row)
             if step == 1 {
                 self.fields[field].prefetch(code: code)
@@ -23,25 +23,17 @@ extension KindSegment {
     }
 
     /// Fetches what the look-ups of values will read.
-    mutating func prefetch(_ hosts: Span<HostID>, _ configurations: Span<Configuration>) {
+    mutating func prefetch(_ configurations: Span<Configuration>) {
         var sought: [(field: Int, hash: UInt64)] = []
         for field in self.fields.indices where self.fields[field].isCrowded() {
-            for index in hosts.indices {
-                let text: String
-                if field == Self.hostField {
-                    // A host registers its instances one after the other.
-                    if index > 0, hosts[index] == hosts[index - 1] { continue }
-                    text = hosts[index].rawValue
-                } else {
-                    // Where it is if the instance has all parameters; nowhere else is it looked for.
-                    let parameters = configurations[index].parameters
-                    let place = field - Self.firstParameter
-                    guard place >= 0, place < parameters.count,
-                        self.field(named: parameters.span[place].name.utf8.span, expected: field) == field,
-                        case .string(let value) = parameters.span[place].value
-                    else { continue }
-                    text = value
-                }
+            for index in configurations.indices {
+                // Where it is if the instance has all parameters; nowhere else is it looked for.
+                let parameters = configurations[index].parameters
+                let place = field - Self.firstParameter
+                guard place >= 0, place < parameters.count,
+                    self.field(named: parameters.span[place].name.utf8.span, expected: field) == field,
+                    case .string(let text) = parameters.span[place].value
+                else { continue }
                 let hash = self.fields[field].hash(of: text)
                 self.fields[field].prefetchSlot(hash)
                 sought.append((field, hash))

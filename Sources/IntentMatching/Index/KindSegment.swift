@@ -15,8 +15,11 @@ struct KindSegment: Sendable {
     var schema: KindSchema? {
         didSet { for index in self.fields.indices { self.declared[index] = self.declares(self.fields[index].field) } }
     }
-    /// Family, host, then parameters in the order in which they first came, and among them tags.
+    /// Family, host, then parameters in the order in which they first came, and among them tags. No value of the host's
+    /// is kept here: its codes are the caller's numbers of hosts, plus one.
     var fields: [ValueField] = []
+    /// The highest code that a row ever had of a host.
+    private(set) var highestHost = 0
     /// By field: whether the schema has it, if there is one.
     private var declared: [Bool] = []
     /// Which field is tags; nil while no instance has had one, as with most kinds.
@@ -89,7 +92,7 @@ struct KindSegment: Sendable {
         for index in self.fields.indices {
             if self.values.span[index].isKept { continue }
             guard !self.table.holds(index, self.values[index], row) else {
-                self.fields[index].release(self.values[index])
+                if index != Self.hostField { self.fields[index].release(self.values[index]) }
                 continue
             }
             self.release(index, row)
@@ -116,6 +119,7 @@ struct KindSegment: Sendable {
     }
 
     private mutating func release(_ field: Int, _ row: Int) {
+        guard field != Self.hostField else { return }
         let code = self.table.heldCode(field, row)
         if code != 0 { return self.fields[field].dictionary.release(code) }
         for code in self.table.severalCodes(field, row) { self.fields[field].dictionary.release(code) }
@@ -129,7 +133,7 @@ struct KindSegment: Sendable {
     private mutating func encode(_ attributes: InstanceAttributes, row: UInt32?) {
         for index in self.values.indices { self.values[index].reset() }
         self.encode(Self.familyField, row, Self.familyNames[Int(attributes.family.rawValue)])
-        self.encode(host: attributes.host.rawValue, row)
+        self.values[Self.hostField].single = self.code(ofHost: attributes.host)
         if let field = self.conditionField, let condition = attributes.condition {
             self.encode(field, row, .int(Int64(condition)))
         }
@@ -145,6 +149,14 @@ struct KindSegment: Sendable {
         }
     }
 
+    /// The code of a host that a row is about to have.
+    @inline(__always)
+    mutating func code(ofHost host: UInt32) -> UInt32 {
+        precondition(host < ElementWord.codeMax, "a milliard of hosts")
+        self.highestHost = max(self.highestHost, Int(host) + 1)
+        return host + 1
+    }
+
     // Most of what comes again is as it was: then nothing is looked up, counted or changed.
 
     @inline(__always)
@@ -152,19 +164,6 @@ struct KindSegment: Sendable {
         let code = self.guess(field, row)
         if code != 0, self.fields[field].holds(code, string) { return self.keep(field, code) }
         self.values[field].single = self.fields[field].dictionary.use(string)
-    }
-
-    private mutating func encode(host: String, _ row: UInt32?) {
-        // A host registers its instances one after the other.
-        if row == nil, self.table.rowCount > 0 {
-            let code = self.table.heldCode(Self.hostField, self.table.rowCount - 1)
-            if code != 0, self.fields[Self.hostField].holds(code, host) {
-                self.fields[Self.hostField].dictionary.retain(code)
-                self.values[Self.hostField].single = code
-                return
-            }
-        }
-        self.encode(Self.hostField, row, host)
     }
 
     @inline(__always)
@@ -257,17 +256,24 @@ struct KindSegment: Sendable {
     ///
     /// - Parameters:
     ///   - pattern: The pattern.
+    ///   - hosts: Whom the numbers of hosts stand for.
     ///   - isShared: Whether rows that are one of a class are asked, or the others.
     ///   - isNamed: Whether the query names this kind: then a parameter that no row has is absent, not undeclared.
-    func check(_ pattern: MatchPattern, isShared: Bool, isNamed: Bool) -> RowCheck {
+    func check(_ pattern: MatchPattern, _ hosts: some HostNaming, isShared: Bool, isNamed: Bool) -> RowCheck {
         switch pattern {
-        case .all(let parts): .joining(parts.map { self.check($0, isShared: isShared, isNamed: isNamed) })
-        case .any(let parts): .alternatives(parts.map { self.check($0, isShared: isShared, isNamed: isNamed) })
-        case .field(let field, let atoms): self.check(field, atoms, isShared: isShared, isNamed: isNamed)
+        case .all(let parts): .joining(parts.map { self.check($0, hosts, isShared: isShared, isNamed: isNamed) })
+        case .any(let parts): .alternatives(parts.map { self.check($0, hosts, isShared: isShared, isNamed: isNamed) })
+        case .field(let field, let atoms): self.check(field, atoms, hosts, isShared: isShared, isNamed: isNamed)
         }
     }
 
-    private func check(_ field: MatchField, _ atoms: [MatchAtom], isShared: Bool, isNamed: Bool) -> RowCheck {
+    private func check(
+        _ field: MatchField,
+        _ atoms: [MatchAtom],
+        _ hosts: some HostNaming,
+        isShared: Bool,
+        isNamed: Bool
+    ) -> RowCheck {
         let index: Int?
         switch field {
         case .family: index = Self.familyField
@@ -285,7 +291,13 @@ struct KindSegment: Sendable {
             }
         }
         guard let index else { return atoms.contains(.exists(false)) ? .always : .never }
-        guard let test = self.fields.span[index].dictionary.test(atoms) else { return .never }
+        let values: any CodeValues =
+            if index == Self.hostField {
+                HostCodes(hosts, highestCode: self.highestHost, in: self.hostColumn(isShared: isShared))
+            } else {
+                self.fields.span[index].dictionary
+            }
+        guard let test = values.test(atoms) else { return .never }
         let isComplete =
             if !isShared {
                 self.table.columns.span[index].absentCount == 0
@@ -297,6 +309,10 @@ struct KindSegment: Sendable {
             if case .codes(let codes) = test.form, codes == [0] { return .never }
         }
         return .column(index, test)
+    }
+
+    private func hostColumn(isShared: Bool) -> RowColumn {
+        isShared ? self.classes.members.columns[InstanceClasses.hostColumn] : self.table.columns[Self.hostField]
     }
 
     /// The rows that have one of some conditions.
@@ -317,10 +333,14 @@ struct KindSegment: Sendable {
     }
 
     func plan(_ check: RowCheck, isShared: Bool) -> SegmentPlan {
-        let highestCodes = self.fields.map(\.dictionary.highestCode)
+        let highestCodes = self.fields.indices.map { self.highestCode($0) }
         guard isShared else { return Planner(table: self.table, highestCodes: highestCodes).plan(check) }
         let lifted = self.classes.lifted(check, host: Self.hostField, highestCodes: highestCodes)
-        return self.classes.plan(lifted, highestHost: highestCodes[Self.hostField])
+        return self.classes.plan(lifted, highestHost: self.highestHost)
+    }
+
+    private func highestCode(_ field: Int) -> Int {
+        field == Self.hostField ? self.highestHost : self.fields.span[field].dictionary.highestCode
     }
 
     /// The rows of one form, and their instances.
@@ -340,12 +360,12 @@ struct KindSegment: Sendable {
     mutating func finishLoading() -> Bool {
         guard self.isLoading else { return false }
         self.isLoading = false
-        self.classes.finishLoading(highestHost: self.fields[Self.hostField].dictionary.highestCode)
+        self.classes.finishLoading(highestHost: self.highestHost)
         // Where there are classes already, what else there is becomes one of them with the changes to come.
         if self.classes.rowCount == 0, self.shareLoaded(keepsLoading: false) { return true }
         var scratch = Column<UInt32>()
         for index in self.fields.indices {
-            self.table.buildLists(index, highestCode: self.fields[index].dictionary.highestCode, &scratch)
+            self.table.buildLists(index, highestCode: self.highestCode(index), &scratch)
         }
         return false
     }
@@ -356,20 +376,18 @@ struct KindSegment: Sendable {
     func checkInvariants() -> [String] {
         var faults = self.instances.checkInvariants()
         if self.instances.count != self.table.rowCount { faults.append("rows without an instance") }
-        faults += self.classes.checkInvariants(highestHost: self.fields[Self.hostField].dictionary.highestCode)
+        faults += self.classes.checkInvariants(highestHost: self.highestHost)
         for (index, field) in self.fields.enumerated() {
-            let highest = field.dictionary.highestCode
+            let highest = self.highestCode(index)
             var found = self.table.columns[index].checkInvariants(rows: self.table.rowCount, codes: highest)
             var uses = [UInt32](repeating: 0, count: highest + 1)
             for row in 0..<self.table.rowCount { self.table.columns[index].forEachCode(row) { uses[Int($0)] += 1 } }
-            if index == Self.hostField {
-                for row in 0..<self.classes.rowCount { uses[Int(self.classes.host(row))] += 1 }
-            } else {
+            if index != Self.hostField {
                 let classes = self.classes.table.columns[index]
                 found += classes.checkInvariants(rows: self.classes.bound, codes: highest)
                 for number in 0..<self.classes.bound { classes.forEachCode(number) { uses[Int($0)] += 1 } }
+                found += field.dictionary.checkInvariants(uses)
             }
-            found += field.dictionary.checkInvariants(uses)
             faults += found.map { "\(field.field): \($0)" }
         }
         return faults.map { "\(self.app)/\(self.kind): \($0)" }
@@ -379,7 +397,7 @@ struct KindSegment: Sendable {
 /// What the index knows of an instance.
 struct InstanceAttributes {
     let family: WidgetFamily
-    let host: HostID
+    let host: UInt32
     let tags: [String]
     let configuration: Configuration
     /// The number of its condition.

@@ -40,22 +40,28 @@ extension KindSegment {
     /// Hands over what matches a pattern if that is a plain question, ascending, in batches that are full but the last.
     ///
     /// - Returns: False if it takes a plan; then nothing was handed over.
-    func answer(_ pattern: MatchPattern, batchLimit: Int, _ body: (Span<UInt32>) -> Void) -> Bool {
-        guard let question = self.plainQuestion(pattern) else { return false }
+    func answer(
+        _ pattern: MatchPattern,
+        _ hosts: some HostNaming,
+        batchLimit: Int,
+        _ body: (Span<UInt32>) -> Void
+    ) -> Bool {
+        guard let question = self.plainQuestion(pattern, hosts) else { return false }
         return self.answer(question, batchLimit: batchLimit, body)
     }
 
     /// A pattern as a plain question, or nil if it is none.
-    private func plainQuestion(_ pattern: MatchPattern) -> PlainQuestion? {
+    private func plainQuestion(_ pattern: MatchPattern, _ hosts: some HostNaming) -> PlainQuestion? {
         guard self.classes.rowCount == 0, !self.isLoading else { return nil }
         var question = PlainQuestion()
         switch pattern {
         case .field(let field, let atoms):
-            guard self.add(field, atoms, to: &question) else { return nil }
+            guard self.add(field, atoms, hosts, to: &question) else { return nil }
         case .all(let parts):
             guard parts.count > 0, parts.count <= PlainQuestion.conditionsMax else { return nil }
             for index in parts.indices {
-                guard case .field(let field, let atoms) = parts.span[index], self.add(field, atoms, to: &question)
+                guard case .field(let field, let atoms) = parts.span[index],
+                    self.add(field, atoms, hosts, to: &question)
                 else { return nil }
             }
         case .any: return nil
@@ -65,13 +71,18 @@ extension KindSegment {
 
     /// Adds a condition, unless it takes a plan.
     @inline(__always)
-    private func add(_ field: MatchField, _ atoms: [MatchAtom], to question: inout PlainQuestion) -> Bool {
+    private func add(
+        _ field: MatchField,
+        _ atoms: [MatchAtom],
+        _ hosts: some HostNaming,
+        to question: inout PlainQuestion
+    ) -> Bool {
         guard let column = self.column(of: field), atoms.count <= PlainQuestion.codesMax else { return false }
         var condition = PlainQuestion.Condition()
         condition.column = column
         for index in atoms.indices {
             guard case .equals(let literal) = atoms.span[index],
-                let code = self.fields.span[column].dictionary.code(equalTo: literal)
+                let code = self.code(column, literal, hosts)
             else { return false }
             guard code != 0 else { continue }
             for place in condition.count..<PlainQuestion.codesMax { condition.codes[place] = code }
@@ -80,6 +91,13 @@ extension KindSegment {
         }
         question.add(condition)
         return true
+    }
+
+    /// The code of the value that equals a literal, 0 if none does; nil if there may be two.
+    @inline(__always)
+    private func code(_ column: Int, _ literal: MatchLiteral, _ hosts: some HostNaming) -> UInt32? {
+        guard column == Self.hostField else { return self.fields.span[column].dictionary.code(equalTo: literal) }
+        return HostCodes.code(literal, hosts, highestCode: self.highestHost)
     }
 
     /// The column of a field that the kind is sure to have.

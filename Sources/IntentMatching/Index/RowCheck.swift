@@ -1,5 +1,3 @@
-import WidgetModel
-
 /// A match pattern in terms of one table: conditions on codes instead of values.
 indirect enum RowCheck: Sendable {
     case never
@@ -48,7 +46,7 @@ struct CodeTest: Sendable {
         /// By code: 1 if it passes. With the codes that pass if they are few and 0 is not among them.
         case table([UInt8], passing: [UInt32]?)
         /// Those whose values satisfy an atom: for fields with many values, where few rows will be asked.
-        case values([MatchAtom], ValueDictionary)
+        case values([MatchAtom], any CodeValues)
     }
 
     var form: Form
@@ -72,7 +70,7 @@ struct CodeTest: Sendable {
         case .codes(let codes): codes.containsAscending(code)
         case .except(let codes): code != 0 && !codes.containsAscending(code)
         case .table(let table, _): table[Int(code)] != 0
-        case .values(let atoms, let dictionary): dictionary.satisfies(code, atoms)
+        case .values(let atoms, let values): values.satisfies(code, atoms)
         }
     }
 
@@ -86,8 +84,8 @@ struct CodeTest: Sendable {
         case .except(let codes):
             for code in 1..<highestCode + 1 { table[code] = 1 }
             for code in codes { table[Int(code)] = 0 }
-        case .values(let atoms, let dictionary):
-            return CodeTest(form: dictionary.table(atoms), acceptsEmpty: self.acceptsEmpty)
+        case .values(let atoms, let values):
+            return CodeTest(form: values.table(atoms), acceptsEmpty: self.acceptsEmpty)
         }
         return CodeTest(form: .table(table, passing: self.drivers), acceptsEmpty: self.acceptsEmpty)
     }
@@ -95,70 +93,6 @@ struct CodeTest: Sendable {
     /// Entries of a table: all that the codes' width can name, so that no look into it needs a check.
     static func tableSize(_ highestCode: Int) -> Int {
         highestCode < 1 << 8 ? 1 << 8 : highestCode < 1 << 16 ? 1 << 16 : highestCode + 1
-    }
-}
-
-extension ValueDictionary {
-    /// Fields with more distinct values are not evaluated ahead of the rows.
-    static let eagerValuesMax = 4096
-    /// More codes than this are not looked up list by list.
-    static let driverCodesMax = 1024
-
-    /// The condition on codes that a list of atoms is, or nil if no value passes.
-    func test(_ atoms: [MatchAtom]) -> CodeTest? {
-        if atoms.contains(.exists(true)) {
-            // Whatever else is asked for, every present value passes.
-            guard atoms.contains(.exists(false)) else { return CodeTest(form: .except([]), acceptsEmpty: true) }
-            let ones = [UInt8](repeating: 1, count: CodeTest.tableSize(self.highestCode))
-            return CodeTest(form: .table(ones, passing: nil), acceptsEmpty: true)
-        }
-        if atoms.count == 1, case .anythingBut(let literals) = atoms[0] {
-            return CodeTest(form: .except(self.codes(equalTo: literals)))
-        }
-        var literals: [MatchLiteral] = []
-        var acceptsAbsent = false
-        for atom in atoms {
-            switch atom {
-            case .equals(let literal): literals.append(literal)
-            case .exists(false): acceptsAbsent = true
-            default:
-                guard self.highestCode <= Self.eagerValuesMax else { return CodeTest(form: .values(atoms, self)) }
-                return Self.test(self.table(atoms))
-            }
-        }
-        let codes = (acceptsAbsent ? [0] : []) + self.codes(equalTo: literals)
-        return codes.isEmpty ? nil : CodeTest(form: .codes(codes))
-    }
-
-    private static func test(_ form: CodeTest.Form) -> CodeTest? {
-        if case .table(_, let passing) = form, passing?.isEmpty ?? false { return nil }
-        return CodeTest(form: form)
-    }
-
-    /// The codes of the values that equal one of the literals, ascending.
-    private func codes(equalTo literals: [MatchLiteral]) -> [UInt32] {
-        var codes: [UInt32] = []
-        for literal in literals { codes += self.codes(equalTo: literal) }
-        guard codes.count > 1 else { return codes }
-        codes.sort()
-        var distinct: [UInt32] = []
-        for code in codes where distinct.last != code { distinct.append(code) }
-        return distinct
-    }
-
-    /// Evaluates the atoms once for each value.
-    func table(_ atoms: [MatchAtom]) -> CodeTest.Form {
-        var table = [UInt8](repeating: 0, count: CodeTest.tableSize(self.highestCode))
-        var passing: [UInt32] = []
-        let prefixes = atoms.compactMap { if case .prefix(let text) = $0 { text } else { nil } }
-        if prefixes.count == atoms.count {
-            self.table(prefixes: prefixes, &table)
-        } else {
-            for code in 0..<self.highestCode + 1 where self.satisfies(UInt32(code), atoms) { table[code] = 1 }
-        }
-        for code in 0..<self.highestCode + 1 where table[code] != 0 { passing.append(UInt32(code)) }
-        let isDriver = passing.first != 0 && passing.count <= Self.driverCodesMax
-        return .table(table, passing: isDriver ? passing : nil)
     }
 }
 

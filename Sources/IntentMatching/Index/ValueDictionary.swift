@@ -102,7 +102,7 @@ struct ValueDictionary: Sendable {
     @inline(__always)
     private func start(_ code: UInt32) -> UInt32 { UInt32(truncatingIfNeeded: self.entries[Int(code)]) }
 
-    /// The codes of the values that equal a literal: none, one, or two where a string is a date's text as well.
+    /// None, one, or two where a string is a date's text as well.
     func codes(equalTo literal: MatchLiteral) -> [UInt32] {
         switch literal {
         case .null: return []
@@ -196,8 +196,6 @@ struct ValueDictionary: Sendable {
 
     // MARK: Values of codes
 
-    /// Whether the value of a code satisfies one of the atoms. Code 0 satisfies only `exists(false)`; a code without a
-    /// value, which no row has, nothing.
     func satisfies(_ code: UInt32, _ atoms: [MatchAtom]) -> Bool {
         guard code != 0 else { return atoms.contains(.exists(false)) }
         let start = self.start(code)
@@ -227,8 +225,8 @@ struct ValueDictionary: Sendable {
         return Int64(bitPattern: self.pool.elements[Int(start)] >> 32 | self.pool.elements[Int(start) + 1] << 32)
     }
 
-    /// By code, 1 for each text with one of some prefixes. O(values), a few nanoseconds each.
-    func table(prefixes: [UTF8Text], _ table: inout [UInt8]) {
+    /// Sets the entry of each text with one of some prefixes to 1. O(values), a few nanoseconds each.
+    func mark(prefixes: [UTF8Text], in table: inout [UInt8]) {
         for prefix in prefixes {
             let bytes = prefix.bytes.span
             let count = Self.wordCount(bytes)

@@ -83,7 +83,7 @@ struct EngineSession {
         let numbers = host * 3..<host * 3 + 3
         return .register(
             HostRegistration(
-                host: Population.host(host * 3),
+                host: Population.id(ofHost: UInt32(host)),
                 token: DeviceToken(bytes: (0..<32).map { UInt8(truncatingIfNeeded: host >> ($0 % 4 * 8) &+ $0) }),
                 app: Population.app,
                 revision: self.revision,
@@ -136,7 +136,7 @@ struct EngineSession {
         self.now = self.now + .seconds(1)
         try self.apply(Record.tick.bytes)
         let records = (0..<count).map { number in
-            self.record(.host(Population.host(number &* 7_368_787 % self.hosts * 3), nil), nil).bytes
+            self.record(.host(Population.id(ofHost: UInt32(number &* 7_368_787 % self.hosts)), nil), nil).bytes
         }
         let seconds = try Stopwatch.seconds {
             for record in records {

@@ -44,11 +44,10 @@ struct IndexSession {
         for start in stride(from: 0, to: self.population.count, by: Self.chunk) {
             let numbers = start..<min(start + Self.chunk, self.population.count)
             let configurations = numbers.map { Population.configuration(self.population.row($0)) }
-            let hosts = numbers.map { Population.host($0) }
             seconds += Stopwatch.seconds {
-                for index in hosts.indices {
-                    if index % Self.together == 0 { self.prefetch(index, hosts, configurations) }
-                    self.insert(start + index, hosts[index], configurations[index])
+                for index in configurations.indices {
+                    if index % Self.together == 0 { self.prefetch(index, configurations) }
+                    self.insert(start + index, configurations[index])
                 }
             }
         }
@@ -63,13 +62,13 @@ struct IndexSession {
         )
     }
 
-    private mutating func insert(_ number: Int, _ host: HostID, _ configuration: Configuration) {
+    private mutating func insert(_ number: Int, _ configuration: Configuration) {
         self.index.insert(
             UInt32(number),
             app: Population.app,
             kind: Population.kind,
             family: Population.family(number),
-            host: host,
+            host: Population.host(number),
             tags: [],
             configuration: configuration,
             pushEnabled: true
@@ -77,12 +76,11 @@ struct IndexSession {
     }
 
     /// Looks ahead at the instances from a place on that are registered together.
-    private mutating func prefetch(_ start: Int, _ hosts: [HostID], _ configurations: [Configuration]) {
-        let places = start..<min(start + Self.together, hosts.count)
+    private mutating func prefetch(_ start: Int, _ configurations: [Configuration]) {
+        let places = start..<min(start + Self.together, configurations.count)
         self.index.prefetch(
             app: Population.app,
             kind: Population.kind,
-            hosts: hosts.span.extracting(places),
             configurations: configurations.span.extracting(places)
         )
     }
@@ -93,8 +91,13 @@ struct IndexSession {
         var hits = 0
         var sum: UInt64 = 0
         func ask(_ pattern: MatchPattern) {
-            self.index.matches(app: Population.app, kind: Population.kind, pattern: pattern, batchLimit: 4096) {
-                batch in
+            self.index.matches(
+                app: Population.app,
+                kind: Population.kind,
+                pattern: pattern,
+                hosts: Population.Hosts(),
+                batchLimit: 4096
+            ) { batch in
                 hits += batch.count
                 sum &+= Self.sum(batch)
             }
@@ -136,14 +139,13 @@ struct IndexSession {
         for start in stride(from: 0, to: all, by: Self.chunk) {
             let places = (start..<min(start + Self.chunk, all)).map { self.place($0) }
             let configurations = places.map { self.other($0) }
-            let hosts = places.map { Population.host($0) }
             let instances = places.map { UInt32($0) }
             seconds += Stopwatch.seconds {
                 for first in stride(from: 0, to: places.count, by: Self.together) {
                     let group = first..<min(first + Self.together, places.count)
                     self.index.prefetch(instances.span.extracting(group))
                     self.index.startChanges()
-                    for index in group { self.insert(places[index], hosts[index], configurations[index]) }
+                    for index in group { self.insert(places[index], configurations[index]) }
                     self.index.finishChanges()
                 }
             }
@@ -158,8 +160,7 @@ struct IndexSession {
         for number in 0..<min(count, self.population.count) {
             let place = self.place(number)
             let configuration = self.other(place)
-            let host = Population.host(place)
-            watch.add { self.insert(place, host, configuration) }
+            watch.add { self.insert(place, configuration) }
         }
         self.report("steps", watch)
     }

@@ -85,8 +85,23 @@ struct Population {
 
     static func family(_ number: Int) -> WidgetFamily { Self.families[number % 6] }
 
-    /// Three instances to a host.
-    static func host(_ number: Int) -> HostID { HostID("host-\(number / 3)") }
+    /// An instance's host, of which each has three.
+    static func host(_ number: Int) -> UInt32 { UInt32(number / 3) }
+
+    static func id(ofHost host: UInt32) -> HostID { HostID("host-\(host)") }
+
+    /// The ids of all hosts, made when they are asked for.
+    struct Hosts: HostNaming {
+        func number(ofHost id: [UInt8]) -> UInt32? {
+            let text = String(decoding: id, as: UTF8.self)
+            guard text.hasPrefix("host-"), let number = UInt32(text.dropFirst(5)) else { return nil }
+            return Population.id(ofHost: number).rawValue == text ? number : nil
+        }
+
+        func forEachHost(in numbers: Range<UInt32>, _ body: (UInt32, Span<UInt8>) -> Void) {
+            for number in numbers { body(number, Population.id(ofHost: number).rawValue.utf8.span) }
+        }
+    }
 }
 
 extension SplitMix64 {

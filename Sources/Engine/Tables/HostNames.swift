@@ -1,0 +1,46 @@
+import IntentMatching
+import WidgetModel
+
+/// The ids of a partition's hosts by number, as they are at one moment: what the intent index is asked with.
+///
+/// Not the table itself: whoever is found is decided while the index still answers, and changes the table's rows.
+struct HostNames: HostNaming {
+    private let index: SlotIndex
+    private let places: [HostTable.Name]
+    private let names: [UInt8]
+    private let seed: UInt64
+
+    init(_ hosts: borrowing HostTable) {
+        self.index = hosts.index
+        self.places = hosts.places
+        self.names = hosts.names
+        self.seed = hosts.seed
+    }
+
+    func number(ofHost id: [UInt8]) -> UInt32? {
+        self.index.find(ByteHash.of(id, in: id.indices, seed: self.seed)) { slot in
+            self.places[Int(slot)].isOf(id, in: id.indices, among: self.names)
+        }
+    }
+
+    func forEachHost(in numbers: Range<UInt32>, _ body: (UInt32, Span<UInt8>) -> Void) {
+        let names = self.names.span
+        // Numbers that no host has are those of no instance either, and their ids are empty.
+        for number in numbers where number < self.places.count {
+            let place = self.places[Int(number)]
+            body(number, names.extracting(place.offset..<place.offset + place.count))
+        }
+    }
+}
+
+extension HostTable.Name {
+    /// Whether the id that lies here is this one.
+    @inline(__always)
+    func isOf(_ bytes: [UInt8], in range: Range<Int>, among names: [UInt8]) -> Bool {
+        guard self.count == range.count else { return false }
+        for index in 0..<self.count where names[self.offset &+ index] != bytes[range.lowerBound &+ index] {
+            return false
+        }
+        return true
+    }
+}

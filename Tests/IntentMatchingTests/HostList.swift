@@ -1,0 +1,54 @@
+import IntentMatching
+import WidgetModel
+
+/// Hosts by number, in plain arrays. A host that nobody uses any more gives its number to the next new one.
+struct HostList: HostNaming {
+    private var ids: [[UInt8]?] = []
+    private var uses: [Int] = []
+    private var free: [UInt32] = []
+
+    init() {}
+
+    /// Hosts that are numbered in this order, each used once.
+    init(_ ids: some Sequence<String>) {
+        self.ids = ids.map { Array($0.utf8) }
+        self.uses = self.ids.map { _ in 1 }
+    }
+
+    /// The number of a host, used once more.
+    mutating func use(_ host: HostID) -> UInt32 {
+        let id = Array(host.rawValue.utf8)
+        let number = self.number(ofHost: id) ?? self.add(id)
+        self.uses[Int(number)] += 1
+        return number
+    }
+
+    private mutating func add(_ id: [UInt8]) -> UInt32 {
+        if let number = self.free.popLast() {
+            self.ids[Int(number)] = id
+            return number
+        }
+        self.ids.append(id)
+        self.uses.append(0)
+        return UInt32(self.ids.count - 1)
+    }
+
+    /// Takes back one use of a host.
+    mutating func release(_ host: HostID) {
+        guard let number = self.number(ofHost: Array(host.rawValue.utf8)) else { return }
+        self.uses[Int(number)] -= 1
+        guard self.uses[Int(number)] == 0 else { return }
+        self.ids[Int(number)] = nil
+        self.free.append(number)
+    }
+
+    func number(ofHost id: [UInt8]) -> UInt32? {
+        self.ids.firstIndex(of: id).map { UInt32($0) }
+    }
+
+    func forEachHost(in numbers: Range<UInt32>, _ body: (UInt32, Span<UInt8>) -> Void) {
+        for number in numbers where number < self.ids.count {
+            if let id = self.ids[Int(number)] { body(number, id.span) }
+        }
+    }
+}
