@@ -11,11 +11,6 @@ extension SQLiteJournal: SnapshotStore {
         return try self.snapshotFolder.files.snapshots(partition)
     }
 
-    package func read(_ id: SnapshotID, _ body: ([UInt8]) throws -> Void) throws {
-        try self.checkReadable(id.partition)
-        try self.snapshotFolder.files.read(id, body)
-    }
-
     package func read(
         _ id: SnapshotID,
         wanting isWanted: (UInt8) -> Bool,

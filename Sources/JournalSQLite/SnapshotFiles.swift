@@ -15,10 +15,10 @@ struct SnapshotFiles: Sendable {
         }
     }
 
-    /// Reads the frames of a snapshot, all of them or those whose first byte is wanted.
+    /// Reads the frames of a snapshot whose first byte is wanted.
     func read(
         _ id: SnapshotID,
-        wanting isWanted: (UInt8) -> Bool = { _ in true },
+        wanting isWanted: (UInt8) -> Bool,
         _ body: ([UInt8]) throws -> Void
     ) throws {
         let name = Self.name(of: id)

@@ -42,11 +42,11 @@ final class MemorySnapshots: SnapshotStore {
         self.state.withLock { $0.frames.keys.filter { $0.partition == partition }.sorted { $0.position > $1.position } }
     }
 
-    func read(_ id: SnapshotID, _ body: ([UInt8]) throws -> Void) throws {
+    func read(_ id: SnapshotID, wanting isWanted: (UInt8) -> Bool, _ body: ([UInt8]) throws -> Void) throws {
         for frame in self.state.withLock({ $0.frames[id] }) ?? [] {
             // A store finds a frame out that is not what was written.
-            if frame.isEmpty { throw JournalError(.corrupt, "\(id) is damaged in a frame") }
-            try body(frame)
+            guard let first = frame.first else { throw JournalError(.corrupt, "\(id) is damaged in a frame") }
+            if isWanted(first) { try body(frame) }
         }
     }
 

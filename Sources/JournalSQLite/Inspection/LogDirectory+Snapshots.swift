@@ -13,7 +13,11 @@ extension LogDirectory: SnapshotHistory {
         return try self.snapshotFiles.snapshots(partition).filter { $0.position <= tail }
     }
 
-    package func read(_ id: SnapshotID, _ body: ([UInt8]) throws -> Void) throws {
-        try self.snapshotFiles.read(id, body)
+    package func read(
+        _ id: SnapshotID,
+        wanting isWanted: (UInt8) -> Bool,
+        _ body: ([UInt8]) throws -> Void
+    ) throws {
+        try self.snapshotFiles.read(id, wanting: isWanted, body)
     }
 }
