@@ -299,6 +299,8 @@ package final class Gateway: Service {
         await snapshotter?.stop()
         exporting.cancel()
         await exporter?.close()
+        // Whoever still asks the owners would ask loops that are gone.
+        for task in [beating, watching, fetching, observing, logging] { await task.value }
         self.journal.close()
         self.logger.notice("stopped")
     }

@@ -77,7 +77,8 @@ final class TestGateway: Sendable {
         try self.configuration(partitions, extra, appSettings, managesChannels, provider)
             .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
         // The program under `env`, since variables of its own are what it takes last but options.
-        let variables = environment.map { "\($0.key)=\($0.value)" }.sorted()
+        // SwiftNIO then ends a program that asks anything of a loop that is gone, of which it would only complain.
+        let variables = ["SWIFTNIO_STRICT=1"] + environment.map { "\($0.key)=\($0.value)" }.sorted()
         let serve = [self.program, "serve", "--config", "\(folder)/freshet.yaml"] + options
         let limiter = descriptors.map { ["prlimit", "--nofile=\($0)"] } ?? []
         let command = try Command("env", variables + limiter + serve)

@@ -53,6 +53,20 @@ import WidgetModel
         #expect(Self.first(try await scene.send("GET", "/v1/kinds").json, "kinds")?["instances"] == .int(2))
     }
 
+    @Test func `a survey that nobody waits for any more ends before its next step`() async throws {
+        let scene = try await OperatorScene()
+        try await scene.scene.register("host-1")
+        let surveys = scene.watch.surveys
+        let walking = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await surveys.renew()
+        }
+        walking.cancel()
+        await #expect(throws: Problem.self) { try await walking.value }
+        #expect(await surveys.latest == nil)
+        #expect(try await surveys.renew().sum.kinds.map(\.instances) == [1])
+    }
+
     @Test func `surveys are made without being asked for`() async throws {
         let scene = try await OperatorScene()
         try await scene.scene.register("host-1")

@@ -76,7 +76,7 @@ package actor BudgetSurveys {
 
     /// Walks now, or waits for the walk that is under way.
     ///
-    /// - Throws: ``Problem`` if a partition has stopped.
+    /// - Throws: ``Problem`` if a partition has stopped, or the task was cancelled.
     @discardableResult
     package func renew() async throws(Problem) -> Survey {
         // Again and again: of several who waited for a walk that failed, one walks next.
@@ -107,6 +107,8 @@ package actor BudgetSurveys {
         var survey = BudgetSurvey(from: from)
         var next: UInt32? = 0
         while let start = next {
+            // A gateway that ends does not wait for the rest of a million rows.
+            guard !Task.isCancelled else { throw Problem(.unavailable, "nobody waits for this survey any more") }
             let before = survey
             (survey, next) = try await self.log.ask(partition) { engine in
                 var survey = before
