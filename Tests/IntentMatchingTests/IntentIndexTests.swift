@@ -148,6 +148,31 @@ import WidgetModel
         #expect(try ask(["numeric": [">", 9_007_199_254_740_992.0]]) == [4, 5, 6])
     }
 
+    @Test func `strings of every length are told apart by each of their bytes`() throws {
+        var texts: [String] = []
+        for length in 0..<20 {
+            let text = [UInt8](repeating: UInt8(ascii: "a"), count: length)
+            texts.append(String(decoding: text, as: UTF8.self))
+            for place in text.indices {
+                var other = text
+                other[place] = UInt8(ascii: "b")
+                texts.append(String(decoding: other, as: UTF8.self))
+            }
+        }
+        var index = IntentIndex()
+        for (number, text) in texts.enumerated() {
+            Self.insert(UInt32(number), Configuration(["text": .string(text)]), into: &index)
+        }
+        for (number, text) in texts.enumerated() {
+            let equal = try MatchPattern.parse(["text": .string(text)])
+            #expect(index.ask(Self.app, Self.kind, equal, 4) == [UInt32(number)])
+            let prefixed = texts.indices.filter { texts[$0].hasPrefix(text) }.map { UInt32($0) }
+            let prefix = try MatchPattern.parse(["text": ["prefix": .string(text)]])
+            #expect(index.ask(Self.app, Self.kind, prefix, 4) == prefixed, "\(text)")
+        }
+        #expect(index.checkInvariants() == [])
+    }
+
     @Test func `strings are found by their bytes`() throws {
         var index = IntentIndex()
         Self.insert(1, Configuration(["city": .string("caf\u{E9}")]), into: &index)

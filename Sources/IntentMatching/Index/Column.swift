@@ -222,25 +222,34 @@ struct Column<Element: BitwiseCopyable & Sendable>: Sendable {
 // MARK: - Bytes and words
 
 extension Span where Element == UInt8 {
-    /// Up to eight bytes from `offset` as a little-endian number; bytes beyond the end count as 0, before 0 likewise.
+    /// Up to eight bytes from `offset` as a little-endian number; bytes beyond the end count as 0.
     @inline(__always)
     func word(at offset: Int) -> UInt64 {
-        if offset >= 0, offset + 8 <= self.count {
-            // Sound: RawSpan checks the bounds, and every bit pattern is a UInt64.
+        // Sound: RawSpan checks the bounds, and every bit pattern is a number. So are those below.
+        if offset + 8 <= self.count {
             return unsafe UInt64(littleEndian: self.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
-        if offset >= 0, offset < self.count, self.count >= 8 {
+        guard offset < self.count else { return 0 }
+        if self.count >= 8 {
             // The last eight bytes, less those that come before.
-            let skipped = UInt64(8 * (offset + 8 - self.count))
             let last = self.count - 8
             return unsafe UInt64(littleEndian: self.bytes.unsafeLoadUnaligned(fromByteOffset: last, as: UInt64.self))
-                >> skipped
+                &>> UInt64(8 * (offset - last))
         }
-        var word: UInt64 = 0
-        for index in max(0, offset)..<max(0, min(offset + 8, self.count)) {
-            word |= UInt64(self[index]) << UInt64(8 * (index - offset))
+        return self.shortWord &>> UInt64(8 * offset)
+    }
+
+    /// All bytes, of which there are one to seven; some are read twice.
+    @inline(__always)
+    private var shortWord: UInt64 {
+        guard self.count >= 4 else {
+            let (middle, last) = (self.count / 2, self.count - 1)
+            return UInt64(self[0]) | UInt64(self[middle]) &<< UInt64(8 * middle)
+                | UInt64(self[last]) &<< UInt64(8 * last)
         }
-        return word
+        let first = unsafe self.bytes.unsafeLoadUnaligned(fromByteOffset: 0, as: UInt32.self)
+        let last = unsafe self.bytes.unsafeLoadUnaligned(fromByteOffset: self.count - 4, as: UInt32.self)
+        return UInt64(UInt32(littleEndian: first)) | UInt64(UInt32(littleEndian: last)) &<< UInt64(8 * (self.count - 4))
     }
 
     /// Whether both spans hold the same bytes.

@@ -31,7 +31,7 @@ extension KindSegment {
                 let parameters = configurations[index].parameters
                 let place = field - Self.firstParameter
                 guard place >= 0, place < parameters.count,
-                    self.field(named: parameters.span[place].name.utf8.span, expected: field) == field,
+                    self.fields.span.index(named: parameters.span[place].name.utf8.span, expected: field) == field,
                     case .string(let text) = parameters.span[place].value
                 else { continue }
                 let hash = self.fields[field].hash(of: text)

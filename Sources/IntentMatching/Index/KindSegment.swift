@@ -142,7 +142,7 @@ struct KindSegment: Sendable {
         let parameters = attributes.configuration.parameters
         for place in parameters.indices {
             let name = parameters.span[place].name
-            let known = self.field(named: name.utf8.span, expected: expected)
+            let known = self.fields.span.index(named: name.utf8.span, expected: expected)
             let index = known ?? self.addField(.parameter(UTF8Text(name)))
             self.encode(index, row, parameters.span[place].value)
             expected = index + 1
@@ -222,15 +222,6 @@ struct KindSegment: Sendable {
         self.fields[index].use(tags, into: &self.values[index])
     }
 
-    /// The index of a parameter's field. Constant if it is the expected one, as with configurations of one schema.
-    @inline(__always)
-    func field(named name: Span<UInt8>, expected: Int = firstParameter) -> Int? {
-        let fields = self.fields.span
-        if expected < fields.count, fields[expected].isNamed(name) { return expected }
-        for index in Self.firstParameter..<fields.count where fields[index].isNamed(name) { return index }
-        return nil
-    }
-
     /// Whether the schema has a field, or there is none.
     @inline(__always)
     func isDeclared(_ field: Int) -> Bool { self.declared[field] }
@@ -283,7 +274,7 @@ struct KindSegment: Sendable {
             guard let tags = self.tagsField else { return atoms.contains(.exists(true)) ? .always : .never }
             index = tags
         case .parameter(let text):
-            index = self.field(named: text.bytes.span)
+            index = self.fields.span.index(named: text.bytes.span)
             if let schema = self.schema {
                 guard index.map({ self.isDeclared($0) }) ?? (schema[text.description] != nil) else { return .never }
             } else {

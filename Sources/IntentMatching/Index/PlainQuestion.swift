@@ -108,7 +108,7 @@ extension KindSegment {
         case .host: return Self.hostField
         case .tags: return self.tagsField
         case .parameter(let name):
-            guard let column = self.field(named: name.bytes.span), self.isDeclared(column) else { return nil }
+            guard let column = self.fields.span.index(named: name.bytes.span), self.isDeclared(column) else { return nil }
             return column
         }
     }

@@ -67,7 +67,10 @@ struct ValueDictionary: Sendable {
     /// The code of a string, new if it has none yet, and one use of it.
     mutating func use(_ string: String) -> UInt32 {
         let text = string.utf8.span
-        return self.use(Self.wordCount(text)) { Self.word(text, $0) }
+        let count = Self.wordCount(text)
+        guard count <= 2 else { return self.use(count) { Self.word(text, $0) } }
+        let (first, second) = (Self.word(text, 0), Self.word(text, 1))
+        return self.use(count) { $0 == 0 ? first : second }
     }
 
     /// Whether a code stands for a value. Precondition: no array.

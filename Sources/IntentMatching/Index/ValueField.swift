@@ -104,3 +104,15 @@ struct ValueField: Sendable {
         }
     }
 }
+
+extension Span<ValueField> {
+    // Of the fields, not of a segment: calling a segment's method while the segment changes copies all of it.
+
+    /// The index of a parameter's field. Constant if it is the expected one, as with configurations of one schema.
+    @inline(__always)
+    func index(named name: Span<UInt8>, expected: Int = KindSegment.firstParameter) -> Int? {
+        if expected < self.count, self[expected].isNamed(name) { return expected }
+        for index in KindSegment.firstParameter..<self.count where self[index].isNamed(name) { return index }
+        return nil
+    }
+}
