@@ -216,9 +216,10 @@ let package = Package(
             ]
         ),
         // No products: `make bench` builds them by name.
+        .target(name: "CReading", path: "Tests/Benchmarks/Reading"),
         .executableTarget(
             name: "BenchmarkRows",
-            dependencies: ["Engine", "IntentMatching", "TestSupport", "Timelines", "WidgetModel"],
+            dependencies: ["CReading", "Engine", "IntentMatching", "TestSupport", "Timelines", "WidgetModel"],
             path: "Tests/Benchmarks/Rows",
             swiftSettings: settings
         ),

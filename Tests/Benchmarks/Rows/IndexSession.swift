@@ -1,3 +1,4 @@
+import CReading
 import IntentMatching
 import WidgetModel
 
@@ -123,13 +124,8 @@ struct IndexSession {
     }
 
     /// Reads every id: what an answer is made for.
-    @inline(never)
     private static func sum(_ batch: Span<UInt32>) -> UInt64 {
-        unsafe batch.withUnsafeBufferPointer { buffer in
-            var sum: UInt64 = 0
-            for index in 0..<buffer.count { unsafe sum &+= UInt64(buffer[index]) }
-            return sum
-        }
+        unsafe batch.withUnsafeBufferPointer { unsafe creading_sum($0.baseAddress, $0.count) }
     }
 
     private mutating func reregister(_ count: Int) {
