@@ -305,7 +305,17 @@ package struct IntentIndex: Sendable {
         if let other = self.segment(app, kind, isConditional: true), self.segments.span[other].count > 0 {
             return false
         }
-        return self.segments.span[plain].answer(pattern, hosts, batchLimit: batchLimit, body)
+        let segments = self.segments.span
+        guard segments[plain].classes.members.rowCount == 0, !segments[plain].isLoading else { return false }
+        let segment = PlainSegment(
+            fields: segments[plain].fields,
+            declared: segments[plain].declared,
+            tagsField: segments[plain].tagsField,
+            highestHost: segments[plain].highestHost,
+            table: segments[plain].table,
+            instances: segments[plain].instances
+        )
+        return segment.answer(pattern, hosts, batchLimit: batchLimit, body)
     }
 
     /// The segment of a kind, if there is one.

@@ -21,7 +21,7 @@ struct KindSegment: Sendable {
     /// The highest code that a row ever had of a host.
     private(set) var highestHost = 0
     /// By field: whether the schema has it, if there is one.
-    private var declared: [Bool] = []
+    private(set) var declared: [Bool] = []
     /// Which field is tags; nil while no instance has had one, as with most kinds.
     private(set) var tagsField: Int?
     /// Which field is the number of the instance's condition; nil if the instances have none.

@@ -36,7 +36,19 @@ struct PlainQuestion {
     }
 }
 
-extension KindSegment {
+/// What of a segment a plain question needs: asking the segment itself would copy all of it and count all of its references,
+/// which takes as long as a hundred rows do.
+///
+/// The segment has no rows of classes, and is not being loaded.
+struct PlainSegment {
+    let fields: [ValueField]
+    /// By field: whether the schema has it, if there is one.
+    let declared: [Bool]
+    let tagsField: Int?
+    let highestHost: Int
+    let table: RowTable
+    let instances: InstanceColumn
+
     /// Hands over what matches a pattern if that is a plain question, ascending, in batches that are full but the last.
     ///
     /// - Returns: False if it takes a plan; then nothing was handed over.
@@ -52,7 +64,6 @@ extension KindSegment {
 
     /// A pattern as a plain question, or nil if it is none.
     private func plainQuestion(_ pattern: MatchPattern, _ hosts: some HostNaming) -> PlainQuestion? {
-        guard self.classes.rowCount == 0, !self.isLoading else { return nil }
         var question = PlainQuestion()
         switch pattern {
         case .field(let field, let atoms):
@@ -96,7 +107,7 @@ extension KindSegment {
     /// The code of the value that equals a literal, 0 if none does; nil if there may be two.
     @inline(__always)
     private func code(_ column: Int, _ literal: MatchLiteral, _ hosts: some HostNaming) -> UInt32? {
-        guard column == Self.hostField else { return self.fields.span[column].dictionary.code(equalTo: literal) }
+        guard column == KindSegment.hostField else { return self.fields.span[column].dictionary.code(equalTo: literal) }
         return HostCodes.code(literal, hosts, highestCode: self.highestHost)
     }
 
@@ -104,11 +115,11 @@ extension KindSegment {
     @inline(__always)
     private func column(of field: MatchField) -> Int? {
         switch field {
-        case .family: return Self.familyField
-        case .host: return Self.hostField
+        case .family: return KindSegment.familyField
+        case .host: return KindSegment.hostField
         case .tags: return self.tagsField
         case .parameter(let name):
-            guard let column = self.fields.span.index(named: name.bytes.span), self.isDeclared(column) else { return nil }
+            guard let column = self.fields.span.index(named: name.bytes.span), self.declared[column] else { return nil }
             return column
         }
     }
@@ -135,7 +146,6 @@ extension KindSegment {
         where self.table.columns.span[question.conditions[index].column].isArray {
             return false
         }
-        // Nothing below may capture this segment: all of its references would be counted.
         let walk = PlainWalk(
             question: question,
             columns: self.table.columns,
