@@ -32,7 +32,8 @@ extension ServedApps {
                     ),
                     broadcastExpiration: app.hasChannels ? min(app.defaultExpiration, ChannelService.storageMax) : nil,
                     deliveries: [.stream] + (app.upstream == nil ? [] : [.apns])
-                        + (app.webhook == nil ? [] : [.webhook])
+                        + (app.webhook == nil ? [] : [.webhook]),
+                    pushedKinds: before?[app.bundleID]?.pushedKinds ?? PushedKinds()
                 )
             },
             gone: numbers.apps.enumerated().filter { !names.contains($0.element) }.compactMap {

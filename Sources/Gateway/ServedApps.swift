@@ -24,6 +24,8 @@ package struct ServedApps: Sendable {
         package let broadcastExpiration: Interval?
         /// How reloads may reach its hosts.
         package let deliveries: [HostDelivery]
+        /// The same object in all copies.
+        package let pushedKinds: PushedKinds
 
         package init(
             number: Int,
@@ -35,7 +37,8 @@ package struct ServedApps: Sendable {
             isInDevelopment: Bool = false,
             meter: RateMeter? = nil,
             broadcastExpiration: Interval? = .hours(4),
-            deliveries: [HostDelivery] = [.stream]
+            deliveries: [HostDelivery] = [.stream],
+            pushedKinds: PushedKinds = PushedKinds()
         ) {
             self.number = number
             self.bundle = bundle
@@ -47,6 +50,7 @@ package struct ServedApps: Sendable {
             self.meter = meter
             self.broadcastExpiration = broadcastExpiration
             self.deliveries = deliveries
+            self.pushedKinds = pushedKinds
         }
 
         /// The same app in an object of its own.
@@ -61,7 +65,8 @@ package struct ServedApps: Sendable {
                 isInDevelopment: app.isInDevelopment,
                 meter: app.meter,
                 broadcastExpiration: app.broadcastExpiration,
-                deliveries: app.deliveries
+                deliveries: app.deliveries,
+                pushedKinds: app.pushedKinds
             )
         }
 

@@ -36,25 +36,28 @@ enum Sports {
         ]
     )
 
-    static let served = ServedApps([
-        ServedApps.App(
-            number: 0,
-            bundle: Self.app,
-            acceptsUnknownTokens: false,
-            matchedMax: nil,
-            schemas: [Self.scores],
-            samples: [
-                Self.scores.kind: .object([JSONValue.Member(name: "score", value: .string("24 - 17"))])
-            ]
-        ),
-        ServedApps.App(
-            number: 1,
-            bundle: Self.otherApp,
-            acceptsUnknownTokens: false,
-            matchedMax: nil,
-            schemas: [Self.secret]
-        ),
-    ])
+    /// New ones each time: tests that run side by side push to them.
+    static var served: ServedApps {
+        ServedApps([
+            ServedApps.App(
+                number: 0,
+                bundle: Self.app,
+                acceptsUnknownTokens: false,
+                matchedMax: nil,
+                schemas: [Self.scores],
+                samples: [
+                    Self.scores.kind: .object([JSONValue.Member(name: "score", value: .string("24 - 17"))])
+                ]
+            ),
+            ServedApps.App(
+                number: 1,
+                bundle: Self.otherApp,
+                acceptsUnknownTokens: false,
+                matchedMax: nil,
+                schemas: [Self.secret]
+            ),
+        ])
+    }
 
     static func token(_ name: String) -> DeviceToken { DeviceToken(bytes: Array("token of \(name)".utf8)) }
 

@@ -58,7 +58,7 @@ extension HostRoutes {
                 configuration: configuration,
                 isPreview: isPreview
             )
-            if let value = await providers.gallery.answer(asked, fetcher.connection) {
+            if let value = await providers.gallery.answer(asked, fetcher.connection, app.pushedKinds) {
                 return HTTPResponse(json: JSONValue.object(of: [(name, value)]))
             }
         }

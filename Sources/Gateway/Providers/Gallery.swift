@@ -17,9 +17,9 @@ package final class Gallery: Sendable {
         package init(
             key: KindKey,
             question: ProviderQuestion,
-            family: WidgetFamily,
-            configuration: Configuration,
-            isPreview: Bool
+            family: WidgetFamily = .systemSmall,
+            configuration: Configuration = .empty,
+            isPreview: Bool = false
         ) {
             self.key = key
             self.question = question
@@ -29,16 +29,47 @@ package final class Gallery: Sendable {
         }
     }
 
+    private struct Kept {
+        let value: JSONValue
+        let at: Instant
+        /// Whether it is to be asked anew, whatever its age.
+        var isOld = false
+    }
+
+    /// A request that is on its way, for all who ask meanwhile.
+    private struct Request {
+        let number: Int
+        let task: Task<JSONValue?, Never>
+    }
+
     private struct Cache {
         /// Looked up only.
-        var answers: [Question: (value: JSONValue, at: Instant)] = [:]
+        var answers: [Question: Kept] = [:]
         var order: [Question] = []
+        /// Looked up only.
+        var requests: [Question: Request] = [:]
+        var requestsMade = 0
+
+        /// Lets questions be asked anew. A request that is on its way was asked before whatever made the answers old.
+        mutating func outdate(_ isOld: (Question) -> Bool) {
+            for question in self.order where isOld(question) { self.answers[question]?.isOld = true }
+            self.requests = self.requests.filter { !isOld($0.key) }
+        }
+
+        mutating func keep(_ question: Question, _ kept: Kept) {
+            // What was asked later is there already.
+            if kept.isOld, let present = self.answers[question], !present.isOld { return }
+            if self.answers.updateValue(kept, forKey: question) == nil { self.order.append(question) }
+            if self.order.count > Gallery.answersMax { self.answers[self.order.removeFirst()] = nil }
+        }
     }
 
     /// Answers that are kept; the oldest makes room.
     package static let answersMax = 4096
     /// How long somebody who looks at a gallery is kept waiting.
     package static let previewMax = Interval.seconds(1)
+    /// How long relevance is taken for new at most.
+    package static let relevanceAgeMax = Interval.hours(24)
 
     private let cache = Mutex(Cache())
     private let age: Shared<Interval>
@@ -55,12 +86,65 @@ package final class Gallery: Sendable {
 
     /// The answer to a question: one that is kept and new enough, else the provider's; if it gives none in time, an old one.
     ///
+    /// - Parameter pushed: The kinds of the app that were pushed to: their relevance is asked anew.
     /// - Returns: Nil if there is none at all.
-    package func answer(_ question: Question, _ connection: ProviderConnection) async -> JSONValue? {
+    package func answer(
+        _ question: Question,
+        _ connection: ProviderConnection,
+        _ pushed: PushedKinds
+    ) async -> JSONValue? {
         let now = self.clock.now()
-        let kept = self.cache.withLock { $0.answers[question] }
+        let age = self.age(of: question.question)
+        let step = self.cache.withLock { cache -> (kept: JSONValue?, request: Task<JSONValue?, Never>?) in
+            if question.question == .relevance {
+                let noted = pushed.take()
+                if !noted.isEmpty {
+                    cache.outdate {
+                        $0.question == .relevance && $0.key.app == question.key.app && noted.contains($0.key.kind)
+                    }
+                }
+            }
+            if let kept = cache.answers[question], !kept.isOld, age.map({ now - kept.at < $0 }) ?? true {
+                return (kept.value, nil)
+            }
+            if let request = cache.requests[question] { return (nil, request.task) }
+            cache.requestsMade += 1
+            let number = cache.requestsMade
+            let task = Task { await self.ask(question, connection, number, now) }
+            cache.requests[question] = Request(number: number, task: task)
+            return (nil, task)
+        }
+        return if let kept = step.kept { kept } else { await step.request?.value }
+    }
+
+    /// Lets be asked anew what was said: `invalidateRelevance(ofKind:)` and `invalidateConfigurationRecommendations()`.
+    ///
+    /// - Parameter kind: Nil for all kinds of the app.
+    package func invalidate(_ question: ProviderQuestion, app: BundleID, kind: WidgetKind?) {
+        self.cache.withLock { cache in
+            cache.outdate { $0.question == question && $0.key.app == app && (kind == nil || $0.key.kind == kind) }
+        }
+    }
+
+    /// How long an answer is taken for new, nil for ever.
+    private func age(of question: ProviderQuestion) -> Interval? {
+        switch question {
         // A placeholder has no news in it.
-        if let kept, question.question == .placeholder || now - kept.at < self.age.value { return kept.value }
+        case .placeholder: nil
+        case .relevance: min(self.age.value, Self.relevanceAgeMax)
+        case .snapshot, .recommendations, .timeline: self.age.value
+        }
+    }
+
+    /// Asks the provider and keeps what it says.
+    ///
+    /// - Parameter number: The request's.
+    private func ask(
+        _ question: Question,
+        _ connection: ProviderConnection,
+        _ number: Int,
+        _ now: Instant
+    ) async -> JSONValue? {
         let body = question.question.body(
             app: question.key.app,
             kind: question.key.kind,
@@ -70,32 +154,14 @@ package final class Gallery: Sendable {
             now: now
         )
         let isQuick = question.isPreview || question.question == .placeholder
-        guard
-            let response = try? await connection.ask(body.jsonText, within: isQuick ? Self.previewMax : nil),
-            response.status == 200, let value = Self.member(of: response.body, question.question)
-        else { return kept?.value }
-        self.keep(question, value, now)
-        return value
-    }
-
-    /// Forgets what was said, so that it is asked anew: `invalidateRelevance(ofKind:)` and
-    /// `invalidateConfigurationRecommendations()`.
-    ///
-    /// - Parameter kind: Nil for all kinds of the app.
-    package func invalidate(_ question: ProviderQuestion, app: BundleID, kind: WidgetKind?) {
-        self.cache.withLock { cache in
-            let gone = cache.order.filter {
-                $0.question == question && $0.key.app == app && (kind == nil || $0.key.kind == kind)
-            }
-            for question in gone { cache.answers[question] = nil }
-            cache.order.removeAll { cache.answers[$0] == nil }
-        }
-    }
-
-    private func keep(_ question: Question, _ value: JSONValue, _ now: Instant) {
-        self.cache.withLock { cache in
-            if cache.answers.updateValue((value, now), forKey: question) == nil { cache.order.append(question) }
-            if cache.order.count > Self.answersMax { cache.answers[cache.order.removeFirst()] = nil }
+        let response = try? await connection.ask(body.jsonText, within: isQuick ? Self.previewMax : nil)
+        let value = response.flatMap { $0.status == 200 ? Self.member(of: $0.body, question.question) : nil }
+        return self.cache.withLock { cache in
+            let isLatest = cache.requests[question]?.number == number
+            if isLatest { cache.requests[question] = nil }
+            guard let value else { return cache.answers[question]?.value }
+            cache.keep(question, Kept(value: value, at: now, isOld: !isLatest))
+            return value
         }
     }
 

@@ -23,7 +23,23 @@ struct PushFlight {
     /// The spans of those that are traced; they end with the answer.
     private(set) var traces: [TracedSpan] = []
 
+    /// Which kinds they are for, with the numbers of their apps; an app may come more than once. Gathered here, since an
+    /// object that all loops share is nothing to take hold of for each push.
+    private(set) var kinds: [(app: Int, kinds: PushedKinds.Kinds)] = []
+
     var count: Int { self.streams.count }
+
+    /// - Parameters:
+    ///   - kind: What a push is for, nil for all kinds.
+    ///   - app: The app's number.
+    mutating func note(_ kind: WidgetKind?, of app: Int) {
+        let kinds = PushedKinds.Kinds(kind)
+        if let last = self.kinds.indices.last, self.kinds[last].app == app {
+            self.kinds[last].kinds.formUnion(kinds)
+        } else {
+            self.kinds.append((app, kinds))
+        }
+    }
 
     mutating func append(
         connection: HTTPConnection,

@@ -1,4 +1,5 @@
 import APNSWire
+import Engine
 import HTTP2
 import HTTPTransport
 import NIOCore
@@ -136,6 +137,7 @@ extension PushHandler {
             }
         }
         try await services.channels.append(record)
+        app.pushedKinds.note(record.kind)
         services.counters.add(accepted: 1)
         return ChannelReply(status: 200)
     }

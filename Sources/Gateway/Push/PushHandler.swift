@@ -216,6 +216,7 @@ extension PushHandler {
         self.services.senderLimits.backlog.remove(flight.count)
         switch result {
         case .success:
+            for noted in flight.kinds { self.intake.judge.apps[number: noted.app].pushedKinds.note(noted.kinds) }
             let placeholder = AnswerID.placeholder
             var fields = ResponseFields()
             fields.append(name: "apns-id", value: placeholder.span, indexed: false)

@@ -144,6 +144,7 @@ struct PushIntake: ~Copyable {
             }
             self.append(record, trace)
         }
+        self.flight.note(judged.details?.payload.kind, of: judged.app.number)
         self.flight.append(
             connection: connection,
             streamID: request.streamID,
@@ -158,6 +159,7 @@ struct PushIntake: ~Copyable {
     /// Takes a push whose question was answered.
     mutating func take(_ question: Question, from connection: HTTPConnection, _ streamID: Int32) -> Outcome {
         self.append(question.record, question.trace)
+        self.flight.note(question.record.kind, of: question.app.number)
         self.flight.append(
             connection: connection,
             streamID: streamID,
