@@ -177,6 +177,19 @@ package enum Views {
         ])
     }
 
+    /// A configuration that a person might like to have.
+    ///
+    /// - Parameter description: What the kind's recommendation of it says.
+    package static func suggestion(_ suggestion: Suggestions.Suggestion, _ description: String?) -> JSONValue {
+        JSONValue.object(of: [
+            ("kind", .string(suggestion.kind.rawValue)),
+            ("configuration", .configuration(suggestion.relevance.configuration)),
+            ("description", description.map { .string($0) }),
+            ("from", suggestion.relevance.from.map { .instant($0) }),
+            ("until", suggestion.relevance.until.map { .instant($0) }),
+        ])
+    }
+
     private static func budget(_ view: BudgetView) -> JSONValue {
         JSONValue.object(of: [
             ("policy", .string(view.policy)),

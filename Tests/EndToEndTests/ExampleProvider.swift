@@ -55,9 +55,10 @@ final class ExampleProvider: Sendable {
         self.command.killHard()
     }
 
-    func set(us: Int, them: Int) throws {
+    /// - Parameter team: The one that plays, and is relevant.
+    func set(us: Int, them: Int, team: String = "seahawks") throws {
         let game = #"{"opponent":"rams","us":\#(us),"them":\#(them),"minute":52}"#
-        try Self.write(#"{"scores":{"seahawks":\#(game)},"characters":{"panda":{"health":40}}}"#, to: self.state)
+        try Self.write(#"{"scores":{"\#(team)":\#(game)},"characters":{"panda":{"health":40}}}"#, to: self.state)
     }
 
     /// - Returns: What it has printed.

@@ -93,6 +93,46 @@ import Testing
         await again.stop()
     }
 
+    @Test func `what is relevant and not placed is suggested; a push lets it be asked anew`() async throws {
+        let folder = try TestGateway.makeFolder()
+        let provider = try await ExampleProvider(in: folder)
+        try provider.set(us: 0, them: 0, team: "rams")
+        let gateway = try await TestGateway.start(in: folder, timelineProvider: provider.url)
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        #expect(try await Self.suggestions(gateway, bearer) == ["rams: Rams"])
+
+        try provider.set(us: 0, them: 0, team: "bears")
+        #expect(try await Self.suggestions(gateway, bearer) == ["rams: Rams"])
+        _ = try await gateway.pushScore(bearer)
+        #expect(try await Self.suggestions(gateway, bearer) == ["bears: Bears"])
+
+        try provider.set(us: 0, them: 0, team: "seahawks")
+        #expect(try await Self.suggestions(gateway, bearer) == ["bears: Bears"])
+        let pushed = try await gateway.curl(
+            "POST",
+            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
+            bearer: bearer,
+            headers: ["apns-push-type: widgets", "apns-topic: \(TestGateway.app).push-type.widgets"],
+            body: #"{"aps":{"content-changed":true}}"#
+        )
+        #expect(pushed.status == 200, "\(pushed.body)")
+        #expect(try await Self.suggestions(gateway, bearer) == [])
+        await provider.stop()
+        await gateway.stop()
+    }
+
+    /// The teams that are suggested to the first host, and what is said of them.
+    private static func suggestions(_ gateway: TestGateway, _ bearer: String) async throws -> [String] {
+        let url = "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/suggestions"
+        let answer = try await gateway.curl("GET", url, bearer: bearer)
+        let suggestions = try #require(answer.json["suggestions"] as? [[String: Any]], "\(answer.body)")
+        return suggestions.map { suggestion in
+            let configuration = suggestion["configuration"] as? [String: Any]
+            return "\(configuration?["team"] ?? "?"): \(suggestion["description"] ?? "?")"
+        }
+    }
+
     @Test func `a provider on the network is believed by its authority and told the token`() async throws {
         let folder = try TestGateway.makeFolder()
         try await TestGateway.makeCertificates(in: folder)

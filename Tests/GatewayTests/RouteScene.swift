@@ -9,21 +9,31 @@ struct RouteScene {
     let key: TestKey
     let otherKey: TestKey
     let routes: HostRoutes
+    let apps = Sports.served
 
     init(partitions: Int = 2, _ limits: HostRouteLimits = HostRouteLimits()) async throws {
-        self.scene = try await OwnerScene.started(partitions: partitions)
+        try self.init(try await OwnerScene.started(partitions: partitions), limits)
+    }
+
+    init(
+        _ scene: OwnerScene,
+        _ limits: HostRouteLimits = HostRouteLimits(),
+        providers: TimelineProviders? = nil
+    ) throws {
+        self.scene = scene
         self.key = try TestKey("ABC123DEFG")
         self.otherKey = try TestKey("OTHERKEY00", Sports.otherTeam)
         let senders = SenderDirectory(keys: [self.key.known(), self.otherKey.known(Sports.otherApp, number: 1)])
         var bounds = ServingBounds()
         bounds.hosts = limits
         self.routes = HostRoutes(
-            apps: LiveApps(Sports.served, bounds: bounds),
+            apps: LiveApps(self.apps, bounds: bounds),
             authorizer: HostAuthorizer(senders: senders, clock: self.scene.time.makeClock()),
             directory: self.scene.directory,
             log: self.scene.log,
             streams: self.scene.streams,
-            followers: self.scene.followers
+            followers: self.scene.followers,
+            providers: providers
         )
     }
 

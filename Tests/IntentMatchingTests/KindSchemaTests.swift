@@ -208,6 +208,15 @@ import WidgetModel
         #expect(!schema.accepts(Configuration(["team": .string("x"), "alliances": .string("a")])))
     }
 
+    @Test func `an older configuration is filled with the defaults of younger parameters`() throws {
+        let schema = try KindSchema.sample()
+        let full = Configuration(["health": .int(100), "league": .string("nfl"), "team": .string("x")])
+        #expect(schema.filled(Configuration(["team": .string("x")])) == full)
+        #expect(schema.filled(full) == full)
+        let other = Configuration(["gone": .bool(true), "health": .int(1), "league": .string("nba")])
+        #expect(schema.filled(other) == other)
+    }
+
     static func fault(_ schema: KindSchema, _ json: JSONValue, _ limits: ConfigurationLimits = .init()) -> String? {
         do throws(ConfigurationFault) {
             _ = try schema.configuration(from: json, limits: limits)

@@ -77,21 +77,23 @@ extension HostRoutes {
     /// `GET /v1/hosts/<token>/stack`: the host's widgets in the order of a Smart Stack, at the log's time or at `at`.
     func stack(_ request: HTTPRequest, _ token: DeviceToken, _ caller: Caller) async throws(Problem) -> HTTPResponse {
         let entry = try self.entry(token, caller)
-        var asked: Instant?
-        if let text = request.query("at") {
-            do throws(RFC3339.Fault) {
-                asked = try RFC3339.parse(text)
-            } catch {
-                throw Problem(.badRequest, "expected an RFC 3339 date: \(error.sentence)", path: "at")
-            }
-        }
-        let (host, at) = (entry.host, asked)
+        let (host, at) = (entry.host, try Self.date(request, "at"))
         let answer = try await self.log.ask(host) { engine in
             let now = at ?? engine.time
             return engine.stack(of: host, at: now).map { (stack: $0, at: now) }
         }
         guard let answer else { throw Problem(.unknownHost, "no host with this push token is registered") }
         return HTTPResponse(json: Views.stack(answer.stack, at: answer.at))
+    }
+
+    /// A date in the query, nil if it is not there.
+    static func date(_ request: HTTPRequest, _ name: String) throws(Problem) -> Instant? {
+        guard let text = request.query(name) else { return nil }
+        do throws(RFC3339.Fault) {
+            return try RFC3339.parse(text)
+        } catch {
+            throw Problem(.badRequest, "expected an RFC 3339 date: \(error.sentence)", path: name)
+        }
     }
 
     /// `DELETE /v1/pushes/<apns-id>`: the sender takes a push back where it still waits.

@@ -125,6 +125,9 @@ package struct HostRoutes: Sendable {
         case ("stack", 4):
             try Self.allow(request, "GET")
             return try await self.stack(request, token, caller)
+        case ("suggestions", 4):
+            try Self.allow(request, "GET")
+            return try await self.suggestions(request, token, caller)
         case ("signals", 4):
             try Self.allow(request, "POST")
             return try await self.signals(request, token, caller)

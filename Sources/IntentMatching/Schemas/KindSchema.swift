@@ -60,6 +60,15 @@ package struct KindSchema: Hashable, Sendable {
         }
     }
 
+    /// A stored configuration with the defaults of the parameters that it does not have.
+    package func filled(_ configuration: Configuration) -> Configuration {
+        let missing = self.parameters.compactMap { schema -> Configuration.Parameter? in
+            guard configuration[schema.name] == nil, let value = schema.defaultValue else { return nil }
+            return Configuration.Parameter(name: schema.name, value: value)
+        }
+        return missing.isEmpty ? configuration : Configuration(configuration.parameters + missing)
+    }
+
     /// What is wrong with a name, or nil.
     private static func nameFault(_ name: String) -> String? {
         guard name.utf8.count <= Self.nameBytesMax else { return "has a name of more than \(Self.nameBytesMax) bytes" }

@@ -33,6 +33,8 @@ final class ProviderScene: Sendable {
     init(
         _ scene: OwnerScene,
         archive: any RecordArchive = MemoryArchive(),
+        keys: [KindKey] = [key],
+        galleryAge: Interval = .hours(1),
         _ change: (inout FetchLimits) -> Void = { _ in }
     ) throws {
         let world = World()
@@ -64,16 +66,19 @@ final class ProviderScene: Sendable {
         self.world = world
         self.archive = archive
         self.contents = contents
-        self.fetcher = TimelineFetcher(
-            key: Self.key,
-            connection: connection,
-            limits: limits,
-            answerBytesMax: 1_000_000,
-            services: services
-        )
+        let fetchers = keys.map {
+            TimelineFetcher(
+                key: $0,
+                connection: connection,
+                limits: limits,
+                answerBytesMax: 1_000_000,
+                services: services
+            )
+        }
+        self.fetcher = fetchers[0]
         self.providers = TimelineProviders(
-            fetchers: [self.fetcher],
-            gallery: Gallery(age: .hours(1), clock: clock),
+            fetchers: fetchers,
+            gallery: Gallery(age: galleryAge, clock: clock),
             services: services
         )
     }

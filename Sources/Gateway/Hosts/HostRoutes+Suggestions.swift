@@ -1,0 +1,94 @@
+import Engine
+import HTTPTransport
+import IntentMatching
+import Timelines
+import WidgetModel
+
+extension HostRoutes {
+    /// What the providers of an app's kinds say to one question.
+    private struct Told {
+        let schema: KindSchema
+        /// Nil if the provider has never answered.
+        let value: JSONValue?
+    }
+
+    /// `GET /v1/hosts/<token>/suggestions`: configurations that are relevant, now or at `at`, and not placed on the host.
+    func suggestions(
+        _ request: HTTPRequest,
+        _ token: DeviceToken,
+        _ caller: Caller
+    ) async throws(Problem) -> HTTPResponse {
+        let entry = try self.entry(token, caller)
+        let at = try Self.date(request, "at")
+        let limit = try self.pageLimit(request)
+        let host = entry.host
+        let found = try await self.log.ask(host) { engine in engine.host(host).map { (view: $0, time: engine.time) } }
+        guard let found else { throw Problem(.unknownHost, "no host with this push token is registered") }
+        let placed = Dictionary(grouping: found.view.instances) { $0.kind }
+        let told = await self.ask(.relevance, of: self.apps[entry.app]?.schemas ?? [], entry.app)
+        // By now it is not earlier than what providers took for now.
+        let now = at ?? self.providers?.now ?? found.time
+        var leftOut = 0
+        let kinds = told.compactMap { told -> Suggestions.Kind? in
+            guard let value = told.value else { return nil }
+            let relevance = KindRelevance(value, told.schema)
+            leftOut += relevance.leftOut
+            return Suggestions.Kind(
+                told.schema.kind,
+                relevances: relevance.relevances,
+                placed: (placed[told.schema.kind] ?? []).map { told.schema.filled($0.configuration) }
+            )
+        }
+        let suggestions = Suggestions(kinds, at: now, countMax: limit).suggestions
+        let descriptions = await self.descriptions(of: Set(suggestions.map(\.kind)), told.map(\.schema), entry.app)
+        let unanswered = told.filter { $0.value == nil }.map(\.schema.kind.rawValue)
+        return HTTPResponse(
+            json: JSONValue.object(of: [
+                ("at", .instant(now)),
+                (
+                    "suggestions",
+                    .array(
+                        suggestions.map { suggestion in
+                            let description = descriptions[suggestion.kind]?[suggestion.relevance.configuration]
+                            return Views.suggestion(suggestion, description)
+                        }
+                    )
+                ),
+                ("leftOut", leftOut == 0 ? nil : .count(leftOut)),
+                ("unanswered", unanswered.isEmpty ? nil : .strings(unanswered)),
+            ])
+        )
+    }
+
+    private func descriptions(
+        of kinds: Set<WidgetKind>,
+        _ schemas: [KindSchema],
+        _ app: BundleID
+    ) async -> [WidgetKind: [Configuration: String]] {
+        let told = await self.ask(.recommendations, of: schemas.filter { kinds.contains($0.kind) }, app)
+        var descriptions: [WidgetKind: [Configuration: String]] = [:]
+        for told in told {
+            descriptions[told.schema.kind] = told.value.map { KindRelevance.descriptions($0, told.schema) }
+        }
+        return descriptions
+    }
+
+    /// Asks about those of an app's kinds that have a provider, all at once; in the order of the kinds.
+    private func ask(_ question: ProviderQuestion, of schemas: [KindSchema], _ app: BundleID) async -> [Told] {
+        guard let providers = self.providers, let pushed = self.apps[app]?.pushedKinds else { return [] }
+        return await withTaskGroup(of: (index: Int, told: Told).self) { group in
+            for (index, schema) in schemas.enumerated() {
+                let key = KindKey(app: app, kind: schema.kind)
+                guard let fetcher = providers[key] else { continue }
+                group.addTask {
+                    let asked = Gallery.Question(key: key, question: question)
+                    let value = await providers.gallery.answer(asked, fetcher.connection, pushed)
+                    return (index, Told(schema: schema, value: value))
+                }
+            }
+            var told: [(index: Int, told: Told)] = []
+            for await one in group { told.append(one) }
+            return told.sorted { $0.index < $1.index }.map(\.told)
+        }
+    }
+}
