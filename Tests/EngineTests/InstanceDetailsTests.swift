@@ -56,13 +56,7 @@ import WidgetModel
     private static func bytes(_ details: InstanceDetails, _ slot: UInt32) throws -> [UInt8] {
         var writer = StateWriter()
         let whole = details.whole(slot)
-        let shape = InstanceShape(
-            kind: 0,
-            family: whole.row.family,
-            tags: whole.tags,
-            configuration: whole.row.configuration
-        )
-        _ = try shape.coded(by: &writer)
+        _ = try InstanceShape(kind: 0, whole).coded(by: &writer)
         _ = writer.text(whole.row.id.rawValue)
         _ = try whole.coded(by: &writer, InstanceGroups(.blank, whole).coded(by: &writer))
         return writer.writer.bytes

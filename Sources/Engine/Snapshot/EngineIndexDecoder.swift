@@ -131,12 +131,7 @@ package struct EngineIndexDecoder: Sendable {
         let (row, details) = try EarlierRows.indexed(&coder, version: self.head.version)
         guard row.host < self.head.ends[EngineSnapshot.hostTable] else { throw coder.fault() }
         guard row.flags.contains(.isLive) else { return }
-        let shape = InstanceShape(
-            kind: row.kind,
-            family: details.row.family,
-            tags: details.tags,
-            configuration: details.row.configuration
-        )
+        let shape = InstanceShape(kind: row.kind, details)
         let isPlain = details.tags.isEmpty && details.when == nil && row.flags.contains(.pushEnabled)
         let place = isPlain ? coder.configurations.latest : nil
         try self.insert(slot, row.host, shape, details.when, row.flags, place, &coder)

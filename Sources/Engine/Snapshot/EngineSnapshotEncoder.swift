@@ -95,12 +95,7 @@ package struct EngineSnapshotEncoder: Sendable {
         let isDone = try self.write(engine.instances.rows, &rows, beside: { shapes.byteCount }) {
             (slot, row, coder) throws(ByteFault) in
             let details = engine.instances.details.whole(slot)
-            let shape = InstanceShape(
-                kind: row.kind,
-                family: details.row.family,
-                tags: details.tags,
-                configuration: details.row.configuration
-            )
+            let shape = InstanceShape(kind: row.kind, details)
             let number = try shapes.number(of: shape)
             try coder.row { (coder) throws(ByteFault) in
                 let head = InstanceTable.Row.Head(host: row.host, flags: row.flags, shape: number)

@@ -11,7 +11,7 @@ struct InstanceShape: Coded {
     var tags: [String]
     var configuration: Configuration
 
-    static let blank = InstanceShape(kind: 0, family: .systemSmall, tags: [], configuration: .empty)
+    static let blank = InstanceShape(kind: 0, InstanceDetails.Whole(row: .blank))
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceShape {
         InstanceShape(
@@ -19,6 +19,18 @@ struct InstanceShape: Coded {
             family: try coder.choice(self.family),
             tags: try coder.list(self.tags, "") { (coder, value) throws(ByteFault) in try coder.text(value) },
             configuration: try coder.configuration(self.configuration)
+        )
+    }
+}
+
+extension InstanceShape {
+    /// That of an instance.
+    init(kind: UInt32, _ details: InstanceDetails.Whole) {
+        self.init(
+            kind: kind,
+            family: details.row.family,
+            tags: details.tags,
+            configuration: details.row.configuration
         )
     }
 }

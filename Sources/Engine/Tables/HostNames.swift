@@ -27,8 +27,7 @@ struct HostNames: HostNaming {
         let names = self.names.span
         // Numbers that no host has are those of no instance either, and their ids are empty.
         for number in numbers where number < self.places.count {
-            let place = self.places[Int(number)]
-            body(number, names.extracting(place.offset..<place.offset + place.count))
+            body(number, names.extracting(self.places[Int(number)].range))
         }
     }
 }

@@ -80,6 +80,8 @@ struct HostTable: Sendable {
     struct Name: Sendable {
         let offset: Int
         let count: Int
+
+        var range: Range<Int> { self.offset..<self.offset + self.count }
     }
 
     private(set) var rows = Slab<Row>()
@@ -223,8 +225,7 @@ struct HostTable: Sendable {
     /// Lends the bytes of a host's id, in UTF-8.
     @inline(__always)
     func withName(of slot: UInt32, _ body: (Span<UInt8>) -> Void) {
-        let place = self.places[Int(slot)]
-        body(self.names.span.extracting(place.offset..<place.offset + place.count))
+        body(self.names.span.extracting(self.places[Int(slot)].range))
     }
 
     /// What a host says of itself.
