@@ -64,7 +64,7 @@ struct SnapshotHead: Sendable {
 
 extension SnapshotHead {
     /// Room is made beforehand for so many rows at most: a number that is damaged must not ask for all memory.
-    static let expectedMax = 16_777_216
+    static let expectedMax = 4_194_304
 
     /// For how many rows of a table room is made beforehand.
     func expectedRows(_ table: Int) -> Int { min(Int(self.ends[table]), Self.expectedMax) }
