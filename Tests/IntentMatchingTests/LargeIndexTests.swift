@@ -98,30 +98,34 @@ import WidgetModel
         var one = IntentIndex()
         var loaded = IntentIndex()
         loaded.startLoading()
-        for number in 0..<UInt32(70_000) {
+        // Those without tags come a few hundred at once.
+        var plain: [PlainInstance] = []
+        for number in 0..<UInt32(140_000) {
             let configuration = Self.configuration(&dice)
-            let tags = dice.chance(1, in: 4) ? ["beta", "eu"] : []
-            for isLoaded in [false, true] {
-                func insert(_ index: inout IntentIndex) {
-                    index.insert(
-                        number,
-                        app: Self.app,
-                        kind: Self.kind,
-                        family: .systemSmall,
-                        host: number / 3,
-                        tags: tags,
-                        configuration: configuration,
-                        pushEnabled: true
-                    )
-                }
-                if isLoaded {
-                    let configurations = [configuration]
-                    loaded.prefetch(app: Self.app, kind: Self.kind, configurations: configurations.span)
-                    insert(&loaded)
-                } else {
-                    insert(&one)
-                }
+            let tags = dice.chance(1, in: 1000) ? ["beta", "eu"] : []
+            func insert(_ index: inout IntentIndex) {
+                index.insert(
+                    number,
+                    app: Self.app,
+                    kind: Self.kind,
+                    family: .systemSmall,
+                    host: number / 3,
+                    tags: tags,
+                    configuration: configuration,
+                    pushEnabled: true
+                )
             }
+            insert(&one)
+            if tags.isEmpty {
+                plain.append(
+                    PlainInstance(number, family: .systemSmall, host: number / 3, configuration: configuration)
+                )
+            } else {
+                insert(&loaded)
+            }
+            guard !tags.isEmpty || plain.count == 300 || number == 139_999 else { continue }
+            loaded.insert(plain.span, app: Self.app, kind: Self.kind)
+            plain = []
         }
         // Asking does not wait for the lists.
         let early = try MatchPattern.parse(["level": 7, "$tags": "eu"])
@@ -139,7 +143,7 @@ import WidgetModel
         // What comes while loading and is no new instance finds the lists.
         loaded.startLoading()
         loaded.remove(5)
-        #expect(loaded.count(app: Self.app) == 69_999)
+        #expect(loaded.count(app: Self.app) == 139_999)
         #expect(loaded.checkInvariants() == [])
     }
 }

@@ -39,12 +39,12 @@ struct BuddyPool<Element: BitwiseCopyable & Sendable & ExpressibleByIntegerLiter
         while self.elements.count & (1 << order - 1) != 0 {
             let gap = self.elements.count.trailingZeroBitCount
             let start = self.elements.count
-            self.elements.append(repeating: 0, count: 1 << gap)
+            self.elements.append(undefined: 1 << gap)
             self.put(UInt32(start), gap)
         }
         let start = self.elements.count
         precondition(start + 1 << order <= Int(UInt32.max), "a pool of more than four milliards of elements")
-        self.elements.append(repeating: 0, count: 1 << order)
+        self.elements.append(undefined: 1 << order)
         return UInt32(start)
     }
 

@@ -69,6 +69,26 @@ struct CodeColumn: Sendable {
         }
     }
 
+    /// Appends codes of which none is above `highest`.
+    mutating func append(_ codes: Span<UInt32>, highest: UInt32) {
+        self.widen(for: highest)
+        switch self.width {
+        case .one: Self.append(codes, to: &self.narrow)
+        case .two: Self.append(codes, to: &self.medium)
+        case .four: Self.append(codes, to: &self.wide)
+        }
+    }
+
+    @inline(__always)
+    private static func append<Code>(_ codes: Span<UInt32>, to column: inout Column<Code>)
+    where Code: FixedWidthInteger & BitwiseCopyable & Sendable {
+        let start = column.count
+        column.append(undefined: codes.count)
+        column.withMutableSpan { target in
+            for index in codes.indices { target[start + index] = Code(truncatingIfNeeded: codes[index]) }
+        }
+    }
+
     /// Calls `body` with each code and its place.
     @inline(__always)
     func forEach(_ body: (UInt32, UInt32) -> Void) {

@@ -70,6 +70,18 @@ struct Column<Element: BitwiseCopyable & Sendable>: Sendable {
         self.count += count
     }
 
+    mutating func append(_ elements: Span<Element>) {
+        let start = self.count
+        self.append(undefined: elements.count)
+        self.write(elements, at: start)
+    }
+
+    /// Appends so many elements of which nobody knows the value.
+    mutating func append(undefined count: Int) {
+        self.reserve(self.count + count)
+        self.count += count
+    }
+
     mutating func removeLast() {
         precondition(self.count > 0, "an empty column")
         self.count -= 1
@@ -262,6 +274,16 @@ extension Span where Element == UInt8 {
             offset += 8
         }
         return true
+    }
+}
+
+extension String {
+    /// Calls `body` with the UTF-8 of a text; with a short one's in a register or two, and so faster than its `span`.
+    @inline(__always)
+    func withText<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
+        // Sound: the bytes outlive the call. A string that lies elsewhere has none.
+        unsafe self.utf8.withContiguousStorageIfAvailable { body(unsafe Span(_unsafeElements: $0)) }
+            ?? body(self.utf8.span)
     }
 }
 

@@ -20,7 +20,7 @@ enum ElementWord {
     static func start(_ word: UInt32) -> UInt32 { word & Self.payload }
 
     /// The word for ascending codes.
-    static func make(_ codes: [UInt32], _ pool: inout SizeClassPool<UInt32>) -> UInt32 {
+    static func make(_ codes: Span<UInt32>, _ pool: inout SizeClassPool<UInt32>) -> UInt32 {
         switch codes.count {
         case 0: return Self.empty
         case 1: return codes[0]
@@ -30,7 +30,7 @@ enum ElementWord {
             let start = pool.allocate(codes.count + 1)
             precondition(start <= Self.payload, "a milliard of elements of one field")
             pool.elements[Int(start)] = UInt32(codes.count)
-            for (index, code) in codes.enumerated() { pool.elements[Int(start) + 1 + index] = code }
+            for index in codes.indices { pool.elements[Int(start) + 1 + index] = codes[index] }
             return 3 << 30 | start
         }
     }

@@ -99,6 +99,34 @@ struct HashSlots: Sendable {
         }
     }
 
+    /// Moves what is left to move of a table that has grown, so that ``withSlots(_:)`` has all.
+    mutating func finishMoving() {
+        while self.old.count > 0 { self.move() }
+    }
+
+    /// Calls `body` with the slots, for ``find(_:in:_:)``. Precondition: none are to be moved.
+    @inline(__always)
+    func withSlots<Result>(_ body: (Span<UInt64>) -> Result) -> Result {
+        precondition(self.old.count == 0, "slots that are being moved")
+        return self.slots.withSpan(body)
+    }
+
+    /// The number with this hash that `isEqual` accepts, in slots that are lent for many searches.
+    @inline(__always)
+    static func find(_ hash: UInt64, in slots: Span<UInt64>, _ isEqual: (UInt32) -> Bool) -> UInt32? {
+        guard slots.count > 0 else { return nil }
+        let mask = slots.count - 1
+        var slot = Self.home(hash, mask)
+        while true {
+            let found = slots[slot]
+            if found == Self.empty { return nil }
+            if (found ^ hash) & Self.hashMask == 0, found & ~Self.hashMask > Self.gone, isEqual(Self.number(found)) {
+                return Self.number(found)
+            }
+            slot = (slot + 1) & mask
+        }
+    }
+
     /// Adds a number. Precondition: it is not in the table, and below the two highest.
     @inline(__always)
     mutating func insert(_ number: UInt32, _ hash: UInt64) {

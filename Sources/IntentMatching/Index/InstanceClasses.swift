@@ -133,9 +133,8 @@ struct InstanceClasses: Sendable {
     }
 
     mutating func finishLoading(highestHost: Int) {
-        var scratch = Column<UInt32>()
-        self.members.buildLists(Self.classColumn, highestCode: self.bound, &scratch)
-        self.members.buildLists(Self.hostColumn, highestCode: highestHost, &scratch)
+        self.members.buildLists(Self.classColumn, highestCode: self.bound)
+        self.members.buildLists(Self.hostColumn, highestCode: highestHost)
     }
 
     // MARK: Asking

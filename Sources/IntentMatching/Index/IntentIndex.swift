@@ -21,7 +21,7 @@ package struct IntentIndex: Sendable {
         let isConditional: Bool
     }
 
-    private var segments: [KindSegment] = []
+    var segments: [KindSegment] = []
     private var segmentByKey: [SegmentKey: Int] = [:]
     /// What the instances' conditions are, by app.
     private var conditions: [SubscriptionIndex] = []
@@ -36,9 +36,9 @@ package struct IntentIndex: Sendable {
     /// The segments of an app in the order in which they came.
     private var segmentsByApp: [BundleID: [Int]] = [:]
     /// By instance: its segment's index plus one, 0 if it is not known.
-    private var places = CodeColumn()
+    var places = CodeColumn()
     /// By instance: its row in the segment.
-    private var rows = Column<UInt32>()
+    var rows = Column<UInt32>()
 
     private let interning: Interning
 
@@ -125,13 +125,13 @@ package struct IntentIndex: Sendable {
         return true
     }
 
-    private mutating func makeRoom(for instance: UInt32) {
+    mutating func makeRoom(for instance: UInt32) {
         guard Int(instance) >= self.places.count else { return }
         self.places.append(repeating: 0, count: Int(instance) + 1 - self.places.count)
         self.rows.append(repeating: 0, count: Int(instance) + 1 - self.rows.count)
     }
 
-    private mutating func settle(_ segment: Int) {
+    mutating func settle(_ segment: Int) {
         for moved in self.segments[segment].settle() { self.rows[Int(moved.instance)] = moved.row }
     }
 
@@ -163,18 +163,6 @@ package struct IntentIndex: Sendable {
                 self.segments[Int(self.places[instance]) - 1].prefetch(self.rows[instance], step: step)
             }
         }
-    }
-
-    /// Fetches what the values of some instances of one kind will be looked up in, which are about to be registered for the
-    /// first time or anew. Changes nothing.
-    ///
-    /// - Parameters:
-    ///   - app: Their app.
-    ///   - kind: Their kind.
-    ///   - configurations: The configuration of each.
-    package mutating func prefetch(app: BundleID, kind: WidgetKind, configurations: Span<Configuration>) {
-        guard let segment = self.segment(app, kind, isConditional: false) else { return }
-        self.segments[segment].prefetch(configurations)
     }
 
     /// Forgets an instance, if it is known. O(parameters).
@@ -213,7 +201,7 @@ package struct IntentIndex: Sendable {
     }
 
     /// The segment of a kind, new if there is none yet.
-    private mutating func place(_ app: BundleID, _ kind: WidgetKind, isConditional: Bool) -> Int {
+    mutating func place(_ app: BundleID, _ kind: WidgetKind, isConditional: Bool) -> Int {
         // Instances of one kind come one after the other.
         if self.recent < self.segments.count, self.isSegment(self.recent, app, kind, isConditional) {
             return self.recent

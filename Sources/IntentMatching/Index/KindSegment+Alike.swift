@@ -3,6 +3,13 @@ extension KindSegment {
     /// While a segment is loaded, it is seen after so many rows whether configurations repeat.
     private static let surveyedRows = 65_536
 
+    /// How many rows there may be until it is seen whether configurations repeat.
+    var rowsToSurvey: Int {
+        guard case .observed(let least) = self.interning else { return Int.max }
+        let surveyed = max(least, Self.surveyedRows)
+        return self.table.rowCount < surveyed ? surveyed - self.table.rowCount : Int.max
+    }
+
     /// Adds an instance that has the values of a row but for the host: nothing is looked up.
     ///
     /// - Returns: Its row; nil if the row is not one of a class, and nothing has changed.

@@ -21,25 +21,4 @@ extension KindSegment {
             }
         }
     }
-
-    /// Fetches what the look-ups of values will read.
-    mutating func prefetch(_ configurations: Span<Configuration>) {
-        var sought: [(field: Int, hash: UInt64)] = []
-        for field in self.fields.indices where self.fields[field].isCrowded() {
-            for index in configurations.indices {
-                // Where it is if the instance has all parameters; nowhere else is it looked for.
-                let parameters = configurations[index].parameters
-                let place = field - Self.firstParameter
-                guard place >= 0, place < parameters.count,
-                    self.fields.span.index(named: parameters.span[place].name.utf8.span, expected: field) == field,
-                    case .string(let text) = parameters.span[place].value
-                else { continue }
-                let hash = self.fields[field].hash(of: text)
-                self.fields[field].prefetchSlot(hash)
-                sought.append((field, hash))
-            }
-        }
-        for value in sought { self.fields[value.field].prefetchEntry(value.hash) }
-        for value in sought { self.fields[value.field].prefetchValue(value.hash) }
-    }
 }

@@ -8,7 +8,7 @@ struct KindSegment: Sendable {
     static let familyField = 0
     static let hostField = 1
     static let firstParameter = 2
-    private static let familyNames = WidgetFamily.allCases.map(\.name)
+    static let familyNames = WidgetFamily.allCases.map(\.name)
 
     let app: BundleID
     let kind: WidgetKind
@@ -354,10 +354,7 @@ struct KindSegment: Sendable {
         self.classes.finishLoading(highestHost: self.highestHost)
         // Where there are classes already, what else there is becomes one of them with the changes to come.
         if self.classes.rowCount == 0, self.shareLoaded(keepsLoading: false) { return true }
-        var scratch = Column<UInt32>()
-        for index in self.fields.indices {
-            self.table.buildLists(index, highestCode: self.highestCode(index), &scratch)
-        }
+        for index in self.fields.indices { self.table.buildLists(index, highestCode: self.highestCode(index)) }
         return false
     }
 

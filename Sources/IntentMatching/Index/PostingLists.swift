@@ -132,27 +132,97 @@ struct PostingLists: Sendable {
 
     // MARK: Building at once
 
-    /// The lists of rows that are sorted by code: what a radix sort whose digit is the code leaves.
+    /// The lists of all rows of a column, which is gone through three times: to count the rows of each code, to count those
+    /// that long lists have in each block, and to write each row to its place.
     ///
     /// - Parameters:
-    ///   - rows: The rows, those of a code ascending.
-    ///   - ends: By code, where its rows end; those of code 0 are none.
-    init(_ rows: Span<UInt32>, ends: Span<UInt32>) {
-        guard ends.count > 1 else { return }
-        self.entries = Column(zeros: ends.count)
-        for code in 1..<ends.count {
-            let start = Int(ends[code - 1])
-            let count = Int(ends[code]) - start
-            switch count {
-            case 0: break
-            case 1: self.entries[code] = Self.entry(rows[start], 1)
-            case ...Self.shortMax:
-                let head = self.pool.allocate(count)
-                self.pool.elements.write(rows.extracting(start..<start + count), at: Int(head))
-                self.entries[code] = Self.entry(head, UInt32(count))
-            default:
-                let list = self.containers.addList(rows.extracting(start..<start + count))
+    ///   - column: The column.
+    ///   - highestCode: The highest code that it may have.
+    init(_ column: RowColumn, highestCode: Int) {
+        self.entries = Column(zeros: highestCode + 1)
+        self.entries.withMutableSpan { entries in
+            column.forEachPlace { code, _ in entries[Int(code)] += 1 << 32 }
+        }
+        let longCount = self.allocate()
+        // By block and list: how many rows, then where the next one is written.
+        var cells = Column<UInt32>(zeros: (column.rowCount + 0xFFFF) >> 16 * longCount)
+        if longCount > 0 {
+            self.entries.withSpan { entries in
+                cells.withMutableSpan { cells in
+                    column.forEachPlace { code, row in
+                        let entry = entries[Int(code)]
+                        guard entry >> 32 & UInt64(Self.longFlag) != 0 else { return }
+                        cells[Int(row >> 16) * longCount + Int(UInt32(truncatingIfNeeded: entry))] += 1
+                    }
+                }
+            }
+            self.containers.allocate(&cells, lists: longCount)
+        }
+        Self.write(column, &self.entries, &self.pool.elements, &cells, &self.containers, longCount)
+        self.entries.withMutableSpan { entries in
+            for code in entries.indices {
+                let stored = UInt32(entries[code] >> 32)
+                // Each start has moved to the list's end.
+                if stored > 1, stored & Self.longFlag == 0 { entries[code] -= UInt64(stored) }
+            }
+        }
+    }
+
+    /// Makes room for the lists, of which each entry has the number of rows, and returns how many long ones there are.
+    private mutating func allocate() -> Int {
+        var longCount = 0
+        for code in 0..<self.entries.count {
+            let count = Int(self.entries[code] >> 32)
+            guard count > 1 else { continue }
+            if count <= Self.shortMax {
+                self.entries[code] = Self.entry(self.pool.allocate(count), UInt32(count))
+            } else {
+                let list = self.containers.addList()
+                precondition(list == longCount, "lists that were there before")
                 self.entries[code] = Self.entry(UInt32(list), UInt32(count) | Self.longFlag)
+                longCount += 1
+            }
+        }
+        return longCount
+    }
+
+    /// Writes each row to where its list goes on.
+    private static func write(
+        _ column: RowColumn,
+        _ entries: inout Column<UInt64>,
+        _ elements: inout Column<UInt32>,
+        _ cells: inout Column<UInt32>,
+        _ containers: inout RowContainers,
+        _ longCount: Int
+    ) {
+        entries.withMutableSpan { entries in
+            elements.withMutableSpan { elements in
+                cells.withMutableSpan { cells in
+                    containers.withMutableSpans { lows, words in
+                        column.forEachPlace { code, row in
+                            let entry = entries[Int(code)]
+                            let stored = UInt32(entry >> 32)
+                            let head = Int(UInt32(truncatingIfNeeded: entry))
+                            if stored & Self.longFlag != 0 {
+                                let cell = Int(row >> 16) * longCount + head
+                                let place = cells[cell]
+                                let low = UInt16(truncatingIfNeeded: row)
+                                if place & RowContainers.bitmapFlag == 0 {
+                                    lows[Int(place)] = low
+                                    cells[cell] = place + 1
+                                } else {
+                                    let word = Int(place & ~RowContainers.bitmapFlag) + Int(low >> 6)
+                                    words[word] |= 1 << UInt64(low & 63)
+                                }
+                            } else if stored == 1 {
+                                entries[Int(code)] = Self.entry(row, 1)
+                            } else {
+                                elements[head] = row
+                                entries[Int(code)] = entry + 1
+                            }
+                        }
+                    }
+                }
             }
         }
     }

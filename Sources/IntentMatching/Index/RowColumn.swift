@@ -142,6 +142,28 @@ struct RowColumn: Sendable {
         value.forEach { self.lists.insert(row, $0) }
     }
 
+    /// Appends rows. Precondition: no lists are kept.
+    mutating func append(_ batch: ValueBatch) {
+        precondition(!self.hasLists, "lists that would not have the rows")
+        if !batch.ends.isEmpty, !self.isArray { self.becomeArray() }
+        let codes = batch.codes.span
+        guard !batch.ends.isEmpty else {
+            var highest: UInt32 = 0
+            for index in codes.indices {
+                highest = max(highest, codes[index])
+                if codes[index] == 0 { self.absentCount += 1 }
+            }
+            return self.isArray ? self.words.append(codes) : self.codes.append(codes, highest: highest)
+        }
+        var start = 0
+        for end in batch.ends {
+            let word = ElementWord.make(codes.extracting(start..<end), &self.pool)
+            if word == ElementWord.absent { self.absentCount += 1 }
+            self.words.append(word)
+            start = end
+        }
+    }
+
     /// Gives a row other codes. Precondition: they are others.
     ///
     /// - Parameters:
@@ -221,7 +243,7 @@ struct RowColumn: Sendable {
     }
 
     private mutating func word(_ value: FieldCodes) -> UInt32 {
-        value.isArray ? ElementWord.make(value.elements, &self.pool) : value.single
+        value.isArray ? ElementWord.make(value.elements.span, &self.pool) : value.single
     }
 
     /// A schema can turn a value into an array of values; what rows there are have one element each.
@@ -240,29 +262,15 @@ struct RowColumn: Sendable {
     }
 
     /// Builds the lists of all rows.
-    mutating func buildLists(highestCode: Int, _ scratch: inout Column<UInt32>) {
+    mutating func buildLists(highestCode: Int) {
         guard !self.hasLists else { return }
         self.hasLists = true
-        // Counting first, so that each row is written to its place among those with its code.
-        var ends = Column<UInt32>(zeros: highestCode + 2)
-        self.forEachPlace { code, _ in ends[Int(code) + 1] += 1 }
-        for code in 1..<ends.count { ends[code] += ends[code - 1] }
-        let count = Int(ends[ends.count - 1])
-        if scratch.count < count { scratch = Column(undefined: count) }
-        self.forEachPlace { code, row in
-            let end = ends[Int(code)]
-            scratch[Int(end)] = row
-            ends[Int(code)] = end + 1
-        }
-        // Each start has moved to the code's end.
-        self.lists = scratch.withSpan { rows in
-            ends.withSpan { PostingLists(rows.extracting(first: count), ends: $0.extracting(first: highestCode + 1)) }
-        }
+        self.lists = PostingLists(self, highestCode: highestCode)
     }
 
     /// Calls `body` with each code and the row that has it, in the order of rows.
     @inline(__always)
-    private func forEachPlace(_ body: (UInt32, UInt32) -> Void) {
+    func forEachPlace(_ body: (UInt32, UInt32) -> Void) {
         guard self.isArray else { return self.codes.forEach { if $0 != 0 { body($0, $1) } } }
         for row in 0..<self.rowCount { self.forEachCode(row) { body($0, UInt32(row)) } }
     }

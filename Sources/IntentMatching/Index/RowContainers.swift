@@ -10,7 +10,7 @@ struct RowContainers: Sendable {
     /// Arrays of more rows become bitmaps, which are then as small; they become arrays again well below it.
     private static let arrayMax = 4096
     private static let arrayAgain = 3072
-    private static let bitmapFlag: UInt32 = 1 << 31
+    static let bitmapFlag: UInt32 = 1 << 31
     private static let none = UInt32.max
 
     /// By list: where its blocks start in the directory, and how many they are.
@@ -41,43 +41,41 @@ struct RowContainers: Sendable {
         return self.listStarts.count - 1
     }
 
-    /// A list of ascending rows, at once.
-    mutating func addList(_ rows: Span<UInt32>) -> Int {
-        let list = self.addList()
-        var start = 0
-        while start < rows.count {
-            let block = rows[start] >> 16
-            // The rows of a block are at most 65,536.
-            let within = rows.extracting(start..<min(rows.count, start + (1 << 16)))
-            let count = block == 0xFFFF ? within.count : within.lowerBound(of: (block + 1) << 16)
-            let container = self.addContainer()
-            self.setContainer(list, Int(block), UInt32(container))
-            self.fill(container, within.extracting(first: count))
-            start += count
+    /// Makes room for the rows of new lists, which are written by ``withMutableSpans(_:)``.
+    ///
+    /// - Parameters:
+    ///   - cells: By block and list how many rows; then where they are to be written: from an element on, or, with
+    ///     ``bitmapFlag``, as bits from a word on.
+    ///   - lists: How many lists there are.
+    mutating func allocate(_ cells: inout Column<UInt32>, lists: Int) {
+        for list in 0..<lists {
+            for (block, cell) in stride(from: list, to: cells.count, by: lists).enumerated() where cells[cell] > 0 {
+                let container = self.addContainer()
+                self.setContainer(list, block, UInt32(container))
+                let count = Int(cells[cell])
+                let isBitmap = count > Self.arrayMax
+                let start = isBitmap ? self.allocateBitmap() : self.arrays.allocate(count)
+                precondition(start < Self.bitmapFlag, "two milliards of rows in one column")
+                self.starts[container] = start
+                self.counts[container] = UInt32(count) | (isBitmap ? Self.bitmapFlag : 0)
+                cells[cell] = start | (isBitmap ? Self.bitmapFlag : 0)
+            }
         }
-        return list
     }
 
-    private mutating func fill(_ container: Int, _ rows: Span<UInt32>) {
-        if rows.count > Self.arrayMax {
-            let bitmap = Int(self.bitmaps.allocate(Self.words))
-            self.bitmaps.elements.withMutableSpan { words in
-                for index in 0..<Self.words { words[bitmap + index] = 0 }
-                for index in rows.indices {
-                    let low = Int(rows[index] & 0xFFFF)
-                    words[bitmap + (low >> 6)] |= 1 << UInt64(low & 63)
-                }
-            }
-            self.starts[container] = UInt32(bitmap)
-            self.counts[container] = UInt32(rows.count) | Self.bitmapFlag
-        } else {
-            let array = Int(self.arrays.allocate(rows.count))
-            self.arrays.elements.withMutableSpan { lows in
-                for index in rows.indices { lows[array + index] = UInt16(truncatingIfNeeded: rows[index]) }
-            }
-            self.starts[container] = UInt32(array)
-            self.counts[container] = UInt32(rows.count)
-        }
+    /// Calls `body` with what arrays and bitmaps hold.
+    @inline(__always)
+    mutating func withMutableSpans(_ body: (inout MutableSpan<UInt16>, inout MutableSpan<UInt64>) -> Void) {
+        Self.lend(&self.arrays.elements, &self.bitmaps.elements, body)
+    }
+
+    @inline(__always)
+    private static func lend(
+        _ arrays: inout Column<UInt16>,
+        _ bitmaps: inout Column<UInt64>,
+        _ body: (inout MutableSpan<UInt16>, inout MutableSpan<UInt64>) -> Void
+    ) {
+        arrays.withMutableSpan { arrays in bitmaps.withMutableSpan { body(&arrays, &$0) } }
     }
 
     mutating func removeList(_ list: Int) {
@@ -176,10 +174,18 @@ struct RowContainers: Sendable {
         return self.starts.count - 1
     }
 
+    /// The start of a bitmap without a bit.
+    private mutating func allocateBitmap() -> UInt32 {
+        let start = self.bitmaps.allocate(Self.words)
+        self.bitmaps.elements.withMutableSpan { words in
+            for index in 0..<Self.words { words[Int(start) + index] = 0 }
+        }
+        return start
+    }
+
     private mutating func makeBitmap(_ container: Int, _ count: Int) {
         let start = Int(self.starts[container])
-        let bitmap = Int(self.bitmaps.allocate(Self.words))
-        for index in 0..<Self.words { self.bitmaps.elements[bitmap + index] = 0 }
+        let bitmap = Int(self.allocateBitmap())
         for index in 0..<count {
             let low = self.arrays.elements[start + index]
             self.bitmaps.elements[bitmap + Int(low >> 6)] |= 1 << UInt64(low & 63)

@@ -62,6 +62,11 @@ struct RowTable: Sendable {
         self.rowCount += 1
     }
 
+    /// Appends to one column what rows have in it that are about to be; ``finishBatch(_:)`` when each column has them.
+    mutating func append(_ batch: ValueBatch, to column: Int) { self.columns[column].append(batch) }
+
+    mutating func finishBatch(_ rows: Int) { self.rowCount += rows }
+
     /// Appends a row of a table of two columns.
     mutating func append(_ first: UInt32, _ second: UInt32) {
         self.columns[0].append(first)
@@ -86,9 +91,8 @@ struct RowTable: Sendable {
     /// - Parameters:
     ///   - column: The column.
     ///   - highestCode: The highest code that it may have.
-    ///   - scratch: Memory that each column leaves to the next, since new memory costs more than the work in it.
-    mutating func buildLists(_ column: Int, highestCode: Int, _ scratch: inout Column<UInt32>) {
-        self.columns[column].buildLists(highestCode: highestCode, &scratch)
+    mutating func buildLists(_ column: Int, highestCode: Int) {
+        self.columns[column].buildLists(highestCode: highestCode)
         self.areListsDeferred = false
     }
 

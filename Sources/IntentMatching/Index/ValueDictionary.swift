@@ -30,7 +30,7 @@ struct ValueDictionary: Sendable {
     private var slots = HashSlots()
     /// Hosts choose the values, so the places they take must not be theirs to choose. The seed differs from process to
     /// process and nothing that leaves this type depends on it: codes count up as values come.
-    private let seed: UInt64
+    let seed: UInt64
     /// Whether a date was ever inserted.
     private var holdsDates = false
 
@@ -256,24 +256,99 @@ struct ValueDictionary: Sendable {
 
     // MARK: Looking ahead
 
-    func hash(ofText text: String) -> UInt64 {
-        let text = text.utf8.span
-        return self.hash(Self.wordCount(text)) { Self.word(text, $0) }
-    }
-
     /// The first code that may be of a value with a hash.
-    func candidate(_ hash: UInt64) -> UInt32? {
+    private func candidate(_ hash: UInt64) -> UInt32? {
         var probe = self.slots.probe(hash)
         return self.slots.next(&probe)
     }
-
-    func prefetchSlot(_ hash: UInt64) { self.slots.prefetch(hash) }
 
     func prefetch(_ code: UInt32) { self.entries.prefetch(Int(code)) }
 
     func prefetchValue(_ code: UInt32) {
         guard code != 0 else { return }
         self.pool.elements.prefetch(Int(self.start(code)))
+    }
+
+    // MARK: Many values
+
+    /// What looking a value up begins with.
+    @inline(__always)
+    static func key(of value: ParameterValue, seed: UInt64) -> SoughtValue {
+        if case .string(let string) = value { return Self.key(of: string, seed: seed) }
+        guard let (tag, payload) = Self.word(of: value) else { return SoughtValue(hash: 0) }
+        return SoughtValue(Self.word(tag, payload, 0), Self.word(tag, payload, 1), seed: seed)
+    }
+
+    @inline(__always)
+    private static func key(of string: String, seed: UInt64) -> SoughtValue {
+        string.withText { text in
+            guard text.count <= SoughtValue.textMax else {
+                return SoughtValue(hash: Self.hash(seed, Self.wordCount(text)) { Self.word(text, $0) })
+            }
+            let first = Self.word(text, 0)
+            guard text.count > Self.headBytes else { return SoughtValue(first, seed: seed) }
+            return SoughtValue(first, text.word(at: Self.headBytes), seed: seed)
+        }
+    }
+
+    /// Fetches what the look-ups of some values will read.
+    func prefetch(_ keys: Span<SoughtValue>) {
+        for index in keys.indices { self.slots.prefetch(keys[index].hash) }
+        for index in keys.indices { if let code = self.candidate(keys[index].hash) { self.prefetch(code) } }
+        for index in keys.indices { if let code = self.candidate(keys[index].hash) { self.prefetchValue(code) } }
+    }
+
+    /// The codes of values, new if they have none yet, and one use of each; as far as they have keys.
+    ///
+    /// Moves a table that has grown at once, which is for an index that is being loaded.
+    ///
+    /// - Returns: The first whose key does not say all, which is still to be used, or how many they are.
+    mutating func use(_ keys: Span<SoughtValue>, from start: Int, into codes: inout MutableSpan<UInt32>) -> Int {
+        var index = start
+        self.slots.finishMoving()
+        while true {
+            index = Self.useKnown(keys, from: index, self.slots, self.pool.elements, &self.entries, &codes)
+            guard index < keys.count, keys[index].isKey else { return index }
+            let key = keys[index]
+            let count = key.hasSecond ? 2 : 1
+            let start = self.pool.allocate(count)
+            self.pool.elements[Int(start)] = key.first
+            if count == 2 { self.pool.elements[Int(start) + 1] = key.second }
+            codes[index] = self.insert(start, key.hash)
+            self.slots.finishMoving()
+            index += 1
+        }
+    }
+
+    /// Uses values as far as they have codes, and returns the first that has none.
+    private static func useKnown(
+        _ keys: Span<SoughtValue>,
+        from start: Int,
+        _ slots: HashSlots,
+        _ values: Column<UInt64>,
+        _ entries: inout Column<UInt64>,
+        _ codes: inout MutableSpan<UInt32>
+    ) -> Int {
+        slots.withSlots { slots in
+            values.withSpan { values in
+                entries.withMutableSpan { entries in
+                    var index = start
+                    while index < keys.count {
+                        let key = keys[index]
+                        guard key.isKey else { break }
+                        let code = HashSlots.find(key.hash, in: slots) { code in
+                            let start = Int(UInt32(truncatingIfNeeded: entries[Int(code)]))
+                            return values[start] == key.first && (!key.hasSecond || values[start + 1] == key.second)
+                        }
+                        guard let code else { break }
+                        entries[Int(code)] += Self.oneUse
+                        codes[index] = code
+                        index += 1
+                    }
+                    return index
+                }
+            }
+        }
     }
 
     // MARK: The table
@@ -330,8 +405,11 @@ struct ValueDictionary: Sendable {
 
     /// Folds eight bytes at a time.
     @inline(__always)
-    private func hash(_ count: Int, _ word: (Int) -> UInt64) -> UInt64 {
-        var hash = self.seed
+    private func hash(_ count: Int, _ word: (Int) -> UInt64) -> UInt64 { Self.hash(self.seed, count, word) }
+
+    @inline(__always)
+    private static func hash(_ seed: UInt64, _ count: Int, _ word: (Int) -> UInt64) -> UInt64 {
+        var hash = seed
         for index in 0..<count { hash = HashSlots.fold(hash ^ word(index)) }
         return hash
     }

@@ -36,24 +36,6 @@ struct ValueField: Sendable {
     /// Whether there are so many values that look-ups wait for memory; of fewer, all stay in the processor's cache.
     mutating func isCrowded() -> Bool { self.dictionary.count >= 2048 }
 
-    /// The hash of a text, by which its look-up is prepared: ``prefetchSlot(_:)``, when that has come ``prefetchEntry(_:)``,
-    /// and then ``prefetchValue(_:)``.
-    @inline(__always)
-    mutating func hash(of text: String) -> UInt64 { self.dictionary.hash(ofText: text) }
-
-    @inline(__always)
-    mutating func prefetchSlot(_ hash: UInt64) { self.dictionary.prefetchSlot(hash) }
-
-    @inline(__always)
-    mutating func prefetchEntry(_ hash: UInt64) {
-        if let code = self.dictionary.candidate(hash) { self.dictionary.prefetch(code) }
-    }
-
-    @inline(__always)
-    mutating func prefetchValue(_ hash: UInt64) {
-        if let code = self.dictionary.candidate(hash) { self.dictionary.prefetchValue(code) }
-    }
-
     /// Fetches what ``holds(_:_:)`` reads of a code; with ``prefetchValue(code:)`` afterwards what it reads of the value.
     @inline(__always)
     mutating func prefetch(code: UInt32) { self.dictionary.prefetch(code) }
@@ -74,6 +56,62 @@ struct ValueField: Sendable {
     mutating func use(_ strings: [String], into codes: inout FieldCodes) {
         for string in strings { codes.elements.append(self.dictionary.use(string)) }
         self.makeDistinct(&codes)
+    }
+
+    /// Makes codes of a batch's keys, each used once more.
+    ///
+    /// - Parameters:
+    ///   - batch: The keys of values of this field.
+    ///   - value: What an element of a row is.
+    mutating func use(_ batch: inout ValueBatch, _ value: (_ row: Int, _ element: Int) -> ParameterValue) {
+        if self.isCrowded() { self.dictionary.prefetch(batch.keys.span) }
+        let count = batch.keys.count
+        // Out of the batch and back, as whoever writes to it while reading from it copies what is read.
+        var codes: [UInt32] = []
+        swap(&codes, &batch.codes)
+        codes.append(contentsOf: repeatElement(0, count: count))
+        var used = 0
+        while true {
+            var target = codes.mutableSpan
+            used = self.dictionary.use(batch.keys.span, from: used, into: &target)
+            guard used < count else { break }
+            let place = batch.place(of: used)
+            codes[used] = self.dictionary.use(value(place.row, place.element))
+            used += 1
+        }
+        swap(&codes, &batch.codes)
+        if !batch.ends.isEmpty { self.makeDistinct(&batch) }
+    }
+
+    /// Sorts the codes of each row, and leaves out those that come again.
+    private mutating func makeDistinct(_ batch: inout ValueBatch) {
+        var start = 0
+        var kept = 0
+        for row in batch.ends.indices {
+            let end = batch.ends[row]
+            for index in start..<end {
+                // Few, so that each is put into its place among those before.
+                let code = batch.codes[index]
+                var place = index
+                while place > start, batch.codes[place - 1] > code {
+                    batch.codes[place] = batch.codes[place - 1]
+                    place -= 1
+                }
+                batch.codes[place] = code
+            }
+            let first = kept
+            for index in start..<end {
+                if kept > first, batch.codes[index] == batch.codes[kept - 1] {
+                    self.dictionary.release(batch.codes[index])
+                } else {
+                    batch.codes[kept] = batch.codes[index]
+                    kept += 1
+                }
+            }
+            batch.ends[row] = kept
+            start = end
+        }
+        batch.codes.removeLast(batch.codes.count - kept)
     }
 
     private mutating func makeDistinct(_ codes: inout FieldCodes) {

@@ -46,10 +46,15 @@ struct IndexSession {
             let numbers = start..<min(start + Self.chunk, self.population.count)
             let configurations = numbers.map { Population.configuration(self.population.row($0)) }
             seconds += Stopwatch.seconds {
-                for index in configurations.indices {
-                    if index % Self.together == 0 { self.prefetch(index, configurations) }
-                    self.insert(start + index, configurations[index])
+                let instances = configurations.indices.map { index in
+                    PlainInstance(
+                        UInt32(start + index),
+                        family: Population.family(start + index),
+                        host: Population.host(start + index),
+                        configuration: configurations[index]
+                    )
                 }
+                self.index.insert(instances.span, app: Population.app, kind: Population.kind)
             }
         }
         seconds += Stopwatch.seconds { self.index.finishLoading() }
@@ -73,16 +78,6 @@ struct IndexSession {
             tags: [],
             configuration: configuration,
             pushEnabled: true
-        )
-    }
-
-    /// Looks ahead at the instances from a place on that are registered together.
-    private mutating func prefetch(_ start: Int, _ configurations: [Configuration]) {
-        let places = start..<min(start + Self.together, configurations.count)
-        self.index.prefetch(
-            app: Population.app,
-            kind: Population.kind,
-            configurations: configurations.span.extracting(places)
         )
     }
 
