@@ -31,6 +31,11 @@ package struct EngineIndexDecoder: Sendable {
     private var models: [Model?] = []
     /// The number that the next row has if none is left out.
     private var expected = 0
+    /// Instances of one kind that are not like any before, up to ``plainMax``: the index takes many at once faster.
+    private var plain: [PlainInstance] = []
+    private var plainKind: UInt32 = 0
+
+    private static let plainMax = 1024
 
     /// Nothing read yet.
     ///
@@ -117,13 +122,14 @@ package struct EngineIndexDecoder: Sendable {
         guard isPlain else { return try self.insert(slot, row.host, entry.shape, when, row.flags, nil, &coder) }
         let number = Int(row.shape)
         while models.count <= number { models.append(InstanceTable.none) }
-        if models[number] != InstanceTable.none,
-            self.index.insert(slot, like: models[number], host: row.host)
-        {
-            return
-        }
+        if models[number] != InstanceTable.none, self.insert(slot, like: models[number], row.host) { return }
         models[number] = slot
         try self.insert(slot, row.host, entry.shape, nil, row.flags, entry.place, &coder)
+    }
+
+    private mutating func insert(_ slot: UInt32, like other: UInt32, _ host: UInt32) -> Bool {
+        self.insertPlain()
+        return self.index.insert(slot, like: other, host: host)
     }
 
     /// Of an earlier version.
@@ -151,7 +157,7 @@ package struct EngineIndexDecoder: Sendable {
         if let place {
             if self.models.isEmpty { self.models = Array(repeating: nil, count: ConfigurationCache.size) }
             if let model = self.models[place.place], model.number == place.number, model.kind == shape.kind,
-                model.family == shape.family, self.index.insert(slot, like: model.instance, host: host)
+                model.family == shape.family, self.insert(slot, like: model.instance, host)
             {
                 return
             }
@@ -159,17 +165,26 @@ package struct EngineIndexDecoder: Sendable {
         guard Int(shape.kind) < self.head.kinds.count else { throw coder.fault() }
         let kind = self.head.kinds[Int(shape.kind)]
         guard kind.app < self.head.apps.count else { throw coder.fault() }
-        self.index.insert(
-            slot,
-            app: self.head.apps[Int(kind.app)].id,
-            kind: kind.name,
-            family: shape.family,
-            host: host,
-            tags: shape.tags,
-            configuration: shape.configuration,
-            when: when,
-            pushEnabled: flags.contains(.pushEnabled)
-        )
+        if shape.tags.isEmpty, when == nil, flags.contains(.pushEnabled) {
+            if shape.kind != self.plainKind || self.plain.count == Self.plainMax { self.insertPlain() }
+            self.plainKind = shape.kind
+            self.plain.append(
+                PlainInstance(slot, family: shape.family, host: host, configuration: shape.configuration)
+            )
+        } else {
+            self.insertPlain()
+            self.index.insert(
+                slot,
+                app: self.head.apps[Int(kind.app)].id,
+                kind: kind.name,
+                family: shape.family,
+                host: host,
+                tags: shape.tags,
+                configuration: shape.configuration,
+                when: when,
+                pushEnabled: flags.contains(.pushEnabled)
+            )
+        }
         if let place {
             self.models[place.place] = Model(
                 number: place.number,
@@ -180,8 +195,18 @@ package struct EngineIndexDecoder: Sendable {
         }
     }
 
+    /// Gives the index the instances that wait for others to come with them.
+    private mutating func insertPlain() {
+        guard !self.plain.isEmpty else { return }
+        let kind = self.head.kinds[Int(self.plainKind)]
+        let plain = self.plain
+        self.plain = []
+        self.index.insert(plain.span, app: self.head.apps[Int(kind.app)].id, kind: kind.name)
+    }
+
     /// The index, once no frame is needed any more.
     package consuming func finish() -> EngineIndex {
+        self.insertPlain()
         self.index.finishLoading()
         return EngineIndex(position: self.head.position, runningHash: self.head.runningHash, index: self.index)
     }
