@@ -12,13 +12,20 @@ extension KindSegment {
         }
         // Classes are few, and so are their values.
         guard row & Self.sharedFlag == 0 else { return }
-        for field in self.fields.indices where self.fields[field].isCrowded() {
-            let code = self.heldCode(field, row)
-            if step == 1 {
-                self.fields[field].prefetch(code: code)
-            } else {
-                self.fields[field].prefetchValue(code: code)
-            }
+        Self.prefetchValues(Int(row), step, &self.fields, &self.table.columns)
+    }
+
+    private static func prefetchValues(
+        _ row: Int,
+        _ step: Int,
+        _ fields: inout [ValueField],
+        _ columns: inout [RowColumn]
+    ) {
+        var fields = fields.mutableSpan
+        var columns = columns.mutableSpan
+        for field in fields.indices where fields[field].isCrowded() {
+            let code = columns[field].heldCode(row)
+            if step == 1 { fields[field].prefetch(code: code) } else { fields[field].prefetchValue(code: code) }
         }
     }
 }

@@ -131,22 +131,73 @@ struct KindSegment: Sendable {
     ///   - attributes: What is known of the instance.
     ///   - row: The row that may hold the same values.
     private mutating func encode(_ attributes: InstanceAttributes, row: UInt32?) {
-        for index in self.values.indices { self.values[index].reset() }
+        self.resetValues()
         self.encode(Self.familyField, row, Self.familyNames[Int(attributes.family.rawValue)])
-        self.values[Self.hostField].single = self.code(ofHost: attributes.host)
+        let host = self.code(ofHost: attributes.host)
+        self.values[Self.hostField].single = host
+        self.values[Self.hostField].isKept = self.guess(Self.hostField, row) == host
         if let field = self.conditionField, let condition = attributes.condition {
             self.encode(field, row, .int(Int64(condition)))
         }
         if !attributes.tags.isEmpty || self.tagsField != nil { self.encode(tags: attributes.tags) }
         var expected = Self.firstParameter
         let parameters = attributes.configuration.parameters
-        for place in parameters.indices {
+        var place = 0
+        while true {
+            if let row, row & Self.sharedFlag == 0 {
+                place = Self.keep(
+                    parameters.span,
+                    from: place,
+                    Int(row),
+                    &expected,
+                    &self.fields,
+                    &self.table.columns,
+                    &self.values
+                )
+            }
+            guard place < parameters.count else { return }
             let name = parameters.span[place].name
             let known = self.fields.span.index(named: name.utf8.span, expected: expected)
             let index = known ?? self.addField(.parameter(UTF8Text(name)))
             self.encode(index, row, parameters.span[place].value)
             expected = index + 1
+            place += 1
         }
+    }
+
+    private mutating func resetValues() {
+        var values = self.values.mutableSpan
+        for index in values.indices { values[index].reset() }
+    }
+
+    /// Keeps what a row with columns of its own has of parameters that are as they were, in the fields from the expected one
+    /// on; returns the first that is not.
+    private static func keep(
+        _ parameters: Span<Configuration.Parameter>,
+        from start: Int,
+        _ row: Int,
+        _ expected: inout Int,
+        _ fields: inout [ValueField],
+        _ columns: inout [RowColumn],
+        _ values: inout [FieldCodes]
+    ) -> Int {
+        // Lent once, not for each parameter: whoever writes to an array sees first whether it is his alone.
+        var fields = fields.mutableSpan
+        var columns = columns.mutableSpan
+        var values = values.mutableSpan
+        for place in start..<parameters.count {
+            guard expected < fields.count, fields[expected].isNamed(parameters[place].name) else { return place }
+            if case .array(let elements) = parameters[place].value {
+                guard Self.holds(&fields[expected], &columns[expected], row, elements) else { return place }
+            } else {
+                let code = columns[expected].heldCode(row)
+                guard code != 0, fields[expected].holds(code, parameters[place].value) else { return place }
+                values[expected].single = code
+            }
+            values[expected].isKept = true
+            expected += 1
+        }
+        return parameters.count
     }
 
     /// The code of a host that a row is about to have.
@@ -169,7 +220,9 @@ struct KindSegment: Sendable {
     @inline(__always)
     private mutating func encode(_ field: Int, _ row: UInt32?, _ value: ParameterValue) {
         if case .array(let elements) = value {
-            if let row, row & Self.sharedFlag == 0, self.holds(field, Int(row), elements) {
+            if let row, row & Self.sharedFlag == 0,
+                Self.holds(&self.fields[field], &self.table.columns[field], Int(row), elements)
+            {
                 self.values[field].isKept = true
                 return
             }
@@ -182,14 +235,17 @@ struct KindSegment: Sendable {
 
     /// Whether a row with columns of its own has just these elements, in whatever order and however often; false as well
     /// where it has none or too many to look.
-    private mutating func holds(_ field: Int, _ row: Int, _ elements: [ParameterValue]) -> Bool {
-        guard elements.count > 0, let own = self.table.fewCodes(field, row) else { return false }
+    private static func holds(
+        _ field: inout ValueField,
+        _ column: inout RowColumn,
+        _ row: Int,
+        _ elements: [ParameterValue]
+    ) -> Bool {
+        guard elements.count > 0, let own = column.fewCodes(row) else { return false }
         var seen = 0
         for place in elements.indices {
             var index = 0
-            while index < own.count, !self.fields[field].holds(own.codes[index], elements.span[place]) {
-                index += 1
-            }
+            while index < own.count, !field.holds(own.codes[index], elements.span[place]) { index += 1 }
             guard index < own.count else { return false }
             seen |= 1 << index
         }

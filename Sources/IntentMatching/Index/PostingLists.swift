@@ -5,7 +5,7 @@
 /// 65,536 rows each, see ``RowContainers``: so each change moves at most a few thousand bytes, however long the list is.
 struct PostingLists: Sendable {
     /// Lists of more rows are long; they become short again at half of it.
-    static let shortMax = 2048
+    static let shortMax = 512
     /// Steps of ``prefetch(_:_:step:of:)``.
     static let prefetchSteps = 3
     private static let longFlag: UInt32 = 1 << 31
@@ -85,12 +85,14 @@ struct PostingLists: Sendable {
 
     /// Fetches what a change of a row needs, in ``prefetchSteps`` of which each needs what the one before has fetched.
     ///
+    /// Mutating, though nothing changes, as what it calls: so nothing is copied for it.
+    ///
     /// - Parameters:
     ///   - row: The row.
     ///   - code: The code whose list will change.
     ///   - step: From 0 on.
     ///   - rows: How many rows there are.
-    func prefetch(_ row: UInt32, _ code: UInt32, step: Int, of rows: Int) {
+    mutating func prefetch(_ row: UInt32, _ code: UInt32, step: Int, of rows: Int) {
         guard Int(code) < self.entries.count else { return }
         let entry = self.entries[Int(code)]
         let stored = UInt32(entry >> 32)

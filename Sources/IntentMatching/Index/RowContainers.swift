@@ -213,7 +213,7 @@ struct RowContainers: Sendable {
     }
 
     /// Fetches what a change of a row needs: the number of its container, then where that is, and then its rows.
-    func prefetch(_ row: UInt32, list: Int, step: Int) {
+    mutating func prefetch(_ row: UInt32, list: Int, step: Int) {
         let block = Int(row >> 16)
         guard block < Int(self.listCounts[list]) else { return }
         guard step > 0 else { return self.directory.elements.prefetch(Int(self.listStarts[list]) + block) }

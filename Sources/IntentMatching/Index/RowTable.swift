@@ -26,10 +26,6 @@ struct RowTable: Sendable {
 
     mutating func severalCodes(_ column: Int, _ row: Int) -> [UInt32] { self.columns[column].severalCodes(row) }
 
-    mutating func fewCodes(_ column: Int, _ row: Int) -> (codes: InlineArray<8, UInt32>, count: Int)? {
-        self.columns[column].fewCodes(row)
-    }
-
     @inline(__always)
     mutating func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool {
         self.columns[column].holds(value, row)
@@ -37,7 +33,8 @@ struct RowTable: Sendable {
 
     /// Fetches a row's codes.
     mutating func prefetch(_ row: Int) {
-        for index in self.columns.indices { self.columns[index].prefetch(row) }
+        var columns = self.columns.mutableSpan
+        for index in columns.indices { columns[index].prefetch(row) }
     }
 
     /// Gives every row an array of no elements in a column that has just been added.

@@ -81,8 +81,16 @@ struct ValueDictionary: Sendable {
     }
 
     func holds(_ code: UInt32, _ string: String) -> Bool {
-        let text = string.utf8.span
-        return self.holds(code, Self.wordCount(text)) { Self.word(text, $0) }
+        string.withText { text in
+            let count = Self.wordCount(text)
+            guard count <= 2 else { return self.holds(code, count) { Self.word(text, $0) } }
+            let start = Int(self.start(code))
+            // Of a code without a value it is beyond all of them.
+            guard start < self.pool.elements.count, self.pool.elements[start] == Self.word(text, 0) else {
+                return false
+            }
+            return count == 1 || self.pool.elements[start + 1] == text.word(at: Self.headBytes)
+        }
     }
 
     /// Takes back one use of a code.

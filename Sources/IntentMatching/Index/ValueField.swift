@@ -7,12 +7,15 @@ struct ValueField: Sendable {
     private let name: [UInt8]
     /// The first bytes of the name.
     private let head: UInt64
+    /// The name where it is ASCII: what equals it is the very same bytes, unless it is longer.
+    private let text: String?
     var dictionary = ValueDictionary()
 
     init(_ field: MatchField) {
         self.field = field
         let name: [UInt8] = if case .parameter(let text) = field { text.bytes } else { [] }
         self.name = name
+        self.text = name.allSatisfy { $0 < 0x80 } ? String(decoding: name, as: UTF8.self) : nil
         self.head = name.span.word(at: 0)
     }
 
@@ -25,6 +28,13 @@ struct ValueField: Sendable {
 
     // Mutating, though nothing changes: what is written to is handed over in its place, while reading an element of an array
     // copies all of its references.
+
+    /// Whether this is the parameter with just this name; a short one is compared by its registers.
+    @inline(__always)
+    mutating func isNamed(_ name: String) -> Bool {
+        guard let text = self.text else { return self.isNamed(name.utf8.span) }
+        return text == name && text.utf8.count == name.utf8.count && !text.isEmpty
+    }
 
     /// Whether a code stands for a value. Precondition: no array.
     @inline(__always)
