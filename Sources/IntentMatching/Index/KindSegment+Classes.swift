@@ -153,7 +153,7 @@ extension KindSegment {
         swap(&values, &self.values)
         for index in values.indices {
             values[index].reset()
-            self.table.columns.span[index].read(row, into: &values[index])
+            self.table.columns[index].read(row, into: &values[index])
         }
         swap(&values, &self.values)
     }
@@ -220,8 +220,8 @@ extension KindSegment {
 }
 
 extension RowColumn {
-    /// Reads what a row has. Precondition: `value` is absent.
-    func read(_ row: Int, into value: inout FieldCodes) {
+    /// Reads what a row has. Precondition: `value` is absent. Mutating, though nothing changes: so nothing is copied for it.
+    mutating func read(_ row: Int, into value: inout FieldCodes) {
         value.single = self.singleCode(row)
         guard self.isArray, value.single == 0, self.words[row] != ElementWord.absent else { return }
         value.isArray = true
