@@ -47,6 +47,13 @@ extension Engine {
         self.approached.hashes.append(self.hosts.approach(bytes, in: host))
     }
 
+    /// Fetches what is at hand of an instance.
+    @inline(__always)
+    private func approach(_ instance: UInt32) {
+        self.instances.rows.prefetch(instance)
+        self.postponed.approach(instance)
+    }
+
     /// Follows what the records seem to be about to the rows of their hosts and instances. O(records).
     package mutating func finishApproach() {
         self.approached.slots.removeAll(keepingCapacity: true)
@@ -59,7 +66,7 @@ extension Engine {
             self.hosts.approachName(of: host)
             let instance = self.hosts[host].firstInstance
             self.approached.slots[index] = instance
-            if instance != InstanceTable.none { self.instances.rows.prefetch(instance) }
+            if instance != InstanceTable.none { self.approach(instance) }
         }
         for _ in 0..<Self.approachedInstances {
             for index in self.approached.slots.indices {
@@ -69,7 +76,7 @@ extension Engine {
                 if last != PendingCauses.none { self.causes.nodes.prefetch(last) }
                 let next = self.instances[instance].nextOfHost
                 self.approached.slots[index] = next
-                if next != InstanceTable.none { self.instances.rows.prefetch(next) }
+                if next != InstanceTable.none { self.approach(next) }
             }
         }
     }
@@ -91,6 +98,7 @@ extension Engine {
             let instance = matches[place]
             seen &+= self.instances.approach(instance, withDetails: hasDigest)
             self.calendar.approach(Self.timer(ofInstance: instance))
+            self.postponed.approach(instance)
         }
         for place in range {
             self.approached.hosts.append(self.instances[matches[place]].host)

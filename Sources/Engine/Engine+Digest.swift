@@ -6,6 +6,7 @@ extension Engine {
     /// A hash of the whole state in a canonical order: hosts and instances by id, pushes by position. Two engines that
     /// applied the same records have the same, in whatever process. O(state log state).
     package func stateDigest() -> UInt64 {
+        precondition(self.postponed.isEmpty, "matches are still to be settled")
         var writer = ByteWriter()
         writer.write(varint: self.position.rawValue)
         writer.write(self.time)

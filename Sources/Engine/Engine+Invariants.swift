@@ -8,6 +8,7 @@ extension Engine {
     /// Above all conservation: for every push, matched = deferred + issued + final outcomes, where the deferred ones
     /// are exactly those that wait for an instance and the issued ones exactly those that a reload serves.
     package func checkInvariants() -> [String] {
+        precondition(self.postponed.isEmpty, "matches are still to be settled")
         var faults: [String] = []
         let slots = self.ledger.usedSlots()
         var held = Held(rows: Int(slots.last ?? 0) + 1, apps: self.apps.apps.count)

@@ -12,6 +12,7 @@ extension Engine {
         // Shared, not copied: deciding changes no instance's place in it.
         let index = self.index
         var hostDriven: [UInt32] = []
+        let postponedMin = self.mayPostpone(push, app: app) ? self.postponed.batchMin ?? .max : .max
         index.matches(
             app: self.apps.apps[Int(app)].id,
             kind: audience.kind.map { self.apps.kinds[Int($0)].name },
@@ -20,19 +21,24 @@ extension Engine {
             attributes: audience.attributes,
             batchLimit: 4096
         ) { batch in
+            if batch.count >= postponedMin {
+                return self.accept(push, postponing: batch, &hostDriven)
+            }
             for first in stride(from: 0, to: batch.count, by: Self.approachedMatches) {
                 let range = first..<min(batch.count, first + Self.approachedMatches)
                 self.approach(batch, range, ofDigest: push.digest != nil)
-                for place in range {
-                    if self.instances[batch[place]].isHostDriven {
-                        hostDriven.append(batch[place])
-                    } else {
-                        self.accept(push, for: batch[place])
-                    }
-                }
+                for place in range { self.accept(push, matched: batch[place], &hostDriven) }
             }
         }
         if !hostDriven.isEmpty { self.accept(push, hostDriven: hostDriven) }
+    }
+
+    /// Decides a push for one instance that it matches; those whose hosts are reached through tokens are decided together.
+    @inline(__always)
+    mutating func accept(_ push: IncomingPush, matched instance: UInt32, _ hostDriven: inout [UInt32]) {
+        if self.instances[instance].isHostDriven { return hostDriven.append(instance) }
+        self.settle(instance)
+        self.accept(push, for: instance)
     }
 
     /// Decides a push for instances of hosts that are reached through tokens, host by host.

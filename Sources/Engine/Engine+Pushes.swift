@@ -169,6 +169,7 @@ extension Engine {
         _ audience: PushAudience,
         _ bytes: [UInt8]
     ) {
+        self.settle(of: host)
         if self.hosts[host].delivery == .apns {
             let matched = self.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
             for together in self.byToken(matched) { self.accept(push, throughToken: together) }
@@ -243,6 +244,7 @@ extension Engine {
         guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {
             // What waited already is decided first, and this with it: nothing else changes.
+            self.noteSureWait(instance)
             return self.note(
                 instance,
                 .deferred,

@@ -22,6 +22,7 @@ extension Engine {
             }
             for kind in app.kinds { self.configure(kind, of: slot) }
         }
+        self.forgetSureWaits()
         var orphaned = 0
         var carried: Set<UInt32> = []
         for instance in self.instances.usedSlots() {

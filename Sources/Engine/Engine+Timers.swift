@@ -5,8 +5,10 @@ extension Engine {
     /// When the owner must append a `tick`, if nothing else is appended before; nil if nothing is ever due.
     package var nextTimer: Instant? {
         let forgotten = self.tokens.nextForgotten(after: self.limits.removedTokenRetention)
-        guard let due = self.calendar.nextDue else { return forgotten }
-        return forgotten.map { min($0, due) } ?? due
+        var next = Instant(milliseconds: self.postponed.due)
+        if let due = self.calendar.nextDue { next = min(next, due) }
+        if let forgotten { next = min(next, forgotten) }
+        return next.milliseconds == .max ? nil : next
     }
 
     /// Instances and hosts share one calendar: even ids and odd ones.
@@ -16,6 +18,7 @@ extension Engine {
     /// Fires what is due by the log's time, in the order of due seconds and then ids.
     mutating func fireTimers() {
         if !self.senderPauses.isEmpty { self.senderPauses = self.senderPauses.filter { $0.value > self.now } }
+        if self.postponed.due <= self.now { self.settleDue() }
         if let due = self.calendar.nextDue, due <= self.time {
             for id in self.calendar.takeDue(upTo: self.time) {
                 if id & 1 == 0 { self.fireInstance(id >> 1) } else { self.fireHost(id >> 1) }
@@ -36,12 +39,14 @@ extension Engine {
         // Something that fired before may have moved this timer: a lease that ran out makes a tombstone of a widget.
         guard self.calendar.armed(Self.timer(ofInstance: instance)) == nil else { return }
         guard self.instances[instance].isLive else { return self.releaseTombstone(instance) }
+        self.settle(instance)
         if self.instances[instance].reloadsExpire <= self.now { self.expireReloads(of: instance) }
         self.decide(instance)
     }
 
     private mutating func fireHost(_ host: UInt32) {
         guard self.hosts[host].isRegistered, let ends = self.hosts[host].leaseEnds, ends <= self.time else { return }
+        self.settle(of: host)
         self.removeHost(host, .leaseEnded)
     }
 
@@ -53,6 +58,7 @@ extension Engine {
         } else {
             self.calendar.arm(Self.timer(ofInstance: instance), at: Instant(milliseconds: at))
         }
+        self.noteSureWait(instance)
     }
 }
 

@@ -48,6 +48,8 @@ package struct Engine: Sendable {
     var repeats: RepeatWindow
     var accounts = SenderAccounts()
     var log: DecisionLog
+    /// Empty unless matches are postponed; see ``postponeMatches(from:)``.
+    var postponed = PostponedMatches()
     var tokens: TokenTable
     var channels = ChannelTable()
     var calendar = TimerCalendar()
@@ -161,7 +163,8 @@ package struct Engine: Sendable {
     }
 
     private mutating func perform(_ record: Record) -> RecordAnswer.Result {
-        switch record {
+        self.settle(for: record)
+        return switch record {
         case .settings(let settings): self.configure(settings)
         case .push: preconditionFailure("pushes are applied without being decoded")
         case .register(let registration): self.register(registration)

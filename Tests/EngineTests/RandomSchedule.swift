@@ -26,6 +26,8 @@ struct RandomSchedule {
     private let hasClockSteps: Bool
     /// Whether hosts also reload by themselves.
     private let hasObserved: Bool
+    /// Whether half of what comes is a plain push to an app.
+    private let hasBursts: Bool
     /// How often the policy changed, and the clock jumped.
     private(set) var changes = 0
     private(set) var clockSteps = 0
@@ -37,14 +39,17 @@ struct RandomSchedule {
         deliveries: [HostDelivery] = [.stream],
         policies: [BudgetPolicy] = [],
         hasClockSteps: Bool = false,
-        hasObserved: Bool = true
+        hasObserved: Bool = true,
+        postpones: Bool = false,
+        hasBursts: Bool = false
     ) {
+        self.hasBursts = hasBursts
         self.policies = policies
         self.hasClockSteps = hasClockSteps
         self.hasObserved = hasObserved
         self.hasGrants = hasGrants
         self.deliveries = deliveries
-        self.scene = Scene(settings: settings)
+        self.scene = Scene(settings: settings, postpones: postpones)
         self.random = SplitMix64(seed: seed)
     }
 
@@ -126,6 +131,7 @@ struct RandomSchedule {
     }
 
     private mutating func record() -> Record {
+        if self.hasBursts, self.random.chance(1, in: 2) { return .push(self.burst()) }
         let host = HostID(self.pick(Self.hosts))
         switch self.below(20) {
         case 0...8: return .push(self.push())
@@ -167,6 +173,15 @@ struct RandomSchedule {
                 ? OperatorOrder(.grant(Int(self.below(4)) + 1), .instance(address))
                 : OperatorOrder(.resume, .sender(Scene.team))
         }
+    }
+
+    private mutating func burst() -> PushRecord {
+        var push = self.scene.makePush(
+            self.pick([.high, .normal, .normal, .low, nil]),
+            match: self.random.chance(1, in: 3) ? self.pick(Self.teams) : nil
+        )
+        if self.random.chance(1, in: 3) { push.expiration = self.scene.now.seconds + Int64(self.below(1500)) }
+        return push
     }
 
     private mutating func push() -> PushRecord {

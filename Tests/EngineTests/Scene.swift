@@ -29,8 +29,9 @@ struct Scene {
     /// Whether every record is followed by a check of the invariants.
     var checks = true
 
-    init(settings: EngineSettings = Scene.settings(), partition: UInt16 = 0) {
+    init(settings: EngineSettings = Scene.settings(), partition: UInt16 = 0, postpones: Bool = false) {
         self.engine = Engine(partition: PartitionID(partition), partitions: 1)
+        if postpones { self.engine.postponeMatches(from: 1) }
         self.apply(.settings(settings))
     }
 

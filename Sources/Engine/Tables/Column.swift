@@ -53,8 +53,35 @@ public import CKernels
             unsafe ckernels_prefetch(row + offset)
             offset &+= 64
         }
-        // Rows begin anywhere in a line.
-        unsafe ckernels_prefetch(row + (MemoryLayout<Row>.size - 1))
+        // Rows begin anywhere in a line, unless they are whole lines.
+        if MemoryLayout<Row>.stride % 64 != 0 { unsafe ckernels_prefetch(row + (MemoryLayout<Row>.size - 1)) }
+    }
+
+    /// Changes rows by their numbers, one after the other, until one says that it is enough; where each begins is fetched some
+    /// numbers ahead.
+    ///
+    /// - Parameters:
+    ///   - numbers: The numbers of rows that there are.
+    ///   - first: The place of the first number that is looked at.
+    ///   - body: Changes a row; false ends it, and that row counts as not looked at. Nothing but the row may be changed.
+    /// - Returns: The place of the number at which it ended, or how many numbers there are.
+    @inline(__always)
+    mutating func change(_ numbers: Span<UInt32>, from first: Int, _ body: (inout Row) -> Bool) -> Int {
+        self.makeUnique()
+        let ahead = 24
+        var place = first
+        while place < numbers.count {
+            let coming = Int(numbers[Swift.min(place &+ ahead, numbers.count &- 1)])
+            let number = Int(numbers[place])
+            precondition(Swift.max(number, coming) < self.count, "beyond the rows")
+            // Sound: the memory holds `count` rows, self keeps it, and nobody else sees it.
+            unsafe ckernels_prefetch(self.chunks[coming &>> Self.chunkShift] + (coming & (Self.chunkRows &- 1)))
+            guard unsafe body(&self.chunks[number &>> Self.chunkShift][number & (Self.chunkRows &- 1)]) else {
+                return place
+            }
+            place &+= 1
+        }
+        return place
     }
 
     @inline(__always)
@@ -69,6 +96,28 @@ public import CKernels
             .initialize(to: row)
         self.count &+= 1
         self.memory.count = self.count
+    }
+
+    /// Appends rows, as many as there are at a time.
+    mutating func append(copying rows: Span<Row>) where Row: BitwiseCopyable {
+        self.makeUnique()
+        var next = 0
+        while next < rows.count {
+            if self.count & (Self.chunkRows &- 1) == 0 {
+                self.memory.addChunk()
+                unsafe self.chunks = self.memory.chunks
+            }
+            let start = self.count & (Self.chunkRows &- 1)
+            let length = Swift.min(rows.count - next, Self.chunkRows - start)
+            // Sound: the last chunk has room for so many more, and they are not among those that are read.
+            unsafe rows.extracting(next..<next + length).withUnsafeBufferPointer { source in
+                guard let base = source.baseAddress else { return }
+                unsafe (self.chunks[self.count &>> Self.chunkShift] + start).initialize(from: base, count: length)
+            }
+            next += length
+            self.count += length
+            self.memory.count = self.count
+        }
     }
 
     /// Says that so many rows are about to come, one after the other: the memory of each chunk of them is then had in one
@@ -144,7 +193,7 @@ extension Span {
         var left = self.count
         for index in 0..<self.chunkCount {
             unsafe self.chunks[index].deinitialize(count: min(left, Self.chunkRows))
-            unsafe self.chunks[index].deallocate()
+            unsafe UnsafeMutableRawPointer(self.chunks[index]).deallocate()
             left -= min(left, Self.chunkRows)
         }
         unsafe self.chunks.deallocate()
@@ -153,7 +202,12 @@ extension Span {
     /// Makes room for as many rows as a chunk has.
     func addChunk() {
         if self.chunkCount == self.chunkCapacity { self.growList() }
-        let chunk = UnsafeMutablePointer<Row>.allocate(capacity: Self.chunkRows)
+        // Rows of whole lines of memory begin with one.
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: Self.chunkRows * MemoryLayout<Row>.stride,
+            alignment: max(64, MemoryLayout<Row>.alignment)
+        )
+        let chunk = unsafe memory.bindMemory(to: Row.self, capacity: Self.chunkRows)
         let rows = min(Self.chunkRows, self.expectedRows - self.chunkCount * Self.chunkRows)
         // Sound: the chunk has room for so many rows, and nothing is in it yet.
         if rows > 0 { unsafe ckernels_populate(chunk, rows * MemoryLayout<Row>.stride) }

@@ -26,6 +26,8 @@ struct DecisionLog: Sendable {
     private(set) var capacity: Int
     /// How many decisions were ever noted; the next one's number.
     private(set) var count: UInt64 = 0
+    /// The number that was kept free for the next decision that is noted; ``none`` if it gets the next one.
+    private var kept = Self.none
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)
@@ -40,6 +42,7 @@ struct DecisionLog: Sendable {
 
     /// Notes a decision and returns its number.
     mutating func append(_ entry: Entry) -> UInt64 {
+        if self.kept != Self.none { return self.fill(entry) }
         defer { self.count += 1 }
         if self.entries.count < self.capacity {
             self.entries.append(entry)
@@ -47,6 +50,34 @@ struct DecisionLog: Sendable {
             self.entries[Int(self.count % UInt64(self.capacity))] = entry
         }
         return self.count
+    }
+
+    /// Keeps the next numbers free for decisions that are noted later. Until then nothing may be read under them.
+    ///
+    /// - Returns: The first of the numbers.
+    mutating func keepFree(_ numbers: Int) -> UInt64 {
+        let first = self.count
+        let room = min(numbers, self.capacity - self.entries.count)
+        if room > 0 { self.entries.append(repeating: .blank, count: room) }
+        self.count += UInt64(numbers)
+        return first
+    }
+
+    /// Has the next decision noted under a number that was kept free for it, or under the next number again.
+    ///
+    /// - Parameter number: The number, or ``none``.
+    /// - Returns: The number that was to be used until now; ``none`` once it has been.
+    mutating func use(_ number: UInt64) -> UInt64 {
+        defer { self.kept = number }
+        return self.kept
+    }
+
+    private mutating func fill(_ entry: Entry) -> UInt64 {
+        let number = self.kept
+        self.kept = Self.none
+        // Where so many came after it that it would be gone by now, it is.
+        if number >= self.oldest { self.entries[Int(number % UInt64(self.capacity))] = entry }
+        return number
     }
 
     /// A decision by its number, if it is still kept.

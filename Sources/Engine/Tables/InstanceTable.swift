@@ -5,14 +5,12 @@ import WidgetModel
 struct InstanceTable: Sendable {
     static let none = Slab<Row>.none
 
-    /// What decisions read and write: no pointer in it, so that copying costs nothing. Fields stand in an order that leaves
-    /// no gap between them.
+    /// What decisions read and write, 192 bytes: no pointer in it, so that copying costs nothing. Fields stand in an order that
+    /// leaves no gap between them, and rows begin where lines of memory do.
     struct Row: Sendable {
         /// The pushes that wait.
         var pending = CauseList()
         let host: UInt32
-        /// The next instance of the host in the order of ids.
-        var nextOfHost = InstanceTable.none
         var kind: UInt32
         /// How many of the waiting pushes have priority 10 and 5.
         var high: UInt32 = 0
@@ -20,17 +18,41 @@ struct InstanceTable: Sendable {
         /// The causes beside pushes that wait.
         var waiting = ReloadCauses(rawValue: 0)
         var flags: Flags = [.isLive, .pushEnabled]
-        /// Its ``RollingDay``, if its policy counts so and it was ever charged.
-        var rollingDay = Slab<RollingDay>.none
-        /// The earliest end of a waiting push, in milliseconds.
-        var minExpiry = Int64.max
+        /// The limit of the instance's first window.
+        var firstLimit: UInt16 = .max
+        /// Why the waiting causes wait.
+        var reason = DecisionReason.waitsForAnother
+        /// Counts the configurations.
+        var generation: UInt32 = 0
+        var budget = ReloadBudget()
+
         /// When the waiting causes are decided next, in milliseconds.
         var decidesAt = Int64.max
+        /// The earliest end of a waiting push, in milliseconds.
+        var minExpiry = Int64.max
         /// When the timeline's policy asks for the next timeline, smoothed, in milliseconds.
         var timelineDue = Int64.max
+        /// Until when a waiting policy reload is held since nobody sees it, in milliseconds; `.min` if it is not.
+        var heldUntil = Int64.min
         /// The number of the last decision.
         var lastDecision = DecisionLog.none
-        var budget = ReloadBudget()
+        /// The earliest end of a reload that is out, in milliseconds.
+        var reloadsExpire = Int64.max
+        /// Until when the user is taken to see it, in milliseconds.
+        var visibleUntil = Int64.min
+        /// When an `added` or `configured` reload was last not charged, in milliseconds.
+        var freeSetupAt = Int64.min
+
+        /// Milliseconds; the window in which the instance was first added.
+        var firstWindow = Int64.min
+        /// A stable hash of the address.
+        let addressHash: UInt64
+        /// Where the present configuration came in.
+        var configuredAt = LogPosition.start
+        /// The next instance of the host in the order of ids.
+        var nextOfHost = InstanceTable.none
+        /// Its ``RollingDay``, if its policy counts so and it was ever charged.
+        var rollingDay = Slab<RollingDay>.none
         /// The minute at which the host's windows start under the kind's policy.
         var anchor: UInt32
         /// The start of the window that was opened last, in minutes, and what it allows; see ``Engine/openWindow(of:)``.
@@ -41,30 +63,10 @@ struct InstanceTable: Sendable {
         var rate = ViewRate.typical
         /// What an operator gave on top, for the present window.
         var granted: UInt16 = 0
-        /// Until when the user is taken to see it, in milliseconds.
-        var visibleUntil = Int64.min
-        /// Until when a waiting policy reload is held since nobody sees it, in milliseconds; `.min` if it is not.
-        var heldUntil = Int64.min
-        /// The earliest end of a reload that is out, in milliseconds.
-        var reloadsExpire = Int64.max
-        /// When an `added` or `configured` reload was last not charged, in milliseconds.
-        var freeSetupAt = Int64.min
-        /// Milliseconds; the window in which the instance was first added.
-        var firstWindow = Int64.min
-        /// A stable hash of the address.
-        let addressHash: UInt64
-        /// Where the present configuration came in.
-        var configuredAt = LogPosition.start
         /// The reloads that are out, oldest first.
         var firstReload = ReloadTable.none
         var lastReload = ReloadTable.none
-        /// Counts the configurations.
-        var generation: UInt32 = 0
         var exemptReloads: UInt32 = 0
-        /// The limit of the instance's first window.
-        var firstLimit: UInt16 = .max
-        /// Why the waiting causes wait.
-        var reason = DecisionReason.waitsForAnother
 
         init(host: UInt32, kind: UInt32, anchor: UInt32, addressHash: UInt64) {
             self.host = host

@@ -123,6 +123,24 @@ struct PushLedger: Sendable {
         self.totals[outcome] += 1
     }
 
+    /// So many more instances matched, and wait.
+    mutating func matchDeferred(_ push: UInt32, count: Int) {
+        let deferred = Int(PushOutcome.deferred.rawValue)
+        self.rows[push].matched += UInt32(count)
+        self.rows[push].counts[deferred] += UInt32(count)
+        self.matched += count
+        self.totals[deferred] += count
+    }
+
+    /// Takes back that one of them matched and waits, to be matched again.
+    mutating func unmatchDeferred(_ push: UInt32) {
+        let deferred = Int(PushOutcome.deferred.rawValue)
+        self.rows[push].matched -= 1
+        self.rows[push].counts[deferred] -= 1
+        self.matched -= 1
+        self.totals[deferred] -= 1
+    }
+
     /// An instance's push goes from one outcome to the next.
     @inline(__always)
     mutating func move(_ push: UInt32, from old: PushOutcome, to new: PushOutcome, at now: Instant) {

@@ -1,0 +1,195 @@
+import WidgetModel
+
+/// Matches of pushes that are decided and counted, but not yet in the rows of their instances.
+///
+/// A push that matches a million instances mostly finds them within their minimum interval: each match waits, whatever else
+/// is known of the instance. That is seen from the eight bytes of its ``SureWait``. What has to be written for it, at a dozen
+/// places of their own, is written later and in slices, or when the instance is next touched: see ``Engine/settle()``.
+struct PostponedMatches: Sendable {
+    /// From how many matches at a time on they are postponed; nil if they never are.
+    var batchMin: Int?
+    /// At most so many matches are postponed at a time (4 bytes each); those beyond are written at once.
+    var countMax = 0
+    /// At most so many runs: an instance is looked for in each of them.
+    static let runsMax = 64
+    /// Marks an instance whose match has been written. Instances' numbers are below: timers have twice as many.
+    private static let done = UInt32(1) << 31
+
+    /// Matches of one push, one after the other, with decisions of successive numbers.
+    struct Run: Sendable {
+        let push: IncomingPush
+        /// When they were decided.
+        let time: Instant
+        let position: LogPosition
+        /// The number of the first decision.
+        let firstDecision: UInt64
+        /// Before the first instant at which one of them could have a part in something, in milliseconds.
+        fileprivate(set) var due: Int64
+        /// Ascending; with ``done`` if it was written.
+        fileprivate(set) var instances = RowChunks<UInt32>()
+        /// Everything before has been written.
+        fileprivate(set) var next = 0
+        /// How many have not been written.
+        fileprivate(set) var left = 0
+
+        init(push: IncomingPush, time: Instant, position: LogPosition, firstDecision: UInt64, due: Int64) {
+            self.push = push
+            self.time = time
+            self.position = position
+            self.firstDecision = firstDecision
+            self.due = due
+        }
+    }
+
+    /// See ``forgetWaits(quiet:)``.
+    private(set) var quiet: [Int64] = []
+    /// Of each instance by number, as far as they are known.
+    private var waits = RowChunks<SureWait>()
+    /// In the order of their decisions.
+    private(set) var runs: [Run] = []
+    /// How many matches are postponed.
+    private(set) var count = 0
+    /// The first ``Run/due``.
+    private(set) var due = Int64.max
+    /// The number of the decision that is being written; `.max` if none is. What was decided later is written later.
+    var written = UInt64.max
+
+    /// Whether nothing is postponed.
+    @inline(__always)
+    var isEmpty: Bool { self.count == 0 }
+
+    /// How many matches there is room for.
+    private var room: Int { self.runs.count < Self.runsMax ? max(0, self.countMax - self.count) : 0 }
+
+    /// Notes for how long pushes are sure to wait for an instance.
+    @inline(__always)
+    mutating func note(_ wait: SureWait, of instance: UInt32) {
+        self.makeRoom(above: instance)
+        self.waits[Int(instance)].take(wait)
+    }
+
+    /// Nothing is sure any more of any instance. Precondition: nothing is postponed. O(instances).
+    ///
+    /// - Parameter quiet: For each kind by number, for how long after a charge its instances are sure not to reload for a
+    ///   push, in milliseconds.
+    mutating func forgetWaits(quiet: [Int64]) {
+        precondition(self.isEmpty, "matches are still to be settled")
+        self.waits = RowChunks()
+        self.quiet = quiet
+    }
+
+    private mutating func makeRoom(above instance: UInt32) {
+        guard Int(instance) >= self.waits.count else { return }
+        self.waits.append(repeating: SureWait(), count: Int(instance) + 1 - self.waits.count)
+    }
+
+    /// Fetches what is known of an instance.
+    @inline(__always)
+    func approach(_ instance: UInt32) { if Int(instance) < self.waits.count { self.waits.prefetch(Int(instance)) } }
+
+    /// How many pushes wait for an instance that are not in its row.
+    @inline(__always)
+    func count(of instance: UInt32) -> Int {
+        Int(instance) < self.waits.count ? Int(self.waits[Int(instance)].postponed) : 0
+    }
+
+    /// The end of the time in which pushes are sure to wait for an instance, in milliseconds.
+    func sureUntil(_ instance: UInt32) -> Int64 { Int64(self.waits[Int(instance)].until) * 1000 }
+
+    /// Counts matches in as long as they are sure to wait.
+    ///
+    /// - Parameters:
+    ///   - instances: Ascending.
+    ///   - first: The place of the first that is looked at.
+    ///   - test: What is asked of each.
+    /// - Returns: The place of the first that is not sure to wait.
+    mutating func countSure(_ instances: Span<UInt32>, from first: Int, _ test: inout SureWait.Test) -> Int {
+        let end = first + min(instances.count - first, self.room)
+        guard first < end else { return first }
+        self.makeRoom(above: instances[end - 1])
+        return self.waits.change(instances.extracting(0..<end), from: first) { test.passes(&$0) }
+    }
+
+    /// Postpones matches of a push that were counted in.
+    ///
+    /// - Parameters:
+    ///   - instances: Ascending.
+    ///   - run: What is alike for them; its ``Run/due`` is right for all of them.
+    mutating func append(_ instances: Span<UInt32>, _ run: Run) {
+        self.count += instances.count
+        self.due = min(self.due, run.due)
+        let last = self.runs.indices.last
+        if let last, self.runs[last].isFollowed(by: run, instances) {
+            self.runs[last].append(instances)
+            self.runs[last].due = min(self.runs[last].due, run.due)
+        } else {
+            var run = run
+            run.append(instances)
+            self.runs.append(run)
+        }
+    }
+
+    /// Takes the match at a place in a run out, if it has not been written yet.
+    mutating func take(_ run: Int, _ place: Int) -> UInt32? {
+        let instance = self.runs[run].instances[place]
+        guard instance & Self.done == 0 else { return nil }
+        self.waits[Int(instance)].postponed -= 1
+        self.runs[run].instances[place] = instance | Self.done
+        self.runs[run].left -= 1
+        self.count -= 1
+        if self.isEmpty { self.due = .max }
+        return instance
+    }
+
+    /// Where an instance is in a run. O(log matches).
+    func place(of instance: UInt32, in run: Int) -> Int? {
+        let places = self.places(of: run)
+        var (low, high) = (places.lowerBound, places.upperBound)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if self.instance(run, middle) < instance { low = middle + 1 } else { high = middle }
+        }
+        return low < places.upperBound && self.instance(run, low) == instance ? low : nil
+    }
+
+    /// Where a run has matches that may not be written yet.
+    func places(of run: Int) -> Range<Int> { self.runs[run].next..<self.runs[run].instances.count }
+
+    /// Notes that everything before a place in a run has been written.
+    mutating func advance(_ run: Int, to place: Int) { self.runs[run].next = place }
+
+    func isWritten(_ run: Int, _ place: Int) -> Bool { self.runs[run].instances[place] & Self.done != 0 }
+
+    func instance(_ run: Int, _ place: Int) -> UInt32 { self.runs[run].instances[place] & ~Self.done }
+
+    /// Notes that nothing of a run can have a part in anything before an instant.
+    mutating func setDue(_ due: Int64, of run: Int) {
+        self.runs[run].due = due
+        self.findDue()
+    }
+
+    private mutating func findDue() {
+        self.due = self.runs.reduce(.max) { $1.left == 0 ? $0 : min($0, $1.due) }
+    }
+
+    /// Forgets the runs of which everything has been written.
+    mutating func tidy() {
+        guard self.runs.contains(where: { $0.left == 0 }) else { return }
+        self.runs.removeAll { $0.left == 0 }
+        self.findDue()
+    }
+}
+
+extension PostponedMatches.Run {
+    /// Whether matches of `run` come right behind these.
+    fileprivate func isFollowed(by run: PostponedMatches.Run, _ instances: Span<UInt32>) -> Bool {
+        self.push.row == run.push.row && self.position == run.position
+            && self.firstDecision + UInt64(self.instances.count) == run.firstDecision
+            && (self.instances.last ?? 0) < instances[0]
+    }
+
+    fileprivate mutating func append(_ instances: Span<UInt32>) {
+        self.left += instances.count
+        self.instances.append(copying: instances)
+    }
+}
