@@ -217,6 +217,41 @@ import WidgetModel
         #expect(again.handedOn == [])
     }
 
+    @Test func `what a burst leaves is written when there is time, and before anybody asks`() async throws {
+        let scene = try await OwnerScene.started()
+        var builder = SubmissionBuilder(partitions: 1)
+        let hosts = (0..<3000).map { HostID("host-\($0)") }
+        for host in hosts {
+            _ = builder.append(.register(Sports.registration(host.rawValue, [Sports.instance("a")])), for: host)
+        }
+        scene.journal.append(builder.take()) { _ in }
+        let all = Set(await Self.take(3000, scene).map(\.host))
+        #expect(all.count == 3000)
+        scene.time.pass(.hours(1))
+        var (pushes, seen) = (UInt64(0), 0)
+        // The first reloads all of them; those after it wait, and are written while the loop has nothing else to do.
+        while pushes < 2 || (seen == 0 && pushes < 100) {
+            pushes += 1
+            var push = Sports.push(pushes, to: "")
+            push.target = .app(Sports.app)
+            #expect(try await scene.log.appendToAll(.push(push)) == [.push(matched: 3000, isRepeat: false)])
+            if pushes == 1 { _ = await Self.take(3000, scene) }
+            let (postponed, deferred) = try await scene.owners[0].query(about: .totals) {
+                ($0.postponedMatches, $0.stats().outcomes[.deferred])
+            }
+            seen += postponed
+            #expect(deferred == Int(pushes - 1) * 3000)
+        }
+        #expect(seen > 0)
+        let address = InstanceAddress(host: hosts[2999], instance: InstanceID("a"))
+        let view = try await scene.owners[0].query(about: .host(hosts[2999])) { $0.instance(address) }
+        #expect(view?.decisions.first?.push == PushID(high: 7, low: pushes))
+        #expect(try await scene.owners[0].query { $0.postponedMatches } == 0)
+        let again = scene.restarted()
+        _ = try await again.start()
+        #expect(try await again.digests() == scene.digests())
+    }
+
     @Test func `a timer that is due becomes a tick in the log`() async throws {
         let scene = try await OwnerScene.started()
         try await scene.register("a")

@@ -7,7 +7,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// An answer's first members: the log's time, and how far each partition was.
     func head() async throws(Problem) -> [(String, JSONValue?)] {
-        let positions = try await self.log.askAll { ($0.partition, $0.position) }
+        let positions = try await self.log.askAll(about: .totals) { ($0.partition, $0.position) }
         return [
             ("asOf", .instant(self.clock.now())),
             (
@@ -134,7 +134,9 @@ extension OperatorRoutes {
     private func summed(_ pushes: [PushView], _ filter: PushFilter) async throws(Problem) -> [[PushView]] {
         let ids = pushes.filter(\.isForApp).map(\.id)
         var others: [[PushView]] = []
-        if !ids.isEmpty { others = try await self.log.askAll { engine in ids.flatMap { engine.push($0) } } }
+        if !ids.isEmpty {
+            others = try await self.log.askAll(about: .totals) { engine in ids.flatMap { engine.push($0) } }
+        }
         return pushes.compactMap { push in
             guard push.isForApp else { return [push] }
             let same = others.joined().filter {
@@ -151,7 +153,7 @@ extension OperatorRoutes {
         guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
         let list = try ListRequest(request, numbers: 2)
         let outcome = try ListRequest.word(request, "outcome", PushOutcome.allCases.map { ($0.name, $0) })
-        guard try await !self.log.askAll({ $0.push(id) }).joined().isEmpty else {
+        guard try await !self.log.askAll(about: .totals, { $0.push(id) }).joined().isEmpty else {
             throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
         }
         var rows: [PushDecision] = []

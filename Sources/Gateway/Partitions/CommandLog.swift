@@ -153,7 +153,7 @@ extension CommandLog {
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws(Problem) -> Answer {
         do {
-            return try await self.owner(of: host).query(body)
+            return try await self.owner(of: host).query(about: .host(host), body)
         } catch {
             throw Self.problem(error)
         }
@@ -173,12 +173,13 @@ extension CommandLog {
 
     /// Asks the engine of every partition; the answers are in the partitions' order.
     package func askAll<Answer: Sendable>(
+        about subject: QuestionSubject = .everything,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws(Problem) -> [Answer] {
         var answers: [Answer] = []
         for owner in self.owners {
             do {
-                answers.append(try await owner.query(body))
+                answers.append(try await owner.query(about: subject, body))
             } catch {
                 throw Self.problem(error)
             }

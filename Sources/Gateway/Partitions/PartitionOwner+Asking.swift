@@ -2,6 +2,15 @@ package import Engine
 package import NIOCore
 package import WidgetModel
 
+/// What a question to an engine reads.
+package enum QuestionSubject: Sendable {
+    /// A host and what it shows.
+    case host(HostID)
+    /// What became of pushes, as counts; totals, settings and time.
+    case totals
+    case everything
+}
+
 extension PartitionOwner {
     /// The answer to a record that was just appended.
     ///
@@ -26,10 +35,31 @@ extension PartitionOwner {
     }
 
     /// Asks the engine something, between two entries.
-    package func query<Answer: Sendable>(_ body: @escaping @Sendable (borrowing Engine) throws -> Answer) async throws
-        -> Answer
+    ///
+    /// - Parameters:
+    ///   - subject: What the question reads, which is settled before.
+    ///   - body: Asks it.
+    package func query<Answer: Sendable>(
+        about subject: QuestionSubject = .everything,
+        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
+    ) async throws -> Answer {
+        while true {
+            if let answer = try await self.loop.submit({ try self.answer(subject, body) }).get() { return answer }
+        }
+    }
+
+    /// - Returns: Nil if there was more to settle than a turn of the loop should take.
+    private func answer<Answer>(_ subject: QuestionSubject, _ body: (borrowing Engine) throws -> Answer) throws
+        -> Answer?
     {
-        try await self.loop.submit { try body(self.state.value.engine) }.get()
+        switch subject {
+        case .host(let host): self.state.value.engine.settle(host)
+        case .totals: break
+        case .everything:
+            self.state.value.engine.settle(atMost: Self.settledPerTurn)
+            guard self.state.value.engine.postponedMatches == 0 else { return nil }
+        }
+        return try body(self.state.value.engine)
     }
 
     /// An output that goes as far as the owner is now, or a later one: written without effects if there is none yet, so

@@ -18,6 +18,8 @@ package final class PartitionOwner: Sendable {
     private static let recordsApproached = 32
     /// The shortest time between two ticks: timers are due to the second, so four looks a second are plenty.
     private static let tickSpacing: TimeAmount = .milliseconds(250)
+    /// How many matches that the engine has postponed are settled before other work of the loop gets its turn: some 0.5 ms.
+    static let settledPerTurn = 1024
     /// How long to wait before an output that could not be written is tried again.
     private static let commitRetryDelay: TimeAmount = .milliseconds(100)
 
@@ -54,6 +56,7 @@ package final class PartitionOwner: Sendable {
         /// Outputs since the start that others had to complete, since they were too large for one commit.
         var outputPieces = 0
         var isDraining = false
+        var isSettling = false
         var hasFailed = false
         /// Effects that no output record holds yet.
         var uncommitted: [Effect] = []
@@ -133,6 +136,7 @@ extension PartitionOwner {
         }
         // What was appended between the replay and the observer is found by one look.
         try await self.loop.submit {
+            self.state.value.engine.postponeMatches()
             while try self.applyNext(upTo: LogPosition(.max)) {}
             self.state.value.announced = max(self.state.value.announced, self.state.value.applied)
             self.commit()
@@ -241,7 +245,20 @@ extension PartitionOwner {
                 self.drain()
             }
         }
+        self.settleLater()
         self.armTick()
+    }
+
+    /// Has the loop write what the engine has postponed, when it comes to it.
+    private func settleLater() {
+        guard self.state.value.engine.postponedMatches > 0, !self.state.value.isSettling else { return }
+        self.state.value.isSettling = true
+        self.loop.execute {
+            self.state.value.isSettling = false
+            self.state.value.engine.settle(atMost: Self.settledPerTurn)
+            self.settleLater()
+            if !self.state.value.isSettling { self.armTick() }
+        }
     }
 
     /// Applies the next entries, a turn's worth at most.

@@ -30,7 +30,7 @@ struct PushQuestion: Sendable {
 
     func ask() async throws(Problem) -> Answer {
         let (id, team) = (self.id, self.team)
-        let answers = try await self.log.askAll { (engine) -> [PushView] in
+        let answers = try await self.log.askAll(about: .totals) { (engine) -> [PushView] in
             if let team { return engine.push(id, team: team) }
             return engine.push(id)
         }
