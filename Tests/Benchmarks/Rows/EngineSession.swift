@@ -23,6 +23,8 @@ struct EngineSession {
 
     init(_ count: Int) {
         self.population = Population(count: count / 3 * 3)
+        // As the gateway does, which settles them when it has nothing else to do.
+        self.engine.postponeMatches()
     }
 
     mutating func run() throws {
@@ -120,12 +122,15 @@ struct EngineSession {
         let topic = IndexQueries.member("topic", .array(topics.map { .string($0) }))
         let push = self.record(.app(Population.app), try MatchPattern.parse(.object([topic]))).bytes
         let seconds = try Stopwatch.seconds { try self.apply(push) }
+        let postponed = self.engine.postponedMatches
+        let settling = Stopwatch.seconds { self.engine.settle() }
         let after = self.engine.stats()
         self.output.removeAll()
         Report.line(
             "burst",
             [
-                "microseconds": seconds * 1e6, "matched": Double(after.matched - before.matched),
+                "microseconds": seconds * 1e6, "postponed": Double(postponed), "settling": settling * 1e6,
+                "matched": Double(after.matched - before.matched),
                 "issued": Double(after.reloadsIssued - before.reloadsIssued),
                 "armed": Double(after.timersArmed - before.timersArmed),
             ]
