@@ -105,15 +105,17 @@ import WidgetModel
         #expect(scene.instance("phone", "w1")?.budget.charged == 1)
     }
 
-    @Test func `a session lapses after an hour unless it is renewed`() {
+    @Test(arguments: zip(HostSession.allCases, [Exemption.mediaSession, .navigationSession, .locationSession]))
+    func `a session lapses after an hour unless it is renewed`(session: HostSession, exemption: Exemption) {
         var scene = Self.phone()
         scene.push(to: "phone")
-        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .sessionStarted(.media))))
+        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .sessionStarted(session))))
         scene.pass(.minutes(50))
-        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .sessionStarted(.media))))
+        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .sessionStarted(session))))
         scene.pass(.minutes(50))
         scene.push(to: "phone")
-        #expect(scene.issued.map(\.exemption) == [.mediaSession])
+        #expect(scene.issued.map(\.exemption) == [exemption])
+        #expect(scene.instance("phone", "w1")?.budget.charged == 1)
         scene.pass(.minutes(20))
         scene.push(to: "phone")
         #expect(scene.issued.map(\.exemption) == [nil])
