@@ -86,7 +86,7 @@ package struct BudgetPolicy: Hashable, Sendable {
     package var typical: Int
     /// The allowance per window of a widget that is looked at twenty times a day.
     package var frequent: Int
-    /// The burst is the allowance divided by this, at least 2.
+    /// The burst is the allowance divided by this, rounded down: at least 1, but always less than the allowance.
     package var burstDivisor = 5
     /// Two charged reloads of one instance are at least this far apart.
     package var minimumInterval = Interval.minutes(5)

@@ -77,7 +77,8 @@ package struct HostRegistration: Hashable, Sendable {
     }
 }
 
-/// What a host says about itself, WidgetKit's `TimelineProviderContext`: kept and shown, decided upon later.
+/// What a host says about itself, WidgetKit's `TimelineProviderContext`: kept, shown and told to timeline providers. It
+/// decides nothing.
 package struct HostContext: Hashable, Sendable {
     package struct Variant: Hashable, Sendable {
         package var name: String
