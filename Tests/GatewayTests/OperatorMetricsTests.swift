@@ -3,6 +3,7 @@ import Gateway
 import HTTPTransport
 import Journaling
 import Testing
+import Timelines
 import WidgetModel
 
 /// Metrics, the document and who did what.
@@ -38,6 +39,28 @@ import WidgetModel
             Self.value(text, #"freshet_kind_instances{app="com.example.scores",kind="scores"}"#) == "3"
         )
         #expect(Self.value(text, #"freshet_ready_condition{condition="listeners"}"#) == "0")
+    }
+
+    @Test func `what is peculiar about timelines is counted by kind and code`() async throws {
+        let scene = try await OperatorScene()
+        #expect(await !Self.text(scene, "/metrics").contains("freshet_timeline_findings_total"))
+        let instance = InstanceAddress(host: HostID("host-1"), instance: InstanceID("a0"))
+        let scores = KindKey(app: Sports.app, kind: WidgetKind("scores"))
+        let secret = KindKey(app: Sports.otherApp, kind: WidgetKind("secret"))
+        for (key, findings) in [(scores, [.empty, .neverReloaded]), (scores, [.empty]), (secret, [.empty])]
+            as [(KindKey, [TimelineFinding])]
+        {
+            scene.states.note(findings, of: instance, key, at: Sports.start)
+        }
+        let text = await Self.text(scene, "/metrics")
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("freshet_timeline_findings_total") }
+        #expect(
+            lines == [
+                #"freshet_timeline_findings_total{app="com.example.other",kind="secret",code="empty"} 1"#,
+                #"freshet_timeline_findings_total{app="com.example.scores",kind="scores",code="empty"} 2"#,
+                #"freshet_timeline_findings_total{app="com.example.scores",kind="scores",code="neverReloaded"} 1"#,
+            ]
+        )
     }
 
     @Test func `no label is a host, an instance or a token`() async throws {

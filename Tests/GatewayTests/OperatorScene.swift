@@ -8,6 +8,7 @@ import WidgetModel
 struct OperatorScene {
     let scene: OwnerScene
     let watch: GatewayWatch
+    let states = KindStates()
     let routes: OperatorRoutes
 
     init(
@@ -36,6 +37,7 @@ struct OperatorScene {
             access: OperatorAccess(tokens: tokens),
             clock: self.scene.time.makeClock(),
             apps: LiveApps(Sports.served),
+            states: self.states,
             watch: self.watch,
             snapshots: { snapshots },
             logs: logs

@@ -33,6 +33,7 @@ extension OperatorRoutes {
         self.addTraffic(&text)
         try await self.addEngine(&text)
         await self.addBudgets(&text)
+        self.addFindings(&text)
         await self.addEdges(&text)
         await self.addDeliveries(&text)
         self.addSnapshots(&text)
@@ -212,6 +213,20 @@ extension OperatorRoutes {
             "Instances by percent of the allowance that is left.",
             by: "percent",
             left.enumerated().map { ("\($0.offset * tenth)-\(($0.offset + 1) * tenth)", $0.element) }
+        )
+    }
+
+    private func addFindings(_ text: inout PrometheusText) {
+        text.add(
+            "freshet_timeline_findings_total",
+            .counter,
+            "What was peculiar about timelines, by kind and code.",
+            self.states.counts.map { key, code, count in
+                (
+                    labels: [("app", key.app.rawValue), ("kind", key.kind.rawValue), ("code", code)],
+                    value: Double(count)
+                )
+            }
         )
     }
 

@@ -17,7 +17,6 @@ package struct KindKey: Hashable, Sendable, CustomStringConvertible {
 
 /// What was found in the timelines of each kind since the gateway started, whoever made them.
 package final class KindStates: Sendable {
-    /// Looked up only.
     private let findings = Mutex<[KindKey: KindFindings]>([:])
 
     package init() {}
@@ -30,4 +29,11 @@ package final class KindStates: Sendable {
     package func takeHeader(of key: KindKey) -> String? { self.findings.withLock { $0[key]?.takeHeader() } }
 
     package subscript(key: KindKey) -> KindFindings { self.findings.withLock { $0[key] } ?? KindFindings() }
+
+    /// How often each code was found for each kind, in the order of their names.
+    package var counts: [(key: KindKey, code: String, count: Int)] {
+        self.findings.withLock { $0 }
+            .flatMap { key, findings in findings.counts.map { (key, $0.code, $0.count) } }
+            .sorted { ("\($0.0)", $0.1) < ("\($1.0)", $1.1) }
+    }
 }
