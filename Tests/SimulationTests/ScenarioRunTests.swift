@@ -44,6 +44,39 @@ import WidgetModel
         #expect(report.measures.refused > 0)
         #expect(report.measures.engine.reloadsRefused > 0)
         #expect(report.measures.offline > 0)
+        #expect(report.total.starved == 0)
+    }
+
+    /// A sports night with nothing wrong but this, from Sunday's first kick-off for six hours.
+    private static func sportsNight(_ kind: SimulatedProvider.Fault.Kind? = nil) throws -> SimulationReport {
+        var scenario = try Scenarios.small("sports-night", days: 1)
+        var fault = SimulatedProvider.Fault()
+        (fault.at, fault.length) = (.hours(11), .hours(6))
+        if let kind { fault.kind = kind }
+        scenario.kinds[0].provider.faults = kind == nil ? [] : [fault]
+        return Scenarios.report(scenario)
+    }
+
+    @Test func `a slow provider makes goals as late as it is, and nothing is lost`() throws {
+        let (sound, slow) = (try Self.sportsNight(), try Self.sportsNight(.slow(20)))
+        // One to four seconds, and twenty times that.
+        #expect((1...4).contains(sound.staleness.percentile(50) ?? 0))
+        #expect((20...80).contains(slow.staleness.percentile(50) ?? 0))
+        #expect(slow.staleness.count == sound.staleness.count && slow.total.neverShown == 0)
+        #expect(slow.measures.refused == 0 && slow.total.starved == 0)
+    }
+
+    @Test func `a stuck provider is believed: everything it answers for is old until it is stuck no more`() throws {
+        let (sound, stuck) = (try Self.sportsNight(), try Self.sportsNight(.stuck))
+        // Every team has kicked off in the first hour, which no widget shows in those that follow.
+        let seconds = stuck.total.instances * 3600
+        #expect(stuck.measures.staleSeconds[12..<17].allSatisfy { $0 == seconds })
+        #expect(sound.measures.staleSeconds[12..<17].allSatisfy { $0 < seconds / 10 })
+        #expect(stuck.total.starved == stuck.total.instances && sound.total.starved == 0)
+        // It answers, so nothing has failed; that its content does not change is what can be found.
+        #expect(stuck.measures.refused == 0 && stuck.measures.engine.outcomes[.failed] == 0)
+        #expect(stuck.measures.engine.timelineFindings > sound.measures.engine.timelineFindings)
+        #expect(stuck.staleness.count == sound.staleness.count && stuck.total.neverShown == 0)
     }
 
     @Test func `stocks sleep over the weekend, and the opening bell is spread`() throws {

@@ -16,7 +16,7 @@ enum Scenarios {
         return try Scenario(reading: try String(contentsOf: file, encoding: .utf8), file: "\(name).yaml")
     }
 
-    /// A scenario with a tenth of its hosts.
+    /// A scenario with a twentieth of its hosts, but at least one of each population.
     static func small(_ name: String, days: Int) throws -> Scenario {
         var scenario = try self.whole(name)
         scenario.days = days
