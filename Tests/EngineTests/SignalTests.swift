@@ -49,6 +49,19 @@ import WidgetModel
         #expect(scene.issued.map(\.causes) == [ReloadCauses(.appRequest), ReloadCauses(.appRequest)])
     }
 
+    @Test func `the app's wish in StandBy is decided and charged as ever`() {
+        var scene = Self.scene()
+        scene.signal("phone", .standBy(true))
+        scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
+        #expect(scene.issued.map(\.causes) == [ReloadCauses(.appRequest), ReloadCauses(.appRequest)])
+        #expect(scene.issued.allSatisfy { $0.isCharged })
+        scene.acknowledgeAll("phone")
+        scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
+        #expect(scene.issued == [])
+        #expect(scene.lastDecision("phone", "w1")?.reason == .minimumInterval)
+        #expect(scene.instance("phone", "w1")?.budget.charged == 1)
+    }
+
     @Test func `two system changes at once are one reload that names both, fifteen seconds on`() {
         var scene = Self.scene()
         scene.signal("phone", .systemChange(.locale))
