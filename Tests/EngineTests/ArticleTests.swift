@@ -44,14 +44,27 @@ import WidgetModel
         return (reload.issuedAt - start, reload.causes.list)
     }
 
+    /// The date of the entry that the widget shows now.
+    private static func shown(_ scene: Scene) -> Instant? {
+        scene.engine.stack(of: Self.phone, at: scene.now)?.widgets.first?.date
+    }
+
     /// At 25 percent the character needs three hours; then it is at 100 and the provider says never.
     @Test func `a character that heals by a quarter an hour asks again when it is healed, and then never`() throws {
         var scene = Self.game()
         Self.answer(&scene, [.zero, .hours(1), .hours(2), .hours(3)], .atEnd)
         #expect(scene.instance("phone", "w1")?.timeline?.findings == [])
-        let healed = try #require(Self.next(&scene, within: .hours(4)))
+        let start = scene.now
+        for hour in Int64(0)..<3 {
+            #expect(Self.shown(scene) == start + .hours(hour))
+            scene.rest(.hours(1) - .milliseconds(1))
+            #expect(Self.shown(scene) == start + .hours(hour), "each entry until the next one's date")
+            scene.rest(.milliseconds(1))
+        }
+        #expect(Self.shown(scene) == start + .hours(3))
+        let healed = try #require(Self.next(&scene, within: .hours(1)))
         #expect(healed.causes == [.policy])
-        #expect((.hours(3) ... .hours(3) + .minutes(6)).contains(healed.after), "after the last date, within the slot")
+        #expect((.zero ... .minutes(6)).contains(healed.after), "after the last date, within the slot")
         Self.answer(&scene, [.zero], .never)
         #expect(Self.next(&scene, within: .days(10)) == nil)
         scene.apply(.appReload(AppReloadRequest(app: Scene.game, kind: WidgetKind("character"))))
@@ -99,10 +112,58 @@ import WidgetModel
         var scene = Self.game()
         let (landing, cleared) = (scene.now + .hours(1), scene.now + .minutes(90))
         Self.answer(&scene, [.zero, .hours(1)], .after(cleared))
-        scene.rest(.minutes(75))
-        let shown = scene.engine.instance(InstanceAddress(host: Self.phone, instance: Self.widget))?.timeline
-        #expect(shown?.lastDate == landing && shown?.nextRequest.map { $0 >= cleared } == true)
-        #expect(try #require(Self.next(&scene, within: .hours(1))).after >= .minutes(15))
+        scene.rest(.hours(1) - .seconds(1))
+        #expect(Self.shown(scene) == landing - .hours(1), "in the air")
+        scene.rest(.seconds(1))
+        #expect(Self.shown(scene) == landing)
+        scene.rest(.minutes(30) - .seconds(1))
+        #expect(Self.shown(scene) == landing && scene.issued == [], "nothing asks before the later date")
+        let next = try #require(Self.next(&scene, within: .hours(1)))
+        #expect(scene.reloads.last.map { $0.issuedAt >= cleared } == true && next.after <= .minutes(6))
+        #expect(Self.shown(scene) == landing, "until the next timeline is there")
+        Self.answer(&scene, [.zero], .never)
+        #expect(Self.shown(scene) == scene.now)
+    }
+
+    /// The leaderboard: one entry, dated now, and atEnd. Its last date is over at once, so it asks again at the pace.
+    @Test func `a leaderboard of a single entry dated now asks again at the pace, and all day`() throws {
+        var scene = Self.game()
+        let end = scene.now + .days(1)
+        var reloads = 0
+        while scene.now < end {
+            Self.answer(&scene, [.zero], .atEnd)
+            let findings = scene.instance("phone", "w1")?.timeline?.findings
+            #expect(findings == [.pollsTooOften(every: .minutes(45))], "40 a day: a burst of 8, the others evenly")
+            let next = try #require(Self.next(&scene, within: .hours(2)))
+            #expect(next.causes == [.policy])
+            #expect((.minutes(45) ... .minutes(51)).contains(next.after))
+            reloads += 1
+        }
+        #expect((28...32).contains(reloads))
+    }
+
+    /// Weather: "update the temperature hourly throughout the day". A day's entries are one reload.
+    @Test func `a weather widget shows every hour of the day, and asks once`() throws {
+        var scene = Self.game()
+        let start = scene.now
+        Self.answer(&scene, (0..<24).map { .hours($0) }, .atEnd)
+        #expect(scene.instance("phone", "w1")?.timeline?.findings == [])
+        for hour in Int64(0)..<23 {
+            #expect(Self.shown(scene) == start + .hours(hour))
+            scene.rest(.hours(1))
+        }
+        #expect(scene.reloads.map(\.causes) == [ReloadCauses(.added)])
+        let next = try #require(Self.next(&scene, within: .hours(1)))
+        #expect(next.causes == [.policy] && next.after <= .minutes(6))
+    }
+
+    /// "From 40 to 70 refreshes", "every 15 to 60 minutes" for a widget that is frequently viewed.
+    @Test(arguments: [BudgetPolicy.widgetkit.typical, BudgetPolicy.widgetkit.frequent])
+    func `forty to seventy a day are one every fifteen to sixty minutes`(allowance: Int) {
+        #expect((40...70).contains(allowance))
+        let window = BudgetPolicy.widgetkit.window(containing: Scene.start, anchoredAt: 0)
+        let terms = BudgetTerms(policy: .widgetkit, window: window, allowance: allowance)
+        #expect((.minutes(15) ... .minutes(60)).contains(terms.interval))
     }
 
     /// A potion for the character: the app looks for widgets that show it, and reloads those.
@@ -124,6 +185,28 @@ import WidgetModel
         #expect(found.rows.map(\.registration.id) == [Self.widget])
         scene.apply(.appReload(AppReloadRequest(app: Scene.game, kind: kind, pattern: healed)))
         #expect(scene.issued.map(\.instance) == [Self.widget])
+    }
+
+    /// The article's own code asks for the kind once any widget of it shows the character; here that is not needed.
+    @Test(arguments: [("spouty", 2), ("power panda", 0)])
+    func `a potion for a character that no widget shows reloads nothing`(character: String, reloads: Int) throws {
+        var scene = Scene()
+        scene.settle("phone", app: Scene.game, [Scene.character("w1", "spouty"), Scene.character("w2", "cloud")])
+        let kind = WidgetKind("character")
+        let healed = try MatchPattern.parse(
+            .object([JSONValue.Member(name: "character", value: .array([.string(character)]))])
+        )
+        let before = scene.reloads.count
+        let found = scene.engine.widgets(
+            app: Scene.game,
+            kind: kind,
+            pattern: healed,
+            from: 0,
+            limit: 1,
+            scanMax: 9
+        )
+        if !found.rows.isEmpty { scene.apply(.appReload(AppReloadRequest(app: Scene.game, kind: kind))) }
+        #expect(scene.reloads.count - before == reloads)
     }
 
     /// The user signed out: reloadAllTimelines() reaches every widget of the app, whatever its policy.

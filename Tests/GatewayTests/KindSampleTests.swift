@@ -1,4 +1,5 @@
 import Gateway
+import IntentMatching
 import Testing
 import WidgetModel
 
@@ -24,6 +25,45 @@ import WidgetModel
         #expect(configuration.apps[0].kinds[0].sample == expected)
         let text = ConfigurationFile.text(of: configuration)
         #expect(try ConfigurationFile.parse(text).configuration == configuration)
+    }
+
+    private struct Unreachable: Error {}
+
+    /// Apple's "TimelineProvider": a preview of the game's widget "could show the health level at 75 percent" while
+    /// the character's own has to be fetched from a server.
+    @Test func `a preview shows 75 percent until the provider says the health level`() async throws {
+        let kind = try KindSchema(kind: WidgetKind("character"), parameters: [ParameterSchema("name", .string)])
+        let served = ServedApps([
+            ServedApps.App(
+                number: 0,
+                bundle: Sports.app,
+                acceptsUnknownTokens: false,
+                matchedMax: nil,
+                schemas: [kind],
+                samples: [kind.kind: try json(#"{"healthLevel":0.75}"#)]
+            )
+        ])
+        let owners = try await OwnerScene.started()
+        let provider = try ProviderScene(owners, keys: [KindKey(app: Sports.app, kind: kind.kind)])
+        let routes = try RouteScene(owners, providers: provider.providers, apps: served)
+        let token = try routes.key.providerToken()
+        let query = "preview=true&configuration=%7B%22name%22%3A%22spouty%22%7D"
+        let path = "/v1/apps/\(Sports.app)/kinds/character/snapshot?\(query)"
+        provider.reply { _ in throw Unreachable() }
+        let sample = try await routes.send("GET", path, token)
+        #expect(sample.body == #"{"entry":{"healthLevel":0.75},"isSample":true}"#)
+        provider.reply { _ in ProviderScene.response(200, #"{"answers":[{"id":"1","entry":{"healthLevel":0.25}}]}"#) }
+        let current = try await routes.send("GET", path, token)
+        #expect(current.body == #"{"entry":{"healthLevel":0.25}}"#)
+        for question in provider.asked {
+            guard case .array(let requests)? = question["requests"] else {
+                Issue.record("no requests in \(question)")
+                continue
+            }
+            #expect(requests.map { $0["context"]?["isPreview"] } == [.bool(true)])
+            #expect(requests.map { $0["configuration"]?["name"] } == [.string("spouty")])
+        }
+        #expect(provider.asked.count == 2)
     }
 
     @Test func `one that is too long is a fault of its line`() throws {

@@ -9,7 +9,7 @@ struct RouteScene {
     let key: TestKey
     let otherKey: TestKey
     let routes: HostRoutes
-    let apps = Sports.served
+    let apps: ServedApps
 
     init(partitions: Int = 2, _ limits: HostRouteLimits = HostRouteLimits()) async throws {
         try self.init(try await OwnerScene.started(partitions: partitions), limits)
@@ -18,9 +18,11 @@ struct RouteScene {
     init(
         _ scene: OwnerScene,
         _ limits: HostRouteLimits = HostRouteLimits(),
-        providers: TimelineProviders? = nil
+        providers: TimelineProviders? = nil,
+        apps: ServedApps = Sports.served
     ) throws {
         self.scene = scene
+        self.apps = apps
         self.key = try TestKey("ABC123DEFG")
         self.otherKey = try TestKey("OTHERKEY00", Sports.otherTeam)
         let senders = SenderDirectory(keys: [self.key.known(), self.otherKey.known(Sports.otherApp, number: 1)])

@@ -28,6 +28,33 @@ import WidgetModel
         #expect(schema.accepts(configuration))
     }
 
+    /// The configuration of Apple's "AppIntentTimelineProvider": a character with its avatar, alliances and health.
+    @Test func `what the user left as it was has the defaults of the intent`() throws {
+        let schema = try KindSchema(
+            kind: WidgetKind("character"),
+            parameters: [
+                ParameterSchema("name", .string),
+                ParameterSchema("avatar", .string, defaultValue: .string("Player 1")),
+                ParameterSchema("alliances", .string, isArray: true, defaultValue: .array([])),
+                ParameterSchema("healthLevel", .double, defaultValue: .double(100)),
+            ]
+        )
+        #expect(
+            try schema.configuration(from: ["name": "Spouty"])
+                == Configuration([
+                    "alliances": .array([]), "avatar": .string("Player 1"), "healthLevel": .double(100),
+                    "name": .string("Spouty"),
+                ])
+        )
+        #expect(
+            try schema.configuration(from: ["name": "Spouty", "alliances": ["whales"], "healthLevel": 25])
+                == Configuration([
+                    "alliances": .array([.string("whales")]), "avatar": .string("Player 1"),
+                    "healthLevel": .double(25), "name": .string("Spouty"),
+                ])
+        )
+    }
+
     @Test func `a nested parameter may come by its dotted name, but not twice`() throws {
         let schema = try KindSchema.sample()
         let dotted = try schema.configuration(from: ["team": "x", "venue.city": "Seattle"])

@@ -1,3 +1,4 @@
+import APNSWire
 import Engine
 import Gateway
 import HTTPTransport
@@ -15,6 +16,10 @@ import WidgetModel
 
     private static func content(_ text: String) -> @Sendable (JSONValue) throws -> HTTPClientResponse {
         { ProviderScene.answer($0, content: text) }
+    }
+
+    private static func text(_ value: JSONValue?) -> String {
+        String(decoding: value?.jsonText ?? [], as: UTF8.self)
     }
 
     @Test func `a reload is answered by the provider: the instance shows its entry, and nothing is out any more`()
@@ -44,6 +49,25 @@ import WidgetModel
         }
         #expect(view?.timeline?.entries == 1)
         #expect(view?.timeline?.digest?.starts(with: Array("sha256:".utf8)) == true)
+    }
+
+    @Test func `each widget of a kind is asked about with what the user chose for it`() async throws {
+        let world = try await Self.started()
+        world.reply { question in
+            guard case .array(let requests)? = question["requests"] else { throw Unreachable() }
+            let answers = requests.map { request in
+                let (id, team) = (Self.text(request["id"]), Self.text(request["configuration"]?["team"]))
+                let entry = #"{"date":"2026-11-02T17:00:00Z","content":\#(team)}"#
+                return #"{"id":\#(id),"timeline":{"entries":[\#(entry)],"policy":"never"}}"#
+            }
+            return ProviderScene.response(200, #"{"answers":[\#(answers.joined(separator: ","))]}"#)
+        }
+        let chosen = [Sports.instance("a0", team: "seahawks"), Sports.instance("a1", team: "rams")]
+        _ = try await world.scene.log.append(.register(Sports.registration("a", chosen)), for: HostID("a"))
+        try await world.scene.settle()
+        await world.fetcher.fetch(try await world.outstanding("a"))
+        try await world.eventually("both are shown") { world.shown.count == 2 }
+        #expect(world.shown.sorted() == [#"a:a0 "seahawks""#, #"a:a1 "rams""#])
     }
 
     @Test func `what fails is asked again later, and the instance keeps what it has`() async throws {
