@@ -13,6 +13,17 @@ import WidgetModel
         #expect(self.timeline([0], .after(noon + .hours(1))).lint(receivedAt: noon) == [])
     }
 
+    @Test(arguments: [12, 24])
+    func `entries for every hour of a day or a half are as they should be, for every minute of an hour a clock`(
+        hours: Int64
+    ) {
+        #expect(self.timeline((0..<hours).map { $0 * 60 }).lint(receivedAt: noon) == [])
+        #expect(
+            self.timeline(Array(0..<60)).lint(receivedAt: noon)
+                == [.tooClose(count: 59, nearest: .minutes(1)), .ticking(count: 59, every: .minutes(1))]
+        )
+    }
+
     @Test func `an empty timeline is a finding`() {
         #expect(self.timeline([], .never).lint(receivedAt: noon) == [.empty])
     }
