@@ -40,6 +40,27 @@ import WidgetModel
         #expect(try await scene.send(method, target, try scene.key.providerToken()).place == place)
     }
 
+    @Test(
+        arguments: [
+            ("", ["200"], #"{"matched":2}"#), ("{}", ["200"], #"{"matched":2}"#),
+            (#"{"kind":"scores"}"#, ["200"], #"{"matched":2}"#),
+            (#"{"kind":"scores","match":{"team":["rams"]}}"#, ["200"], #"{"matched":0}"#),
+            (#"{"kind":"Scores"}"#, ["400", "unknown-kind", "kind"], nil),
+            (#"{"kind":"scores","colour":1}"#, ["400", "bad-request", "colour"], nil),
+        ] as [(String, [String], String?)]
+    )
+    func `an app reloads all its widgets, or a kind by the name that the widgets have`(
+        body: String,
+        place: [String],
+        answer: String?
+    ) async throws {
+        let scene = try await RouteScene()
+        for name in ["phone", "tablet"] { try await scene.register(name) }
+        let given = try await scene.send("POST", "/v1/apps/\(Sports.app)/reload", try scene.key.providerToken(), body)
+        #expect(given.place == place)
+        if let answer { #expect(given.body == answer) }
+    }
+
     @Test(arguments: [(199, true), (200, true), (201, false)])
     func `a body may be as long as its limit`(bytes: Int, isTaken: Bool) async throws {
         var limits = HostRouteLimits()
