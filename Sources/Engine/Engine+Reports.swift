@@ -41,8 +41,10 @@ extension Engine {
         let terms = self.terms(of: instance)
         let before = self.instances[content: instance].timeline
         let isSame = timeline.digest != nil && before?.timeline.digest == timeline.digest
+        let atEnd = self.apps.kinds[Int(self.instances[instance].kind)].bare.atEnd
         var context = LintContext()
         context.pace = terms.interval
+        context.atEnd = atEnd
         context.isReloadedOtherwise = self.instances[instance].pushEnabled
         context.equalDigestsBefore = isSame ? before?.equalDigests ?? 0 : 0
         let findings = timeline.lint(receivedAt: self.time, context: context)
@@ -62,7 +64,6 @@ extension Engine {
         self.instances[instance].waiting.remove(ReloadCauses(.policy))
         self.instances[instance].heldUntil = .min
         self.instances[instance].timelineDue = .max
-        let atEnd = self.apps.kinds[Int(self.instances[instance].kind)].bare.atEnd
         self.instances[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
             let host = self.hosts[self.instances[instance].host].id

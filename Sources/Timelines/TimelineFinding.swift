@@ -72,6 +72,8 @@ package enum TimelineFinding: Hashable, Sendable {
 package struct LintContext: Hashable, Sendable {
     /// The pace interval of the instance's budget.
     package var pace = Interval.zero
+    /// What `atEnd` means to the kind.
+    package var atEnd = BudgetPolicy.AtEndReading.documentation
     /// Whether a push or the app may reload the kind.
     package var isReloadedOtherwise = true
     /// How many timelines right before this one had its digest.
@@ -109,7 +111,8 @@ extension Timeline {
         if self.digest != nil, context.equalDigestsBefore >= 2 {
             findings.append(.unchanged(count: context.equalDigestsBefore + 1))
         }
-        if sorted.count == 1, let next = self.nextRequest(receivedAt: receivedAt, pace: context.pace),
+        if sorted.count == 1,
+            let next = self.nextRequest(receivedAt: receivedAt, pace: context.pace, atEnd: context.atEnd),
             next - receivedAt < .hours(1)
         {
             findings.append(.pollsTooOften(every: next - receivedAt))

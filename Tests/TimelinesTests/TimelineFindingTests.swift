@@ -88,6 +88,11 @@ import WidgetModel
         var context = LintContext()
         context.pace = .hours(1)
         #expect(self.timeline([0]).lint(receivedAt: noon, context: context) == [])
+        // As WWDC21 has it, the time that the system picks comes on top of the entry's date.
+        context.pace = .minutes(15)
+        #expect(self.timeline([50]).lint(receivedAt: noon, context: context) == [.pollsTooOften(every: .minutes(50))])
+        context.atEnd = .wwdc21
+        #expect(self.timeline([50]).lint(receivedAt: noon, context: context) == [])
     }
 
     @Test func `entries and bytes above what is advised are findings`() {

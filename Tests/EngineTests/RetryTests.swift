@@ -1,0 +1,47 @@
+import Engine
+import Testing
+import Timelines
+import WidgetModel
+
+/// What becomes of a reload that failed: the timeline's own wish is asked for again, a push is answered.
+@Suite struct RetryTests {
+    private static func fail(_ reload: ReloadEffect, _ scene: inout Scene, refuses: Bool) {
+        if refuses {
+            scene.apply(.delivery(DeliveryReport(reload: reload.id, result: .refused(reason: "busy"))))
+        } else {
+            scene.pass(reload.expiresAt - scene.now + .seconds(1))
+        }
+        #expect(scene.engine.outstandingReloads(host: HostID("phone")) == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `a first timeline that failed is asked for again a quarter of an hour later, by policy`(refuses: Bool) throws {
+        var scene = Scene()
+        scene.register("phone", [Scene.scores("w1", team: "seahawks")])
+        let first = try #require(scene.reloads.last)
+        #expect(first.causes == ReloadCauses(.added))
+        Self.fail(first, &scene, refuses: refuses)
+        let failedAt = scene.now
+        scene.pass(.minutes(15) - .seconds(2))
+        #expect(scene.reloads.count == 1)
+        scene.pass(.seconds(3))
+        let again = try #require(scene.reloads.dropFirst().first)
+        #expect(again.causes == ReloadCauses(.policy))
+        #expect(again.isCharged && again.id != first.id)
+        #expect(again.issuedAt - failedAt <= .minutes(15) + .seconds(1))
+    }
+
+    @Test(arguments: [true, false])
+    func `a push whose reload failed is answered, and not tried again`(refuses: Bool) throws {
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        scene.apply(.push(scene.makePush(to: "phone")))
+        let reload = try #require(scene.reloads.last)
+        #expect(reload.causes == ReloadCauses(.push))
+        let count = scene.reloads.count
+        Self.fail(reload, &scene, refuses: refuses)
+        scene.pass(.hours(2))
+        #expect(scene.reloads.count == count)
+        #expect(scene.engine.stats().outcomes[.failed] == 1)
+    }
+}
