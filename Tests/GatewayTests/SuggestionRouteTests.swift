@@ -1,3 +1,4 @@
+import Engine
 import Gateway
 import HTTPTransport
 import IntentMatching

@@ -66,17 +66,15 @@ package struct TimelineProviderContext: Hashable, Sendable {
 
 /// What a timeline provider is asked for, the requirements of WidgetKit's `TimelineProvider` and
 /// `AppIntentTimelineProvider`.
-package enum ProviderRequest: UInt8, Hashable, Sendable, CaseIterable {
+package enum ProviderRequest: String, Hashable, Sendable, CaseIterable {
     /// A generic representation, at once: there is nothing to wait for.
-    case placeholder = 0
+    case placeholder
     /// The present state as one entry.
-    case snapshot = 1
-    case timeline = 2
-    case relevance = 3
+    case snapshot
+    case timeline
+    case relevance
     /// Configurations to offer in a gallery.
-    case recommendations = 4
-
-    package var name: String { String(describing: self) }
+    case recommendations
 
     /// What a provider is asked for when an instance reloads or a gallery shows it, in this order.
     ///

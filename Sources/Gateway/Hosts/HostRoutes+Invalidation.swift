@@ -20,7 +20,7 @@ extension HostRoutes {
             host = try object.string("host", bytesMax: RegistrationBody.hostBytesMax).map { HostID($0) }
         }
         try object.finish()
-        let question = subject == .relevance ? ProviderQuestion.relevance : .recommendations
+        let question = subject == .relevance ? ProviderRequest.relevance : .recommendations
         self.providers?.gallery.invalidate(question, app: app.bundle, kind: kind)
         let record = Record.invalidate(InvalidationRequest(subject, app: app.bundle, kind: kind, host: host))
         let answers: [RecordAnswer.Result]

@@ -1,3 +1,4 @@
+import Engine
 import APNSWire
 import HTTPTransport
 import IntentMatching
@@ -24,7 +25,7 @@ extension HostRoutes {
             return try await self.callBack(request, key)
         }
         try Self.allow(request, "GET")
-        guard let question = ProviderQuestion(rawValue: path[5]), question != .timeline else { throw Self.notFound }
+        guard let question = ProviderRequest(rawValue: path[5]), question != .timeline else { throw Self.notFound }
         return try await self.gallery(request, question, app, key, schema)
     }
 
@@ -41,7 +42,7 @@ extension HostRoutes {
 
     private func gallery(
         _ request: HTTPRequest,
-        _ question: ProviderQuestion,
+        _ question: ProviderRequest,
         _ app: ServedApps.App,
         _ key: KindKey,
         _ schema: KindSchema

@@ -74,7 +74,7 @@ extension HostRoutes {
     }
 
     /// Asks about those of an app's kinds that have a provider, all at once; in the order of the kinds.
-    private func ask(_ question: ProviderQuestion, of schemas: [KindSchema], _ app: BundleID) async -> [Told] {
+    private func ask(_ question: ProviderRequest, of schemas: [KindSchema], _ app: BundleID) async -> [Told] {
         guard let providers = self.providers, let pushed = self.apps[app]?.pushedKinds else { return [] }
         return await withTaskGroup(of: (index: Int, told: Told).self) { group in
             for (index, schema) in schemas.enumerated() {

@@ -1,3 +1,4 @@
+package import Engine
 import APNSWire
 import HTTPTransport
 import Synchronization
@@ -9,14 +10,14 @@ package final class Gallery: Sendable {
     /// What is asked, and about what.
     package struct Question: Hashable, Sendable {
         package let key: KindKey
-        package let question: ProviderQuestion
+        package let question: ProviderRequest
         package let family: WidgetFamily
         package let configuration: Configuration
         package let isPreview: Bool
 
         package init(
             key: KindKey,
-            question: ProviderQuestion,
+            question: ProviderRequest,
             family: WidgetFamily = .systemSmall,
             configuration: Configuration = .empty,
             isPreview: Bool = false
@@ -120,14 +121,14 @@ package final class Gallery: Sendable {
     /// Lets be asked anew what was said: `invalidateRelevance(ofKind:)` and `invalidateConfigurationRecommendations()`.
     ///
     /// - Parameter kind: Nil for all kinds of the app.
-    package func invalidate(_ question: ProviderQuestion, app: BundleID, kind: WidgetKind?) {
+    package func invalidate(_ question: ProviderRequest, app: BundleID, kind: WidgetKind?) {
         self.cache.withLock { cache in
             cache.outdate { $0.question == question && $0.key.app == app && (kind == nil || $0.key.kind == kind) }
         }
     }
 
     /// How long an answer is taken for new, nil for ever.
-    private func age(of question: ProviderQuestion) -> Interval? {
+    private func age(of question: ProviderRequest) -> Interval? {
         switch question {
         // A placeholder has no news in it.
         case .placeholder: nil
@@ -166,7 +167,7 @@ package final class Gallery: Sendable {
     }
 
     /// What the only answer says: `entry` for placeholder and snapshot, else the member named as the question.
-    private static func member(of body: [UInt8], _ question: ProviderQuestion) -> JSONValue? {
+    private static func member(of body: [UInt8], _ question: ProviderRequest) -> JSONValue? {
         let value = try? HostRoutes.json(body, reader: JSONReader(), bytesMax: body.count)
         guard case .array(let answers)? = value?["answers"], let first = answers.first else { return nil }
         switch question {

@@ -206,7 +206,7 @@ package actor TimelineFetcher {
 
     private func ask(_ batch: FetchPlanner.Batch, _ subjects: [FetchSubject]) async {
         let now = self.services.clock.now()
-        let body = ProviderQuestion.timelines(subjects, now: now).jsonText
+        let body = ProviderRequest.timelines(subjects, now: now).jsonText
         let findings = self.services.states.takeHeader(of: self.key)
         let trace = self.services.tracing?.request("fetch", for: subjects.map(\.reload))
         let response: HTTPClientResponse

@@ -51,6 +51,32 @@ import WidgetModel
         #expect(view?.timeline?.digest?.starts(with: Array("sha256:".utf8)) == true)
     }
 
+    @Test func `the provider is told what the host said of itself`() async throws {
+        let world = try await Self.started()
+        world.reply(Self.content("1"))
+        var registration = Sports.registration("a", [Sports.instance("a0")])
+        registration.context = HostContext(
+            width: 170,
+            height: 180,
+            environmentVariants: [HostContext.Variant(name: "colorScheme", values: ["light", "dark"])],
+            locale: "de-DE",
+            timeZone: "Europe/Berlin"
+        )
+        _ = try await world.scene.log.append(.register(registration), for: HostID("a"))
+        try await world.scene.settle()
+        await world.fetcher.fetch(try await world.outstanding("a"))
+        try await world.eventually("it is shown") { world.shown.count == 1 }
+        guard case .array(let requests)? = world.asked.first?["requests"] else {
+            Issue.record("no requests in \(world.asked)")
+            return
+        }
+        let told = [
+            #"{"family":"systemSmall","isPreview":false,"displaySize":{"width":170.0,"height":180.0},"#,
+            #""environmentVariants":{"colorScheme":["light","dark"]},"locale":"de-DE","timeZone":"Europe/Berlin"}"#,
+        ]
+        #expect(Self.text(requests[0]["context"]) == told.joined())
+    }
+
     @Test func `each widget of a kind is asked about with what the user chose for it`() async throws {
         let world = try await Self.started()
         world.reply { question in

@@ -2,11 +2,8 @@ import APNSWire
 package import Engine
 package import WidgetModel
 
-/// What a timeline provider is asked: the five questions of WidgetKit's `TimelineProvider` and
-/// `AppIntentTimelineProvider`.
-package enum ProviderQuestion: String, Hashable, Sendable, CaseIterable {
-    case placeholder, snapshot, timeline, relevance, recommendations
-
+/// How a timeline provider is asked.
+extension ProviderRequest {
     /// The request that asks for the timelines of instances.
     package static func timelines(_ subjects: [FetchSubject], now: Instant) -> JSONValue {
         guard let first = subjects.first else { return .object([]) }
@@ -18,7 +15,7 @@ package enum ProviderQuestion: String, Hashable, Sendable, CaseIterable {
                 JSONValue.object(of: [
                     ("id", .string(subject.reload.description)),
                     ("instance", .string(subject.reload.instance.description)),
-                    ("context", Self.context(subject.family, subject.context, isPreview: false)),
+                    ("context", Self.json(TimelineProviderContext(family: subject.family, host: subject.context))),
                     ("configuration", .configuration(subject.configuration)),
                     ("causes", .strings(subject.causes.list.map(\.name))),
                     ("push", subject.push.map { .string($0.description) }),
@@ -39,7 +36,7 @@ package enum ProviderQuestion: String, Hashable, Sendable, CaseIterable {
     ) -> JSONValue {
         let request = JSONValue.object(of: [
             ("id", .string(Self.onlyID)),
-            ("context", Self.context(family, HostContext(), isPreview: isPreview)),
+            ("context", Self.json(TimelineProviderContext(family: family, isPreview: isPreview))),
             ("configuration", .configuration(configuration)),
         ])
         return self.body(app: app, kind: kind, now: now, requests: [request])
@@ -58,11 +55,10 @@ package enum ProviderQuestion: String, Hashable, Sendable, CaseIterable {
         ])
     }
 
-    /// WidgetKit's `TimelineProviderContext`, and where the host is.
-    private static func context(_ family: WidgetFamily, _ context: HostContext, isPreview: Bool) -> JSONValue {
+    private static func json(_ context: TimelineProviderContext) -> JSONValue {
         JSONValue.object(of: [
-            ("family", .string(family.name)),
-            ("isPreview", .bool(isPreview)),
+            ("family", .string(context.family.name)),
+            ("isPreview", .bool(context.isPreview)),
             (
                 "displaySize",
                 context.displaySize.map { size in
