@@ -251,12 +251,14 @@ extension PartitionOwner {
 
     /// Has the loop write what the engine has postponed, when it comes to it.
     private func settleLater() {
-        guard self.state.value.engine.postponedMatches > 0, !self.state.value.isSettling else { return }
+        guard !self.state.value.hasFailed, !self.state.value.isSettling, self.state.value.engine.postponedMatches > 0
+        else { return }
         self.state.value.isSettling = true
         self.loop.execute {
             self.state.value.isSettling = false
             self.state.value.engine.settle(atMost: Self.settledPerTurn)
             self.settleLater()
+            // Until all is settled, the engine only knows before when something may be due.
             if !self.state.value.isSettling { self.armTick() }
         }
     }
