@@ -5,7 +5,7 @@ import WidgetModel
 
 @Suite struct TimerCalendarModelTests {
     /// Random arming, moving, cancelling and jumps of time against a dictionary that is sorted on demand.
-    @Test(arguments: UInt64(0)..<60)
+    @Test(arguments: Seeds.from(0, count: 60))
     func `the calendar does what a sorted map does`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let ids: UInt32 = [4, 40, 300][Int(seed % 3)]
@@ -56,7 +56,7 @@ import WidgetModel
     }
 
     /// Time that comes second by second and time that jumps see the same order.
-    @Test(arguments: UInt64(100)..<110)
+    @Test(arguments: Seeds.from(100, count: 10))
     func `a jump drains in the order of single steps`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var stepping = TimerCalendar(startingAt: noon)
