@@ -58,6 +58,11 @@ package struct BudgetPolicy: Hashable, Sendable {
         package func roundedDown(of count: Int) -> Int {
             count * self.numerator / self.denominator
         }
+
+        /// Whichever is less.
+        package func smaller(with other: Share) -> Share {
+            self.numerator * other.denominator <= other.numerator * self.denominator ? self : other
+        }
     }
 
     /// The more generous first days of a host.

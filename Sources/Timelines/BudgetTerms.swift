@@ -24,7 +24,7 @@ package struct BudgetTerms: Hashable, Sendable {
     /// Whether the limit also holds for any 24 hours, not only for windows.
     package private(set) var isRolling: Bool
 
-    private let pushShare: BudgetPolicy.Share
+    private var pushShare: BudgetPolicy.Share
 
     /// - Parameters:
     ///   - policy: One that ``BudgetPolicy/validate()`` lets pass.
@@ -116,6 +116,8 @@ extension BudgetTerms {
         terms.exemptInterval = max(terms.exemptInterval, other.exemptInterval)
         terms.limit = min(terms.limit, other.limit)
         terms.pushLimit = min(terms.pushLimit, other.pushLimit)
+        // Another limit, as in a first window, is shared by the stricter policy, too.
+        terms.pushShare = terms.pushShare.smaller(with: other.pushShare)
         return terms
     }
 }

@@ -95,6 +95,19 @@ import WidgetModel
         #expect(unlimited.smaller(with: unlimited) == unlimited)
     }
 
+    @Test func `the smaller share of pushes is that of an instance's first window, too`() {
+        var lax = BudgetPolicy.widgetkit(allowing: 10)
+        var strict = lax
+        lax.pushShare = BudgetPolicy.Share(1, of: 1)
+        strict.pushShare = BudgetPolicy.Share(1, of: 2)
+        for (old, new) in [(lax, strict), (strict, lax)] {
+            let smaller = BudgetTerms(policy: old, window: today).smaller(with: BudgetTerms(policy: new, window: today))
+            #expect(smaller.pushLimit == 5)
+            #expect(smaller.limited(to: 10).pushLimit == 5)
+            #expect(smaller.limited(to: 7).pushLimit == 4)
+        }
+    }
+
     @Test func `the spread stays below the interval`() {
         #expect(terms.spread(0) == .zero)
         #expect(terms.spread(.max) == .minutes(45) - .milliseconds(1))
