@@ -130,6 +130,12 @@ extension Engine {
         self.hosts[host].budget.carryOver(from: before, to: after, at: window.start)
     }
 
+    /// Opens a host's tuned windows up to now, also where the instance that is looked at has others. To be called before
+    /// an instance comes to another policy: windows that ended before were not of that one, and carried no pace over.
+    mutating func openHostWindows(of host: UInt32) {
+        if self.hosts[host].windows.endMilliseconds <= self.now { self.openTunedWindows(of: host) }
+    }
+
     /// Gives an instance the window and allowance of its kind's policy as it is now, keeping what is known of its views.
     mutating func adoptWindow(of instance: UInt32) {
         let kind = Int(self.instances[instance].kind)
@@ -137,7 +143,7 @@ extension Engine {
         self.instances[instance].anchor = UInt32(
             clamping: self.apps.kinds[kind].budget.anchor(of: self.hosts[host].id)
         )
-        if self.hosts[host].windows.endMilliseconds <= self.now { self.openTunedWindows(of: host) }
+        self.openHostWindows(of: host)
         let window = self.window(of: instance)
         let allowance = self.allowance(of: instance, self.apps.kinds[kind].bare, window)
         self.instances[instance].allowance = UInt16(clamping: allowance)

@@ -232,6 +232,7 @@ extension Engine {
     /// Carries the budget over to another kind's policy.
     private mutating func moveBudget(of instance: UInt32, to kind: UInt32) {
         guard self.instances[instance].kind != kind else { return }
+        self.openHostWindows(of: self.instances[instance].host)
         self.openWindow(of: instance)
         let old = self.terms(of: instance)
         let wasShared = self.apps.kinds[Int(self.instances[instance].kind)].isShared

@@ -60,6 +60,7 @@ extension Engine {
         let new = self.apps.kinds[Int(row.kind)]
         if Int(row.kind) < before.kinds.count, before.kinds[Int(row.kind)].budget != new.budget {
             swap(&self.apps, &before)
+            self.openHostWindows(of: row.host)
             self.openWindow(of: instance)
             let terms = self.terms(of: instance)
             swap(&self.apps, &before)

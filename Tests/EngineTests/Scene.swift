@@ -42,18 +42,22 @@ struct Scene {
         return policy
     }()
 
+    /// - Parameter standings: The budget of the sports app's second kind; none leaves it with one kind.
     static func settings(
         budget: BudgetPolicy = Scene.steady,
+        standings: BudgetPolicy? = nil,
         developerMode: Bool = false,
         limits: EngineLimits = EngineLimits()
     ) -> EngineSettings {
-        EngineSettings(
+        let scores = KindSettings(schema: Scene.schema("scores", ["team", "league"]), budget: budget)
+        let second = standings.map { KindSettings(schema: Scene.schema("standings", ["team"]), budget: $0) }
+        return EngineSettings(
             apps: [
                 AppSettings(
                     app: Scene.sports,
                     team: Scene.team,
                     developerMode: developerMode,
-                    kinds: [KindSettings(schema: Scene.schema("scores", ["team", "league"]), budget: budget)]
+                    kinds: [scores] + [second].compactMap(\.self)
                 ),
                 AppSettings(
                     app: Scene.game,
@@ -176,10 +180,15 @@ struct Scene {
 
     static func token(_ name: String) -> DeviceToken { DeviceToken(bytes: Array("token of \(name)".utf8)) }
 
-    static func scores(_ id: String, team: String, pushEnabled: Bool = true) -> InstanceRegistration {
+    static func scores(
+        _ id: String,
+        kind: String = "scores",
+        team: String,
+        pushEnabled: Bool = true
+    ) -> InstanceRegistration {
         InstanceRegistration(
             id: InstanceID(id),
-            kind: WidgetKind("scores"),
+            kind: WidgetKind(kind),
             family: .systemSmall,
             configuration: Configuration([Configuration.Parameter(name: "team", value: .string(team))]),
             pushEnabled: pushEnabled
