@@ -25,10 +25,13 @@ extension Engine {
         self.forgetSureWaits()
         var orphaned = 0
         var carried: Set<UInt32> = []
-        for instance in self.instances.usedSlots() {
+        let instances = self.instances.usedSlots()
+        for instance in instances {
             self.adopt(instance, &before, &carried)
             if self.instances[instance].isOrphaned { orphaned += 1 }
         }
+        // Decided only now: what an instance may do can depend on the others of its host.
+        for instance in instances where self.instances[instance].isLive { self.decide(instance) }
         return .settings(orphaned: orphaned)
     }
 
@@ -79,6 +82,5 @@ extension Engine {
             !new.isConfigured || !self.apps.apps[Int(new.app)].isConfigured || !new.schema.accepts(configuration)
         if isOrphaned != row.isOrphaned { self.counters.orphanedInstances += isOrphaned ? 1 : -1 }
         self.instances[instance].isOrphaned = isOrphaned
-        self.decide(instance)
     }
 }

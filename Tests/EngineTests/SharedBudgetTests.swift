@@ -66,6 +66,30 @@ import WidgetModel
         #expect(scene.instance("phone", "w2")?.budget.charged == 2)
     }
 
+    /// One waits for its turn in the new window when it comes to share a budget that its neighbour has just used.
+    @Test func `nobody reloads before all have come to share the budget`() {
+        var policy = Self.policy(4, scope: .instance)
+        policy.window = .fixed(length: .hours(1), anchor: .utc)
+        policy.burstDivisor = 2
+        policy.minimumInterval = .minutes(10)
+        var scene = Self.scene(policy)
+        for _ in 0..<4 {
+            scene.push(to: "phone", match: "seahawks")
+            scene.pass(.minutes(10))
+        }
+        #expect(scene.instance("phone", "w1")?.budget.charged == 4)
+        scene.push(to: "phone", match: "seahawks")
+        scene.pass(.minutes(18))
+        scene.push(to: "phone", match: "mariners")
+        scene.acknowledgeAll("phone")
+        scene.pass(.minutes(2) + .seconds(1))
+        #expect(scene.instance("phone", "w1")?.pendingCount == 1)
+        policy.scope = .host
+        scene.apply(.settings(Scene.settings(budget: policy)))
+        #expect(scene.issued == [])
+        #expect(scene.instance("phone", "w1")?.decidesAt == scene.now + .minutes(7) + .seconds(59))
+    }
+
     @Test func `removing and adding the widgets again leaves the host's budget as it is`() {
         var scene = Self.scene(Self.policy(10))
         scene.push(to: "phone")
