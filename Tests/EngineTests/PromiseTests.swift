@@ -33,6 +33,32 @@ import WidgetModel
         BudgetCheck(schedule).expectKept("seed \(seed)")
     }
 
+    /// Policies that differ in everything, of two kinds, in windows of every sort: each binds the window in which it was
+    /// replaced.
+    @Test(arguments: Seeds.from(671, count: 16))
+    func `no change of window, scope, rule or distance mints budget`(seed: UInt64) {
+        var dice = SplitMix64(seed: seed &* 31)
+        let isSharing = seed.isMultiple(of: 2)
+        let policies = RandomPolicies.make(3, isSharing: isSharing, using: &dice)
+        let standings = RandomPolicies.make(3, isSharing: false, using: &dice)
+        var schedule = RandomSchedule(
+            seed: seed,
+            settings: Scene.settings(budget: policies[0], standings: standings[0]),
+            hasGrants: false,
+            deliveries: seed.isMultiple(of: 3) && !isSharing ? [.stream, .apns] : [.stream],
+            policies: policies,
+            standings: standings,
+            stepsPerChange: [15, 60, 150][Int(seed % 3)],
+            hasClockSteps: seed.isMultiple(of: 5)
+        )
+        schedule.scene.checks = false
+        schedule.run(steps: 1200)
+        let check = PolicyChangeCheck(schedule)
+        #expect(check.faults == [], "seed \(seed)")
+        // The first seeds, which always run, are known to have some.
+        #expect(check.bound > 0 || seed > 686, "seed \(seed)")
+    }
+
     /// Where hosts report what they were told to do and nothing else, the count is what was charged.
     @Test(arguments: Seeds.from(651, count: 8))
     func `the count is what was charged, and exempt reloads are not in it`(seed: UInt64) throws {
@@ -79,6 +105,58 @@ import WidgetModel
             #expect(ended == reload.pushCount, "seed \(seed): \(reload.id)")
         }
         #expect(later > 0, "seed \(seed)")
+    }
+
+    /// Nor is a request of the app in a reload that was issued before it: it makes another reload, or waits for one.
+    @Test(arguments: Seeds.from(721, count: 8))
+    func `an acknowledgement ends no request that came after the reload was issued`(seed: UInt64) throws {
+        var schedule = RandomSchedule(seed: seed, deliveries: seed.isMultiple(of: 2) ? [.stream] : [.stream, .apns])
+        schedule.scene.checks = false
+        var (waited, served, rounds) = (0, 0, 0)
+        while rounds < 60 || (waited == 0 && rounds < 600) {
+            rounds += 1
+            schedule.run(steps: 10)
+            let out = RandomSchedule.hosts.flatMap { schedule.scene.engine.outstandingReloads(host: HostID($0)) }
+            guard let reload = out.last else { continue }
+            let host = try #require(schedule.scene.engine.host(reload.host))
+            let asked = try #require(host.instances.first { $0.id == reload.instance })
+            let isControl = asked.controlToken != nil
+            let position = schedule.scene.position
+            schedule.scene.apply(
+                .appReload(AppReloadRequest(app: Scene.sports, host: reload.host, isForControls: isControl))
+            )
+            // What a phone drives by itself and cannot be reached, and what the system has just reloaded, is not asked.
+            guard asked.pushEnabled || host.delivery != .apns else { continue }
+            let decision = schedule.scene.engine.instance(reload.id.instance)?.decisions.first
+            if decision?.position == schedule.scene.position, decision?.reason == .systemChange { continue }
+            let isKept = Self.isKept(schedule.scene, reload.id.instance, after: position)
+            #expect(isKept, "seed \(seed): \(reload.id)")
+            if isKept, schedule.scene.issued.isEmpty { waited += 1 }
+            schedule.scene.acknowledge(reload)
+            #expect(Self.isKept(schedule.scene, reload.id.instance, after: position), "seed \(seed): \(reload.id)")
+            // Once nothing is paused, it is served.
+            guard served < 4 else { continue }
+            served += 1
+            var later = schedule.scene
+            later.apply(.order(OperatorOrder(.resume, .app(Scene.sports))))
+            later.apply(.order(OperatorOrder(.resume, .kind(Scene.sports, WidgetKind("scores")))))
+            later.pass(.days(2))
+            let isServed = later.reloads.contains { other in
+                other.id.instance == reload.id.instance && other.id.position > position
+                    && other.causes.contains(.appRequest)
+            }
+            let isGone = later.engine.instance(reload.id.instance) == nil
+            #expect(isServed || isGone, "seed \(seed): \(reload.id)")
+        }
+        #expect(waited > 0, "seed \(seed)")
+    }
+
+    /// Whether the app's wish for an instance still waits, or was issued after a position.
+    private static func isKept(_ scene: Scene, _ instance: InstanceAddress, after position: LogPosition) -> Bool {
+        if scene.engine.instance(instance)?.pending.contains(where: { $0.cause == .appRequest }) == true { return true }
+        return scene.reloads.contains { reload in
+            reload.id.instance == instance && reload.id.position > position && reload.causes.contains(.appRequest)
+        }
     }
 
     /// Looking at budgets every few hours opens windows that would otherwise be opened when they are needed.

@@ -23,6 +23,12 @@ struct RandomSchedule {
     private let deliveries: [HostDelivery]
     /// What the sports app's budget changes to now and then.
     private let policies: [BudgetPolicy]
+    /// The same for the sports app's second kind, of which the third widgets are; none leaves it with one kind.
+    private let standings: [BudgetPolicy]
+    /// Every how many steps something changes.
+    private let stepsPerChange: UInt64
+    /// Which policies were in force when.
+    private(set) var history = PolicyHistory()
     private let hasClockSteps: Bool
     /// Whether hosts also reload by themselves.
     private let hasObserved: Bool
@@ -38,6 +44,8 @@ struct RandomSchedule {
         hasGrants: Bool = true,
         deliveries: [HostDelivery] = [.stream],
         policies: [BudgetPolicy] = [],
+        standings: [BudgetPolicy] = [],
+        stepsPerChange: UInt64 = 40,
         hasClockSteps: Bool = false,
         hasObserved: Bool = true,
         postpones: Bool = false,
@@ -45,11 +53,14 @@ struct RandomSchedule {
     ) {
         self.hasBursts = hasBursts
         self.policies = policies
+        self.standings = standings
+        self.stepsPerChange = stepsPerChange
         self.hasClockSteps = hasClockSteps
         self.hasObserved = hasObserved
         self.hasGrants = hasGrants
         self.deliveries = deliveries
         self.scene = Scene(settings: settings, postpones: postpones)
+        self.history.note(self.scene)
         self.random = SplitMix64(seed: seed)
     }
 
@@ -64,15 +75,25 @@ struct RandomSchedule {
 
     /// What changes under a schedule's feet: nothing unless it was asked for.
     private mutating func interfere() {
-        if !self.policies.isEmpty, self.random.chance(1, in: 40) {
-            self.changes += 1
-            self.scene.apply(.settings(Scene.settings(budget: self.pick(self.policies))))
-        }
+        if !self.policies.isEmpty, self.random.chance(1, in: self.stepsPerChange) { self.changePolicies() }
         if self.hasClockSteps, self.random.chance(1, in: 40) {
             self.clockSteps += 1
             let hours = Int64(self.below(40))
             self.scene.jump(by: self.random.chance(1, in: 2) ? .zero - .minutes(hours * 5) : .hours(hours))
         }
+    }
+
+    private mutating func changePolicies() {
+        self.changes += 1
+        let scores = self.pick(self.policies)
+        var standings: BudgetPolicy?
+        if !self.standings.isEmpty {
+            standings = self.pick(self.standings)
+            // Kinds that share one budget have the same one.
+            if scores.scope == .host, standings?.scope == .host { standings = scores }
+        }
+        self.scene.apply(.settings(Scene.settings(budget: scores, standings: standings)))
+        self.history.note(self.scene)
     }
 
     private mutating func below(_ bound: UInt64) -> UInt64 { self.random.next() % bound }
@@ -206,8 +227,14 @@ struct RandomSchedule {
     private mutating func registration(of host: HostID) -> Record {
         var instances: [InstanceRegistration] = []
         for id in ["w1", "w2", "w3"] where self.random.chance(3, in: 4) {
+            let kind = id == "w3" && !self.standings.isEmpty ? "standings" : "scores"
             instances.append(
-                Scene.scores(id, team: self.pick(Self.teams), pushEnabled: !self.random.chance(1, in: 8))
+                Scene.scores(
+                    id,
+                    kind: kind,
+                    team: self.pick(Self.teams),
+                    pushEnabled: !self.random.chance(1, in: 8)
+                )
             )
         }
         var delivery = self.deliveries[0]

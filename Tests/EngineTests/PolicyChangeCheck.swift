@@ -1,0 +1,188 @@
+import Engine
+import Testing
+import Timelines
+import WidgetModel
+
+/// Holds what was charged in a schedule without grants to what is promised of policies that change: until the window in
+/// which one was replaced has ended, each number is the stricter one, and what was used stays used.
+///
+/// It reads the policies in force off the schedule's own history and not off the engine. What was refused is counted in
+/// the distances only, as it gives back its count and no pace.
+struct PolicyChangeCheck {
+    /// What one budget has paid for: an instance's own one, or its host's, which has no instance's name.
+    private struct Owner {
+        /// The last charge, also one of a budget that came to be this one.
+        var last: Instant?
+        /// The last charge's window, and what was charged in it since the budget has been this one.
+        var window: BudgetWindow?
+        var count = 0
+        var pushCount = 0
+        /// The charges at which the pace is known, one after the other.
+        var paced: [Paced] = []
+        /// The charges of the strict rule.
+        var rolling: [(at: Instant, position: LogPosition)] = []
+    }
+
+    private struct Paced {
+        let at: Instant
+        let position: LogPosition
+        let burst: Int
+        /// The least interval at it, and since the charge before.
+        let interval: Interval
+    }
+
+    private struct Charge {
+        let reload: ReloadEffect
+        let isPush: Bool
+        let isRefused: Bool
+        let view: BudgetView
+    }
+
+    private let history: PolicyHistory
+    private var charges: [Charge]
+    private var owners: [InstanceAddress: Owner] = [:]
+    private(set) var faults: [String] = []
+    /// How many charges were bound by a policy that had been replaced, and how many were made without any budget.
+    private(set) var bound = 0
+    private(set) var unlimited = 0
+
+    init(_ schedule: RandomSchedule) {
+        self.history = schedule.history
+        self.charges = schedule.scene.charges.compactMap { reload, isPush, view in
+            view.map {
+                Charge(reload: reload, isPush: isPush, isRefused: schedule.refused.contains(reload.id), view: $0)
+            }
+        }
+        self.check()
+    }
+
+    private mutating func check() {
+        var changes = self.history.changes.flatMap { kind, changes in
+            zip(changes, changes.dropFirst()).map { (kind, old: $0, new: $1) }
+        }
+        changes.sort { ($0.new.position, $0.0.rawValue) < ($1.new.position, $1.0.rawValue) }
+        var next = 0
+        for charge in self.charges {
+            while next < changes.count, changes[next].new.position <= charge.reload.id.position {
+                self.rescope(changes[next].0, changes[next].old, changes[next].new)
+                next += 1
+            }
+            self.check(charge)
+        }
+    }
+
+    private static func shared(_ host: HostID) -> InstanceAddress {
+        InstanceAddress(host: host, instance: InstanceID(""))
+    }
+
+    private static func kind(of instance: InstanceAddress) -> WidgetKind {
+        WidgetKind(instance.instance.rawValue == "w3" ? "standings" : "scores")
+    }
+
+    /// Where a policy changes from one scope to the other, the later charge goes over.
+    private mutating func rescope(_ kind: WidgetKind, _ old: PolicyHistory.Change, _ new: PolicyHistory.Change) {
+        guard old.policy.scope != new.policy.scope else { return }
+        for instance in new.known where Self.kind(of: instance) == kind {
+            let shared = Self.shared(instance.host)
+            let (from, to) = new.policy.scope == .host ? (instance, shared) : (shared, instance)
+            guard let last = self.owners[from]?.last else { continue }
+            self.owners[to, default: Owner()].last = max(self.owners[to]?.last ?? last, last)
+            // How much goes over, the counts themselves say; here each begins anew.
+            self.owners[to]?.count = 0
+            self.owners[to]?.pushCount = 0
+            self.owners[to]?.paced = []
+        }
+    }
+
+    private mutating func check(_ charge: Charge) {
+        let (id, now) = (charge.reload.id, charge.reload.issuedAt)
+        let kind = charge.reload.kind
+        let policies = self.history.inForce(kind, on: id.instance.host, at: now, id.position)
+        if policies.count > 1 { self.bound += 1 }
+        let limited = policies.filter { !$0.isUnlimited }
+        let address = policies.first?.scope == .host ? Self.shared(id.instance.host) : id.instance
+        var owner = self.owners[address] ?? Owner()
+        defer { self.owners[address] = owner }
+        defer { owner.last = now }
+        let name = "\(id.instance) at \(now), position \(id.position)"
+        guard !limited.isEmpty else {
+            self.unlimited += 1
+            (owner.paced, owner.window) = ([], nil)
+            return
+        }
+        let distance = limited.map(\.minimumInterval).max() ?? .zero
+        if let last = owner.last, now - last < distance { self.faults.append("\(name): \(now - last) after another") }
+        self.checkNumbers(charge.view, limited, name)
+        self.checkWindow(charge, &owner, name)
+        self.checkPace(charge, policies, &owner, name)
+        if limited.contains(where: \.isRolling), !charge.isRefused {
+            owner.rolling.append((now, id.position))
+            let since = self.history.rolling(kind, at: id.position)
+            let count = owner.rolling.count { now - $0.at < .day && $0.position >= since }
+            if count > charge.view.allowance { self.faults.append("\(name): \(count) in a day") }
+        }
+    }
+
+    /// The engine's numbers are no laxer than those of any policy that binds.
+    private mutating func checkNumbers(_ view: BudgetView, _ policies: [BudgetPolicy], _ name: String) {
+        for policy in policies {
+            let terms = Self.laxest(policy)
+            if view.allowance > terms.limit { self.faults.append("\(name): allowance \(view.allowance)") }
+            if view.pushAllowance > terms.pushLimit { self.faults.append("\(name): for pushes \(view.pushAllowance)") }
+            if view.burst > terms.burst { self.faults.append("\(name): burst \(view.burst)") }
+            if view.interval < terms.interval { self.faults.append("\(name): interval \(view.interval)") }
+        }
+    }
+
+    /// The most that a policy ever allows: to an instance that is looked at all day long, in a host's first days.
+    private static func laxest(_ policy: BudgetPolicy) -> BudgetTerms {
+        var allowance = policy.frequent
+        if policy.window == .tuned { allowance = allowance * 25 / 24 }
+        if policy.learning.days > 0 { allowance = policy.learningAllowance(of: allowance) }
+        // The most that the longest tuned window allows, at the pace of the shortest.
+        let window = BudgetWindow(start: .epoch, length: policy.window == .tuned ? .hours(23) : policy.windowLength)
+        return BudgetTerms(policy: policy, window: window, allowance: allowance)
+    }
+
+    private mutating func checkWindow(_ charge: Charge, _ owner: inout Owner, _ name: String) {
+        let (view, now) = (charge.view, charge.reload.issuedAt)
+        let window = BudgetWindow(start: view.windowStart, length: view.windowEnd - view.windowStart)
+        if !window.contains(now) { self.faults.append("\(name): outside of its window") }
+        if owner.window != window {
+            (owner.window, owner.count, owner.pushCount) = (window, 0, 0)
+        }
+        guard !charge.isRefused else { return }
+        owner.count += 1
+        if charge.isPush { owner.pushCount += 1 }
+        if owner.count > view.allowance { self.faults.append("\(name): \(owner.count) of \(view.allowance)") }
+        if charge.isPush, owner.pushCount > view.pushAllowance {
+            self.faults.append("\(name): \(owner.pushCount) of \(view.pushAllowance) for pushes")
+        }
+    }
+
+    /// Any span t holds at most max(B) + t / min(T) + 1, with the largest B and the smallest T of what it touches.
+    private mutating func checkPace(_ charge: Charge, _ policies: [BudgetPolicy], _ owner: inout Owner, _ name: String)
+    {
+        let (now, position) = (charge.reload.issuedAt, charge.reload.id.position)
+        var touched = policies
+        if let last = owner.paced.last {
+            let isShared = policies.first?.scope == .host
+            for kind in isShared ? Array(self.history.changes.keys) : [charge.reload.kind] {
+                touched += self.history.between(kind, last.position, position)
+            }
+        }
+        // While there was no budget, nothing was paced.
+        if touched.contains(where: \.isUnlimited) { owner.paced = [] }
+        let least = touched.filter { !$0.isUnlimited }.map { Self.laxest($0).interval }.min() ?? charge.view.interval
+        owner.paced.append(
+            Paced(at: now, position: position, burst: charge.view.burst, interval: min(least, charge.view.interval))
+        )
+        var (burst, interval) = (0, Interval.day)
+        for (index, other) in owner.paced.reversed().enumerated() {
+            burst = max(burst, other.burst)
+            interval = min(interval, other.interval)
+            let most = Int64(burst) + (now - other.at).milliseconds / interval.milliseconds + 1
+            if Int64(index + 1) > most { self.faults.append("\(name): \(index + 1) of \(most) from \(other.at)") }
+        }
+    }
+}
