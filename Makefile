@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test lint format demo bench bench-setup profile crash soak clean
+.PHONY: help setup build test lint format demo bench bench-setup profile properties crash soak clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -31,6 +31,12 @@ bench: setup ## Measure every row beside its peers, in one table; OPTIONS="--onl
 profile: setup ## Where the CPU time of pushes goes, by function; OPTIONS="--seconds 30 --output profile.txt"
 	swift build -c release --product freshet
 	@.venv/bin/python deploy/bench/profile.py --program .build/release/freshet $(OPTIONS)
+
+properties: setup ## A hundred thousand random schedules of the engine, then as many seeds of the models; SEEDS=10 for fewer
+	FRESHET_SEEDS="$(or $(SEEDS),589)" swift test -c release -Xswiftc -enable-testing --disable-xctest \
+		--filter 'EngineTests.(PropertyTests|PromiseTests|PostponingTests)' --skip 'damaged records'
+	FRESHET_SEEDS="$(or $(SEEDS),336)" swift test -c release -Xswiftc -enable-testing --disable-xctest \
+		--filter 'TimelinesTests.(ReloadBudgetModel|TimerCalendarModel|RollingDay|TunedWindows|ViewRate)Tests'
 
 crash: setup ## Kill a gateway ROUNDS (default 300) times at any moment, and at each interesting point: it must come back whole
 	swift build --build-tests
