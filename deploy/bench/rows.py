@@ -73,7 +73,8 @@ def short(number: float) -> str:
     """Three digits that count."""
     if number == 0:
         return "0"
-    if abs(number) >= 1e6:
+    # What rounds to a million is one.
+    if abs(number) >= 999_500:
         return f"{number / 1e6:.3g} M"
     if abs(number) >= 10_000:
         return f"{number / 1000:.3g} k"
