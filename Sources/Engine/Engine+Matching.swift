@@ -12,7 +12,7 @@ extension Engine {
         // Shared, not copied: deciding changes no instance's place in it.
         let index = self.index
         var hostDriven: [UInt32] = []
-        let postponedMin = self.mayPostpone(push, app: app) ? self.postponed.batchMin ?? .max : .max
+        let postponedMin = self.postponedBatchMin(push, app: app)
         index.matches(
             app: self.apps.apps[Int(app)].id,
             kind: audience.kind.map { self.apps.kinds[Int($0)].name },

@@ -90,7 +90,7 @@ extension Engine {
         for run in self.postponed.runs.indices {
             guard self.postponed.count(of: instance) > 0 else { return }
             guard let place = self.postponed.place(of: instance, in: run) else { continue }
-            guard self.postponed.runs[run].firstDecision + UInt64(place) < self.postponed.written else { return }
+            guard self.postponed.runs[run].decision(place) < self.postponed.written else { return }
             self.settle(run, place)
         }
     }
@@ -115,7 +115,7 @@ extension Engine {
         let push = self.postponed.runs[run].push
         let present = (self.time, self.position, self.postponed.written)
         (self.time, self.position) = (self.postponed.runs[run].time, self.postponed.runs[run].position)
-        self.postponed.written = self.postponed.runs[run].firstDecision + UInt64(place)
+        self.postponed.written = self.postponed.runs[run].decision(place)
         let number = self.log.use(self.postponed.written)
         self.ledger.unmatchDeferred(push.row)
         self.accept(push, for: instance)
@@ -146,12 +146,15 @@ extension Engine {
         }
     }
 
-    /// Whether matches of a push may be postponed: it begins to wait now, and changes nothing but the instances' own rows.
-    mutating func mayPostpone(_ push: IncomingPush, app: UInt32) -> Bool {
+    /// From how many matches in a row on those of a push may be postponed: if it begins to wait now, and changes nothing but
+    /// the instances' own rows.
+    mutating func postponedBatchMin(_ push: IncomingPush, app: UInt32) -> Int {
         self.postponed.tidy()
-        return self.postponed.batchMin != nil && self.senderPauses.isEmpty && !push.isOnce && push.heldUntil <= self.now
-            && push.digest == nil && push.collapseTag == 0
-            && self.apps.apps[Int(app)].kinds.allSatisfy { self.apps.kinds[Int($0)].pausedUntil <= self.now }
+        guard self.senderPauses.isEmpty, !push.isOnce, push.heldUntil <= self.now, push.digest == nil,
+            push.collapseTag == 0,
+            self.apps.apps[Int(app)].kinds.allSatisfy({ self.apps.kinds[Int($0)].pausedUntil <= self.now })
+        else { return .max }
+        return self.postponed.batchMinNow
     }
 
     /// Postpones matches as long as they are sure to wait.
@@ -161,7 +164,7 @@ extension Engine {
         var test = SureWait.Test(push.priority, expiresAt: push.expiresAt, now: self.now)
         let end = self.postponed.countSure(batch, from: first, &test)
         guard end > first else { return end }
-        let run = PostponedMatches.Run(
+        let matches = PostponedMatches.Matches(
             push: push,
             time: self.time,
             position: self.position,
@@ -169,7 +172,7 @@ extension Engine {
             due: min(push.expiresAt, Int64(test.until) * 1000)
         )
         self.ledger.matchDeferred(push.row, count: end - first)
-        self.postponed.append(batch.extracting(first..<end), run)
+        self.postponed.append(batch.extracting(first..<end), matches)
         return end
     }
 

@@ -165,6 +165,22 @@ import WidgetModel
         #expect(twins.differences(hosts: Self.hosts) == [])
     }
 
+    @Test func `matches between which others are written at once are one run`() throws {
+        // Every second host is in the foreground, where nothing is sure.
+        var (twins, scene) = try Self.twins(widgets: 200)
+        for number in stride(from: 0, to: 200, by: 2) {
+            try Self.apply(.signal(HostSignal(host: HostID("host\(number)"), event: .appForeground)), &twins, &scene)
+        }
+        scene.pass(.minutes(1))
+        try Self.apply(.push(scene.makePush()), &twins, &scene)
+        #expect(scene.issued.count == 100)
+        #expect(twins.postponing.postponedMatches == 100)
+        twins.postponing.settle(atMost: 30)
+        twins.postponing.settle(HostID("host151"))
+        #expect(twins.postponing.postponedMatches == 69)
+        #expect(twins.differences(hosts: (0..<200).map { "host\($0)" }) == [])
+    }
+
     @Test func `what a host does is seen by what comes after it`() throws {
         var (twins, scene) = try Self.twins()
         try Self.apply(.push(scene.makePush()), &twins, &scene)

@@ -10,19 +10,20 @@ struct PostponedMatches: Sendable {
     var batchMin: Int?
     /// At most so many matches are postponed at a time (4 bytes each); those beyond are written at once.
     var countMax = 0
-    /// At most so many runs: an instance is looked for in each of them.
+    /// Matches of at most so many pushes: an instance is looked for among those of each.
     static let runsMax = 64
     /// Marks an instance whose match has been written. Instances' numbers are below: timers have twice as many.
     private static let done = UInt32(1) << 31
 
-    /// Matches of one push, one after the other, with decisions of successive numbers.
+    /// Matches of one push, in the order of their decisions.
     struct Run: Sendable {
         let push: IncomingPush
         /// When they were decided.
         let time: Instant
         let position: LogPosition
-        /// The number of the first decision.
-        let firstDecision: UInt64
+        /// From which place on decisions have successive numbers, and the number of the first: others were written at once in
+        /// between.
+        private var parts: [(place: Int, decision: UInt64)]
         /// Before the first instant at which one of them could have a part in something, in milliseconds.
         fileprivate(set) var due: Int64
         /// Ascending; with ``done`` if it was written.
@@ -32,13 +33,49 @@ struct PostponedMatches: Sendable {
         /// How many have not been written.
         fileprivate(set) var left = 0
 
-        init(push: IncomingPush, time: Instant, position: LogPosition, firstDecision: UInt64, due: Int64) {
-            self.push = push
-            self.time = time
-            self.position = position
-            self.firstDecision = firstDecision
-            self.due = due
+        fileprivate init(_ matches: Matches) {
+            self.push = matches.push
+            self.time = matches.time
+            self.position = matches.position
+            self.parts = [(0, matches.firstDecision)]
+            self.due = matches.due
         }
+
+        /// The number of the decision of a match. O(log parts).
+        func decision(_ place: Int) -> UInt64 {
+            var (low, high) = (0, self.parts.count - 1)
+            while low < high {
+                let middle = low + (high - low + 1) / 2
+                if self.parts[middle].place <= place { low = middle } else { high = middle - 1 }
+            }
+            return self.parts[low].decision + UInt64(place - self.parts[low].place)
+        }
+
+        /// Whether matches come behind these.
+        fileprivate func isFollowed(by instances: Span<UInt32>, _ matches: Matches) -> Bool {
+            let last = self.instances.last.map { $0 & ~PostponedMatches.done } ?? 0
+            return self.push.row == matches.push.row && self.position == matches.position && last < instances[0]
+        }
+
+        fileprivate mutating func append(_ instances: Span<UInt32>, _ matches: Matches) {
+            let count = self.instances.count
+            if count > 0, self.decision(count) != matches.firstDecision {
+                self.parts.append((count, matches.firstDecision))
+            }
+            self.due = min(self.due, matches.due)
+            self.left += instances.count
+            self.instances.append(copying: instances)
+        }
+    }
+
+    /// What is alike for matches that are postponed together, whose decisions have successive numbers.
+    struct Matches {
+        let push: IncomingPush
+        let time: Instant
+        let position: LogPosition
+        let firstDecision: UInt64
+        /// Right for all of them; see ``Run/due``.
+        let due: Int64
     }
 
     /// See ``forgetWaits(quiet:)``.
@@ -58,8 +95,8 @@ struct PostponedMatches: Sendable {
     @inline(__always)
     var isEmpty: Bool { self.count == 0 }
 
-    /// How many matches there is room for.
-    private var room: Int { self.runs.count < Self.runsMax ? max(0, self.countMax - self.count) : 0 }
+    /// From how many matches in a row on those of one more push may be postponed.
+    var batchMinNow: Int { self.runs.count < Self.runsMax ? self.batchMin ?? .max : .max }
 
     /// Notes for how long pushes are sure to wait for an instance.
     @inline(__always)
@@ -104,7 +141,7 @@ struct PostponedMatches: Sendable {
     ///   - test: What is asked of each.
     /// - Returns: The place of the first that is not sure to wait.
     mutating func countSure(_ instances: Span<UInt32>, from first: Int, _ test: inout SureWait.Test) -> Int {
-        let end = first + min(instances.count - first, self.room)
+        let end = first + min(instances.count - first, max(0, self.countMax - self.count))
         guard first < end else { return first }
         self.makeRoom(above: instances[end - 1])
         return self.waits.change(instances.extracting(0..<end), from: first) { test.passes(&$0) }
@@ -114,19 +151,12 @@ struct PostponedMatches: Sendable {
     ///
     /// - Parameters:
     ///   - instances: Ascending.
-    ///   - run: What is alike for them; its ``Run/due`` is right for all of them.
-    mutating func append(_ instances: Span<UInt32>, _ run: Run) {
+    ///   - matches: What is alike for them.
+    mutating func append(_ instances: Span<UInt32>, _ matches: Matches) {
         self.count += instances.count
-        self.due = min(self.due, run.due)
-        let last = self.runs.indices.last
-        if let last, self.runs[last].isFollowed(by: run, instances) {
-            self.runs[last].append(instances)
-            self.runs[last].due = min(self.runs[last].due, run.due)
-        } else {
-            var run = run
-            run.append(instances)
-            self.runs.append(run)
-        }
+        self.due = min(self.due, matches.due)
+        if !(self.runs.last?.isFollowed(by: instances, matches) ?? false) { self.runs.append(Run(matches)) }
+        self.runs[self.runs.count - 1].append(instances, matches)
     }
 
     /// Takes the match at a place in a run out, if it has not been written yet.
@@ -177,19 +207,5 @@ struct PostponedMatches: Sendable {
         guard self.runs.contains(where: { $0.left == 0 }) else { return }
         self.runs.removeAll { $0.left == 0 }
         self.findDue()
-    }
-}
-
-extension PostponedMatches.Run {
-    /// Whether matches of `run` come right behind these.
-    fileprivate func isFollowed(by run: PostponedMatches.Run, _ instances: Span<UInt32>) -> Bool {
-        self.push.row == run.push.row && self.position == run.position
-            && self.firstDecision + UInt64(self.instances.count) == run.firstDecision
-            && (self.instances.last ?? 0) < instances[0]
-    }
-
-    fileprivate mutating func append(_ instances: Span<UInt32>) {
-        self.left += instances.count
-        self.instances.append(copying: instances)
     }
 }
