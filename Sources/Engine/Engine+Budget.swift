@@ -10,9 +10,13 @@ extension Engine {
     func terms(of instance: UInt32) -> BudgetTerms {
         let kind = Int(self.instances[instance].kind)
         var terms = self.terms(of: kind, self.window(of: instance), Int(self.instances[instance].allowance))
-        if !self.apps.kinds[kind].replaced.isEmpty { terms = self.stricter(terms, instance) }
+        if !self.apps.kinds[kind].replaced.isEmpty { terms = self.stricter(terms, instance, at: self.time) }
         if terms.window.start.milliseconds == self.instances[instance].firstWindow, !self.apps.kinds[kind].isShared {
             terms = terms.limited(to: min(terms.limit, Int(self.instances[instance].firstLimit)))
+        }
+        if self.apps.kinds[kind].isShared {
+            let measure = self.hosts[self.instances[instance].host].budgetInterval
+            if measure != 0 { terms = terms.measured(in: Interval(milliseconds: Int64(measure))) }
         }
         let granted = Int(self.instances[instance].granted)
         return granted == 0 ? terms : terms.granting(granted)
@@ -103,15 +107,25 @@ extension Engine {
     }
 
     /// Opens a window of an instance: takes in what was seen in the one before, and fixes the allowance.
+    ///
+    /// What was seen while a replaced policy still binds is not learned from: that policy's allowance was fixed when its
+    /// window opened, and it follows from the rate.
     private mutating func open(_ window: BudgetWindow, after old: BudgetWindow, _ instance: UInt32) {
         let kind = Int(self.instances[instance].kind)
-        let before = BudgetTerms(
-            policy: self.apps.kinds[kind].bare,
-            window: old,
-            allowance: Int(self.instances[instance].allowance)
+        let isBound = self.apps.kinds[kind].replaced.contains {
+            self.binding($0, instance, at: window.start) != nil
+        }
+        let before = self.stricter(
+            BudgetTerms(
+                policy: self.apps.kinds[kind].bare,
+                window: old,
+                allowance: Int(self.instances[instance].allowance)
+            ),
+            instance,
+            at: window.start
         )
         // A host that never tells what is seen is not one where nothing is.
-        if self.hosts[self.instances[instance].host].tellsVisibility {
+        if !isBound, self.hosts[self.instances[instance].host].tellsVisibility {
             let day = self.apps.kinds[kind].bare.windowLength
             self.instances[instance].rate.take(views: self.instances[instance].views, in: day)
         }
@@ -120,14 +134,14 @@ extension Engine {
         let allowance = self.allowance(of: instance, self.apps.kinds[kind].bare, window)
         self.instances[instance].allowance = UInt16(clamping: allowance)
         self.instances[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
+        // A shared budget knows the pace in which it is measured.
+        guard !self.apps.kinds[kind].isShared else { return }
         let after = BudgetTerms(policy: self.apps.kinds[kind].bare, window: window, allowance: allowance)
-        guard self.apps.kinds[kind].isShared else {
-            return self.instances[instance].budget.carryOver(from: before, to: after, at: window.start)
-        }
-        let host = self.instances[instance].host
-        guard self.hosts[host].budgetMinute < self.instances[instance].windowMinute else { return }
-        self.hosts[host].budgetMinute = self.instances[instance].windowMinute
-        self.hosts[host].budget.carryOver(from: before, to: after, at: window.start)
+        self.instances[instance].budget.carryOver(
+            from: before,
+            to: self.stricter(after, instance, at: window.start),
+            at: window.start
+        )
     }
 
     /// Opens a host's tuned windows up to now, also where the instance that is looked at has others. To be called before
@@ -150,35 +164,52 @@ extension Engine {
         self.instances[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
     }
 
-    /// Lets an instance share its host's budget, or have one of its own again, after its policy became another one.
-    mutating func rescope(_ instance: UInt32, wasShared: Bool) {
-        let isShared = self.apps.kinds[Int(self.instances[instance].kind)].isShared
-        guard isShared != wasShared else { return }
+    /// Carries what an instance has used over to the policy that it has come to: in its own budget or in its host's, in
+    /// which it comes to share or which it shares no longer.
+    ///
+    /// - Parameters:
+    ///   - old: The terms that it had until now.
+    ///   - wasShared: Whether they were of its host's budget.
+    mutating func carryBudget(of instance: UInt32, from old: BudgetTerms, wasShared: Bool) {
         let host = self.instances[instance].host
-        if isShared {
+        let new = self.terms(of: instance)
+        switch (wasShared, self.apps.kinds[Int(self.instances[instance].kind)].isShared) {
+        case (true, true):
+            // It knows the pace in which it is measured.
+            break
+        case (false, false):
+            self.instances[instance].budget.carryOver(from: old, to: new, at: self.time)
+        case (false, true):
+            self.instances[instance].budget.carryOver(from: old, to: new, at: self.time)
             self.hosts[host].budget.tighten(to: self.instances[instance].budget)
-        } else {
-            self.instances[instance].budget.tighten(to: self.hosts[host].budget)
+            if !new.isUnlimited { self.hosts[host].budgetInterval = UInt32(clamping: new.measure.milliseconds) }
+        case (true, false):
+            var shared = self.hosts[host].budget
+            shared.carryOver(from: old, to: new, at: self.time)
+            self.instances[instance].budget.tighten(to: shared)
         }
     }
 
-    private func stricter(_ present: BudgetTerms, _ instance: UInt32) -> BudgetTerms {
-        let row = self.instances[instance]
-        let host = self.hosts[row.host].id
+    /// The stricter of terms and those of the policies that were replaced in windows that last beyond an instant.
+    private func stricter(_ present: BudgetTerms, _ instance: UInt32, at instant: Instant) -> BudgetTerms {
         var terms = present
-        for old in self.apps.kinds[Int(row.kind)].replaced.reversed() {
-            let window: BudgetWindow
-            if old.budget.window == .tuned {
-                window = self.hosts[row.host].windows.window
-                guard window.start <= old.at, window.contains(self.time) else { continue }
-            } else {
-                window = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: host))
-                guard window.contains(self.time) else { continue }
-            }
+        for old in self.apps.kinds[Int(self.instances[instance].kind)].replaced.reversed() {
+            guard let window = self.binding(old, instance, at: instant) else { continue }
             let allowance = self.allowance(of: instance, old.budget, window)
             terms = BudgetTerms(policy: old.budget, window: window, allowance: allowance).smaller(with: terms)
         }
         return terms
+    }
+
+    /// The window in which a policy was replaced, if it lasts beyond an instant.
+    private func binding(_ old: AppTable.Replaced, _ instance: UInt32, at instant: Instant) -> BudgetWindow? {
+        let host = self.hosts[self.instances[instance].host]
+        guard old.budget.window != .tuned else {
+            let window = host.windows.window
+            return window.start <= old.at && window.contains(instant) ? window : nil
+        }
+        let window = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: host.id))
+        return window.contains(instant) ? window : nil
     }
 
     /// Whether a policy reload of an instance waits until it is seen.
@@ -214,7 +245,7 @@ extension Engine {
             return self.instances[instance].budget.charge(at: self.time, isPush: isPush, terms: terms)
         }
         self.hosts[self.instances[instance].host].budget.charge(at: self.time, isPush: isPush, terms: terms)
-        self.instances[instance].budget.noteExempt(at: self.time)
+        self.noteShared(instance, terms)
     }
 
     /// Counts a reload that happened whether or not it conformed.
@@ -225,6 +256,14 @@ extension Engine {
             return self.instances[instance].budget.book(at: self.time, isPush: isPush, terms: terms)
         }
         self.hosts[self.instances[instance].host].budget.book(at: self.time, isPush: isPush, terms: terms)
+        self.noteShared(instance, terms)
+    }
+
+    /// Notes the pace by which a shared budget was just charged, and the reload on the instance's own.
+    private mutating func noteShared(_ instance: UInt32, _ terms: BudgetTerms) {
+        if !terms.isUnlimited {
+            self.hosts[self.instances[instance].host].budgetInterval = UInt32(clamping: terms.interval.milliseconds)
+        }
         self.instances[instance].budget.noteExempt(at: self.time)
     }
 

@@ -97,7 +97,7 @@ extension Engine {
         for flag in [row.tellsVisibility, row.isInStandBy, row.isInLowPower] { writer.write(flag) }
         row.windows.encode(into: &writer)
         row.budget.encode(into: &writer)
-        writer.write(varint: UInt64(row.budgetMinute))
+        writer.write(varint: UInt64(row.budgetInterval))
         self.hosts.context(of: host).encode(into: &writer)
         writer.write(each: self.tokens(of: host)) { writer, token in
             writer.write(token.token.bytes)

@@ -238,8 +238,7 @@ extension Engine {
         let wasShared = self.apps.kinds[Int(self.instances[instance].kind)].isShared
         self.instances[instance].kind = kind
         self.adoptWindow(of: instance)
-        self.instances[instance].budget.carryOver(from: old, to: self.terms(of: instance), at: self.time)
-        self.rescope(instance, wasShared: wasShared)
+        self.carryBudget(of: instance, from: old, wasShared: wasShared)
     }
 
     func registration(of instance: UInt32) -> InstanceRegistration {

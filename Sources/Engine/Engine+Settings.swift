@@ -24,10 +24,9 @@ extension Engine {
         }
         self.forgetSureWaits()
         var orphaned = 0
-        var carried: Set<UInt32> = []
         let instances = self.instances.usedSlots()
         for instance in instances {
-            self.adopt(instance, &before, &carried)
+            self.adopt(instance, &before)
             if self.instances[instance].isOrphaned { orphaned += 1 }
         }
         // Decided only now: what an instance may do can depend on the others of its host.
@@ -55,10 +54,8 @@ extension Engine {
 
     /// Fits an instance into changed settings: its budget, and whether its configuration is still what the kind has.
     ///
-    /// - Parameters:
-    ///   - before: The apps as they were.
-    ///   - carried: The hosts whose shared budget has been carried over.
-    private mutating func adopt(_ instance: UInt32, _ before: inout AppTable, _ carried: inout Set<UInt32>) {
+    /// - Parameter before: The apps as they were.
+    private mutating func adopt(_ instance: UInt32, _ before: inout AppTable) {
         let row = self.instances[instance]
         let new = self.apps.kinds[Int(row.kind)]
         if Int(row.kind) < before.kinds.count, before.kinds[Int(row.kind)].budget != new.budget {
@@ -68,13 +65,7 @@ extension Engine {
             let terms = self.terms(of: instance)
             swap(&self.apps, &before)
             self.adoptWindow(of: instance)
-            let wasShared = before.kinds[Int(row.kind)].isShared
-            if !wasShared {
-                self.instances[instance].budget.carryOver(from: terms, to: self.terms(of: instance), at: self.time)
-            } else if carried.insert(row.host).inserted {
-                self.hosts[row.host].budget.carryOver(from: terms, to: self.terms(of: instance), at: self.time)
-            }
-            self.rescope(instance, wasShared: wasShared)
+            self.carryBudget(of: instance, from: terms, wasShared: before.kinds[Int(row.kind)].isShared)
         }
         guard row.isLive else { return }
         let configuration = self.instances[details: instance].configuration

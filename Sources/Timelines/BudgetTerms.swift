@@ -25,6 +25,8 @@ package struct BudgetTerms: Hashable, Sendable {
     package private(set) var isRolling: Bool
 
     private var pushShare: BudgetPolicy.Share
+    /// The interval in which the budget's TAT is measured, where that is not ``interval``.
+    private var arrivalInterval: Interval?
 
     /// - Parameters:
     ///   - policy: One that ``BudgetPolicy/validate()`` lets pass.
@@ -59,8 +61,11 @@ package struct BudgetTerms: Hashable, Sendable {
         return terms
     }
 
-    /// How far before the theoretical arrival time an urgent reload conforms: B * T.
-    package var tolerance: Interval { self.interval * Int64(self.burst) }
+    /// How far before the theoretical arrival time an urgent reload conforms: B * T, by the T in which that is measured.
+    package var tolerance: Interval { self.measure * Int64(self.burst) }
+
+    /// The T in which the theoretical arrival time of the budget is measured.
+    package var measure: Interval { self.arrivalInterval ?? self.interval }
 
     /// How far after the next window's start a reload that has to wait for it runs: a point in `0..<T` by hash, so
     /// that what a host used up together does not come back together.
@@ -98,6 +103,14 @@ extension BudgetTerms {
         var terms = self
         terms.limit = min(self.limit + max(0, extra), Int(UInt16.max))
         terms.pushLimit = min(self.pushLimit + max(0, extra), terms.limit)
+        return terms
+    }
+
+    /// The same numbers for a budget whose TAT was come to by another T, as one has that several share: B reloads of that
+    /// one are what may run ahead of it.
+    package func measured(in interval: Interval) -> BudgetTerms {
+        var terms = self
+        terms.arrivalInterval = interval
         return terms
     }
 

@@ -172,7 +172,8 @@ extension ReloadBudget {
             if isPush, terms.isUnlimited || Int(self.pushCount) < terms.pushLimit { self.pushCount += 1 }
         }
         guard !terms.isUnlimited else { return }
-        let ceiling = terms.tolerance.milliseconds + terms.interval.milliseconds
+        self.carryOver(from: terms.measure, to: terms.interval, at: now)
+        let ceiling = (terms.interval * Int64(terms.burst + 1)).milliseconds
         let advanced = min(Int64(self.arrivalAhead) + terms.interval.milliseconds, ceiling)
         self.arrivalAhead = max(self.arrivalAhead, UInt32(clamping: advanced))
     }
@@ -203,11 +204,15 @@ extension ReloadBudget {
     /// which is just what A = 5 tolerates, so a third could follow at once although neither policy has a burst of
     /// three. Rounded up; what exceeds 49 days is cut there.
     package mutating func carryOver(from old: BudgetTerms, to new: BudgetTerms, at now: Instant) {
-        guard let arrival = self.theoreticalArrival, arrival > now else { return }
-        guard !old.isUnlimited, !new.isUnlimited, old.interval != new.interval else { return }
+        guard !old.isUnlimited, !new.isUnlimited else { return }
+        self.carryOver(from: old.measure, to: new.measure, at: now)
+    }
+
+    private mutating func carryOver(from old: Interval, to new: Interval, at now: Instant) {
+        guard old != new, let arrival = self.theoreticalArrival, arrival > now else { return }
         // Below 2^33 times a week at most: fits.
-        let product = (arrival - now).milliseconds * new.interval.milliseconds
-        let scaled = (product + old.interval.milliseconds - 1) / old.interval.milliseconds
+        let product = (arrival - now).milliseconds * new.milliseconds
+        let scaled = (product + old.milliseconds - 1) / old.milliseconds
         self.arrivalAhead = UInt32(clamping: now.milliseconds - self.reloaded + scaled)
     }
 

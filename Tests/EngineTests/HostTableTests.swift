@@ -37,21 +37,21 @@ import WidgetModel
         var row = Self.row("phone")
         row.foregroundUntil = .min
         row.budget = ReloadBudget()
-        row.budgetMinute = 0
+        row.budgetInterval = 0
         #expect(!row.hasAside)
         #expect(row.sessionsUntil[0] == .min && row.sessionsUntil[1] == .min && row.sessionsUntil[2] == .min)
         row.sessionsUntil[1] = 7
         #expect(row.hasAside)
         row.foregroundUntil = 8
-        row.budgetMinute = 9
+        row.budgetInterval = 9
         row.budget.noteExempt(at: Instant(seconds: 10))
         #expect(row.sessionsUntil[0] == .min && row.sessionsUntil[1] == 7 && row.sessionsUntil[2] == .min)
         #expect(row.foregroundUntil == 8)
-        #expect(row.budgetMinute == 9)
+        #expect(row.budgetInterval == 9)
         #expect(row.budget.lastReload == Instant(seconds: 10))
         row.sessionsUntil[1] = .min
         row.foregroundUntil = .min
-        row.budgetMinute = 0
+        row.budgetInterval = 0
         #expect(row.hasAside)
         row.budget = ReloadBudget()
         #expect(!row.hasAside)

@@ -52,4 +52,69 @@ import WidgetModel
         let left = (after.nextNormal - scene.now).milliseconds
         #expect(left == (used + before.interval.milliseconds - 1) / before.interval.milliseconds)
     }
+
+    /// What follows from how often a widget is looked at.
+    private static func viewed(_ window: BudgetPolicy.Window, scope: BudgetPolicy.Scope = .instance) -> BudgetPolicy {
+        var policy = Self.policy(48, window)
+        if scope == .instance { (policy.rare, policy.typical, policy.frequent) = (8, 24, 48) }
+        policy.scope = scope
+        (policy.minimumInterval, policy.burstDivisor) = (.zero, 2)
+        return policy
+    }
+
+    @Test func `a replaced policy keeps the numbers with which its window opened, whatever is seen since`() throws {
+        var scene = Scene(settings: Scene.settings(budget: Self.viewed(.fixed(length: .day, anchor: .utc))))
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        scene.pass(.days(2))
+        scene.signal("phone", .widgetVisible(InstanceID("w1")))
+        scene.signal("phone", .widgetHidden(InstanceID("w1")))
+        scene.pass(.days(1))
+        scene.apply(.settings(Scene.settings(budget: Self.viewed(.fixed(length: .hours(1), anchor: .utc)))))
+        let before = try #require(scene.instance("phone", "w1")?.budget)
+        #expect(before.windowEnd == before.windowStart + .days(1))
+        var rounds = 0
+        while scene.now + .hours(2) < before.windowEnd {
+            scene.pass(.hours(1))
+            let now = try #require(scene.instance("phone", "w1")?.budget)
+            #expect(now.allowance == before.allowance)
+            #expect(now.interval == before.interval)
+            rounds += 1
+        }
+        #expect(rounds > 3)
+        scene.pass(.hours(3))
+        scene.push(to: "phone")
+        #expect(try #require(scene.instance("phone", "w1")).budget.interval < before.interval)
+    }
+
+    /// In the window in which each still had a budget of its own, a widget that was seldom seen has the slower pace: a
+    /// longer interval, but no more of them before TAT than the others.
+    @Test func `a slower pace makes no more of a shared budget's burst`() throws {
+        let day = BudgetPolicy.Window.fixed(length: .day, anchor: .utc)
+        var scene = Scene(settings: Scene.settings(budget: Self.viewed(day)))
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
+        for _ in 0..<8 {
+            scene.pass(.days(1))
+            for _ in 0..<4 {
+                scene.signal("phone", .widgetVisible(InstanceID("w2")))
+                scene.signal("phone", .widgetHidden(InstanceID("w2")))
+                scene.pass(.minutes(10))
+            }
+        }
+        scene.apply(.settings(Scene.settings(budget: Self.viewed(day, scope: .host))))
+        let slow = try #require(scene.instance("phone", "w1")?.budget)
+        let fast = try #require(scene.instance("phone", "w2")?.budget)
+        #expect(slow.interval > fast.interval)
+        var charged = 0
+        while let next = scene.instance("phone", "w2")?.budget.nextHigh, next <= scene.now {
+            scene.push(to: "phone", match: "mariners")
+            scene.acknowledgeAll("phone")
+            scene.pass(.minutes(1))
+            charged += 1
+            try #require(charged < 99)
+        }
+        #expect(charged == fast.burst + 1)
+        let left = try #require(scene.instance("phone", "w1")).budget
+        let ahead = fast.interval * Int64(fast.burst + 1 - left.burst)
+        #expect(left.nextHigh >= scene.now + ahead - .minutes(Int64(charged)))
+    }
 }

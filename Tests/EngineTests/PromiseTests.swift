@@ -35,7 +35,7 @@ import WidgetModel
 
     /// Policies that differ in everything, of two kinds, in windows of every sort: each binds the window in which it was
     /// replaced.
-    @Test(arguments: Seeds.from(671, count: 16))
+    @Test(arguments: Seeds.from(671, count: 16) + [946, 1244])
     func `no change of window, scope, rule or distance mints budget`(seed: UInt64) {
         var dice = SplitMix64(seed: seed &* 31)
         let isSharing = seed.isMultiple(of: 2)

@@ -223,7 +223,9 @@ import WidgetModel
     /// The state that all fixtures hold, by the rules of version 2.
     private static let fixtureDigest: UInt64 = 5238193667926753551
 
-    @Test(arguments: [1, 2, 3, 4] as [UInt64]) func `frames that every version wrote are read for ever`(version: UInt64)
+    @Test(arguments: [1, 2, 3, 4, 5] as [UInt64]) func `frames that every version wrote are read for ever`(
+        version: UInt64
+    )
         throws
     {
         if ProcessInfo.processInfo.environment["FRESHET_WRITE_FIXTURES"] != nil { try Self.writeFixture() }
@@ -242,7 +244,7 @@ import WidgetModel
             .map(\.host)
         #expect(ids.count > 2)
         for id in ids {
-            let digests = try ([1, 2, 3, 4] as [UInt64]).map { version in
+            let digests = try ([1, 2, 3, 4, 5] as [UInt64]).map { version in
                 var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: id)
                 for frame in try Self.frames(version: version) { try decoder.take(frame) }
                 let alone = try decoder.finish()

@@ -220,6 +220,22 @@ import WidgetModel
         #expect(budget.theoreticalArrival == noon + .minutes(90))
     }
 
+    /// Two intervals of 45 minutes are ahead; by a pace of three hours each of them becomes one of three hours when it is
+    /// charged, and not before.
+    @Test func `who shares a budget at another pace measures what is ahead by the pace of the last charge`() {
+        var budget = ReloadBudget()
+        budget.charge(at: noon, isPush: true, terms: terms)
+        budget.charge(at: noon + .minutes(5), isPush: true, terms: terms)
+        let slow = BudgetTerms(policy: .widgetkit, window: today, allowance: 10).measured(in: terms.interval)
+        #expect(slow.tolerance == terms.interval * Int64(slow.burst))
+        let arrival = noon + .minutes(90)
+        #expect(self.earliest(budget, .paced, at: noon + .minutes(6), terms: slow) == arrival)
+        let urgent = max(arrival - slow.tolerance, noon + .minutes(10))
+        #expect(self.earliest(budget, .urgent, at: noon + .minutes(6), terms: slow) == urgent)
+        budget.charge(at: noon + .minutes(30), isPush: true, terms: slow)
+        #expect(budget.theoreticalArrival == noon + .minutes(30) + .hours(4) + slow.interval)
+    }
+
     @Test func `a budget comes back as it was written, and no truncation does`() throws {
         var used = ReloadBudget()
         used.charge(at: noon, isPush: true, terms: terms)

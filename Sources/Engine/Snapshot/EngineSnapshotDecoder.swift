@@ -188,8 +188,10 @@ package struct EngineSnapshotDecoder: Sendable {
         ) {
             return self.hosts.leaveOut(slot)
         }
-        let record =
+        var record =
             self.head.version >= 4 ? try HostTable.Record.blank.coded(by: &coder) : try EarlierRows.host(&coder)
+        // Before version 5 there stood a window, and the pace is what the terms say.
+        if self.head.version < 5, record.row.hasAside { record.row.budgetInterval = 0 }
         let isKept = self.host.map { $0 == record.row.id } ?? true
         var firstToken = TokenTable.none
         try TokenTable.BoundToken.each([], by: &coder) { token in

@@ -103,7 +103,7 @@ extension HostTable.Seldom: Coded {
             aside.sessionsUntil[session] = try coder.date(self.sessionsUntil[session])
         }
         aside.budget = try self.budget.coded(by: &coder)
-        aside.budgetMinute = try coder.number(self.budgetMinute)
+        aside.budgetInterval = try coder.number(self.budgetInterval)
         return aside
     }
 }

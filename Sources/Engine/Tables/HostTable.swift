@@ -61,11 +61,11 @@ struct HostTable: Sendable {
         var foregroundUntil: Int64 = .min
         var sessionsUntil = InlineArray<3, Int64>(repeating: .min)
         var budget = ReloadBudget()
-        var budgetMinute: UInt32 = 0
+        var budgetInterval: UInt32 = 0
 
         /// Whether all of it is as at first.
         fileprivate var isBlank: Bool {
-            guard self.foregroundUntil == .min, self.budgetMinute == 0, self.budget == ReloadBudget() else {
+            guard self.foregroundUntil == .min, self.budgetInterval == 0, self.budget == ReloadBudget() else {
                 return false
             }
             for session in self.sessionsUntil.indices where self.sessionsUntil[session] != .min { return false }
@@ -269,10 +269,10 @@ extension HostTable.Row {
         set { self.change { $0.budget = newValue } }
     }
 
-    /// The window up to which the pace of what is shared was carried over.
-    var budgetMinute: UInt32 {
-        get { self.aside.budgetMinute }
-        set { self.change { $0.budgetMinute = newValue } }
+    /// The pace by which what is shared was last charged, and in which its TAT is measured, in milliseconds; 0 before.
+    var budgetInterval: UInt32 {
+        get { self.aside.budgetInterval }
+        set { self.change { $0.budgetInterval = newValue } }
     }
 
     var leaseEnds: Instant? {
