@@ -24,7 +24,7 @@ extension Engine {
 
     /// Nothing is sure any more, as when settings change. Precondition: nothing is postponed. O(instances).
     mutating func forgetSureWaits() {
-        self.postponed.forgetWaits(quiet: self.apps.kinds.indices.map { self.apps.quietInterval(of: $0) })
+        self.postponed.forgetWaits(quiet: self.apps.kinds.indices.map { self.apps.quietInterval(of: $0) }, at: self.now)
     }
 
     /// How many matches are postponed.
@@ -45,7 +45,10 @@ extension Engine {
         for first in stride(from: 0, to: instances.count, by: Self.approachedMatches) {
             let range = first..<min(instances.count, first + Self.approachedMatches)
             self.approach(instances.span, range, ofDigest: false)
-            for index in range { self.settle(0, places.startIndex + index) }
+            for index in range {
+                self.postponed.advance(0, to: places.startIndex + index)
+                self.settle(0, places.startIndex + index)
+            }
         }
         self.postponed.advance(0, to: places.endIndex)
         self.postponed.tidy()
@@ -83,16 +86,20 @@ extension Engine {
     /// Writes what is postponed of an instance. O(log postponed).
     @inline(__always)
     mutating func settle(_ instance: UInt32) {
-        if !self.postponed.isEmpty, self.postponed.count(of: instance) > 0 { self.settleMatches(of: instance) }
+        if !self.postponed.isEmpty, self.postponed.isMarked(instance) { self.settleMatches(of: instance) }
     }
 
     private mutating func settleMatches(of instance: UInt32) {
         for run in self.postponed.runs.indices {
-            guard self.postponed.count(of: instance) > 0 else { return }
+            // Nothing of this run was decided before what is being written, nor of those behind it.
+            guard self.postponed.runs[run].decision(self.postponed.runs[run].next) < self.postponed.written else {
+                return
+            }
             guard let place = self.postponed.place(of: instance, in: run) else { continue }
             guard self.postponed.runs[run].decision(place) < self.postponed.written else { return }
             self.settle(run, place)
         }
+        if !self.postponed.isEmpty { self.postponed.unmark(instance) }
     }
 
     /// Writes what of the postponed could have a part in what is due by the log's time, and what soon will.
@@ -150,6 +157,7 @@ extension Engine {
     /// the instances' own rows.
     mutating func postponedBatchMin(_ push: IncomingPush, app: UInt32) -> Int {
         self.postponed.tidy()
+        if self.postponed.isEmpty, self.postponed.steps.areUsed(at: self.now) { self.forgetSureWaits() }
         guard self.senderPauses.isEmpty, !push.isOnce, push.heldUntil <= self.now, push.digest == nil,
             push.collapseTag == 0,
             self.apps.apps[Int(app)].kinds.allSatisfy({ self.apps.kinds[Int($0)].pausedUntil <= self.now })
@@ -161,15 +169,21 @@ extension Engine {
     ///
     /// - Returns: The place of the first that is not.
     private mutating func postpone(_ push: IncomingPush, _ batch: Span<UInt32>, from first: Int) -> Int {
-        var test = SureWait.Test(push.priority, expiresAt: push.expiresAt, now: self.now)
-        let end = self.postponed.countSure(batch, from: first, &test)
+        var test = SureWait.Test(
+            push.priority,
+            expiresAt: push.expiresAt,
+            now: self.now,
+            steps: self.postponed.steps,
+            postponed: self.postponed.runs.count
+        )
+        let end = self.postponed.endOfSure(batch, from: first, &test)
         guard end > first else { return end }
         let matches = PostponedMatches.Matches(
             push: push,
             time: self.time,
             position: self.position,
             firstDecision: self.log.keepFree(end - first),
-            due: min(push.expiresAt, Int64(test.until) * 1000)
+            due: min(push.expiresAt, self.postponed.steps.beginning(of: test.until))
         )
         self.ledger.matchDeferred(push.row, count: end - first)
         self.postponed.append(batch.extracting(first..<end), matches)
@@ -186,7 +200,8 @@ extension Engine {
             self.instances[instance],
             quiet: isExempt ? 0 : self.postponed.quiet[Int(self.instances[instance].kind)],
             pendingMax: self.limits.pendingPerInstanceMax,
-            now: self.now
+            now: self.now,
+            steps: self.postponed.steps
         )
         self.postponed.note(wait, of: instance)
     }

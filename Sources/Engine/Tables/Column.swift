@@ -57,26 +57,24 @@ public import CKernels
         if MemoryLayout<Row>.stride % 64 != 0 { unsafe ckernels_prefetch(row + (MemoryLayout<Row>.size - 1)) }
     }
 
-    /// Changes rows by their numbers, one after the other, until one says that it is enough; where each begins is fetched some
-    /// numbers ahead.
+    /// Reads rows by their numbers, one after the other, as long as they pass; where each begins is fetched some numbers ahead.
     ///
     /// - Parameters:
     ///   - numbers: The numbers of rows that there are.
     ///   - first: The place of the first number that is looked at.
-    ///   - body: Changes a row; false ends it, and that row counts as not looked at. Nothing but the row may be changed.
-    /// - Returns: The place of the number at which it ended, or how many numbers there are.
+    ///   - test: Whether a row passes.
+    /// - Returns: The place of the first number that does not, or how many numbers there are.
     @inline(__always)
-    mutating func change(_ numbers: Span<UInt32>, from first: Int, _ body: (inout Row) -> Bool) -> Int {
-        self.makeUnique()
+    func end(of numbers: Span<UInt32>, from first: Int, passing test: (borrowing Row) -> Bool) -> Int {
         let ahead = 24
         var place = first
         while place < numbers.count {
             let coming = Int(numbers[Swift.min(place &+ ahead, numbers.count &- 1)])
             let number = Int(numbers[place])
             precondition(Swift.max(number, coming) < self.count, "beyond the rows")
-            // Sound: the memory holds `count` rows, self keeps it, and nobody else sees it.
+            // Sound: the memory holds `count` rows, and self keeps it.
             unsafe ckernels_prefetch(self.chunks[coming &>> Self.chunkShift] + (coming & (Self.chunkRows &- 1)))
-            guard unsafe body(&self.chunks[number &>> Self.chunkShift][number & (Self.chunkRows &- 1)]) else {
+            guard unsafe test(self.chunks[number &>> Self.chunkShift][number & (Self.chunkRows &- 1)]) else {
                 return place
             }
             place &+= 1
@@ -87,10 +85,7 @@ public import CKernels
     @inline(__always)
     mutating func append(_ row: consuming Row) {
         self.makeUnique()
-        if self.count & (Self.chunkRows &- 1) == 0 {
-            self.memory.addChunk()
-            unsafe self.chunks = self.memory.chunks
-        }
+        self.beginChunkIfFull()
         // Sound: the last chunk has room for one more.
         unsafe (self.chunks[self.count &>> Self.chunkShift] + (self.count & (Self.chunkRows &- 1)))
             .initialize(to: row)
@@ -103,10 +98,7 @@ public import CKernels
         self.makeUnique()
         var next = 0
         while next < rows.count {
-            if self.count & (Self.chunkRows &- 1) == 0 {
-                self.memory.addChunk()
-                unsafe self.chunks = self.memory.chunks
-            }
+            self.beginChunkIfFull()
             let start = self.count & (Self.chunkRows &- 1)
             let length = Swift.min(rows.count - next, Self.chunkRows - start)
             // Sound: the last chunk has room for so many more, and they are not among those that are read.
@@ -131,6 +123,14 @@ public import CKernels
     /// Appends so many rows that are alike.
     mutating func append(repeating row: Row, count: Int) {
         for _ in 0..<count { self.append(row) }
+    }
+
+    /// Makes sure that the last chunk has room for a row.
+    @inline(__always)
+    private mutating func beginChunkIfFull() {
+        guard self.count & (Self.chunkRows &- 1) == 0 else { return }
+        self.memory.addChunk()
+        unsafe self.chunks = self.memory.chunks
     }
 
     @inline(__always)

@@ -3,15 +3,15 @@ import WidgetModel
 /// Matches of pushes that are decided and counted, but not yet in the rows of their instances.
 ///
 /// A push that matches a million instances mostly finds them within their minimum interval: each match waits, whatever else
-/// is known of the instance. That is seen from the eight bytes of its ``SureWait``. What has to be written for it, at a dozen
+/// is known of the instance. That is seen from the four bytes of its ``SureWait``. What has to be written for it, at a dozen
 /// places of their own, is written later and in slices, or when the instance is next touched: see ``Engine/settle()``.
 struct PostponedMatches: Sendable {
     /// From how many matches at a time on they are postponed; nil if they never are.
     var batchMin: Int?
     /// At most so many matches are postponed at a time (4 bytes each); those beyond are written at once.
     var countMax = 0
-    /// Matches of at most so many pushes: an instance is looked for among those of each.
-    static let runsMax = 64
+    /// Matches of at most so many pushes: an instance is looked for among those of each, and each may take of its room.
+    static let runsMax = SureWait.roomMax
     /// Marks an instance whose match has been written. Instances' numbers are below: timers have twice as many.
     private static let done = UInt32(1) << 31
 
@@ -78,10 +78,14 @@ struct PostponedMatches: Sendable {
         let due: Int64
     }
 
-    /// See ``forgetWaits(quiet:)``.
+    /// See ``forgetWaits(quiet:at:)``.
     private(set) var quiet: [Int64] = []
+    /// How ``waits`` count time.
+    private(set) var steps = SureWait.Steps(from: 0)
     /// Of each instance by number, as far as they are known.
     private var waits = RowChunks<SureWait>()
+    /// A bit for each instance for which matches were postponed since there were none, or since all of its were written.
+    private var marks: [UInt64] = []
     /// In the order of their decisions.
     private(set) var runs: [Run] = []
     /// How many matches are postponed.
@@ -102,17 +106,20 @@ struct PostponedMatches: Sendable {
     @inline(__always)
     mutating func note(_ wait: SureWait, of instance: UInt32) {
         self.makeRoom(above: instance)
-        self.waits[Int(instance)].take(wait)
+        self.waits[Int(instance)] = wait
     }
 
     /// Nothing is sure any more of any instance. Precondition: nothing is postponed. O(instances).
     ///
-    /// - Parameter quiet: For each kind by number, for how long after a charge its instances are sure not to reload for a
-    ///   push, in milliseconds.
-    mutating func forgetWaits(quiet: [Int64]) {
+    /// - Parameters:
+    ///   - quiet: For each kind by number, for how long after a charge its instances are sure not to reload for a push, in
+    ///     milliseconds.
+    ///   - now: Milliseconds.
+    mutating func forgetWaits(quiet: [Int64], at now: Int64) {
         precondition(self.isEmpty, "matches are still to be settled")
         self.waits = RowChunks()
         self.quiet = quiet
+        self.steps = SureWait.Steps(from: now)
     }
 
     private mutating func makeRoom(above instance: UInt32) {
@@ -124,30 +131,35 @@ struct PostponedMatches: Sendable {
     @inline(__always)
     func approach(_ instance: UInt32) { if Int(instance) < self.waits.count { self.waits.prefetch(Int(instance)) } }
 
-    /// How many pushes wait for an instance that are not in its row.
+    /// Whether pushes may wait for an instance that are not in its row.
     @inline(__always)
-    func count(of instance: UInt32) -> Int {
-        Int(instance) < self.waits.count ? Int(self.waits[Int(instance)].postponed) : 0
+    func isMarked(_ instance: UInt32) -> Bool {
+        Int(instance / 64) < self.marks.count && self.marks[Int(instance / 64)] & Self.mark(instance) != 0
     }
 
-    /// The end of the time in which pushes are sure to wait for an instance, in milliseconds.
-    func sureUntil(_ instance: UInt32) -> Int64 { Int64(self.waits[Int(instance)].until) * 1000 }
+    /// Notes that no push waits for an instance that is not in its row.
+    mutating func unmark(_ instance: UInt32) { self.marks[Int(instance / 64)] &= ~Self.mark(instance) }
 
-    /// Counts matches in as long as they are sure to wait.
+    private static func mark(_ instance: UInt32) -> UInt64 { 1 &<< UInt64(instance % 64) }
+
+    /// The end of the time in which pushes are sure to wait for an instance, in milliseconds.
+    func sureUntil(_ instance: UInt32) -> Int64 { self.steps.beginning(of: self.waits[Int(instance)].until) }
+
+    /// Looks for the first match that is not sure to wait, or that is one more than may be postponed.
     ///
     /// - Parameters:
     ///   - instances: Ascending.
     ///   - first: The place of the first that is looked at.
     ///   - test: What is asked of each.
-    /// - Returns: The place of the first that is not sure to wait.
-    mutating func countSure(_ instances: Span<UInt32>, from first: Int, _ test: inout SureWait.Test) -> Int {
+    /// - Returns: Its place.
+    mutating func endOfSure(_ instances: Span<UInt32>, from first: Int, _ test: inout SureWait.Test) -> Int {
         let end = first + min(instances.count - first, max(0, self.countMax - self.count))
         guard first < end else { return first }
         self.makeRoom(above: instances[end - 1])
-        return self.waits.change(instances.extracting(0..<end), from: first) { test.passes(&$0) }
+        return self.waits.end(of: instances.extracting(0..<end), from: first) { test.passes($0) }
     }
 
-    /// Postpones matches of a push that were counted in.
+    /// Postpones matches of a push that are sure to wait.
     ///
     /// - Parameters:
     ///   - instances: Ascending.
@@ -157,17 +169,20 @@ struct PostponedMatches: Sendable {
         self.due = min(self.due, matches.due)
         if !(self.runs.last?.isFollowed(by: instances, matches) ?? false) { self.runs.append(Run(matches)) }
         self.runs[self.runs.count - 1].append(instances, matches)
+        let words = (self.waits.count + 63) / 64
+        if self.marks.count < words { self.marks += repeatElement(0, count: words - self.marks.count) }
+        var marks = self.marks.mutableSpan
+        for place in instances.indices { marks[Int(instances[place] / 64)] |= Self.mark(instances[place]) }
     }
 
     /// Takes the match at a place in a run out, if it has not been written yet.
     mutating func take(_ run: Int, _ place: Int) -> UInt32? {
         let instance = self.runs[run].instances[place]
         guard instance & Self.done == 0 else { return nil }
-        self.waits[Int(instance)].postponed -= 1
         self.runs[run].instances[place] = instance | Self.done
         self.runs[run].left -= 1
         self.count -= 1
-        if self.isEmpty { self.due = .max }
+        if self.isEmpty { (self.due, self.marks) = (.max, []) }
         return instance
     }
 
