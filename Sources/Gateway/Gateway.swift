@@ -347,13 +347,13 @@ extension Gateway {
             states: self.states,
             clock: self.clock,
             logger: self.logs.logger(.providers),
+            gallery: Gallery(age: self.configuration.timelines.galleryAge, clock: self.clock),
             tracing: self.tracing,
             fetch: self.instruments.fetch,
-            publish: { due in streams.publish(due.map { HostEvent.entry($0) }) }
+            publish: { streams.publish($0) }
         )
         let providers = TimelineProviders(
             fetchers: connections.all.map { TimelineFetcher($0, services: services) },
-            gallery: Gallery(age: self.configuration.timelines.galleryAge, clock: self.clock),
             services: services
         )
         self.providers.withLock { $0 = providers }

@@ -79,6 +79,8 @@ package struct FetchPlanner: Sendable {
 
     /// Reloads that are in here, whatever they wait for.
     package var count: Int { self.known.count }
+    /// Whether a reload is in here.
+    package func knows(_ reload: ReloadID) -> Bool { self.known[reload] != nil }
     package var requestsInFlight: Int { self.inFlight.count }
 
     /// Takes a reload in, unless it is in already; false if there is no room.

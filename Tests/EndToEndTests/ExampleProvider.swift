@@ -61,6 +61,9 @@ final class ExampleProvider: Sendable {
         try Self.write(#"{"scores":{"\#(team)":\#(game)},"characters":{"panda":{"health":40}}}"#, to: self.state)
     }
 
+    /// Lets it fail with every timeline of a score; placeholders need no state.
+    func breakScores() throws { try Self.write(#"{"scores":5}"#, to: self.state) }
+
     /// - Returns: What it has printed.
     @discardableResult
     func stop() async -> [Substring] {

@@ -93,6 +93,64 @@ import Testing
         await again.stop()
     }
 
+    @Test func `a widget that is added is shown a placeholder before its timeline, however late that is`() async throws
+    {
+        let folder = try TestGateway.makeFolder()
+        let provider = try await ExampleProvider(in: folder)
+        try provider.breakScores()
+        let gateway = try await TestGateway.start(in: folder, timelineProvider: provider.url)
+        let bearer = try await gateway.providerToken()
+        let host = "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))"
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        // Its timeline fails, and the placeholder is there.
+        let kept = try await gateway.eventually("the state has the placeholder") {
+            let state = try await gateway.curl("GET", "\(host)/state", bearer: bearer)
+            let placeholders = state.json["placeholders"] as? [[String: Any]] ?? []
+            return placeholders.first { $0["instance"] as? String == "scores-0" }
+        }
+        #expect((kept["content"] as? [String: Any])?["isPlaceholder"] as? Bool == true)
+
+        let stream = try Command(
+            "curl",
+            [
+                "--silent", "--no-buffer", "--http2", "--cacert", gateway.ca, "--header",
+                "authorization: bearer \(bearer)", "\(host)/events",
+            ]
+        )
+        var lines = stream.lines.makeAsyncIterator()
+        var event = ""
+        var seen: [String] = []
+        while seen.count < 4, let line = await lines.next() {
+            if line.hasPrefix("event: ") { event = String(line.dropFirst(7)) }
+            guard line.hasPrefix("data: "),
+                let data = try JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any],
+                let instance = data["instance"] as? String, instance != "character"
+            else { continue }
+            seen.append("\(event) of \(instance)")
+            let isPlaceholder = (data["content"] as? [String: Any])?["isPlaceholder"] as? Bool ?? false
+            #expect(isPlaceholder == (event == "placeholder"))
+            // One that is added while the stream is open; then both get their timelines.
+            if seen.count == 1 {
+                _ = try await gateway.register(1, teams: ["seahawks", "rams"], bearer: bearer, revision: 2)
+            }
+            if seen.count == 2 { try provider.set(us: 14, them: 10) }
+        }
+        stream.terminate()
+        _ = await stream.wait()
+        #expect(seen.prefix(2) == ["placeholder of scores-0", "placeholder of scores-1"])
+        #expect(seen.dropFirst(2).sorted() == ["entry of scores-0", "entry of scores-1"])
+        let state = try await gateway.curl("GET", "\(host)/state", bearer: bearer)
+        #expect((state.json["placeholders"] as? [Any])?.count == 0)
+        let instances = state.json["instances"] as? [[String: Any]] ?? []
+        #expect(instances.count == 3)
+        for instance in instances {
+            let budget = instance["budget"] as? [String: Any]
+            #expect(budget?["charged"] as? Int == 0, "\(instance)")
+        }
+        await provider.stop()
+        await gateway.stop()
+    }
+
     @Test func `what is relevant and not placed is suggested; a push lets it be asked anew`() async throws {
         let folder = try TestGateway.makeFolder()
         let provider = try await ExampleProvider(in: folder)

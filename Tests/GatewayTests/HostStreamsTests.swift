@@ -14,6 +14,8 @@ import WidgetModel
             case .event(.reload(let reload), _): seen.append(reload.id.description)
             case .event(.invalidation(let invalidation), _):
                 seen.append("\(invalidation.subject) of \(invalidation.kind)")
+            case .event(.placeholder(let placeholder), _):
+                seen.append("placeholder of \(placeholder.reload.instance)")
             case .event(.entry(let due), _): seen.append("entry of \(due.timeline.address)")
             }
         }

@@ -52,9 +52,10 @@ import WidgetModel
         provider.reply { _ in throw Unreachable() }
         let sample = try await routes.send("GET", path, token)
         #expect(sample.body == #"{"entry":{"healthLevel":0.75},"isSample":true}"#)
-        provider.reply { _ in ProviderScene.response(200, #"{"answers":[{"id":"1","entry":{"healthLevel":0.25}}]}"#) }
+        let entry = #"{"content":{"healthLevel":0.25}}"#
+        provider.reply { _ in ProviderScene.response(200, #"{"answers":[{"id":"1","entry":\#(entry)}]}"#) }
         let current = try await routes.send("GET", path, token)
-        #expect(current.body == #"{"entry":{"healthLevel":0.25}}"#)
+        #expect(current.body == #"{"entry":\#(entry)}"#)
         for question in provider.asked {
             guard case .array(let requests)? = question["requests"] else {
                 Issue.record("no requests in \(question)")

@@ -32,10 +32,25 @@ enum EventText {
         case .invalidation(let invalidation):
             let data = String(decoding: Views.invalidation(invalidation).jsonText, as: UTF8.self)
             text += "event: \(invalidation.subject)\ndata: \(data)\n\n"
+        case .placeholder(let placeholder):
+            text += "event: placeholder\ndata: \(Self.placeholder(placeholder))\n\n"
         case .entry(let due):
             text += "event: entry\ndata: \(Self.entry(due))\n\n"
         }
         return text
+    }
+
+    private static func placeholder(_ placeholder: Placeholder) -> String {
+        let head = JSONValue.object(of: [
+            ("reload", .string(placeholder.reload.description)),
+            ("app", .string(placeholder.app.rawValue)),
+            ("host", .string(placeholder.reload.instance.host.rawValue)),
+            ("instance", .string(placeholder.reload.instance.instance.rawValue)),
+            ("kind", .string(placeholder.kind.rawValue)),
+            ("family", .string(placeholder.family.name)),
+            ("content", placeholder.content),
+        ])
+        return String(decoding: head.jsonText, as: UTF8.self)
     }
 
     /// An entry as JSON. Its content is spliced in as it is kept: nobody here needs to understand it.

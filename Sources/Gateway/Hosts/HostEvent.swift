@@ -10,14 +10,26 @@ package indirect enum HostEvent: Hashable, Sendable {
     case reload(ReloadEffect)
     /// Something beside timelines is to be asked for anew.
     case invalidation(Invalidation)
+    /// An instance is new, and shows this until its timeline is there.
+    case placeholder(Placeholder)
     /// The date of an entry has come, of a timeline that the gateway keeps.
     case entry(ContentTable.Due)
+
+    /// The instance that is to draw something; nil for what is no drawing.
+    var drawnBy: InstanceAddress? {
+        switch self {
+        case .reload, .invalidation: nil
+        case .placeholder(let placeholder): placeholder.reload.instance
+        case .entry(let due): due.timeline.address
+        }
+    }
 
     /// Nil for what is told to no host: a kind's recommendations.
     package var host: HostID? {
         switch self {
         case .reload(let reload): reload.host
         case .invalidation(let invalidation): invalidation.host
+        case .placeholder(let placeholder): placeholder.reload.instance.host
         case .entry(let due): due.timeline.address.host
         }
     }
@@ -26,6 +38,7 @@ package indirect enum HostEvent: Hashable, Sendable {
         switch self {
         case .reload(let reload): reload.app
         case .invalidation(let invalidation): invalidation.app
+        case .placeholder(let placeholder): placeholder.app
         case .entry(let due): due.timeline.app
         }
     }

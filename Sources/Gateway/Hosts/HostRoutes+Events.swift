@@ -83,7 +83,7 @@ extension HostRoutes {
         _ writer: HTTPBodyWriter
     ) async throws -> [PartitionID: LogPosition] {
         var text = Self.opening(subscription)
-        text += Self.text(await self.entries(subscription))
+        text += Self.text(await self.drawings(subscription, backlog))
         // Nil where nobody can say what the reader has had.
         let missed = Self.missedReloads(subscription)
         for first in backlog {
@@ -106,8 +106,8 @@ extension HostRoutes {
         return subscription.missed == .gap ? retry + EventText.gap : retry
     }
 
-    private static func text(_ entries: [ContentTable.Due]) -> String {
-        entries.reduce(into: "") { $0 += EventText.event(.entry($1)) }
+    private static func text(_ events: [HostEvent]) -> String {
+        events.reduce(into: "") { $0 += EventText.event($1) }
     }
 
     private static func missedReloads(_ subscription: HostStreams.Subscription) -> Set<ReloadID>? {
@@ -137,17 +137,23 @@ extension HostRoutes {
         return false
     }
 
-    /// The entries that a reader is to be shown at once: of a host that is new, or has a gap, those of now; of one that
-    /// comes back the newest of each instance that it has missed.
-    private func entries(_ subscription: HostStreams.Subscription) async -> [ContentTable.Due] {
+    /// The placeholders and entries that a reader is to draw at once: of a host that is new, or has a gap, those of now; of
+    /// one that comes back the newest of each instance that it has missed.
+    private func drawings(
+        _ subscription: HostStreams.Subscription,
+        _ backlog: [ReloadBacklog]
+    ) async -> [HostEvent] {
         switch (subscription.missed, subscription.scope) {
         case (.events(let events), _):
-            var newest: [InstanceAddress: ContentTable.Due] = [:]
-            for case .entry(let due) in events { newest[due.timeline.address] = due }
-            return newest.values.sorted { $0.timeline.address < $1.timeline.address }
+            var newest: [InstanceAddress: HostEvent] = [:]
+            for event in events { if let address = event.drawnBy { newest[address] = event } }
+            return newest.sorted { $0.key < $1.key }.map(\.value)
         case (.unknown, .host(let host)), (.gap, .host(let host)):
             guard let providers = self.providers else { return [] }
-            return await providers.shown(by: await self.addresses(of: host))
+            // Before the entries: a timeline that comes meanwhile takes its placeholder's place.
+            let placeholders = await providers.placeholders(of: backlog.flatMap(\.page.reloads))
+            let entries = await providers.shown(by: await self.addresses(of: host))
+            return placeholders.map { .placeholder($0) } + entries.map { .entry($0) }
         case (.unknown, .app), (.gap, .app): return []
         }
     }
@@ -209,9 +215,23 @@ extension HostRoutes {
                 ("host", Views.registration(host)),
                 ("instances", .array(answer.1.map { Views.instance($0) })),
                 ("outstanding", .array(answer.2.map { Views.reload($0) })),
+                ("placeholders", .array(await self.placeholders(answer.2))),
                 ("entries", .array(await self.shown(answer.1.map(\.address)))),
             ])
         )
+    }
+
+    /// What instances show that are new and have no timeline yet.
+    private func placeholders(_ outstanding: [ReloadEffect]) async -> [JSONValue] {
+        await self.providers?.placeholders(of: outstanding).map { placeholder in
+            JSONValue.object(of: [
+                ("instance", .string(placeholder.reload.instance.instance.rawValue)),
+                ("kind", .string(placeholder.kind.rawValue)),
+                ("family", .string(placeholder.family.name)),
+                ("reload", .string(placeholder.reload.description)),
+                ("content", placeholder.content),
+            ])
+        } ?? []
     }
 
     /// The timelines that the gateway keeps for these instances: the entry of now and those to come, with content.

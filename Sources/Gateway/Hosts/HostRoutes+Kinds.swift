@@ -55,9 +55,8 @@ extension HostRoutes {
             let asked = Gallery.Question(
                 key: key,
                 question: question,
-                family: family,
-                configuration: configuration,
-                isPreview: isPreview
+                context: TimelineProviderContext(family: family, isPreview: isPreview),
+                configuration: configuration
             )
             if let value = await providers.gallery.answer(asked, fetcher.connection, app.pushedKinds) {
                 return HTTPResponse(json: JSONValue.object(of: [(name, value)]))

@@ -1,3 +1,4 @@
+package import Engine
 package import Journaling
 package import Logging
 import NIOPosix
@@ -101,6 +102,20 @@ package final class ContentStore: Sendable {
                 if let due = change.shows { shows.append(due) }
             }
             return shows
+        }
+    }
+
+    /// Forgets what an instance showed before it was added anew: it shows a placeholder now, so that the same content is
+    /// news to it again.
+    ///
+    /// - Parameter reload: The one for which it was added.
+    /// - Returns: False if its timeline has come already, and nothing is forgotten.
+    package func begin(_ reload: ReloadID) -> Bool {
+        self.state.withLock { state in
+            guard let before = state.table[reload.instance] else { return true }
+            guard before.reload.position < reload.position else { return false }
+            if let record = state.table.remove(reload.instance) { state.released.append(record) }
+            return true
         }
     }
 

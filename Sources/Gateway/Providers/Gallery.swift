@@ -4,29 +4,26 @@ import HTTPTransport
 import Synchronization
 package import WidgetModel
 
-/// What providers say of kinds that nobody has placed yet: placeholders, snapshots, recommendations, relevance. Asked
-/// for once, kept for a while.
+/// What providers say beside timelines: placeholders, and of kinds that nobody has placed yet snapshots, recommendations
+/// and relevance. Asked for once, kept for a while.
 package final class Gallery: Sendable {
     /// What is asked, and about what.
     package struct Question: Hashable, Sendable {
         package let key: KindKey
         package let question: ProviderRequest
-        package let family: WidgetFamily
+        package let context: TimelineProviderContext
         package let configuration: Configuration
-        package let isPreview: Bool
 
         package init(
             key: KindKey,
             question: ProviderRequest,
-            family: WidgetFamily = .systemSmall,
-            configuration: Configuration = .empty,
-            isPreview: Bool = false
+            context: TimelineProviderContext = TimelineProviderContext(family: .systemSmall),
+            configuration: Configuration = .empty
         ) {
             self.key = key
             self.question = question
-            self.family = family
+            self.context = context
             self.configuration = configuration
-            self.isPreview = isPreview
         }
     }
 
@@ -87,17 +84,18 @@ package final class Gallery: Sendable {
 
     /// The answer to a question: one that is kept and new enough, else the provider's; if it gives none in time, an old one.
     ///
-    /// - Parameter pushed: The kinds of the app that were pushed to: their relevance is asked anew.
+    /// - Parameter pushed: The kinds of the app that were pushed to: their relevance is asked anew. Nil where it is not
+    ///   asked for relevance.
     /// - Returns: Nil if there is none at all.
     package func answer(
         _ question: Question,
         _ connection: ProviderConnection,
-        _ pushed: PushedKinds
+        _ pushed: PushedKinds? = nil
     ) async -> JSONValue? {
         let now = self.clock.now()
         let age = self.age(of: question.question)
         let step = self.cache.withLock { cache -> (kept: JSONValue?, request: Task<JSONValue?, Never>?) in
-            if question.question == .relevance {
+            if question.question == .relevance, let pushed {
                 let noted = pushed.take()
                 if !noted.isEmpty {
                     cache.outdate {
@@ -117,6 +115,9 @@ package final class Gallery: Sendable {
         }
         return if let kept = step.kept { kept } else { await step.request?.value }
     }
+
+    /// The answer that is kept, however old; nil if there is none. Asks nobody.
+    package func kept(_ question: Question) -> JSONValue? { self.cache.withLock { $0.answers[question]?.value } }
 
     /// Lets be asked anew what was said: `invalidateRelevance(ofKind:)` and `invalidateConfigurationRecommendations()`.
     ///
@@ -149,12 +150,11 @@ package final class Gallery: Sendable {
         let body = question.question.body(
             app: question.key.app,
             kind: question.key.kind,
-            family: question.family,
+            context: question.context,
             configuration: question.configuration,
-            isPreview: question.isPreview,
             now: now
         )
-        let isQuick = question.isPreview || question.question == .placeholder
+        let isQuick = question.context.isPreview || question.question == .placeholder
         let response = try? await connection.ask(body.jsonText, within: isQuick ? Self.previewMax : nil)
         let value = response.flatMap { $0.status == 200 ? Self.member(of: $0.body, question.question) : nil }
         return self.cache.withLock { cache in
@@ -171,7 +171,8 @@ package final class Gallery: Sendable {
         let value = try? HostRoutes.json(body, reader: JSONReader(), bytesMax: body.count)
         guard case .array(let answers)? = value?["answers"], let first = answers.first else { return nil }
         switch question {
-        case .placeholder, .snapshot: return first["entry"]
+        // Without content there is nothing to draw.
+        case .placeholder, .snapshot: return first["entry"].flatMap { $0["content"] == nil ? nil : $0 }
         case .relevance, .recommendations, .timeline: return first[question.rawValue]
         }
     }

@@ -29,14 +29,13 @@ extension ProviderRequest {
     package func body(
         app: BundleID,
         kind: WidgetKind,
-        family: WidgetFamily,
+        context: TimelineProviderContext,
         configuration: Configuration,
-        isPreview: Bool,
         now: Instant
     ) -> JSONValue {
         let request = JSONValue.object(of: [
             ("id", .string(Self.onlyID)),
-            ("context", Self.json(TimelineProviderContext(family: family, isPreview: isPreview))),
+            ("context", Self.json(context)),
             ("configuration", .configuration(configuration)),
         ])
         return self.body(app: app, kind: kind, now: now, requests: [request])

@@ -19,8 +19,9 @@ package actor TimelineFetcher {
         package let states: KindStates
         package let clock: LogClock
         package let logger: Logger
-        /// Shows entries on the streams of their hosts.
-        package let publish: @Sendable ([ContentTable.Due]) -> Void
+        package let gallery: Gallery
+        /// Shows placeholders and entries on the streams of their hosts.
+        package let publish: @Sendable ([HostEvent]) -> Void
         /// Nil where pushes are not traced.
         package let tracing: GatewayTracing?
         /// Takes how long answers took.
@@ -32,10 +33,12 @@ package actor TimelineFetcher {
             states: KindStates,
             clock: LogClock,
             logger: Logger,
+            gallery: Gallery,
             tracing: GatewayTracing? = nil,
             fetch: Timer? = nil,
-            publish: @escaping @Sendable ([ContentTable.Due]) -> Void
+            publish: @escaping @Sendable ([HostEvent]) -> Void
         ) {
+            self.gallery = gallery
             self.tracing = tracing
             self.fetch = fetch
             self.log = log
@@ -49,6 +52,9 @@ package actor TimelineFetcher {
 
     /// How many reloads are looked for at once.
     private static let refillPage = 512
+    /// How long nobody is asked for placeholders after one has failed, so that a provider that has none, or is slow with
+    /// them, delays no more timelines.
+    private static let placeholderPause = Interval.minutes(1)
 
     package nonisolated let key: KindKey
     package nonisolated let connection: ProviderConnection
@@ -58,6 +64,9 @@ package actor TimelineFetcher {
     private var wake: (at: Instant, task: Task<Void, Never>)?
     private var requests: [Int: Task<Void, Never>] = [:]
     private var isClosed = false
+    private var placeholdersInFlight = 0
+    /// Until then nobody is asked for a placeholder.
+    private var placeholdersPausedUntil = Instant.epoch
     /// What went wrong last, and when.
     private var lastFault: (at: Instant, text: String)?
 
@@ -115,18 +124,79 @@ package actor TimelineFetcher {
 
     /// Asks about reloads that were issued.
     package func fetch(_ reloads: [ReloadID]) async {
-        for subject in await self.subjects(of: reloads) {
-            self.planner.add(
-                FetchItem(
-                    reload: subject.reload,
-                    isVisible: subject.isVisible,
-                    expiresAt: subject.expiresAt,
-                    priority: subject.priority,
-                    issuedAt: subject.issuedAt
-                )
-            )
+        var unasked: [[FetchSubject]] = []
+        var places: [TimelineProviderContext: Int] = [:]
+        for subject in await self.subjects(of: reloads) where !self.planner.knows(subject.reload) {
+            guard subject.isNew, self.services.gallery.kept(self.placeholder(subject)) == nil else {
+                self.begin(subject)
+                continue
+            }
+            let context = subject.placeholderContext
+            if let place = places[context] {
+                unasked[place].append(subject)
+            } else {
+                places[context] = unasked.count
+                unasked.append([subject])
+            }
         }
         self.pump()
+        for subjects in unasked { self.askForPlaceholder(subjects) }
+    }
+
+    /// Lets a timeline be asked for. Its instance shows a placeholder before, if it is new and one is kept.
+    private func begin(_ subject: FetchSubject) {
+        if subject.isNew, self.services.contents.begin(subject.reload),
+            let placeholder = Placeholder(subject, entry: self.services.gallery.kept(self.placeholder(subject)))
+        {
+            self.services.publish([.placeholder(placeholder)])
+        }
+        self.planner.add(
+            FetchItem(
+                reload: subject.reload,
+                isVisible: subject.isVisible,
+                expiresAt: subject.expiresAt,
+                priority: subject.priority,
+                issuedAt: subject.issuedAt
+            )
+        )
+    }
+
+    // MARK: Placeholders
+
+    private func placeholder(_ subject: FetchSubject) -> Gallery.Question {
+        Gallery.Question(key: self.key, question: .placeholder, context: subject.placeholderContext)
+    }
+
+    /// Asks for the placeholder of instances that have one context, then for their timelines: those wait until the
+    /// placeholder has come or failed, for ``Gallery/previewMax`` at most. No part of any budget, and no reload.
+    private func askForPlaceholder(_ subjects: [FetchSubject]) {
+        guard let first = subjects.first else { return }
+        let now = self.services.clock.now()
+        let mayAsk =
+            now >= self.placeholdersPausedUntil && self.planner.breaker.permission(at: now) == .granted
+            && self.placeholdersInFlight < self.planner.limits.inFlightMax
+        guard mayAsk else { return self.begin(subjects) }
+        self.placeholdersInFlight += 1
+        let question = self.placeholder(first)
+        Task {
+            let answer = await self.services.gallery.answer(question, self.connection)
+            self.placeholdersInFlight -= 1
+            if answer == nil { self.placeholdersPausedUntil = self.services.clock.now() + Self.placeholderPause }
+            self.begin(subjects)
+        }
+    }
+
+    private func begin(_ subjects: [FetchSubject]) {
+        for subject in subjects { self.begin(subject) }
+        self.pump()
+    }
+
+    /// The placeholders of those instances that are new and whose timeline is not there yet, as far as they are kept.
+    func placeholders(of reloads: [ReloadID]) async -> [Placeholder] {
+        await self.subjects(of: reloads).compactMap { subject in
+            guard subject.isNew else { return nil }
+            return Placeholder(subject, entry: self.services.gallery.kept(self.placeholder(subject)))
+        }
     }
 
     /// Looks for the kind's reloads that are out: at the start, and after more came than there was room for.
@@ -315,7 +385,7 @@ package actor TimelineFetcher {
             default: self.services.contents.release([records[index]])
             }
         }
-        self.services.publish(self.services.contents.accept(taken, at: now))
+        self.services.publish(self.services.contents.accept(taken, at: now).map { .entry($0) })
         return answered
     }
 

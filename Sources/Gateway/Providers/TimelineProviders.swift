@@ -10,14 +10,14 @@ package final class TimelineProviders: Sendable {
 
     /// By kind.
     private let fetchers: Mutex<[KindKey: TimelineFetcher]>
-    package let gallery: Gallery
     private let services: TimelineFetcher.Services
 
-    package init(fetchers: [TimelineFetcher], gallery: Gallery, services: TimelineFetcher.Services) {
+    package init(fetchers: [TimelineFetcher], services: TimelineFetcher.Services) {
         self.fetchers = Mutex(Dictionary(uniqueKeysWithValues: fetchers.map { ($0.key, $0) }))
-        self.gallery = gallery
         self.services = services
     }
+
+    package var gallery: Gallery { self.services.gallery }
 
     private var all: [KindKey: TimelineFetcher] { self.fetchers.withLock { $0 } }
 
@@ -93,7 +93,7 @@ package final class TimelineProviders: Sendable {
         while !Task.isCancelled {
             let now = self.services.clock.now()
             let due = self.services.contents.due(upTo: now)
-            if !due.isEmpty { self.services.publish(await self.current(due)) }
+            if !due.isEmpty { self.services.publish(await self.current(due).map { .entry($0) }) }
             let wait = self.services.contents.nextDue.map { min($0 - now, Self.lookInterval) } ?? Self.lookInterval
             do { try await Task.sleep(for: .milliseconds(max(1, wait.milliseconds))) } catch { break }
         }
@@ -117,6 +117,19 @@ package final class TimelineProviders: Sendable {
         return await self.timelines(of: addresses).compactMap { timeline in
             timeline.index(at: now).map { ContentTable.Due(timeline: timeline, index: $0) }
         }
+    }
+
+    /// The placeholders of one host's instances that are new and whose timeline is not there yet.
+    ///
+    /// - Parameter reloads: What is out of that host.
+    package func placeholders(of reloads: [ReloadEffect]) async -> [Placeholder] {
+        var own: [KindKey: [ReloadID]] = [:]
+        for reload in reloads where reload.causes.contains(.added) && self.fetches(reload) {
+            own[KindKey(app: reload.app, kind: reload.kind), default: []].append(reload.id)
+        }
+        var found: [Placeholder] = []
+        for (key, ids) in own { found += await self[key]?.placeholders(of: ids) ?? [] }
+        return found.sorted { $0.reload.instance < $1.reload.instance }
     }
 
     /// Without those whose instance is gone or was configured anew; those are forgotten.

@@ -26,7 +26,12 @@ final class ProviderScene: Sendable {
     private final class World: Sendable {
         let asked = Mutex<[JSONValue]>([])
         let findings = Mutex<[String?]>([])
-        let shown = Mutex<[ContentTable.Due]>([])
+        let shown = Mutex<[HostEvent]>([])
+        /// How it was asked for the placeholders of new widgets.
+        let askedForPlaceholders = Mutex<[JSONValue]>([])
+        let placeholder = Mutex<@Sendable () async throws -> HTTPClientResponse>({
+            ProviderScene.response(404, "")
+        })
         let reply = Mutex<@Sendable (JSONValue) throws -> HTTPClientResponse>({ ProviderScene.answer($0) })
     }
 
@@ -50,6 +55,10 @@ final class ProviderScene: Sendable {
             timeout: .seconds(10)
         ) { request, _ in
             let value = try JSONReader().parse(request.body, limits: JSONLimits())
+            if value["question"] == .string("placeholder") {
+                world.askedForPlaceholders.withLock { $0.append(value) }
+                return try await world.placeholder.withLock { $0 }()
+            }
             world.asked.withLock { $0.append(value) }
             world.findings.withLock { $0.append(request.headers["freshet-findings"]) }
             return try world.reply.withLock { $0 }(value)
@@ -60,7 +69,8 @@ final class ProviderScene: Sendable {
             states: self.states,
             clock: clock,
             logger: logger,
-            publish: { due in world.shown.withLock { $0 += due } }
+            gallery: Gallery(age: galleryAge, clock: clock),
+            publish: { events in world.shown.withLock { $0 += events } }
         )
         self.scene = scene
         self.world = world
@@ -78,7 +88,6 @@ final class ProviderScene: Sendable {
         self.fetcher = fetchers[0]
         self.providers = TimelineProviders(
             fetchers: fetchers,
-            gallery: Gallery(age: galleryAge, clock: clock),
             services: services
         )
     }
@@ -88,11 +97,29 @@ final class ProviderScene: Sendable {
         self.world.reply.withLock { $0 = body }
     }
 
+    /// What the provider answers from now on where it is asked for a placeholder; by default it knows none.
+    func replyWithPlaceholder(_ body: @escaping @Sendable () async throws -> HTTPClientResponse) {
+        self.world.placeholder.withLock { $0 = body }
+    }
+
+    var askedForPlaceholders: [JSONValue] { self.world.askedForPlaceholders.withLock { $0 } }
     var asked: [JSONValue] { self.world.asked.withLock { $0 } }
     /// The findings that each request brought.
     var told: [String?] { self.world.findings.withLock { $0 } }
-    /// The entries that were shown: instance and content.
-    var shown: [String] { self.world.shown.withLock { $0.map { "\($0.timeline.address) \(Self.text($0.entry))" } } }
+    /// The placeholders and entries that were shown: instance and content.
+    var shown: [String] {
+        self.world.shown.withLock { events in
+            events.map { event in
+                switch event {
+                case .placeholder(let placeholder):
+                    "placeholder of \(placeholder.reload.instance) "
+                        + String(decoding: placeholder.content.jsonText, as: UTF8.self)
+                case .entry(let due): "\(due.timeline.address) \(Self.text(due.entry))"
+                case .reload, .invalidation: "\(event)"
+                }
+            }
+        }
+    }
 
     static func text(_ entry: StoredTimeline.Entry) -> String { String(decoding: entry.content, as: UTF8.self) }
 

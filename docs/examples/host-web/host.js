@@ -70,6 +70,7 @@ async function show(entry) {
 
 async function readState() {
   const state = await (await call("GET", "state")).json();
+  for (const placeholder of state.placeholders ?? []) draw(placeholder);
   for (const timeline of state.entries ?? []) {
     const current = timeline.entries.filter((entry) => Date.parse(entry.date) <= Date.now()).at(-1);
     if (current) await show({ ...timeline, ...current });
@@ -77,6 +78,7 @@ async function readState() {
 }
 
 const handlers = {
+  placeholder: draw,
   entry: show,
   gap: readState,
   // A kind without a timeline provider: this host has nothing of its own to reload, and says so.

@@ -1,0 +1,40 @@
+package import Engine
+package import WidgetModel
+
+/// What a widget that was added shows until its timeline is there: its kind's representation with nobody's data.
+package struct Placeholder: Hashable, Sendable {
+    /// The reload that brings the timeline.
+    package let reload: ReloadID
+    package let app: BundleID
+    package let kind: WidgetKind
+    package let family: WidgetFamily
+    /// What the host draws.
+    package let content: JSONValue
+
+    /// - Parameter entry: What the provider answered.
+    /// - Returns: Nil if there is nothing to draw in it.
+    init?(_ subject: FetchSubject, entry: JSONValue?) {
+        guard let content = entry?["content"] else { return nil }
+        self.reload = subject.reload
+        self.app = subject.app
+        self.kind = subject.kind
+        self.family = subject.family
+        self.content = content
+    }
+}
+
+extension FetchSubject {
+    /// What its provider is told where it is asked for a placeholder. Without the time zone: a placeholder has no dates,
+    /// and the hosts of all time zones share one.
+    var placeholderContext: TimelineProviderContext {
+        var host = self.context
+        host.timeZone = nil
+        return TimelineProviderContext(family: self.family, host: host)
+    }
+
+    /// Whether it shows a placeholder until its timeline is there.
+    var isNew: Bool {
+        self.digest == nil
+            && ProviderRequest.order(for: self.causes, in: self.placeholderContext).contains(.placeholder)
+    }
+}
