@@ -47,6 +47,7 @@ extension Engine {
         context.atEnd = atEnd
         context.isReloadedOtherwise = self.instances[instance].pushEnabled
         context.equalDigestsBefore = isSame ? before?.equalDigests ?? 0 : 0
+        context.contentBytes = report.contentBytes
         let findings = timeline.lint(receivedAt: self.time, context: context)
         self.counters.timelinesAccepted += 1
         self.counters.timelineFindings += findings.count

@@ -229,6 +229,7 @@ extension TimelineReport {
             ("reload", self.reload.map { .string($0.description) }),
             ("policy", .of(self.timeline.policy)),
             ("digest", self.timeline.digest.map { .text($0) }),
+            ("contentBytes", self.contentBytes.map { .number($0) }),
             (
                 "entries",
                 .array(

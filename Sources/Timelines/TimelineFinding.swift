@@ -78,7 +78,7 @@ package struct LintContext: Hashable, Sendable {
     package var isReloadedOtherwise = true
     /// How many timelines right before this one had its digest.
     package var equalDigestsBefore = 0
-    /// The size of the content, if the host told.
+    /// The size of what all entries show; nil if nobody said.
     package var contentBytes: Int?
 
     package init() {}

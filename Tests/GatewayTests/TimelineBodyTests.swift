@@ -90,6 +90,9 @@ import WidgetModel
             (#"{"policy":{"after":"2026-11-02T17:00:00Z","before":1}}"#, Place(.badRequest, "policy.before")),
             (#"{"digest":""}"#, Place(.badTimeline, nil)),
             (#"{"colour":1}"#, Place(.badRequest, "colour")),
+            (#"{"contentBytes":-1}"#, Place(.badRequest, "contentBytes")),
+            (#"{"contentBytes":1000000000000001}"#, Place(.badRequest, "contentBytes")),
+            (#"{"contentBytes":"1"}"#, Place(.badRequest, "contentBytes")),
         ] as [(String, Place)]
     )
     func `a fault names its place`(text: String, place: Place) throws {
@@ -102,6 +105,12 @@ import WidgetModel
         limits.entriesMax = 2
         let entries = Array(repeating: #"{"date":"2026-11-02T17:00:00Z"}"#, count: count).joined(separator: ",")
         #expect(try Self.read(#"{"entries":[\#(entries)]}"#, limits).1?.path == path)
+    }
+
+    @Test(arguments: [0, 1, 1_000_000_000_000_000])
+    func `the size of the content is what the host says`(bytes: Int) throws {
+        #expect(try Self.read(#"{"contentBytes":\#(bytes)}"#).0?.contentBytes == bytes)
+        #expect(try Self.read("{}").0?.contentBytes == nil)
     }
 
     @Test(arguments: [(127, nil), (128, nil), (129, "digest")] as [(Int, String?)])

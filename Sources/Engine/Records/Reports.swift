@@ -8,26 +8,53 @@ package struct TimelineReport: Hashable, Sendable {
     /// The reload that the timeline came from; reporting acknowledges it.
     package var reload: ReloadID?
     package var timeline: Timeline
+    /// The size of what all entries show, which is not in the log; nil if nobody said.
+    package var contentBytes: Int?
 
-    package init(host: HostID, instance: InstanceID, reload: ReloadID? = nil, timeline: Timeline) {
+    package init(
+        host: HostID,
+        instance: InstanceID,
+        reload: ReloadID? = nil,
+        timeline: Timeline,
+        contentBytes: Int? = nil
+    ) {
         self.host = host
         self.instance = instance
         self.reload = reload
         self.timeline = timeline
+        self.contentBytes = contentBytes
     }
+
+    /// Of the byte that says what follows. Part of the on-disk format: logs from before there were sizes have the first
+    /// bit or none.
+    private static let (hasReload, hasContentBytes): (UInt8, UInt8) = (1, 2)
 
     package func encode(into writer: inout ByteWriter) {
         writer.write(self.host.rawValue)
         writer.write(self.instance.rawValue)
-        writer.write(self.reload) { $1.encode(into: &$0) }
+        writer.write(
+            byte: (self.reload == nil ? 0 : Self.hasReload) | (self.contentBytes == nil ? 0 : Self.hasContentBytes)
+        )
+        self.reload?.encode(into: &writer)
+        if let contentBytes { writer.write(count: contentBytes) }
         self.timeline.encode(into: &writer)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         self.host = HostID(try reader.readString())
         self.instance = InstanceID(try reader.readString())
-        self.reload = try reader.readOptional { (reader) throws(ByteFault) in try ReloadID(from: &reader) }
+        let start = reader.offset
+        let parts = try reader.readByte()
+        guard parts & ~(Self.hasReload | Self.hasContentBytes) == 0 else { throw .invalid(offset: start) }
+        self.reload = parts & Self.hasReload == 0 ? nil : try ReloadID(from: &reader)
+        self.contentBytes = parts & Self.hasContentBytes == 0 ? nil : try Self.readSize(from: &reader)
         self.timeline = try Timeline(from: &reader)
+    }
+
+    private static func readSize(from reader: inout ByteReader) throws(ByteFault) -> Int {
+        let start = reader.offset
+        guard let size = Int(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
+        return size
     }
 }
 

@@ -23,7 +23,8 @@ extension HostRoutes {
             host: entry.host,
             instance: instance,
             reload: body.reload,
-            timeline: body.timeline
+            timeline: body.timeline,
+            contentBytes: body.contentBytes
         )
         switch try await self.log.append(.timeline(report), for: entry.host) {
         case .timeline(let findings):

@@ -8,6 +8,11 @@ package struct TimelineBody: Sendable {
     /// The reload that the timeline came from; naming it acknowledges it.
     package let reload: ReloadID?
     package let timeline: Timeline
+    /// What the host says that all entries take which it draws; the gateway never sees them.
+    package let contentBytes: Int?
+
+    /// More is no size of anything: 1 PB.
+    private static let contentBytesMax: Int64 = 1_000_000_000_000_000
 
     package init(_ object: inout RequestObject, limits: TimelineLimits = TimelineLimits()) throws(Problem) {
         self.reload = try SignalBody.reload(&object)
@@ -19,6 +24,7 @@ package struct TimelineBody: Sendable {
         }
         let policy = try Self.policy(&object)
         let digest = try object.string("digest", bytesMax: limits.digestBytesMax).map { Array($0.utf8) }
+        self.contentBytes = try object.int("contentBytes", in: 0...Self.contentBytesMax).map { Int($0) }
         try object.finish()
         self.timeline = Timeline(entries: entries, policy: policy, digest: digest)
         do throws(TimelineFault) {

@@ -59,6 +59,9 @@ package struct ProvidedTimeline: Sendable {
     /// The content of each entry of ``timeline``, as compact JSON.
     package let contents: [[UInt8]]
 
+    /// What all entries show, in bytes.
+    package var contentBytes: Int { self.contents.reduce(0) { $0 + $1.count } }
+
     init(_ object: inout RequestObject, limits: TimelineLimits = TimelineLimits()) throws(Problem) {
         var entries: [TimelineEntry] = []
         var contents: [[UInt8]] = []

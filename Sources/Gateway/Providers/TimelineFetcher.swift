@@ -336,7 +336,8 @@ package actor TimelineFetcher {
                     host: subject.reload.instance.host,
                     instance: subject.reload.instance.instance,
                     reload: subject.reload,
-                    timeline: timeline.timeline
+                    timeline: timeline.timeline,
+                    contentBytes: timeline.contentBytes
                 )
                 provided.append((timeline.stored(subject), report))
             case .fault(let text): self.note(text, self.services.clock.now())

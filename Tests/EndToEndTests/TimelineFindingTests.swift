@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+/// What is peculiar about timelines, from where it is said to where it is counted.
+@Suite struct TimelineFindingTests {
+    /// How often the kind of scores had too much content, by the two places that count it.
+    private static func counts(_ gateway: TestGateway) async throws -> [Int] {
+        let kinds = try await gateway.curl("GET", "\(gateway.opsURL)/v1/kinds/scores").json
+        let kind = (kinds["kinds"] as? [[String: Any]])?.first
+        let metrics = try await gateway.curl("GET", "\(gateway.opsURL)/metrics").body
+        let name = #"freshet_timeline_findings_total{app="\#(TestGateway.app)",kind="scores",code="manyBytes"} "#
+        let line = metrics.split(separator: "\n").first { $0.hasPrefix(name) }
+        return [(kind?["findings"] as? [String: Int])?["manyBytes"], line.flatMap { Int($0.dropFirst(name.count)) }]
+            .map { $0 ?? 0 }
+    }
+
+    @Test func `a host that says how much its entries show hears if it is more than devices keep`() async throws {
+        let gateway = try await TestGateway.start()
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        for (bytes, isFound) in [(9_999_999, false), (10_000_000, false), (10_000_001, true)] {
+            let answer = try await gateway.curl(
+                "PUT",
+                "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/widgets/scores-0/timeline",
+                bearer: bearer,
+                body: #"{"entries":[{"date":"2026-11-22T12:00:00Z"}],"contentBytes":\#(bytes)}"#
+            )
+            #expect(answer.status == 200, "\(answer.body)")
+            let codes = (answer.json["findings"] as? [[String: Any]] ?? []).compactMap { $0["code"] as? String }
+            #expect(codes.contains("manyBytes") == isFound, "\(bytes): \(answer.body)")
+            #expect(try await Self.counts(gateway) == (isFound ? [1, 1] : [0, 0]))
+        }
+        await gateway.stop()
+    }
+}

@@ -1,0 +1,61 @@
+import Engine
+import Testing
+import Timelines
+import WidgetModel
+
+/// Reports of timelines: what of them is in the log, and what is found about the size of their content.
+@Suite struct TimelineReportTests {
+    private static let timeline = Timeline(
+        entries: [TimelineEntry(date: Scene.start)],
+        policy: .after(Scene.start + .hours(2))
+    )
+
+    private static func report(reload: ReloadID? = nil, contentBytes: Int? = nil) -> TimelineReport {
+        TimelineReport(
+            host: HostID("phone"),
+            instance: InstanceID("w1"),
+            reload: reload,
+            timeline: Self.timeline,
+            contentBytes: contentBytes
+        )
+    }
+
+    @Test(arguments: [ReloadID("0-7-phone:w1"), nil], [0, 1, 10_000_001, .max, nil] as [Int?])
+    func `a report reads back as it was written, and never from less`(reload: ReloadID?, contentBytes: Int?) throws {
+        let report = Self.report(reload: reload, contentBytes: contentBytes)
+        let bytes = Record.timeline(report).bytes
+        var reader = ByteReader(bytes)
+        #expect(try Record(from: &reader) == .timeline(report))
+        for count in bytes.indices {
+            var short = ByteReader(Array(bytes.prefix(count)))
+            #expect(throws: ByteFault.self) { try Record(from: &short) }
+        }
+    }
+
+    @Test func `one without a size is written as it was before there were sizes`() throws {
+        var writer = ByteWriter(reserving: 64)
+        writer.write("phone")
+        writer.write("w1")
+        writer.write(false)
+        Self.timeline.encode(into: &writer)
+        #expect(Record.timeline(Self.report()).bytes.dropFirst() == writer.bytes[...])
+    }
+
+    @Test func `a byte that says more than what there can be is damage`() throws {
+        var bytes = Record.timeline(Self.report()).bytes
+        // Behind the tag, the host and the instance.
+        #expect(bytes[1 + 6 + 3] == 0)
+        bytes[1 + 6 + 3] = 4
+        var reader = ByteReader(bytes)
+        #expect(throws: ByteFault.self) { try Record(from: &reader) }
+    }
+
+    @Test(arguments: [(nil, false), (9_999_999, false), (10_000_000, false), (10_000_001, true)] as [(Int?, Bool)])
+    func `more content than devices keep is found, where its size is known`(bytes: Int?, isFound: Bool) {
+        var scene = ReloadTests.phone()
+        scene.apply(.timeline(Self.report(contentBytes: bytes)))
+        let findings = scene.instance("phone", "w1")?.timeline?.findings ?? []
+        let expected = bytes.map { TimelineFinding.manyBytes(bytes: $0, advised: 10_000_000) }
+        #expect(findings.filter { $0.code == "manyBytes" } == (isFound ? [expected].compactMap { $0 } : []))
+    }
+}
