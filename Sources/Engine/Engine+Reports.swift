@@ -9,7 +9,7 @@ extension Engine {
         let address = InstanceAddress(host: report.host, instance: report.instance)
         guard let instance = self.liveInstance(address) else { return .unknownInstance }
         do throws(TimelineFault) {
-            try report.timeline.validate()
+            try report.timeline.validate(self.limits.timelines)
         } catch {
             return .timelineRefused(error)
         }
@@ -48,7 +48,7 @@ extension Engine {
         context.isReloadedOtherwise = self.instances[instance].pushEnabled
         context.equalDigestsBefore = isSame ? before?.equalDigests ?? 0 : 0
         context.contentBytes = report.contentBytes
-        let findings = timeline.lint(receivedAt: self.time, context: context)
+        let findings = timeline.lint(receivedAt: self.time, context: context, limits: self.limits.timelines)
         self.counters.timelinesAccepted += 1
         self.counters.timelineFindings += findings.count
         self.instances[content: instance].timeline = InstanceDetails.Shown(

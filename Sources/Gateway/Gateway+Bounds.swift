@@ -1,6 +1,8 @@
+import Engine
 import Journaling
 import Logging
 import Synchronization
+import Timelines
 import WidgetModel
 
 extension Gateway {
@@ -27,6 +29,7 @@ extension Gateway {
         _ connections: ProviderConnections
     ) {
         providers.use(contentBytesMax: configuration.timelines.contentBytesMax)
+        providers.use(timelineLimits: configuration.limits.engine.timelines)
         providers.gallery.use(age: configuration.timelines.galleryAge)
         do {
             let changed = try connections.use(configuration)

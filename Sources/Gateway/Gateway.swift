@@ -348,6 +348,7 @@ extension Gateway {
             clock: self.clock,
             logger: self.logs.logger(.providers),
             gallery: Gallery(age: self.configuration.timelines.galleryAge, clock: self.clock),
+            timelineLimits: self.configuration.limits.engine.timelines,
             tracing: self.tracing,
             fetch: self.instruments.fetch,
             publish: { streams.publish($0) }

@@ -283,6 +283,7 @@ extension HostRouteLimits {
         self.importBytesMax = limits.importBytesMax
         self.importLinesMax = limits.importLinesMax
         self.instancesPerHostMax = limits.engine.instancesPerHostMax
+        self.timelines = limits.engine.timelines
     }
 }
 

@@ -32,4 +32,35 @@ import Testing
         }
         await gateway.stop()
     }
+
+    @Test func `of a provider's answer the content is counted; what is above the limit of the configuration is found`()
+        async throws
+    {
+        // {"type":"score","team":"seahawks","opponent":"rams","us":14,"them":10,"minute":52}
+        let bytes = 82
+        for (advised, count) in [(bytes - 1, 1), (bytes, 0), (bytes + 1, 0)] {
+            let folder = try TestGateway.makeFolder()
+            let provider = try await ExampleProvider(in: folder)
+            try provider.set(us: 14, them: 10)
+            let gateway = try await TestGateway.start(
+                in: folder,
+                extra: "limits: {advisedContentBytes: \(advised)}",
+                timelineProvider: provider.url
+            )
+            let bearer = try await gateway.providerToken()
+            _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+            _ = try await gateway.eventually("it is shown") {
+                let state = try await gateway.curl(
+                    "GET",
+                    "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/state",
+                    bearer: bearer
+                )
+                let entries = state.json["entries"] as? [[String: Any]] ?? []
+                return entries.first { $0["instance"] as? String == "scores-0" }
+            }
+            #expect(try await Self.counts(gateway) == [count, count], "\(advised)")
+            await provider.stop()
+            await gateway.stop()
+        }
+    }
 }

@@ -1,3 +1,4 @@
+package import Timelines
 package import WidgetModel
 
 /// The bounds of an engine's memory. What exceeds one is refused or ends `failed` with a reason, never silently.
@@ -22,6 +23,8 @@ package struct EngineLimits: Hashable, Sendable {
     package var acknowledgementMax: Interval
     /// How long a removed token is answered with its removal. Default 30 days.
     package var removedTokenRetention: Interval
+    /// What of a timeline is held, and what is worth a finding.
+    package var timelines: TimelineLimits
 
     package init(
         instancesPerHostMax: Int = 256,
@@ -33,7 +36,8 @@ package struct EngineLimits: Hashable, Sendable {
         decisionsRetainedMax: Int = 1_000_000,
         repeatEntriesMax: Int = 1_000_000,
         acknowledgementMax: Interval = .hours(24),
-        removedTokenRetention: Interval = .days(30)
+        removedTokenRetention: Interval = .days(30),
+        timelines: TimelineLimits = TimelineLimits()
     ) {
         self.instancesPerHostMax = instancesPerHostMax
         self.tokensPerHostMax = tokensPerHostMax
@@ -45,9 +49,21 @@ package struct EngineLimits: Hashable, Sendable {
         self.repeatEntriesMax = repeatEntriesMax
         self.acknowledgementMax = acknowledgementMax
         self.removedTokenRetention = removedTokenRetention
+        self.timelines = timelines
     }
 
+    /// Limits of timelines that are not the defaults stand first, behind a zero, which is no number of instances that a
+    /// host may show: so the others are written as they were before those could be set.
     package func encode(into writer: inout ByteWriter) {
+        if self.timelines != TimelineLimits() || self.instancesPerHostMax == 0 {
+            writer.write(count: 0)
+            for limit in [
+                self.timelines.entriesMax, self.timelines.entriesAdvised, self.timelines.digestBytesMax,
+                self.timelines.contentBytesAdvised,
+            ] {
+                writer.write(count: limit)
+            }
+        }
         writer.write(count: self.instancesPerHostMax)
         writer.write(count: self.tokensPerHostMax)
         writer.write(count: self.tagsMax)
@@ -61,7 +77,16 @@ package struct EngineLimits: Hashable, Sendable {
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.instancesPerHostMax = try Self.readLimit(from: &reader)
+        self.timelines = TimelineLimits()
+        var first = try Self.readLimit(from: &reader)
+        if first == 0 {
+            self.timelines.entriesMax = try Self.readLimit(from: &reader)
+            self.timelines.entriesAdvised = try Self.readLimit(from: &reader)
+            self.timelines.digestBytesMax = try Self.readLimit(from: &reader)
+            self.timelines.contentBytesAdvised = try Self.readLimit(from: &reader)
+            first = try Self.readLimit(from: &reader)
+        }
+        self.instancesPerHostMax = first
         self.tokensPerHostMax = try Self.readLimit(from: &reader)
         self.tagsMax = try Self.readLimit(from: &reader)
         self.pendingPerInstanceMax = try Self.readLimit(from: &reader)

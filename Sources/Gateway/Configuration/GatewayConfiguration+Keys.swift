@@ -1,4 +1,5 @@
 import Engine
+import Timelines
 import WidgetModel
 
 extension GatewayConfiguration {
@@ -200,6 +201,11 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxInFlightPushes", &self.inFlightPushesMax, .integer(1...100 * million))
         visitor.scalar("maxChannelsPerApp", &self.channelsPerAppMax, .integer(1...million))
         visitor.scalar("maxHistoryQuestions", &self.historyQuestionsMax, .integer(1...64))
+        visitor.scalar("maxTimelineEntries", &self.engine.timelines.entriesMax, .integer(1...100_000))
+        visitor.scalar("advisedTimelineEntries", &self.engine.timelines.entriesAdvised, .integer(1...100_000))
+        // What the gateway makes where a provider names none has to fit.
+        visitor.scalar("maxDigestBytes", &self.engine.timelines.digestBytesMax, .bytes(71...1024))
+        visitor.scalar("advisedContentBytes", &self.engine.timelines.contentBytesAdvised, .bytes(1...2_147_483_648))
         visitor.scalar("maxInstancesPerHost", &self.engine.instancesPerHostMax, .integer(1...10_000))
         visitor.scalar("maxTokensPerHost", &self.engine.tokensPerHostMax, .integer(1...1000))
         visitor.scalar("maxTags", &self.engine.tagsMax, .integer(0...1000))

@@ -15,7 +15,7 @@ extension HostRoutes {
     ) async throws(Problem) -> HTTPResponse {
         let entry = try self.entry(token, caller)
         var object = try RequestObject(try self.json(request))
-        let body = try TimelineBody(&object)
+        let body = try TimelineBody(&object, limits: self.limits.timelines)
         if let reload = body.reload, reload.instance != InstanceAddress(host: entry.host, instance: instance) {
             throw object.problem("reload", "is not a reload of this instance", code: .unknownReload)
         }

@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 package import HTTPTransport
 import IntentMatching
+package import Timelines
 package import WidgetModel
 
 /// The routes of the host listener: registration, signals, timelines, event streams, and an app's own requests.
@@ -242,6 +243,8 @@ package struct HostRouteLimits: Hashable, Sendable {
     package var importLinesMax = 10_000
     /// Instances of one host. Default 256.
     package var instancesPerHostMax = 256
+    /// Entries and digests of timelines; what is advised is for the engine to say.
+    package var timelines = TimelineLimits()
     /// Signals or acknowledgements of one request. Default 10,000.
     package var reportsMax = 10_000
     /// Widgets on one page of an app's current configurations. Default 1,000.

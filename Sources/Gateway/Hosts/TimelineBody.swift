@@ -17,20 +17,33 @@ package struct TimelineBody: Sendable {
     package init(_ object: inout RequestObject, limits: TimelineLimits = TimelineLimits()) throws(Problem) {
         self.reload = try SignalBody.reload(&object)
         var entries: [TimelineEntry] = []
-        let elements = try object.array("entries", countMax: limits.entriesMax) ?? []
+        let elements = try Self.entries(&object, limits)
         for (index, element) in elements.enumerated() {
             var entry = try RequestObject(element, at: object.path(of: "entries[\(index)]"))
             entries.append(try Self.entry(&entry))
         }
         let policy = try Self.policy(&object)
-        let digest = try object.string("digest", bytesMax: limits.digestBytesMax).map { Array($0.utf8) }
+        let digest = try object.string("digest", bytesMax: .max).map { Array($0.utf8) }
         self.contentBytes = try object.int("contentBytes", in: 0...Self.contentBytesMax).map { Int($0) }
         try object.finish()
         self.timeline = Timeline(entries: entries, policy: policy, digest: digest)
+        try Self.validate(self.timeline, limits, object)
+    }
+
+    /// The entries of a timeline, none of them read: a list that is too long is refused before.
+    static func entries(_ object: inout RequestObject, _ limits: TimelineLimits) throws(Problem) -> [JSONValue] {
+        let elements = try object.array("entries", countMax: .max) ?? []
+        guard elements.count > limits.entriesMax else { return elements }
+        let fault = TimelineFault.tooManyEntries(count: elements.count, max: limits.entriesMax)
+        throw object.problem(fault.path, fault.description, code: .badTimeline)
+    }
+
+    /// Refuses what the engine would refuse, with its place.
+    static func validate(_ timeline: Timeline, _ limits: TimelineLimits, _ object: RequestObject) throws(Problem) {
         do throws(TimelineFault) {
-            try self.timeline.validate(limits)
+            try timeline.validate(limits)
         } catch {
-            throw Problem(.badTimeline, error.description)
+            throw object.problem(error.path, error.description, code: .badTimeline)
         }
     }
 
@@ -68,6 +81,18 @@ package struct TimelineBody: Sendable {
             try after.finish()
             return .after(date)
         default: throw object.problem("policy", "expected \"atEnd\", \"never\" or {\"after\": <date>}")
+        }
+    }
+}
+
+extension TimelineFault {
+    /// Where in a timeline's JSON it is.
+    var path: String {
+        switch self {
+        case .tooManyEntries: "entries"
+        case .digestLength: "digest"
+        case .scoreNotFinite(let index): "entries[\(index)].relevance.score"
+        case .negativeDuration(let index): "entries[\(index)].relevance.duration"
         }
     }
 }

@@ -63,6 +63,7 @@ extension OperatorRoutes {
             ("expired", .count(counters.expired)),
             ("overflowed", .count(counters.overflowed)),
             ("neverCalledBack", .count(counters.neverCalled)),
+            ("refusedTimelines", .count(view.timelinesRefused)),
             (
                 "lastFault",
                 view.lastFault.map { fault in

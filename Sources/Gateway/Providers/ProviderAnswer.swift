@@ -10,8 +10,10 @@ package struct ProviderAnswer: Sendable {
     /// What it said of one instance.
     package enum Part: Sendable {
         case timeline(ProvidedTimeline)
-        /// It cannot tell, or what it told is no timeline: why.
+        /// It cannot tell: why.
         case fault(String)
+        /// What it told is no timeline, or one that is not taken: why.
+        case refused(String)
     }
 
     /// By the ids of the request; ids that nobody asked for are left out. Looked up only.
@@ -23,8 +25,14 @@ package struct ProviderAnswer: Sendable {
     ///
     /// - Parameters:
     ///   - countMax: How many answers it may have.
+    ///   - limits: What of each timeline is taken.
     ///   - isAsked: Whether an id is waited for.
-    package init(_ value: JSONValue, countMax: Int, isAsked: (ReloadID) -> Bool) throws(Problem) {
+    package init(
+        _ value: JSONValue,
+        countMax: Int,
+        limits: TimelineLimits,
+        isAsked: (ReloadID) -> Bool
+    ) throws(Problem) {
         var object = try RequestObject(value)
         let answers = try object.array("answers", countMax: countMax) ?? []
         try object.finish()
@@ -35,19 +43,19 @@ package struct ProviderAnswer: Sendable {
                 continue
             }
             do throws(Problem) {
-                self.parts[id] = try Self.part(&answer)
+                self.parts[id] = try Self.part(&answer, limits)
             } catch {
-                self.parts[id] = .fault("\(error.path.map { "\($0): " } ?? "")\(error.detail)")
+                self.parts[id] = .refused("\(error.path.map { "\($0): " } ?? "")\(error.detail)")
             }
         }
     }
 
-    private static func part(_ answer: inout RequestObject) throws(Problem) -> Part {
+    private static func part(_ answer: inout RequestObject, _ limits: TimelineLimits) throws(Problem) -> Part {
         if let fault = try answer.string("error", bytesMax: 1000) { return .fault(fault) }
         guard var timeline = try answer.object("timeline") else {
             throw answer.problem("timeline", "is required where there is no error: an object")
         }
-        let provided = try ProvidedTimeline(&timeline)
+        let provided = try ProvidedTimeline(&timeline, limits: limits)
         try answer.finish()
         return .timeline(provided)
     }
@@ -62,10 +70,10 @@ package struct ProvidedTimeline: Sendable {
     /// What all entries show, in bytes.
     package var contentBytes: Int { self.contents.reduce(0) { $0 + $1.count } }
 
-    init(_ object: inout RequestObject, limits: TimelineLimits = TimelineLimits()) throws(Problem) {
+    init(_ object: inout RequestObject, limits: TimelineLimits) throws(Problem) {
         var entries: [TimelineEntry] = []
         var contents: [[UInt8]] = []
-        let elements = try object.array("entries", countMax: limits.entriesMax) ?? []
+        let elements = try TimelineBody.entries(&object, limits)
         for (index, element) in elements.enumerated() {
             var entry = try RequestObject(element, at: object.path(of: "entries[\(index)]"))
             guard let content = entry.value("content") else {
@@ -75,15 +83,11 @@ package struct ProvidedTimeline: Sendable {
             entries.append(try TimelineBody.entry(&entry))
         }
         let policy = try TimelineBody.policy(&object)
-        let digest = try object.string("digest", bytesMax: limits.digestBytesMax).map { Array($0.utf8) }
+        let digest = try object.string("digest", bytesMax: .max).map { Array($0.utf8) }
         try object.finish()
         self.contents = contents
         self.timeline = Timeline(entries: entries, policy: policy, digest: digest ?? Self.digest(of: contents))
-        do throws(TimelineFault) {
-            try self.timeline.validate(limits)
-        } catch {
-            throw Problem(.badTimeline, error.description)
-        }
+        try TimelineBody.validate(self.timeline, limits, object)
     }
 
     /// The state of content whose provider names none: a hash of it. Dates are not in it, so that the same news at another

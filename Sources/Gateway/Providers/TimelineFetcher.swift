@@ -4,7 +4,7 @@ import HTTPTransport
 package import Logging
 package import Metrics
 package import TimelineProviding
-import Timelines
+package import Timelines
 package import WidgetModel
 
 /// Asks one kind's timeline provider, as its ``FetchPlanner`` says, and logs what it answers.
@@ -20,6 +20,7 @@ package actor TimelineFetcher {
         package let clock: LogClock
         package let logger: Logger
         package let gallery: Gallery
+        let timelineLimits: Shared<TimelineLimits>
         /// Shows placeholders and entries on the streams of their hosts.
         package let publish: @Sendable ([HostEvent]) -> Void
         /// Nil where pushes are not traced.
@@ -34,11 +35,13 @@ package actor TimelineFetcher {
             clock: LogClock,
             logger: Logger,
             gallery: Gallery,
+            timelineLimits: TimelineLimits = TimelineLimits(),
             tracing: GatewayTracing? = nil,
             fetch: Timer? = nil,
             publish: @escaping @Sendable ([HostEvent]) -> Void
         ) {
             self.gallery = gallery
+            self.timelineLimits = Shared(timelineLimits)
             self.tracing = tracing
             self.fetch = fetch
             self.log = log
@@ -67,6 +70,7 @@ package actor TimelineFetcher {
     private var placeholdersInFlight = 0
     /// Until then nobody is asked for a placeholder.
     private var placeholdersPausedUntil = Instant.epoch
+    private var timelinesRefused = 0
     /// What went wrong last, and when.
     private var lastFault: (at: Instant, text: String)?
 
@@ -100,6 +104,8 @@ package actor TimelineFetcher {
         package let counters: FetchPlanner.Counters
         package let waiting: Int
         package let requestsInFlight: Int
+        /// What was answered and is no timeline, or over a limit.
+        package let timelinesRefused: Int
         package let lastFault: (at: Instant, text: String)?
     }
 
@@ -109,6 +115,7 @@ package actor TimelineFetcher {
             counters: self.planner.counters,
             waiting: self.planner.count,
             requestsInFlight: self.planner.requestsInFlight,
+            timelinesRefused: self.timelinesRefused,
             lastFault: self.lastFault
         )
     }
@@ -223,7 +230,8 @@ package actor TimelineFetcher {
     ///
     /// - Returns: How many instances were waited for, and how many ids nobody waits for.
     package func callBack(_ body: JSONValue) async throws(Problem) -> (taken: Int, unknown: Int) {
-        let answer = try ProviderAnswer(body, countMax: self.planner.limits.batchMax) { _ in true }
+        let limits = self.services.timelineLimits.value
+        let answer = try ProviderAnswer(body, countMax: self.planner.limits.batchMax, limits: limits) { _ in true }
         let subjects = await self.subjects(of: Array(answer.parts.keys))
         let answered = await self.take(answer, subjects)
         for id in answered { _ = self.planner.calledBack(id) }
@@ -299,7 +307,8 @@ package actor TimelineFetcher {
             // A 202 may have nothing to say yet.
             let text = response.body.isEmpty && response.status == 202 ? Array("{}".utf8) : response.body
             let value = try HostRoutes.json(text, reader: JSONReader(), bytesMax: self.answerBytesMax)
-            answer = try ProviderAnswer(value, countMax: subjects.count) { asked.contains($0) }
+            let limits = self.services.timelineLimits.value
+            answer = try ProviderAnswer(value, countMax: subjects.count, limits: limits) { asked.contains($0) }
         } catch {
             return self.fail(batch, "\(error.path.map { "\($0): " } ?? "")\(error.detail)")
         }
@@ -341,6 +350,9 @@ package actor TimelineFetcher {
                 )
                 provided.append((timeline.stored(subject), report))
             case .fault(let text): self.note(text, self.services.clock.now())
+            case .refused(let text):
+                self.timelinesRefused += 1
+                self.note(text, self.services.clock.now())
             case nil: continue
             }
         }
@@ -380,6 +392,7 @@ package actor TimelineFetcher {
                 self.services.states.note(findings, of: timeline.address, self.key, at: now)
             case .timelineRefused(let fault):
                 answered.remove(timeline.reload)
+                self.timelinesRefused += 1
                 self.note(fault.description, now)
                 self.services.contents.release([records[index]])
             // Configured anew or removed meanwhile: another reload is out, or none is wanted.

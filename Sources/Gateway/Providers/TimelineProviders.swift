@@ -1,6 +1,7 @@
 package import Engine
 import Synchronization
 package import TimelineProviding
+package import Timelines
 package import WidgetModel
 
 /// The timeline providers of all kinds that have one, and the entries that they bring, on time.
@@ -52,6 +53,9 @@ package final class TimelineProviders: Sendable {
 
     /// Keeps so much content from now on.
     package func use(contentBytesMax: Int) { self.services.contents.use(bytesMax: contentBytesMax) }
+
+    /// Takes timelines within these limits from now on.
+    package func use(timelineLimits: TimelineLimits) { self.services.timelineLimits.set(timelineLimits) }
 
     /// The time by which entries are shown: the log's.
     package var now: Instant { self.services.clock.now() }
