@@ -41,7 +41,8 @@ extension Engine {
         let terms = self.terms(of: instance)
         let before = self.instances[content: instance].timeline
         let isSame = timeline.digest != nil && before?.timeline.digest == timeline.digest
-        let atEnd = self.apps.kinds[Int(self.instances[instance].kind)].bare.atEnd
+        let kind = Int(self.instances[instance].kind)
+        let atEnd = self.apps.kinds[kind].bare.atEnd
         var context = LintContext()
         context.pace = terms.interval
         context.atEnd = atEnd
@@ -69,7 +70,8 @@ extension Engine {
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
             let host = self.hosts[self.instances[instance].host].id
             // Smoothing spares who is asked; a host that asks by itself does so when it likes.
-            let offset = self.instances[instance].isHostDriven ? .zero : Smoothing.offset(host: host, date: date)
+            let slot = self.instances[instance].isHostDriven ? .zero : self.apps.kinds[kind].bare.smoothing
+            let offset = Smoothing.offset(host: host, date: date, slot: slot)
             self.instances[instance].timelineDue = (date + offset).milliseconds
         }
         return findings

@@ -79,8 +79,8 @@ extension Engine {
         let row = self.instances[instance]
         guard row.timelineDue != .max, !row.isHostDriven else { return }
         let planned = (row.timelineDue - survey.from.milliseconds) / 1000
-        // What is smoothed is never before it is asked for, nor more than a slot after.
-        let slot = Smoothing.defaultSlot.milliseconds / 1000
+        // What is smoothed is never before it is asked for, nor more than a slot after, be it that of an earlier policy.
+        let slot = BudgetPolicy.smoothingMax.milliseconds / 1000
         guard row.timelineDue >= survey.from.milliseconds, planned < Int64(BudgetSurvey.herdSeconds) + slot else {
             return
         }

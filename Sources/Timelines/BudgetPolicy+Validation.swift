@@ -3,6 +3,8 @@ package import WidgetModel
 extension BudgetPolicy {
     /// The largest allowance per window, so that counts fit 16 bits with room for learning and grants.
     package static let allowanceMax = 10_000
+    /// The longest slot that timelines' reloads are spread over.
+    package static let smoothingMax = Interval.hours(1)
 
     /// Throws the first of ``faults()``.
     package func validate() throws(BudgetPolicyFault) {
@@ -81,6 +83,7 @@ extension BudgetPolicy {
             "rolling",
             "needs scope instance, a window and a minimumInterval of at least 5 minutes"
         )
+        check(self.smoothing >= .zero && self.smoothing <= Self.smoothingMax, "smoothing", "has to be 0 to 1 hour")
         return faults
     }
 
@@ -91,6 +94,9 @@ extension BudgetPolicy {
 }
 
 extension BudgetPolicy {
+    /// Of the last byte. Policies from before there was a slot of their own have the first bit or none.
+    private static let (rollingFlag, smoothingFlag): (UInt8, UInt8) = (1, 2)
+
     package func encode(into writer: inout ByteWriter) {
         writer.write(self.name)
         writer.write(self.source)
@@ -116,7 +122,9 @@ extension BudgetPolicy {
         writer.write(byte: self.scope.rawValue)
         writer.write(signed: Int64(self.thinning))
         writer.write(byte: self.atEnd.rawValue)
-        writer.write(self.isRolling)
+        let hasSlot = self.smoothing != Self.usualSmoothing
+        writer.write(byte: (self.isRolling ? Self.rollingFlag : 0) | (hasSlot ? Self.smoothingFlag : 0))
+        if hasSlot { writer.write(self.smoothing) }
     }
 
     /// Reads a policy back; one that ``validate()`` would refuse counts as damaged.
@@ -156,7 +164,12 @@ extension BudgetPolicy {
             throw .invalid(offset: reader.offset - 1)
         }
         self.atEnd = atEnd
-        self.isRolling = try reader.readBool()
+        let flags = try reader.readByte()
+        guard flags & ~(Self.rollingFlag | Self.smoothingFlag) == 0 else {
+            throw .invalid(offset: reader.offset - 1)
+        }
+        self.isRolling = flags & Self.rollingFlag != 0
+        if flags & Self.smoothingFlag != 0 { self.smoothing = try reader.readInterval() }
         guard self.faults().isEmpty else { throw .invalid(offset: start) }
     }
 }

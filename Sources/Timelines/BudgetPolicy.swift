@@ -106,6 +106,11 @@ package struct BudgetPolicy: Hashable, Sendable {
     package var atEnd = AtEndReading.documentation
     /// Whether no 24 hours, wherever they lie, may hold more charged reloads than the allowance. Stricter than WidgetKit.
     package var isRolling = false
+    /// The slot over which reloads by timelines' policies are spread, from their date on. Zero spreads nothing.
+    package var smoothing = Self.usualSmoothing
+
+    /// Part of the on-disk format: a policy that was logged without a slot of its own has this one.
+    package static let usualSmoothing = Interval.minutes(5)
 
     package init(name: String, source: String, date: String, rare: Int, typical: Int, frequent: Int) {
         self.name = name

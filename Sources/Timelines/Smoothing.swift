@@ -2,16 +2,13 @@ package import WidgetModel
 
 /// Spreads what many hosts want at one date, so that `after(18:00)` from all of them does not arrive at 18:00:00.
 package enum Smoothing {
-    /// The slot over which policy reloads are spread unless configured otherwise.
-    package static let defaultSlot = Interval.minutes(5)
-
     /// How long after the date this host's reloads of that date run: in `0..<slot`, never before the date.
     ///
     /// All instances of a host share the offset, so that the host wakes once; another date gives another offset, so
     /// that no host is always the last. Zero for an empty slot.
-    package static func offset(host: HostID, date: Instant, slot: Interval = Self.defaultSlot)
-        -> Interval
-    {
+    ///
+    /// - Parameter slot: A policy's ``BudgetPolicy/smoothing``.
+    package static func offset(host: HostID, date: Instant, slot: Interval) -> Interval {
         guard slot > .zero else { return .zero }
         var hash = StableHash()
         // The word keeps the offset independent of the partition, which is a hash of the same host.

@@ -14,6 +14,7 @@ enum RandomPolicies {
         .none,
     ]
     private static let minimumIntervals: [Interval] = [.zero, .minutes(1), .minutes(5), .minutes(20), .hours(1)]
+    private static let slots: [Interval] = [.zero, .hours(1), .minutes(5)]
     private static let shares = [BudgetPolicy.Share(1, of: 1), .init(3, of: 4), .init(1, of: 2)]
 
     /// - Parameters:
@@ -37,6 +38,7 @@ enum RandomPolicies {
             if random.chance(1, in: 3) { policy.learning.days = 2 }
             policy.isRolling = random.chance(1, in: 2)
             if !policy.faults().isEmpty { policy.isRolling = false }
+            policy.smoothing = self.slots[number % self.slots.count]
             return policy
         }
     }

@@ -9,14 +9,14 @@ import WidgetModel
 
 /// An engine's state as frames: whole, exact, and refused where it is not.
 @Suite struct SnapshotTests {
-    private static func frames(of engine: Engine) -> [[UInt8]] {
+    static func frames(of engine: Engine) -> [[UInt8]] {
         var encoder = EngineSnapshotEncoder(engine)
         var frames: [[UInt8]] = []
         while let frame = encoder.next() { frames.append(frame) }
         return frames
     }
 
-    private static func engine(
+    static func engine(
         of frames: [[UInt8]],
         partition: UInt16 = 0,
         partitions: Int = 1,

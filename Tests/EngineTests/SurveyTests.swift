@@ -71,6 +71,28 @@ import WidgetModel
         #expect(survey.planned[600..<900].reduce(0, +) == 200)
     }
 
+    @Test func `what a longest slot has spread beyond the hour is asked for in it, whatever the slot is now`() {
+        var (usual, longest) = (Scene.steady, Scene.steady)
+        longest.smoothing = BudgetPolicy.smoothingMax
+        usual.smoothing = .zero
+        var scene = Scene(settings: Scene.settings(budget: longest))
+        let at = Scene.start + .hours(30)
+        for host in 0..<200 {
+            scene.register("phone-\(host)", [Scene.scores("w1", team: "seahawks")])
+            let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .after(at))
+            scene.apply(
+                .timeline(
+                    TimelineReport(host: HostID("phone-\(host)"), instance: InstanceID("w1"), timeline: timeline)
+                )
+            )
+        }
+        scene.apply(.settings(Scene.settings(budget: usual)))
+        let survey = Self.survey(scene.engine, from: at - .minutes(59), step: 64)
+        #expect(survey.asked[59 * 60] == 200)
+        #expect(survey.asked.reduce(0, +) == 200)
+        #expect(survey.planned.reduce(0, +) < 20)
+    }
+
     @Test func `surveys of partitions add up by kind`() {
         var scene = Scene()
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])

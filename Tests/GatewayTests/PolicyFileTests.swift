@@ -2,6 +2,7 @@ import FoundationEssentials
 import Gateway
 import Testing
 import Timelines
+import WidgetModel
 
 /// Budget policies as files: the presets', and an operator's own.
 @Suite struct PolicyFileTests {
@@ -37,8 +38,16 @@ import Timelines
     }
 
     @Test(
+        arguments: [("", .minutes(5)), ("smoothing: 0s", .zero), ("smoothing: 1h", .hours(1))] as [(String, Interval)]
+    )
+    func `a policy says over which slot its timelines' reloads are spread`(line: String, slot: Interval) throws {
+        #expect(try PolicyFile.parse("\(Self.own)\n\(line)", name: "newspaper.yaml").smoothing == slot)
+    }
+
+    @Test(
         arguments: [
             ("", [""]), ("name: newspaper", ["source", "date"]), (Self.own + "\nburstDivisor: 1", ["burstDivisor"]),
+            (Self.own + "\nsmoothing: 3601s", ["smoothing"]), (Self.own + "\nsmoothing: -1s", ["smoothing"]),
             (Self.own + "\nlavish: 900", ["lavish"]), (Self.own + "\nfrequent: 3", ["typical"]),
         ] as [(String, [String])]
     )

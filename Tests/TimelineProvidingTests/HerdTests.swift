@@ -107,7 +107,7 @@ import WidgetModel
         var reloads: [[FetchItem]] = Array(repeating: [], count: 60 + Self.slotSeconds + 60)
         for number in 0..<Self.widgets {
             let host = HostID("host-\(number)")
-            let due = Self.six + Smoothing.offset(host: host, date: Self.six)
+            let due = Self.six + Smoothing.offset(host: host, date: Self.six, slot: .minutes(5))
             // The engine's timers have whole seconds and are never early.
             let second = Int((due - Self.six).milliseconds + 999) / 1000
             let id = ReloadID(
@@ -146,7 +146,7 @@ import WidgetModel
         }
         #expect(seconds.count == 500)
         for (host, second) in seconds {
-            let offset = Smoothing.offset(host: HostID(host), date: Self.six).milliseconds
+            let offset = Smoothing.offset(host: HostID(host), date: Self.six, slot: .minutes(5)).milliseconds
             #expect(second == Int(offset + 999) / 1000, "\(host)")
         }
     }

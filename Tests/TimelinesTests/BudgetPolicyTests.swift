@@ -58,6 +58,47 @@ import WidgetModel
         #expect(throws: ByteFault.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
     }
 
+    @Test(
+        arguments: [
+            (.milliseconds(-1), ["smoothing"]), (.zero, []), (.milliseconds(1), []), (.hours(1), []),
+            (.hours(1) + .milliseconds(1), ["smoothing"]),
+        ] as [(Interval, [String])]
+    )
+    func `a slot is 0 to 1 hour, and comes back as it was written`(slot: Interval, faults: [String]) throws {
+        var policy = BudgetPolicy.widgetkit
+        policy.smoothing = slot
+        #expect(policy.faults().map(\.field) == faults)
+        for isRolling in [false, true] where faults.isEmpty {
+            policy.isRolling = isRolling
+            let whole = bytes { policy.encode(into: &$0) }
+            var reader = ByteReader(whole)
+            #expect(try BudgetPolicy(from: &reader) == policy)
+            #expect(reader.isAtEnd)
+            for length in whole.indices {
+                var reader = ByteReader(Array(whole.prefix(length)))
+                #expect(throws: ByteFault.self) { try BudgetPolicy(from: &reader) }
+            }
+        }
+        guard !faults.isEmpty else { return }
+        var reader = ByteReader(bytes { policy.encode(into: &$0) })
+        #expect(throws: ByteFault.invalid(offset: 0)) { try BudgetPolicy(from: &reader) }
+    }
+
+    @Test func `the usual slot takes no byte, so that policies from before there were others read as they did`() throws
+    {
+        for isRolling in [false, true] {
+            var policy = BudgetPolicy.widgetkit
+            policy.isRolling = isRolling
+            var whole = bytes { policy.encode(into: &$0) }
+            #expect(whole.last == (isRolling ? 1 : 0))
+            var reader = ByteReader(whole)
+            #expect(try BudgetPolicy(from: &reader).smoothing == .minutes(5))
+            whole[whole.count - 1] = 4
+            var damaged = ByteReader(whole)
+            #expect(throws: ByteFault.self) { try BudgetPolicy(from: &damaged) }
+        }
+    }
+
     @Test(arguments: [(0, 0), (0, 1), (1, 0), (-1, -1), (1, Int.max), (Int.max, Int.max)])
     func `a share that is no fraction above 0 and up to 1 is a fault`(numerator: Int, denominator: Int) {
         var policy = BudgetPolicy.widgetkit

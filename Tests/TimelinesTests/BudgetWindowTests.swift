@@ -59,10 +59,12 @@ import WidgetModel
         // 1,000 expected in each; 10 % is three standard deviations, and the hash is fixed.
         #expect(counts.allSatisfy { (900...1100).contains($0) }, "\(counts)")
         let host = HostID("host-1")
-        #expect(Smoothing.offset(host: host, date: noon) == .milliseconds(200_379))
-        #expect(Smoothing.offset(host: host, date: noon) != Smoothing.offset(host: host, date: noon + .days(1)))
+        let offset = Smoothing.offset(host: host, date: noon, slot: slot)
+        #expect(offset == .milliseconds(200_379))
+        #expect(offset != Smoothing.offset(host: host, date: noon + .days(1), slot: slot))
         #expect(Smoothing.offset(host: host, date: noon, slot: .zero) == .zero)
         #expect(Smoothing.offset(host: host, date: noon, slot: .milliseconds(-5)) == .zero)
+        #expect(Smoothing.offset(host: host, date: noon, slot: .milliseconds(1)) == .zero)
     }
 
     @Test func `partition, anchor and smoothing of a host have nothing to do with each other`() {

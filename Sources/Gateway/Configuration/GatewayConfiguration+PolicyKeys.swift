@@ -132,6 +132,7 @@ struct PolicyDraft: Sendable {
             .name(of: [("documentation", .documentation), ("wwdc21", .wwdc21)])
         )
         visitor.scalar("rolling", &self.policy.isRolling, .flag)
+        visitor.scalar("smoothing", &self.policy.smoothing, .duration(.zero...BudgetPolicy.smoothingMax))
         for fault in self.policy.faults() { visitor.fault(fault.field, fault.message) }
     }
 

@@ -33,7 +33,7 @@ extension PartitionRun {
         if isPolicy {
             let wantedAt = Int(self.crowd.instances[number].wantedAt)
             // What was held back for longer was not held back by smoothing.
-            let slot = Int(Smoothing.defaultSlot.milliseconds / 1000)
+            let slot = Int(self.world.scenario.kinds[kind].budget.smoothing.milliseconds / 1000)
             let isSmoothed = wantedAt >= 0 && (0...slot + 1).contains(askedAt - wantedAt)
             self.measures.load.note(smoothed: askedAt, unsmoothed: isSmoothed ? wantedAt : askedAt)
         }
