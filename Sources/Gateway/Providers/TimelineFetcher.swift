@@ -67,7 +67,8 @@ package actor TimelineFetcher {
     private var wake: (at: Instant, task: Task<Void, Never>)?
     private var requests: [Int: Task<Void, Never>] = [:]
     private var isClosed = false
-    private var placeholdersInFlight = 0
+    /// Those whose placeholder is being asked for, one request for each context. Looked up only.
+    private var awaitingPlaceholder: [TimelineProviderContext: [FetchSubject]] = [:]
     /// Until then nobody is asked for a placeholder.
     private var placeholdersPausedUntil = Instant.epoch
     private var timelinesRefused = 0
@@ -131,27 +132,19 @@ package actor TimelineFetcher {
 
     /// Asks about reloads that were issued.
     package func fetch(_ reloads: [ReloadID]) async {
-        var unasked: [[FetchSubject]] = []
-        var places: [TimelineProviderContext: Int] = [:]
         for subject in await self.subjects(of: reloads) where !self.planner.knows(subject.reload) {
-            guard subject.isNew, self.services.gallery.kept(self.placeholder(subject)) == nil else {
-                self.begin(subject)
-                continue
-            }
-            let context = subject.placeholderContext
-            if let place = places[context] {
-                unasked[place].append(subject)
+            if subject.isNew, self.services.gallery.kept(self.placeholder(subject)) == nil {
+                self.askForPlaceholder(subject)
             } else {
-                places[context] = unasked.count
-                unasked.append([subject])
+                self.begin(subject)
             }
         }
         self.pump()
-        for subjects in unasked { self.askForPlaceholder(subjects) }
     }
 
     /// Lets a timeline be asked for. Its instance shows a placeholder before, if it is new and one is kept.
     private func begin(_ subject: FetchSubject) {
+        guard !self.planner.knows(subject.reload) else { return }
         if subject.isNew, self.services.contents.begin(subject.reload),
             let placeholder = Placeholder(subject, entry: self.services.gallery.kept(self.placeholder(subject)))
         {
@@ -174,28 +167,28 @@ package actor TimelineFetcher {
         Gallery.Question(key: self.key, question: .placeholder, context: subject.placeholderContext)
     }
 
-    /// Asks for the placeholder of instances that have one context, then for their timelines: those wait until the
-    /// placeholder has come or failed, for ``Gallery/previewMax`` at most. No part of any budget, and no reload.
-    private func askForPlaceholder(_ subjects: [FetchSubject]) {
-        guard let first = subjects.first else { return }
+    /// Asks for the placeholder of an instance's context, then for its timeline: that waits until the placeholder has come
+    /// or failed, for ``Gallery/previewMax`` at most, with those of all others that come meanwhile and have the same
+    /// context. No part of any budget, and no reload.
+    private func askForPlaceholder(_ subject: FetchSubject) {
+        let context = subject.placeholderContext
+        guard self.awaitingPlaceholder[context] == nil else {
+            self.awaitingPlaceholder[context]?.append(subject)
+            return
+        }
         let now = self.services.clock.now()
         let mayAsk =
             now >= self.placeholdersPausedUntil && self.planner.breaker.permission(at: now) == .granted
-            && self.placeholdersInFlight < self.planner.limits.inFlightMax
-        guard mayAsk else { return self.begin(subjects) }
-        self.placeholdersInFlight += 1
-        let question = self.placeholder(first)
+            && self.awaitingPlaceholder.count < self.planner.limits.inFlightMax
+        guard mayAsk else { return self.begin(subject) }
+        self.awaitingPlaceholder[context] = [subject]
+        let question = self.placeholder(subject)
         Task {
             let answer = await self.services.gallery.answer(question, self.connection)
-            self.placeholdersInFlight -= 1
             if answer == nil { self.placeholdersPausedUntil = self.services.clock.now() + Self.placeholderPause }
-            self.begin(subjects)
+            for subject in self.awaitingPlaceholder.removeValue(forKey: context) ?? [] { self.begin(subject) }
+            self.pump()
         }
-    }
-
-    private func begin(_ subjects: [FetchSubject]) {
-        for subject in subjects { self.begin(subject) }
-        self.pump()
     }
 
     /// The placeholders of those instances that are new and whose timeline is not there yet, as far as they are kept.

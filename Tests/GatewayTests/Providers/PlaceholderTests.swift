@@ -93,6 +93,26 @@ import WidgetModel
         #expect(world.shown.suffix(2) == [#"placeholder of c:a0 "grey""#, "c:a0 1"])
     }
 
+    @Test func `all that come while it is asked for wait for the one answer`() async throws {
+        let world = try await Self.started()
+        let (answers, answer) = AsyncStream.makeStream(of: Void.self)
+        world.replyWithPlaceholder {
+            for await _ in answers { break }
+            return ProviderScene.response(200, Self.grey)
+        }
+        // More than may be asked about at once, and some of them twice.
+        let hosts = (0..<8).map { "h\($0)" }
+        for host in hosts + hosts.prefix(2) { try await world.add(host) }
+        #expect(world.shown == [])
+        answer.yield()
+        try await world.eventually("all are shown") { world.shown.count == 2 * hosts.count }
+        #expect(world.askedForPlaceholders.count == 1)
+        for host in hosts {
+            let shown = world.shown.filter { $0.contains("\(host):a0") }
+            #expect(shown == [#"placeholder of \#(host):a0 "grey""#, "\(host):a0 1"])
+        }
+    }
+
     @Test func `it costs nothing and is no reload`() async throws {
         let world = try await Self.started()
         try await world.add("a")
