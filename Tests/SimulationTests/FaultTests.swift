@@ -11,14 +11,20 @@ import Testing
     func `whatever is lost, doubled, late or dead, nothing accepted is lost and nothing is charged twice`(block: UInt64)
     {
         var (crashes, steps) = (0, 0)
+        var occurrences: [Occurrence: Int] = [:]
         for seed in block * Self.runsPerTest..<(block + 1) * Self.runsPerTest {
             var run = FaultRun(seed: seed)
             #expect(run.run() == [])
             crashes += run.crashes
             steps += run.steps
+            occurrences.merge(run.occurrences) { $0 + $1 }
         }
         #expect(crashes > 0, "block \(block)")
         #expect(steps > 1000, "block \(block)")
+        // A check of what never happens shows nothing.
+        for occurrence in Occurrence.allCases {
+            #expect(occurrences[occurrence, default: 0] > 0, "block \(block): no \(occurrence)")
+        }
     }
 
     @Test(arguments: Mutation.allCases)
@@ -37,6 +43,7 @@ import Testing
             #expect(first.run() == second.run(), "seed \(seed)")
             #expect(first.steps == second.steps, "seed \(seed)")
             #expect(first.crashes == second.crashes, "seed \(seed)")
+            #expect(first.occurrences == second.occurrences, "seed \(seed)")
         }
     }
 }

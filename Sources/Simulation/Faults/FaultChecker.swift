@@ -9,14 +9,31 @@ struct FaultChecker: Sendable {
         let id: ReloadID
         let at: Instant
         let windowStart: Instant
-        let allowance: Int
+        /// The limit of the window at that moment, grants included, and what the pace lets through.
+        let limit: Int
+        let burst: Int
+        let interval: Interval
     }
 
-    /// A committed reload that its host has to get while its connection lasts.
+    /// Who has to do something about a committed reload, as long as they are there.
+    enum Debtor: Hashable, Sendable {
+        /// A connection of a host: the reload comes over it.
+        case session(Int, of: Int)
+        /// A start of the gateway: it sends the push to APNs.
+        case start(Int)
+    }
+
     private struct Debt: Sendable {
-        let host: Int
-        let session: Int
+        let debtor: Debtor
         let due: Int64
+    }
+
+    /// A push that was let through since it matched few enough, by the entries that had been applied then.
+    private struct Guarded: Sendable {
+        let matchedMax: Int
+        let behind: [LogPosition]
+        var matched = 0
+        var partitions = 0
     }
 
     private(set) var violations: [String] = []
@@ -26,10 +43,16 @@ struct FaultChecker: Sendable {
     /// By partition: the running hash after each position.
     private var hashes: [[LogPosition: UInt64]]
     /// Every reload that was ever issued, looked up only.
-    private var issued: [ReloadID: ReloadEffect] = [:]
+    private var issued: [ReloadID: SimulatedOwner.Issued] = [:]
+    /// By partition.
+    private var obligations: [FaultObligations]
+    /// Whom senders mean.
+    private var sent: [PushID: PushDestination] = [:]
+    private var guarded: [PushID: Guarded] = [:]
+    private var turnedAway: Set<PushID> = []
+    private(set) var occurrences: [Occurrence: Int] = [:]
     private var committed: Set<ReloadID> = []
     private var outputsRead: [OutputPosition]
-    private var received: Set<ReloadID> = []
     private var reloaded: Set<ReloadID> = []
     private var refused: Set<ReloadID> = []
     private var charges: [InstanceAddress: [Charge]] = [:]
@@ -40,6 +63,7 @@ struct FaultChecker: Sendable {
     init(partitions: Int, policy: BudgetPolicy) {
         self.hashes = Array(repeating: [:], count: partitions)
         self.outputsRead = Array(repeating: .first, count: partitions)
+        self.obligations = Array(repeating: FaultObligations(), count: partitions)
         self.policy = policy
     }
 
@@ -47,7 +71,24 @@ struct FaultChecker: Sendable {
         if self.violations.count < Self.violationsMax { self.violations.append(sentence) }
     }
 
+    mutating func note(_ occurrence: Occurrence, _ count: Int = 1) {
+        if count > 0 { self.occurrences[occurrence, default: 0] += count }
+    }
+
     // MARK: What is accepted
+
+    mutating func noteSent(_ push: PushRecord) { self.sent[push.id] = push.target }
+
+    /// A push that may match so many only was appended behind these positions.
+    mutating func noteGuarded(_ push: PushID, matchedMax: Int, behind: [LogPosition]) {
+        self.guarded[push] = Guarded(matchedMax: matchedMax, behind: behind)
+    }
+
+    /// A push was not accepted, and never appended before.
+    mutating func noteTurnedAway(_ push: PushID) { self.turnedAway.insert(push) }
+
+    /// A push is appended, perhaps one that was turned away when it came the first time.
+    mutating func noteTaken(_ push: PushID) { self.turnedAway.remove(push) }
 
     mutating func noteAccepted(_ push: PushID, _ partitions: [PartitionID]) {
         guard self.acceptedIDs.insert(push).inserted else { return }
@@ -73,23 +114,111 @@ struct FaultChecker: Sendable {
     // MARK: What is applied and committed
 
     /// An entry was applied, for the first time or again.
-    mutating func noteApplied(_ issued: [SimulatedOwner.Issued]) {
-        for issue in issued {
-            let reload = issue.reload
-            if let before = self.issued[reload.id] {
-                if before != reload { self.fault("\(reload.id) came out differently when its log was replayed") }
-                continue
+    ///
+    /// - Parameter owner: Behind it.
+    mutating func noteApplied(_ entry: LogEntry, _ applied: SimulatedOwner.Applied, _ owner: SimulatedOwner) {
+        let partition = Int(owner.partition.rawValue)
+        let isNew = self.hashes[partition][entry.position] == nil
+        for issue in applied.issued { self.note(issue, partition) }
+        guard isNew else { return }
+        let records = Self.bindingRecords(of: entry)
+        self.obligations[partition].follow(records, applied, owner)
+        self.take(from: partition)
+        for push in applied.pushes { self.check(push, records, owner) }
+        for case .push(let push) in records where records.count == 1 { self.checkGuarded(push.id, owner) }
+    }
+
+    private mutating func take(from partition: Int) {
+        let (faults, occurrences) = self.obligations[partition].take()
+        for sentence in faults { self.fault(sentence) }
+        self.occurrences.merge(occurrences) { $0 + $1 }
+    }
+
+    /// The records of an entry that others are bound by, without those that merely tell what happened.
+    private static func bindingRecords(of entry: LogEntry) -> [Record] {
+        let binding: [Record.Tag] = [.push, .register, .unregister, .order]
+        return entry.records.compactMap { range in
+            guard binding.contains(where: { $0.rawValue == entry.bytes[range.lowerBound] }) else { return nil }
+            var reader = ByteReader(entry.bytes, in: range)
+            return try? Record(from: &reader)
+        }
+    }
+
+    private mutating func note(_ issue: SimulatedOwner.Issued, _ partition: Int) {
+        let reload = issue.reload
+        if let before = self.issued[reload.id] {
+            if before.reload != reload || before.collateral != issue.collateral {
+                self.fault("\(reload.id) came out differently when its log was replayed")
             }
-            self.issued[reload.id] = reload
-            guard let budget = issue.budget else { continue }
-            self.charges[reload.id.instance, default: []].append(
-                Charge(
-                    id: reload.id,
-                    at: reload.issuedAt,
-                    windowStart: budget.windowStart,
-                    allowance: budget.allowance
-                )
+            return
+        }
+        self.issued[reload.id] = issue
+        self.checkTarget(of: issue)
+        guard issue.isCharged, let budget = issue.budget else { return }
+        self.charges[reload.id.instance, default: []].append(
+            Charge(
+                id: reload.id,
+                at: reload.issuedAt,
+                windowStart: budget.windowStart,
+                limit: budget.allowance,
+                burst: budget.burst,
+                interval: budget.interval
             )
+        )
+    }
+
+    /// A push reloads what its sender meant: a control by its own token, widgets by their host's.
+    private mutating func checkTarget(of issue: SimulatedOwner.Issued) {
+        guard issue.collateral == nil, let push = issue.reload.push else { return }
+        if self.turnedAway.contains(push) {
+            self.fault("\(issue.reload.id) is for push \(push), which was turned away")
+        }
+        guard case .host(let host, let instance)? = self.sent[push] else { return }
+        let isMeant = instance.map { $0 == issue.reload.instance } ?? (issue.reload.instance != FaultWorld.control)
+        if host != issue.reload.host || !isMeant { self.fault("\(issue.reload.id) is not what push \(push) is for") }
+    }
+
+    /// One push through APNs: a control alone, or all push-enabled widgets of a host, each of which it counts for.
+    private mutating func check(_ push: TokenPush, _ records: [Record], _ owner: SimulatedOwner) {
+        self.note(push.isControl ? .controlPush : .tokenPush)
+        let addresses = push.members.map(\.reload.id.instance)
+        let controls = addresses.count { $0.instance == FaultWorld.control }
+        if push.isControl ? addresses.count != 1 || controls != 1 : controls != 0 {
+            self.fault("the push of \(push.id) takes widgets and controls together")
+        }
+        for (index, member) in push.members.enumerated() {
+            let id = member.reload.id
+            self.note(.collateral, member.collateral == .conforming ? 1 : 0)
+            self.note(.collateralOver, member.collateral == .over ? 1 : 0)
+            let hasOwnDemand = member.reload.pushCount > 0 || member.reload.causes.contains(.appRequest)
+            if index == 0 ? member.collateral != nil : member.isCharged && member.collateral == nil && !hasOwnDemand {
+                self.fault("\(id) is not charged as what it is to the push of \(push.id)")
+            }
+            guard member.reload.isCharged, let budget = self.issued[id]?.budget else { continue }
+            if budget.lastReload != push.issuedAt || budget.nextHigh < push.issuedAt + self.policy.minimumInterval {
+                self.fault("\(id) has not counted: the next one may come at \(budget.nextHigh)")
+            }
+        }
+        // What the entry says itself of who is there comes after what was due.
+        guard !push.isControl, !records.contains(where: { $0.isOfRegistry }), let host = owner.engine.host(push.host)
+        else { return }
+        let shown = host.instances.filter { $0.pushEnabled && $0.controlToken == nil }.map(\.id)
+        if addresses.map(\.instance).sorted() != shown.sorted() {
+            self.fault("the push of \(push.id) reloads \(addresses), and its host shows \(shown)")
+        }
+    }
+
+    /// With nothing between the question how many a push matches and the push, it matches no more.
+    private mutating func checkGuarded(_ push: PushID, _ owner: SimulatedOwner) {
+        let partition = Int(owner.partition.rawValue)
+        guard let guarded = self.guarded[push], guarded.behind[partition].next == owner.applied,
+            let view = owner.engine.push(push, team: FaultWorld.team).first, view.position == owner.applied
+        else { return }
+        self.guarded[push]?.matched += view.matched
+        self.guarded[push]?.partitions += 1
+        guard let after = self.guarded[push], after.partitions == after.behind.count else { return }
+        if after.matched > after.matchedMax {
+            self.fault("push \(push) matched \(after.matched), and may match \(after.matchedMax)")
         }
     }
 
@@ -123,15 +252,17 @@ struct FaultChecker: Sendable {
 
     // MARK: What reaches hosts
 
-    /// A reload was committed while its host held a connection: it has to come over that.
-    mutating func expect(_ reload: ReloadEffect, host: Int, session: Int, by due: Int64) {
-        self.debts[reload.id] = Debt(host: host, session: session, due: due)
+    /// A reload was committed, and somebody is there who has to do something about it.
+    mutating func expect(_ reload: ReloadID, from debtor: Debtor, by due: Int64) {
+        self.debts[reload] = Debt(debtor: debtor, due: due)
     }
+
+    /// A push was sent to APNs, or a reload over a host's connection.
+    mutating func settle(_ reload: ReloadID) { self.debts[reload] = nil }
 
     mutating func noteReceived(_ reload: ReloadEffect) {
         if !self.committed.contains(reload.id) { self.fault("\(reload.id) reached its host before it was committed") }
-        self.received.insert(reload.id)
-        self.debts[reload.id] = nil
+        self.settle(reload.id)
     }
 
     /// A host reloads.
@@ -142,11 +273,11 @@ struct FaultChecker: Sendable {
     /// A host did not reload, and the gateway may have given the charge back.
     mutating func noteRefused(_ reload: ReloadEffect) { self.refused.insert(reload.id) }
 
-    /// Everything that had to reach a host by now has, unless its connection broke.
-    mutating func checkDebts(at now: Int64, sessions: [Int?]) {
+    /// Everything that had to be done by now has been, by those who are still there.
+    mutating func checkDebts(at now: Int64, debtors: Set<Debtor>) {
         let late = self.debts.filter { $0.value.due <= now }
         for id in late.keys.sorted(by: { $0.description < $1.description }) {
-            if let debt = late[id], sessions[debt.host] == debt.session {
+            if let debt = late[id], debtors.contains(debt.debtor) {
                 self.fault("\(id) was committed and never reached its host")
             }
             self.debts[id] = nil
@@ -155,25 +286,48 @@ struct FaultChecker: Sendable {
 
     // MARK: Budgets
 
-    /// Charges of each instance: within the allowance of their window, and apart.
+    /// Charges of each instance, conforming collateral among them: within the allowance of their window and what it was
+    /// granted, apart, and no more in any span than the pace lets through.
     mutating func checkBudgets() {
-        let allowanceMax = self.policy.learning.factor.roundedDown(of: self.policy.frequent) * 25 / 24 + 1
         for address in self.charges.keys.sorted() {
             guard let charges = self.charges[address] else { continue }
             for (early, late) in zip(charges, charges.dropFirst())
             where late.at - early.at < self.policy.minimumInterval {
                 self.fault("\(early.id) and \(late.id) were charged within the minimum interval")
             }
-            var counts: [Instant: (count: Int, allowance: Int)] = [:]
-            for charge in charges where !self.refused.contains(charge.id) {
-                let before = counts[charge.windowStart] ?? (0, 0)
-                counts[charge.windowStart] = (before.count + 1, max(before.allowance, charge.allowance))
+            self.checkSpans(charges)
+            self.checkWindows(charges, of: address)
+        }
+    }
+
+    private mutating func checkSpans(_ charges: [Charge]) {
+        for (first, early) in charges.enumerated() {
+            var (burst, interval) = (early.burst, early.interval)
+            for (last, late) in charges.enumerated().dropFirst(first + 1) {
+                (burst, interval) = (max(burst, late.burst), min(interval, late.interval))
+                let most = burst + Int((late.at - early.at).milliseconds / interval.milliseconds) + 1
+                if last - first + 1 > most { self.fault("\(last - first + 1) charged from \(early.id) to \(late.id)") }
             }
-            for window in counts.keys.sorted() {
-                guard let (count, allowance) = counts[window] else { continue }
-                if count > allowance { self.fault("\(address): \(count) charged of \(allowance) in a window") }
-                if allowance > allowanceMax { self.fault("\(address): an allowance of \(allowance)") }
+        }
+    }
+
+    private mutating func checkWindows(_ charges: [Charge], of address: InstanceAddress) {
+        let allowanceMax = self.policy.learning.factor.roundedDown(of: self.policy.frequent) * 25 / 24 + 1
+        let obligations = self.obligations[Int(PartitionID(of: address.host, among: self.hashes.count).rawValue)]
+        var windows: [Instant: (count: Int, allowance: ClosedRange<Int>)] = [:]
+        for charge in charges {
+            // A window's allowance is fixed when it opens: its limit is that and what was granted since.
+            let granted = obligations.granted(address, in: charge.windowStart, at: charge.id.position)
+            let allowance = charge.limit - granted.upperBound...charge.limit - granted.lowerBound
+            let before = windows[charge.windowStart] ?? (0, allowance)
+            if !before.allowance.overlaps(allowance) {
+                self.fault("\(charge.id): a limit of \(charge.limit), \(before.allowance) and \(granted) granted")
             }
+            let count = before.count + (self.refused.contains(charge.id) ? 0 : 1)
+            windows[charge.windowStart] = (count, before.allowance.clamped(to: allowance))
+            if count > before.allowance.upperBound { self.note(.granted) }
+            if count > charge.limit { self.fault("\(charge.id): \(count) charged of \(charge.limit) in a window") }
+            if allowance.lowerBound > allowanceMax { self.fault("\(address): an allowance of \(allowance)") }
         }
     }
 
@@ -182,13 +336,51 @@ struct FaultChecker: Sendable {
         for owner in owners {
             for sentence in owner.engine.checkInvariants() { self.fault("partition \(owner.partition): \(sentence)") }
             let stats = owner.engine.stats()
-            let charged = self.issued.values.count { $0.id.partition == owner.partition && $0.isCharged }
-            if stats.reloadsCharged != charged {
-                self.fault("partition \(owner.partition): \(stats.reloadsCharged) charges for \(charged) reloads")
+            let issued = self.issued.values.filter { $0.reload.id.partition == owner.partition }
+            let books = [
+                ("charges", stats.reloadsCharged, issued.count { $0.isCharged && $0.collateral == nil }),
+                ("collateral", stats.reloadsCollateral, issued.count { $0.collateral == .conforming }),
+                ("collateral beyond", stats.reloadsCollateralOver, issued.count { $0.collateral == .over }),
+            ]
+            for (name, booked, real) in books where booked != real {
+                self.fault("partition \(owner.partition): \(name) of \(booked) for \(real) reloads")
             }
             if stats.matched != stats.outcomes.total {
                 self.fault("partition \(owner.partition): \(stats.matched) matched, \(stats.outcomes.total) outcomes")
             }
+            self.obligations[Int(owner.partition.rawValue)].checkPushes(owner)
+            self.take(from: Int(owner.partition.rawValue))
+        }
+    }
+
+    /// Nothing is known of what was never accepted.
+    mutating func checkTurnedAway(_ owners: [SimulatedOwner], team: TeamID) {
+        for push in self.turnedAway.sorted(by: { $0.low < $1.low }) {
+            for owner in owners where !owner.engine.push(push, team: team).isEmpty {
+                self.fault("push \(push) was turned away, and partition \(owner.partition) knows it")
+            }
+        }
+    }
+}
+
+extension FaultChecker {
+    /// What the reloads that were brought along are to their pushes, by the positions of a partition.
+    func collateral(in partition: PartitionID) -> [LogPosition: [InstanceAddress: Collateral]] {
+        var found: [LogPosition: [InstanceAddress: Collateral]] = [:]
+        for issue in self.issued.values where issue.reload.id.partition == partition {
+            guard let collateral = issue.collateral else { continue }
+            found[issue.reload.id.position, default: [:]][issue.reload.id.instance] = collateral
+        }
+        return found
+    }
+}
+
+extension Record {
+    /// Whether it says who is there.
+    fileprivate var isOfRegistry: Bool {
+        switch self {
+        case .register, .unregister: true
+        default: false
         }
     }
 }

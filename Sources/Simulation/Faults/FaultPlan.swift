@@ -21,6 +21,12 @@ package struct FaultPlan: Hashable, Sendable {
     /// How likely a host refuses a reload, or says nothing at all.
     package var refusals = 0.0
     package var silences = 0.0
+    /// How likely a host is one behind APNs, shows a control, and registers with a lease that lapses soon.
+    package var phones = 0.0
+    package var controls = 0.0
+    package var leases = 0.0
+    /// How likely it is, whenever somebody does something, that it is an operator who gives an order.
+    package var orders = 0.0
 
     /// Nothing goes wrong.
     package static let quiet = FaultPlan()
@@ -39,6 +45,10 @@ package struct FaultPlan: Hashable, Sendable {
         self.disconnects = some(0.1, &dice)
         self.refusals = some(0.2, &dice)
         self.silences = some(0.1, &dice)
+        self.phones = dice.pick([0, 0.5, 1])
+        self.controls = some(1, &dice)
+        self.leases = some(1, &dice)
+        self.orders = some(0.3, &dice)
     }
 }
 
@@ -60,4 +70,40 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case readsClock
     /// Budgets are larger than the policy says.
     case mintsBudget
+    /// A gateway takes the token of a control for the one of its host.
+    case confusesTokens
+    /// A gateway accepts pushes whatever they match.
+    case ignoresMatchedMax
+    /// Owners do not carry out orders, do not let leases run out, or reload before a push's `not-before`.
+    case ignoresOrders
+    case ignoresLeases
+    case ignoresDates
+}
+
+/// Something that has to happen in some runs, since a check of what never happens shows nothing.
+package enum Occurrence: String, Hashable, Sendable, CaseIterable {
+    /// A push went to a host's token, and what it cost the widgets that it was not for.
+    case tokenPush
+    case collateral
+    case collateralOver
+    /// A push went to the token of a control.
+    case controlPush
+    /// APNs said that a token is not valid any more, or refused a push.
+    case goneToken
+    case refusedToken
+    /// A push to a token that stands for nothing.
+    case unknownToken
+    /// A host's lease ran out, and one whose budget was still remembered came back.
+    case lapse
+    case lapseReturn
+    /// A push waited because of a pause.
+    case heldByPause
+    /// An order took back waiting pushes.
+    case cancelled
+    /// A reload was charged that only a grant allowed.
+    case granted
+    /// A push reloaded at its `not-before` or later.
+    case scheduled
+    /// A push was not accepted, since it matched too many.
+    case turnedAway
 }

@@ -31,6 +31,7 @@ extension FaultRun {
         self.isDown = false
         self.start += 1
         self.owners = []
+        self.directory = [:]
         // What was committed just before the end counts, although nobody was called back any more.
         self.checker.readOutputs(self.journal)
         for number in 0..<FaultWorld.partitions {
@@ -43,6 +44,7 @@ extension FaultRun {
             self.recover(&owner)
             self.owners.append(owner)
         }
+        for owner in self.owners { self.sendOutstanding(of: owner) }
         self.checker.checkBooks(self.owners)
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
     }
@@ -69,11 +71,33 @@ extension FaultRun {
     private mutating func apply(_ entry: LogEntry, _ owner: inout SimulatedOwner) {
         let logTime = self.mutation == .readsClock ? Instant(milliseconds: self.now) : entry.logTime
         do throws(EngineFault) {
-            self.checker.noteApplied(try owner.apply(entry, logTime: logTime))
+            let applied = try owner.apply(self.mutated(entry), logTime: logTime)
+            self.note(applied.directory)
+            self.checker.noteApplied(entry, applied, owner)
         } catch {
             self.checker.fault("\(error)")
         }
         self.checker.noteEntry(owner.partition, entry.position, hash: owner.engine.runningHash)
+    }
+
+    /// An entry as an owner with a bug reads it.
+    func mutated(_ entry: LogEntry) -> LogEntry {
+        guard [.ignoresOrders, .ignoresLeases, .ignoresDates].contains(self.mutation) else { return entry }
+        var packed = PackedRecords()
+        for range in entry.records {
+            var reader = ByteReader(entry.bytes, in: range)
+            switch (try? Record(from: &reader), self.mutation) {
+            case (.order, .ignoresOrders): packed.append(Record.tick.bytes)
+            case (.register(var registration), .ignoresLeases):
+                registration.lease = nil
+                packed.append(Record.register(registration).bytes)
+            case (.push(var push), .ignoresDates):
+                push.notBefore = nil
+                packed.append(Record.push(push).bytes)
+            default: packed.append(Array(entry.bytes[range]))
+            }
+        }
+        return LogEntry(position: entry.position, logTime: entry.logTime, packed: packed)
     }
 
     // MARK: Requests
@@ -81,8 +105,10 @@ extension FaultRun {
     /// A request has come: it goes into the log, and is answered when it is there.
     mutating func accept(_ number: Int) {
         guard !self.dies() else { return }
-        let request = self.requests[number]
-        self.append(request.record, to: request.partitions, request: number)
+        guard let record = self.admit(number) else { return }
+        self.requests[number].wasAppended = true
+        if case .push(let push) = record { self.checker.noteTaken(push.id) }
+        self.append(record, to: self.requests[number].partitions, request: number)
         if self.mutation == .acknowledgesEarly { self.answer(number) }
     }
 
@@ -110,6 +136,37 @@ extension FaultRun {
         guard self.isHeld else { return }
         self.isHeld = false
         self.journal.release()
+    }
+
+    /// What the record of a request is in the log; nil if it is answered that there will be none.
+    private mutating func admit(_ number: Int) -> Record? {
+        let request = self.requests[number]
+        guard case .push(var push) = request.record else { return request.record }
+        if let token = request.token {
+            guard let known = self.directory[token], let known else {
+                self.checker.note(.unknownToken)
+                self.turnAway(number, push.id)
+                return nil
+            }
+            push.target = .host(known.host, self.mutation == .confusesTokens ? nil : known.instance)
+            self.requests[number].partitions = FaultWorld.partitions(of: .push(push))
+        }
+        if let matchedMax = request.matchedMax {
+            let matched = self.owners.reduce(0) { $0 + $1.engine.dryRun(push).matched }
+            if matched > matchedMax, self.mutation != .ignoresMatchedMax {
+                self.checker.note(.turnedAway)
+                self.turnAway(number, push.id)
+                return nil
+            }
+            self.checker.noteGuarded(push.id, matchedMax: matchedMax, behind: self.owners.map(\.applied))
+        }
+        return .push(push)
+    }
+
+    /// A push is refused. One that was sent before may have been taken then, although nobody was told.
+    private mutating func turnAway(_ number: Int, _ push: PushID) {
+        if !self.requests[number].wasAppended { self.checker.noteTurnedAway(push) }
+        self.transmit(.answer(number))
     }
 
     private mutating func answer(_ number: Int) {
@@ -234,16 +291,26 @@ extension FaultRun {
     }
 
     private mutating func hand(_ effects: [Effect], owed: [Effect] = []) {
-        for case .reload(let reload) in owed {
-            guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }),
-                let session = self.hosts[host].session
-            else { continue }
-            let due = self.now + Int64(self.plan.delayMax) + 1000
-            self.checker.expect(reload, host: host, session: session, by: due)
+        let due = self.now + Int64(self.plan.delayMax) + 1000
+        for effect in owed {
+            switch effect {
+            case .reload(let reload):
+                guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }),
+                    let session = self.hosts[host].session
+                else { continue }
+                self.checker.expect(reload.id, from: .session(session, of: host), by: due)
+            case .push(let push): self.checker.expect(push.id, from: .start(self.start), by: due)
+            case .invalidation: continue
+            }
         }
-        for case .reload(let reload) in effects {
-            guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }) else { continue }
-            self.deliver(reload, to: host)
+        for effect in effects {
+            switch effect {
+            case .reload(let reload):
+                guard let host = self.hosts.firstIndex(where: { $0.id == reload.host }) else { continue }
+                self.deliver(reload, to: host)
+            case .push(let push): self.dispatch(push)
+            case .invalidation: continue
+            }
         }
     }
 

@@ -20,6 +20,11 @@ package struct FaultRun: Sendable {
         case retry(Int)
         /// A reload reaches its host, over a connection of that number.
         case reload(Int, session: Int, ReloadEffect)
+        /// A push reaches APNs, and its answer the gateway's start that sent it.
+        case upstream(TokenPush, start: Int)
+        case verdict(TokenPush, UpstreamVerdict, start: Int)
+        /// A gateway looks whether anything is known of a push that it sent.
+        case sendAgain(TokenPush, start: Int)
         case connect(Int)
         /// Somebody does something new.
         case act
@@ -40,6 +45,8 @@ package struct FaultRun: Sendable {
     var journal: MemoryJournal
     var isHeld = false
     var owners: [SimulatedOwner] = []
+    /// What push tokens stand for, as the gateway knows it of its logs; nil for those that stood for something.
+    var directory: [DeviceToken: FaultToken?] = [:]
     /// Counts the gateway's starts: what an earlier one was called back for is nobody's business any more.
     var start = 0
     var isDown = true
@@ -49,6 +56,8 @@ package struct FaultRun: Sendable {
     var pushes = 0
     package internal(set) var crashes = 0
     package internal(set) var steps = 0
+    /// What happened, and how often.
+    package var occurrences: [Occurrence: Int] { self.checker.occurrences }
 
     /// How many things senders and hosts do in a run.
     static let actions = 40
@@ -77,8 +86,7 @@ package struct FaultRun: Sendable {
         self.configure()
         self.boot()
         for host in self.hosts.indices {
-            self.ask(.host(host), FaultWorld.registration(of: &self.hosts[host], &self.dice))
-            self.queue.put(.connect(host), at: self.now + 1)
+            self.register(host)
         }
         var at = self.now
         for _ in 0..<Self.actions {
@@ -127,7 +135,7 @@ package struct FaultRun: Sendable {
             self.settle()
             if self.steps % 32 == 0 {
                 self.checker.checkBooks(self.owners)
-                self.checker.checkDebts(at: self.now, sessions: self.hosts.map(\.session))
+                self.checker.checkDebts(at: self.now, debtors: self.debtors)
             }
         }
         self.now = max(self.now, end)
@@ -140,6 +148,13 @@ package struct FaultRun: Sendable {
         case .answer(let number): self.requests[number].isAnswered = true
         case .retry(let number): self.send(number)
         case .reload(let host, let session, let reload): self.receive(reload, host, session)
+        case .upstream(let push, let start): self.arrive(push, start: start)
+        case .verdict(let push, let verdict, let start):
+            guard start == self.start else { return }
+            self.take(verdict, of: push)
+        case .sendAgain(let push, let start):
+            guard start == self.start else { return }
+            self.sendAgain(push)
         case .connect(let host): self.connect(host)
         case .act: self.act()
         case .tick(let partition, let start):
@@ -163,17 +178,22 @@ package struct FaultRun: Sendable {
     // MARK: Clients
 
     /// Somebody has something to tell the gateway, and does so until it is answered.
-    mutating func ask(_ origin: ClientRequest.Origin, _ record: Record) {
-        let host: HostID?
-        switch record {
-        case .push(let push):
-            if case .host(let id, _) = push.target { host = id } else { host = nil }
-        default:
-            if case .host(let number) = origin { host = self.hosts[number].id } else { host = nil }
-        }
-        let all = (0..<FaultWorld.partitions).map { PartitionID(UInt16($0)) }
-        let partitions = host.map { [PartitionID(of: $0, among: FaultWorld.partitions)] } ?? all
-        self.requests.append(ClientRequest(origin: origin, record: record, partitions: partitions))
+    mutating func ask(
+        _ origin: ClientRequest.Origin,
+        _ record: Record,
+        token: DeviceToken? = nil,
+        matchedMax: Int? = nil
+    ) {
+        if case .push(let push) = record { self.checker.noteSent(push) }
+        self.requests.append(
+            ClientRequest(
+                origin: origin,
+                record: record,
+                token: token,
+                matchedMax: matchedMax,
+                partitions: FaultWorld.partitions(of: record)
+            )
+        )
         self.send(self.requests.count - 1)
     }
 
@@ -185,28 +205,57 @@ package struct FaultRun: Sendable {
 
     private mutating func act() {
         let host = self.dice.below(self.hosts.count)
-        switch self.dice.below(10) {
-        case 0: self.ask(.host(host), FaultWorld.registration(of: &self.hosts[host], &self.dice))
+        let now = Instant(milliseconds: self.now)
+        if self.dice.chance(self.plan.orders) {
+            return self.ask(.operators, FaultWorld.order(latest: self.pushes, at: now, &self.dice))
+        }
+        switch self.dice.below(12) {
+        case 0: self.register(host)
         case 1, 2: self.ask(.host(host), FaultWorld.signal(self.hosts[host], &self.dice))
         case 3 where self.dice.chance(self.plan.disconnects):
             self.hosts[host].session = nil
             self.queue.put(.connect(host), at: self.now + Int64(self.dice.below(120_000)))
-        default:
-            self.pushes += 1
-            let push = FaultWorld.push(self.pushes, at: Instant(milliseconds: self.now), &self.dice)
-            self.ask(.sender, .push(push))
+        case 4 where self.dice.chance(0.5): self.ask(.sender, FaultWorld.reload(&self.dice))
+        default: self.push(to: host, at: now)
         }
+    }
+
+    private mutating func register(_ host: Int) {
+        self.ask(.host(host), FaultWorld.registration(of: &self.hosts[host], self.plan, &self.dice))
+        if self.hosts[host].delivery == .apns {
+            self.hosts[host].session = nil
+        } else if self.hosts[host].session == nil {
+            self.queue.put(.connect(host), at: self.now + 1)
+        }
+    }
+
+    private mutating func push(to host: Int, at now: Instant) {
+        self.pushes += 1
+        guard self.dice.chance(0.5) else {
+            let push = FaultWorld.push(self.pushes, to: .app(FaultWorld.app), at: now, &self.dice)
+            let matchedMax = self.dice.chance(0.2) ? 1 + self.dice.below(8) : nil
+            return self.ask(.sender, .push(push), matchedMax: matchedMax)
+        }
+        let isControl = self.dice.chance(self.plan.controls * 0.4)
+        let id = self.hosts[host].id
+        let target = PushDestination.host(id, isControl ? FaultWorld.control : nil)
+        let push = FaultWorld.push(self.pushes, to: target, at: now, &self.dice)
+        self.ask(
+            .sender,
+            .push(push),
+            token: isControl ? self.hosts[host].controlToken : self.hosts[host].token
+        )
     }
 
     /// A host opens a stream: it is offered everything that is out for it.
     private mutating func connect(_ host: Int) {
-        guard !self.isDown else { return }
+        guard !self.isDown, self.hosts[host].delivery == .stream else { return }
         self.sessions += 1
         self.hosts[host].session = self.sessions
         let id = self.hosts[host].id
         let owner = self.owners[Int(PartitionID(of: id, among: FaultWorld.partitions).rawValue)]
         // What is not committed yet follows when it is.
-        let pending = Set((owner.committing + owner.uncommitted).compactMap { $0.reload?.id })
+        let pending = owner.uncommittedReloads
         for reload in owner.engine.outstandingReloads(host: id) where !pending.contains(reload.id) {
             self.deliver(reload, to: host)
         }
@@ -241,7 +290,8 @@ package struct FaultRun: Sendable {
         guard self.checker.violations.isEmpty else { return }
         self.checker.checkBooks(self.owners)
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
-        self.checker.checkDebts(at: self.now, sessions: self.hosts.map(\.session))
+        self.checker.checkTurnedAway(self.owners, team: FaultWorld.team)
+        self.checker.checkDebts(at: self.now, debtors: self.debtors)
         self.checker.checkBudgets()
         for request in self.requests.indices where !self.requests[request].isAnswered {
             self.checker.fault("request \(request) was never answered")
@@ -259,6 +309,14 @@ package struct FaultRun: Sendable {
         self.replay()
     }
 
+    /// Who is there to do what was committed.
+    private var debtors: Set<FaultChecker.Debtor> {
+        let sessions = self.hosts.indices.compactMap { host in
+            self.hosts[host].session.map { FaultChecker.Debtor.session($0, of: host) }
+        }
+        return Set(sessions + [.start(self.start)])
+    }
+
     /// The whole log once more, in an engine whose tables are hashed otherwise.
     private mutating func replay() {
         for owner in self.owners {
@@ -266,16 +324,46 @@ package struct FaultRun: Sendable {
             guard let entries = try? self.journal.read(owner.partition, from: .start, entriesMax: .max) else {
                 continue
             }
+            let collateral = self.checker.collateral(in: owner.partition)
             for entry in entries {
+                let brought = collateral[entry.position] ?? [:]
+                let before = brought.keys.sorted().map { fresh.engine.instance($0)?.budget }
                 do throws(EngineFault) {
-                    _ = try fresh.apply(entry, logTime: entry.logTime)
+                    _ = try fresh.apply(self.mutated(entry), logTime: entry.logTime)
                 } catch {
                     self.checker.fault("\(error)")
+                }
+                for (address, budget) in zip(brought.keys.sorted(), before) {
+                    guard let budget, let collateral = brought[address] else { continue }
+                    self.checkPrice(collateral, of: address, before: budget, entry, fresh)
                 }
             }
             if fresh.engine.stateDigest() != owner.engine.stateDigest() {
                 self.checker.fault("partition \(owner.partition): the log does not give the state once more")
             }
+        }
+    }
+
+    /// What is brought along is charged where the budget would have let an urgent push through, and nowhere else.
+    ///
+    /// - Parameters:
+    ///   - budget: Before the entry that brought it.
+    ///   - fresh: Behind that entry.
+    private mutating func checkPrice(
+        _ collateral: Collateral,
+        of address: InstanceAddress,
+        before budget: BudgetView,
+        _ entry: LogEntry,
+        _ fresh: SimulatedOwner
+    ) {
+        // An entry of another kind may have changed the budget itself before the push went out.
+        let plain: [Record.Tag] = [.push, .appReload, .tick]
+        guard entry.records.allSatisfy({ range in plain.contains { $0.rawValue == entry.bytes[range.lowerBound] } }),
+            let after = fresh.engine.instance(address)?.budget, after.windowStart == budget.windowStart,
+            after.observedReloads == budget.observedReloads
+        else { return }
+        if (budget.nextHigh <= fresh.engine.time) != (collateral == .conforming) {
+            self.checker.fault("\(address) at \(entry.position): \(collateral), and could at \(budget.nextHigh)")
         }
     }
 }

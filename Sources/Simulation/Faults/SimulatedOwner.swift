@@ -22,10 +22,31 @@ struct SimulatedOwner: Sendable {
         self.engine = Engine(partition: partition, partitions: partitions, seed: seed)
     }
 
-    /// A reload that came out of a record, with the budget right behind it if it was charged.
+    /// The reloads that nobody may hear of yet.
+    var uncommittedReloads: Set<ReloadID> {
+        Set((self.committing + self.uncommitted).flatMap { $0.reloads.map(\.reload.id) })
+    }
+
+    /// What an entry gave, beside what is to be committed.
+    struct Applied: Sendable {
+        var issued: [Issued] = []
+        /// The pushes to tokens, whose reloads are among ``issued``.
+        var pushes: [TokenPush] = []
+        var directory: [DirectoryChange] = []
+    }
+
+    /// A reload that came out of a record.
     struct Issued: Sendable {
         let reload: ReloadEffect
+        /// What it was to the push of another instance, if it was brought along by one.
+        let collateral: Collateral?
+        /// Whether it is a reload of its own, and not one that shares the push of another.
+        let isTrigger: Bool
+        /// The budget right behind it, nil if the reload is exempt.
         let budget: BudgetView?
+
+        /// Whether the instance's budget pays for it.
+        var isCharged: Bool { self.reload.isCharged && self.collateral != .over }
     }
 
     /// Applies an entry.
@@ -33,12 +54,13 @@ struct SimulatedOwner: Sendable {
     /// - Parameters:
     ///   - entry: The one after the last.
     ///   - logTime: The entry's own, unless a mutation knows better.
-    /// - Returns: What it issued.
-    mutating func apply(_ entry: LogEntry, logTime: Instant) throws(EngineFault) -> [Issued] {
+    /// - Returns: What it gave.
+    mutating func apply(_ entry: LogEntry, logTime: Instant) throws(EngineFault) -> Applied {
         var output = EngineOutput()
-        var issued: [Issued] = []
+        var applied = Applied()
         var index = 0
         for range in entry.records {
+            let before = output.effects.count
             try self.engine.apply(
                 entry.bytes,
                 in: range,
@@ -47,15 +69,25 @@ struct SimulatedOwner: Sendable {
                 logTime: logTime,
                 into: &output
             )
-            for case .reload(let reload) in output.effects.dropFirst(issued.count) {
-                let budget = reload.isCharged ? self.engine.instance(reload.id.instance)?.budget : nil
-                issued.append(Issued(reload: reload, budget: budget))
+            for effect in output.effects.dropFirst(before) {
+                if case .push(let push) = effect { applied.pushes.append(push) }
+                for (reload, collateral) in effect.reloads {
+                    let budget = reload.isCharged ? self.engine.instance(reload.id.instance)?.budget : nil
+                    let issued = Issued(
+                        reload: reload,
+                        collateral: collateral,
+                        isTrigger: reload.id == effect.trigger,
+                        budget: budget
+                    )
+                    applied.issued.append(issued)
+                }
             }
             index += 1
         }
         self.applied = entry.position
         self.uncommitted += output.effects
-        return issued
+        applied.directory = output.directory
+        return applied
     }
 
     /// The next output record: everything that is not committed yet.
@@ -74,13 +106,26 @@ struct SimulatedOwner: Sendable {
     static func reloads(of record: OutputRecord) -> [ReloadEffect]? {
         var reader = ByteReader(record.effects)
         let effects = try? reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
-        return effects?.compactMap { $0.reload }
+        return effects?.flatMap { $0.reloads.map(\.reload) }
     }
 }
 
 extension Effect {
-    /// The reload that a host on a stream is told of, nil for effects that go elsewhere.
-    var reload: ReloadEffect? {
-        if case .reload(let reload) = self { reload } else { nil }
+    /// The reloads that it tells of, each with what it is to a push for another instance.
+    var reloads: [(reload: ReloadEffect, collateral: Collateral?)] {
+        switch self {
+        case .reload(let reload): [(reload, nil)]
+        case .push(let push): push.members.map { ($0.reload, $0.collateral) }
+        case .invalidation: []
+        }
+    }
+
+    /// The reload that is told of, or that a push goes out for.
+    var trigger: ReloadID? {
+        switch self {
+        case .reload(let reload): reload.id
+        case .push(let push): push.id
+        case .invalidation: nil
+        }
     }
 }

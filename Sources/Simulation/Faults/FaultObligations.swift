@@ -1,0 +1,232 @@
+import Engine
+import Timelines
+import WidgetModel
+
+/// What the log of one partition binds its engine to: orders of operators, leases, and what pushes say of themselves.
+///
+/// Read from the log, entry by entry, and never from the engine's own books.
+struct FaultObligations: Sendable {
+    /// More reloads for an instance, in the window that began then.
+    private struct Grant: Sendable {
+        let windowStart: Instant
+        let position: LogPosition
+        let count: Int
+        /// Whether it is sure that the instance was there to get them.
+        let isSure: Bool
+    }
+
+    /// Until when nothing of it reloads.
+    private var pauses: [OrderScope: Instant] = [:]
+    private var leases: [HostID: Instant] = [:]
+    /// Hosts that are not registered any more.
+    private var gone: Set<HostID> = []
+    private var lapsed: Set<HostID> = []
+    /// How many instances of a push were taken back, and when.
+    private var cancelled: [PushID: (count: Int, at: LogPosition)] = [:]
+    private var notBefore: [PushID: Instant] = [:]
+    private var grants: [InstanceAddress: [Grant]] = [:]
+    private var occurrences: [Occurrence: Int] = [:]
+    private var faults: [String] = []
+
+    /// What did not hold, and what happened, since the last call.
+    mutating func take() -> (faults: [String], occurrences: [Occurrence: Int]) {
+        defer { (self.faults, self.occurrences) = ([], [:]) }
+        return (self.faults, self.occurrences)
+    }
+
+    private mutating func note(_ occurrence: Occurrence, _ count: Int = 1) {
+        if count > 0 { self.occurrences[occurrence, default: 0] += count }
+    }
+
+    // MARK: An entry
+
+    /// Holds an entry that is new to what the ones before it bind to, and reads what it binds to itself.
+    ///
+    /// - Parameters:
+    ///   - records: The entry's, without those that cannot bind to anything.
+    ///   - applied: What it gave.
+    ///   - owner: Behind it.
+    mutating func follow(_ records: [Record], _ applied: SimulatedOwner.Applied, _ owner: SimulatedOwner) {
+        let before = self.pauses
+        let orders = records.compactMap { record in
+            if case .order(let order) = record { order } else { nil }
+        }
+        for order in orders { self.take(order, owner, isLast: records.count == 1) }
+        // Between several orders of one entry anything may have been paused or not.
+        let paused = orders.count > 1 ? [:] : before
+        for issue in applied.issued { self.check(issue, paused, records) }
+        for record in records {
+            switch record {
+            case .register(let registration): self.take(registration, owner)
+            case .unregister(let removal):
+                if owner.engine.host(removal.host) == nil { self.gone.insert(removal.host) }
+            case .push(let push): self.take(push, owner)
+            default: break
+            }
+        }
+        self.checkLeases(owner)
+    }
+
+    private mutating func check(
+        _ issue: SimulatedOwner.Issued,
+        _ pausesBefore: [OrderScope: Instant],
+        _ records: [Record]
+    ) {
+        let reload = issue.reload
+        // What is due in an entry comes before its records, which may end a pause or bring a host back.
+        func isPaused(_ scope: OrderScope) -> Bool {
+            [pausesBefore, self.pauses].allSatisfy { $0[scope].map { $0 > reload.issuedAt } ?? false }
+        }
+        if isPaused(.app(FaultWorld.app)) { self.faults.append("\(reload.id) while its app is paused") }
+        // A push for another widget reloads whatever shares its token.
+        if issue.isTrigger, isPaused(.kind(FaultWorld.app, reload.kind)) {
+            self.faults.append("\(reload.id) while its kind is paused")
+        }
+        if reload.pushCount > 0, isPaused(.sender(FaultWorld.team)) {
+            self.faults.append("\(reload.id) serves pushes of a paused sender")
+        }
+        if self.gone.contains(reload.host), !records.contains(where: { Self.registers($0, reload.host) }) {
+            self.faults.append("\(reload.id), and its host is gone")
+        }
+        guard let push = reload.push else { return }
+        if let taken = self.cancelled[push], taken.at < reload.id.position {
+            self.faults.append("\(reload.id) serves push \(push), which was cancelled")
+        }
+        if let earliest = self.notBefore[push] {
+            if reload.issuedAt < earliest { self.faults.append("\(reload.id) is before what push \(push) says") }
+            self.note(.scheduled)
+        }
+    }
+
+    private static func registers(_ record: Record, _ host: HostID) -> Bool {
+        if case .register(let registration) = record { registration.host == host } else { false }
+    }
+
+    // MARK: Leases
+
+    private mutating func take(_ registration: HostRegistration, _ owner: SimulatedOwner) {
+        // One that is older than what is applied changes nothing.
+        guard let view = owner.engine.host(registration.host), view.revision == registration.revision else { return }
+        self.leases[view.host] = registration.lease.map { owner.engine.time + $0 }
+        self.gone.remove(view.host)
+        guard self.lapsed.remove(view.host) != nil else { return }
+        let used = view.instances.count { instance in
+            let address = InstanceAddress(host: view.host, instance: instance.id)
+            return (owner.engine.instance(address)?.budget.charged ?? 0) > 0
+        }
+        self.note(.lapseReturn, used)
+    }
+
+    /// A lease ends with the second in which it runs out, at the latest.
+    private mutating func checkLeases(_ owner: SimulatedOwner) {
+        for host in self.leases.keys.sorted() {
+            guard let ends = self.leases[host], ends + .seconds(1) <= owner.engine.time else { continue }
+            self.leases[host] = nil
+            self.gone.insert(host)
+            self.lapsed.insert(host)
+            self.note(.lapse)
+            if owner.engine.host(host) != nil { self.faults.append("\(host) is still there after its lease") }
+        }
+    }
+
+    // MARK: Pushes
+
+    private mutating func take(_ push: PushRecord, _ owner: SimulatedOwner) {
+        self.notBefore[push.id] = push.notBefore
+        let isPaused = self.pauses.values.contains { $0 > owner.engine.time }
+        guard isPaused, let view = owner.engine.push(push.id, team: push.team).first else { return }
+        if view.position == owner.applied, push.notBefore == nil { self.note(.heldByPause, view.counts[.deferred]) }
+    }
+
+    /// Whether what pushes say of themselves, or others said of them, holds in an engine's books.
+    mutating func checkPushes(_ owner: SimulatedOwner) {
+        for (id, taken) in self.cancelled.sorted(by: { $0.value.at < $1.value.at }) {
+            guard let view = owner.engine.push(id, team: FaultWorld.team).first else { continue }
+            if view.counts[.deferred] > 0 || view.counts[.cancelled] != taken.count {
+                self.faults.append("push \(id) was cancelled, and goes on: \(view.counts)")
+            }
+        }
+        for id in self.notBefore.keys.sorted(by: { $0.low < $1.low }) {
+            guard let earliest = self.notBefore[id], earliest > owner.engine.time,
+                let view = owner.engine.push(id, team: FaultWorld.team).first
+            else { continue }
+            let early: [PushOutcome] = [.issued, .reloaded, .exempt, .coalesced]
+            if early.contains(where: { view.counts[$0] > 0 }) {
+                self.faults.append("push \(id) is not to reload anything before \(earliest)")
+            }
+        }
+    }
+
+    // MARK: Orders
+
+    /// - Parameter isLast: Whether the engine is right behind it, and has not read on.
+    private mutating func take(_ order: OperatorOrder, _ owner: SimulatedOwner, isLast: Bool) {
+        switch order.action {
+        case .pause(let until): self.pauses[order.scope] = until ?? .distantFuture
+        case .resume: self.pauses[order.scope] = nil
+        case .cancel:
+            if isLast { self.take(cancelOf: order.scope, owner) }
+        case .grant(let count):
+            for (address, budget) in Self.budgets(in: order.scope, owner) {
+                let grant = Grant(
+                    windowStart: budget.windowStart,
+                    position: owner.applied,
+                    count: count,
+                    isSure: isLast
+                )
+                self.grants[address, default: []].append(grant)
+            }
+        }
+    }
+
+    private mutating func take(cancelOf scope: OrderScope, _ owner: SimulatedOwner) {
+        switch scope {
+        case .push(let id, _):
+            guard let view = owner.engine.push(id, team: FaultWorld.team).first else { return }
+            self.cancelled[id] = (view.counts[.cancelled], owner.applied)
+            self.note(.cancelled, view.counts[.cancelled])
+            if view.counts[.deferred] > 0 { self.faults.append("push \(id) is cancelled and waits") }
+        case .app:
+            let waiting = owner.engine.stats().outcomes[.deferred]
+            if waiting > 0 { self.faults.append("\(waiting) wait, and everything was cancelled") }
+        default:
+            for (address, _) in Self.budgets(in: scope, owner) {
+                let pending = owner.engine.instance(address)?.pending ?? []
+                if pending.contains(where: { $0.push != nil || $0.cause == .appRequest }) {
+                    self.faults.append("\(address) has something waiting that was cancelled")
+                }
+            }
+        }
+    }
+
+    /// The instances that an order is about, with their budgets.
+    private static func budgets(
+        in scope: OrderScope,
+        _ owner: SimulatedOwner
+    ) -> [(InstanceAddress, BudgetView)] {
+        var found: [(InstanceAddress, BudgetView)] = []
+        for host in 0..<FaultWorld.hosts {
+            for id in FaultWorld.widgets + [FaultWorld.control] {
+                let address = InstanceAddress(host: HostID("h\(host)"), instance: id)
+                let isMeant =
+                    switch scope {
+                    case .app: true
+                    case .kind(_, let kind):
+                        kind == (id == FaultWorld.control ? FaultWorld.controlKind : FaultWorld.kind)
+                    case .host(let host): host == address.host
+                    case .instance(let other): other == address
+                    case .sender, .push: false
+                    }
+                if isMeant, let view = owner.engine.instance(address) { found.append((address, view.budget)) }
+            }
+        }
+        return found
+    }
+
+    /// How many more reloads an instance's window had been granted at a position, at least and at most.
+    func granted(_ address: InstanceAddress, in windowStart: Instant, at position: LogPosition) -> ClosedRange<Int> {
+        let grants = (self.grants[address] ?? []).filter { $0.windowStart == windowStart && $0.position <= position }
+        let sure = grants.filter { $0.isSure && $0.position < position }
+        return sure.reduce(0) { $0 + $1.count }...grants.reduce(0) { $0 + $1.count }
+    }
+}
