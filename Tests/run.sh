@@ -4,6 +4,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 logs=.build/test-logs
+# Where a test says which seed it runs, as long as it does.
+seeds=.build/running-seeds
 # Tests that compute for minutes would keep those that wait for sockets, programs and browsers from their turn.
 computing='^(Engine|IntentMatching|Simulation)Tests\.'
 failed=0
@@ -15,7 +17,7 @@ group() { # name, command
 }
 
 swift build --build-tests || exit 1
-rm -rf "$logs"
+rm -rf "$logs" "$seeds"
 mkdir -p "$logs"
 group waiting swift test --skip-build --disable-xctest --skip "$computing"
 group computing swift test --skip-build --disable-xctest --filter "$computing"
@@ -26,5 +28,10 @@ if [ "$failed" -ne 0 ]; then
     echo "What failed (whole logs in $logs):"
     awk '/^✘ .*recorded an issue|^✘ Test run|^error:|[Ff]atal error|unexpected signal/ { print; told = /recorded/; next }
          told && /^↳/ { print; next } { told = 0 }' "$logs"/*.log
+    if [ -n "$(ls "$seeds" 2>/dev/null)" ]; then
+        echo
+        echo "What ran when a process died (docs/testing.md says how to run one seed):"
+        ls "$seeds"
+    fi
 fi
 exit "$failed"

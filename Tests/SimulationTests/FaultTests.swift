@@ -8,13 +8,14 @@ import Testing
     private static let runsPerTest: UInt64 = 50
 
     @Test(arguments: Seeds.from(0, count: 20))
-    func `whatever is lost, doubled, late or dead, nothing accepted is lost and nothing is charged twice`(block: UInt64)
-    {
+    func `whatever is lost, doubled, late or dead, nothing accepted is lost and nothing is charged twice`(
+        block: UInt64
+    ) throws {
         var (crashes, steps) = (0, 0)
         var occurrences: [Occurrence: Int] = [:]
         for seed in block * Self.runsPerTest..<(block + 1) * Self.runsPerTest {
             var run = FaultRun(seed: seed)
-            #expect(run.run() == [])
+            #expect(try RunningSeed.run(seed, of: "FaultTests") { run.run() } == [])
             crashes += run.crashes
             steps += run.steps
             occurrences.merge(run.occurrences) { $0 + $1 }
@@ -28,10 +29,10 @@ import Testing
     }
 
     @Test(arguments: Mutation.allCases)
-    func `a bug that is put in is noticed`(mutation: Mutation) {
-        let found = (0..<UInt64(200)).first { seed in
+    func `a bug that is put in is noticed`(mutation: Mutation) throws {
+        let found = try (0..<UInt64(200)).first { seed in
             var run = FaultRun(seed: seed, mutation: mutation)
-            return !run.run().isEmpty
+            return try RunningSeed.run(seed, of: "FaultTests \(mutation)") { !run.run().isEmpty }
         }
         #expect(found != nil, "\(mutation)")
     }
