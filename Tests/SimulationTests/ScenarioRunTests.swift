@@ -20,8 +20,9 @@ import WidgetModel
         #expect(Scenarios.report(scenario).digest != report.digest)
     }
 
-    @Test func `how many partitions there are changes nothing`() throws {
-        var scenario = try Scenarios.small("weather", days: 2)
+    @Test(arguments: ["departures", "weather"])
+    func `how many partitions there are changes nothing`(name: String) throws {
+        var scenario = try Scenarios.small(name, days: 2)
         let sums = [1, 3].map { partitions in
             scenario.partitions = partitions
             let report = Scenarios.report(scenario)
@@ -30,7 +31,8 @@ import WidgetModel
                 report.measures.pushes, report.measures.timelines, report.measures.engine.reloadsIssued,
                 report.measures.engine.reloadsCharged, report.measures.engine.matched, report.staleness.count,
                 report.staleness.percentile(95) ?? 0, report.total.looks, report.total.staleLooks.count,
-                report.total.starved, report.measures.load.total,
+                report.total.starved, report.measures.load.total, report.total.collateral, report.total.collateralOver,
+                report.measures.tokenPushes, report.measures.ownReloads,
             ] + PushOutcome.allCases.map { report.measures.engine.outcomes[$0] }
         }
         #expect(sums[0] == sums[1])
@@ -133,6 +135,28 @@ import WidgetModel
         #expect(silent.measures.pushes == 0)
         #expect(silent.measures.engine.matched == 0)
         #expect((silent.staleness.percentile(50) ?? 0) > 20 * (pushed.staleness.percentile(50) ?? .max))
+    }
+
+    @Test func `on phones a push for one line brings the other widgets along, on boards none`() throws {
+        var scenario = try Scenarios.small("departures", days: 2)
+        let phones = Scenarios.report(scenario)
+        let (commuters, boards) = (phones.measures.populations[0], phones.measures.populations[1])
+        #expect(phones.faults == [])
+        #expect(commuters.collateral > 0 && commuters.collateralOver > 0)
+        #expect(boards.collateral == 0 && boards.collateralOver == 0)
+        #expect(phones.measures.engine.reloadsCollateral == commuters.collateral)
+        #expect(phones.measures.tokenPushes > 0 && phones.measures.ownReloads > 0)
+        #expect(phones.measures.engine.reloadsObserved > 0)
+        let hours = phones.measures.reloadsByHour.reduce(0) { $0 + $1[ReloadSource.collateral.rawValue] }
+        #expect(hours == commuters.collateral + commuters.collateralOver)
+        let shown = [phones.text, phones.pageText, String(decoding: phones.jsonText, as: UTF8.self)]
+        #expect(shown.map { $0.contains("rought along") || $0.contains("\"collateral\"") } == [true, true, true])
+        for index in scenario.populations.indices { scenario.populations[index].delivery = .stream }
+        let streams = Scenarios.report(scenario)
+        #expect(streams.faults == [])
+        #expect(streams.measures.engine.reloadsIssued > 0 && streams.measures.tokenPushes == 0)
+        #expect(streams.total.collateral == 0 && streams.total.collateralOver == 0)
+        #expect(!streams.text.contains("brought along"))
     }
 
     @Test func `pushes to tokens reach all widgets of a host and cost more`() throws {

@@ -4,7 +4,7 @@ import Testing
 
 /// The scenarios of the repository, made small enough for a test.
 enum Scenarios {
-    static let names = ["emoji-rangers", "sports-night", "stock-market-week", "weather"]
+    static let names = ["departures", "emoji-rangers", "sports-night", "stock-market-week", "weather"]
 
     /// The repository's folder.
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -12,11 +12,15 @@ package enum ReloadSource: Int, Hashable, Sendable, CaseIterable {
     case other = 2
     /// Not charged.
     case exempt = 3
+    /// Brought along by a push for another widget of the phone, whether or not the budget allowed it.
+    case collateral = 4
 
     package var name: String { String(describing: self) }
 
-    init(_ reload: ReloadEffect) {
-        if !reload.isCharged {
+    init(_ reload: ReloadEffect, _ collateral: Collateral?) {
+        if collateral != nil {
+            self = .collateral
+        } else if !reload.isCharged {
             self = .exempt
         } else if reload.causes.contains(.policy) {
             self = .policy
@@ -39,6 +43,16 @@ package struct PopulationMeasures: Hashable, Sendable {
     package var neverShown = 0
     /// Instances that showed old data for longer than the scenario allows.
     package var starved = 0
+    /// Reloads that pushes for other widgets brought along: within the budget, which pays, and beyond it.
+    package var collateral = 0
+    package var collateralOver = 0
+
+    mutating func note(_ collateral: Collateral) {
+        switch collateral {
+        case .conforming: self.collateral += 1
+        case .over: self.collateralOver += 1
+        }
+    }
 
     mutating func add(_ other: PopulationMeasures) {
         self.instances += other.instances
@@ -47,6 +61,8 @@ package struct PopulationMeasures: Hashable, Sendable {
         self.staleness.add(other.staleness)
         self.neverShown += other.neverShown
         self.starved += other.starved
+        self.collateral += other.collateral
+        self.collateralOver += other.collateralOver
     }
 }
 
@@ -60,6 +76,10 @@ package struct Measures: Hashable, Sendable {
     package internal(set) var offline = 0
     /// What hosts on their chargers refreshed by themselves.
     package internal(set) var refreshes = 0
+    /// Pushes that went to phones, each of which reloads all widgets there.
+    package internal(set) var tokenPushes = 0
+    /// What phones reloaded by themselves: when a widget was new, was tapped, or its timeline was at its end.
+    package internal(set) var ownReloads = 0
     package internal(set) var populations: [PopulationMeasures]
     package internal(set) var load: ProviderLoad
     package internal(set) var budget = BudgetUse()
@@ -80,10 +100,9 @@ package struct Measures: Hashable, Sendable {
         self.staleSeconds = Array(repeating: 0, count: scenario.days * 24)
     }
 
-    mutating func note(_ reload: ReloadEffect, hour: Int, localHour: Int) {
-        let source = ReloadSource(reload).rawValue
-        self.reloadsByHour[min(hour, self.reloadsByHour.count - 1)][source] += 1
-        self.reloadsByLocalHour[localHour][source] += 1
+    mutating func note(_ source: ReloadSource, hour: Int, localHour: Int) {
+        self.reloadsByHour[min(hour, self.reloadsByHour.count - 1)][source.rawValue] += 1
+        self.reloadsByLocalHour[localHour][source.rawValue] += 1
     }
 
     /// Shares a span in which an instance showed old data out among the hours.
@@ -107,6 +126,8 @@ package struct Measures: Hashable, Sendable {
         self.refused += other.refused
         self.offline += other.offline
         self.refreshes += other.refreshes
+        self.tokenPushes += other.tokenPushes
+        self.ownReloads += other.ownReloads
         for index in self.populations.indices { self.populations[index].add(other.populations[index]) }
         self.load.add(other.load)
         self.budget.add(other.budget)
@@ -142,6 +163,8 @@ package struct EngineTotals: Hashable, Sendable {
     package private(set) var reloadsRefused = 0
     package private(set) var reloadsUnacknowledged = 0
     package private(set) var reloadsObserved = 0
+    package private(set) var reloadsCollateral = 0
+    package private(set) var reloadsCollateralOver = 0
     package private(set) var signals = 0
     package private(set) var timelineFindings = 0
     /// The engines' running hashes, in the partitions' order.
@@ -161,6 +184,8 @@ package struct EngineTotals: Hashable, Sendable {
         self.reloadsRefused += stats.reloadsRefused
         self.reloadsUnacknowledged += stats.reloadsUnacknowledged
         self.reloadsObserved += stats.reloadsObserved
+        self.reloadsCollateral += stats.reloadsCollateral
+        self.reloadsCollateralOver += stats.reloadsCollateralOver
         self.signals += stats.signals
         self.timelineFindings += stats.timelineFindings
         self.hashes.append(hash)
@@ -180,6 +205,8 @@ package struct EngineTotals: Hashable, Sendable {
         self.reloadsRefused += other.reloadsRefused
         self.reloadsUnacknowledged += other.reloadsUnacknowledged
         self.reloadsObserved += other.reloadsObserved
+        self.reloadsCollateral += other.reloadsCollateral
+        self.reloadsCollateralOver += other.reloadsCollateralOver
         self.signals += other.signals
         self.timelineFindings += other.timelineFindings
         self.hashes += other.hashes

@@ -4,10 +4,13 @@ import Scenarios
 import WidgetModel
 
 extension SimulationReport {
-    private static let sourceKeys = [
-        ChartKey(name: "for pushes", color: .first), ChartKey(name: "by the timeline’s policy", color: .second),
-        ChartKey(name: "charged otherwise", color: .third), ChartKey(name: "not charged", color: .quiet),
-    ]
+    /// In the order of ``ReloadSource``; what only phones have is left out where there are none.
+    private var sourceKeys: [ChartKey] {
+        [
+            ChartKey(name: "for pushes", color: .first), ChartKey(name: "by the timeline’s policy", color: .second),
+            ChartKey(name: "charged otherwise", color: .third), ChartKey(name: "not charged", color: .quiet),
+        ] + (self.hasPhones ? [ChartKey(name: "brought along by a push for another", color: .alarm)] : [])
+    }
 
     /// Marks at the midnights of the run, or at every week of a long one.
     private var dayTicks: [ChartTick] {
@@ -24,8 +27,8 @@ extension SimulationReport {
             caption: "Every reload that the engine issued, by the hour (UTC).",
             chart: .columns(
                 ColumnChart(
-                    keys: Self.sourceKeys,
-                    columns: self.measures.reloadsByHour,
+                    keys: self.sourceKeys,
+                    columns: self.measures.reloadsByHour.map { Array($0.prefix(self.sourceKeys.count)) },
                     groupings: [1, 2, 3, 6, 12, 24, 168],
                     ticks: self.dayTicks,
                     name: { first, count in count == 1 ? self.hourName(first) : "\(self.hourName(first)), \(count) h" }
@@ -219,8 +222,8 @@ extension SimulationReport {
             caption: "All days on top of each other, by the hour on the hosts’ own clocks.",
             chart: .columns(
                 ColumnChart(
-                    keys: Self.sourceKeys,
-                    columns: self.measures.reloadsByLocalHour,
+                    keys: self.sourceKeys,
+                    columns: self.measures.reloadsByLocalHour.map { Array($0.prefix(self.sourceKeys.count)) },
                     groupings: [1],
                     ticks: stride(from: 0, to: 24, by: 3).map { ChartTick(Double($0) + 0.5, "\($0)") },
                     name: { first, _ in "\(first):00 to \(first + 1):00" }

@@ -60,6 +60,8 @@ extension SimulationReport {
         return .object([
             .member("issued", .of(engine.reloadsIssued)),
             .member("charged", .of(engine.reloadsCharged)),
+            .member("collateral", .of(engine.reloadsCollateral)),
+            .member("collateralOver", .of(engine.reloadsCollateralOver)),
             .member("observed", .of(engine.reloadsObserved)),
             .member("acknowledged", .of(engine.reloadsAcknowledged)),
             .member("refused", .of(engine.reloadsRefused)),
@@ -89,6 +91,7 @@ extension SimulationReport {
         let engine = self.measures.engine
         return .object([
             .member("sent", .of(self.measures.pushes)),
+            .member("toTokens", .of(self.measures.tokenPushes)),
             .member("matched", .of(engine.matched)),
             .member(
                 "outcomes",
@@ -176,10 +179,13 @@ extension SimulationReport {
             .object([
                 .member("name", .string(population.name)),
                 .member("rhythm", .string(population.rhythm.rawValue)),
+                .member("delivery", .string(population.delivery.rawValue)),
                 .member("instances", .of(measures.instances)),
                 .member("staleness", self.stalenessJSON(measures)),
                 .member("looks", Self.looksJSON(measures)),
                 .member("starved", .of(measures.starved)),
+                .member("collateral", .of(measures.collateral)),
+                .member("collateralOver", .of(measures.collateralOver)),
             ])
         }
     }

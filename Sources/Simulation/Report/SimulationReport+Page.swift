@@ -36,7 +36,7 @@ extension SimulationReport {
         let unit = load.binSeconds == 1 ? "second" : "minute"
         let after = ProviderLoad.peak(load.smoothed, load.binSeconds).count
         let perDay = Double(engine.reloadsIssued) / Double(max(1, self.instanceDays))
-        return [
+        var tiles = [
             ReportPage.Tile(
                 name: "Reloads",
                 value: ReportText.decimal(perDay),
@@ -69,22 +69,38 @@ extension SimulationReport {
                 note: "requests a \(unit) for policy; \(ReportText.count(before)) unsmoothed"
             ),
         ]
+        if self.hasPhones {
+            let brought = engine.reloadsCollateral + engine.reloadsCollateralOver
+            tiles.append(
+                ReportPage.Tile(
+                    name: "Brought along",
+                    value: ReportText.percent(brought, of: engine.reloadsIssued),
+                    note: "of reloads, by pushes for other widgets of the phone;"
+                        + " \(ReportText.count(engine.reloadsCollateralOver)) beyond the budget"
+                )
+            )
+        }
+        return tiles
     }
 
     private var populationTable: ReportPage.Table {
-        ReportPage.Table(
+        let phones = self.hasPhones ? ["Brought along", "Beyond the budget"] : []
+        return ReportPage.Table(
             title: "Who waits how long",
             caption:
                 "Staleness is counted for each widget and each change of its data. A look is one widget seen once.",
-            header: ["Population", "Widgets", "Median", "p95", "Never shown", "Looks", "Stale looks", "Starved"],
+            header: ["Population", "Widgets", "Median", "p95", "Never shown", "Looks", "Stale looks", "Starved"]
+                + phones,
             rows: zip(self.scenario.populations, self.measures.populations).map { population, measures in
-                [
+                let row = [
                     population.name, ReportText.count(measures.instances),
                     ReportText.wait(measures.staleness.percentile(50)),
                     ReportText.wait(measures.staleness.percentile(95)), ReportText.count(measures.neverShown),
                     ReportText.count(measures.looks), ReportText.percent(measures.staleLooks.count, of: measures.looks),
                     ReportText.count(measures.starved),
                 ]
+                let brought = [measures.collateral, measures.collateralOver].map { ReportText.count($0) }
+                return row + brought.prefix(phones.count)
             }
         )
     }

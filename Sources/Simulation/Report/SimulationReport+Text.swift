@@ -29,9 +29,16 @@ extension SimulationReport {
         for cause in ReloadCause.allCases where engine.reloadsByCause[Int(cause.rawValue)] > 0 {
             row("  for \(cause.name)", ReportText.count(engine.reloadsByCause[Int(cause.rawValue)]))
         }
+        if self.hasPhones {
+            row("brought along", ReportText.count(engine.reloadsCollateral), "by pushes for others, charged")
+            row("beyond the budget", ReportText.count(engine.reloadsCollateralOver), "brought along nevertheless")
+        }
         if engine.reloadsObserved > 0 { row("by hosts themselves", ReportText.count(engine.reloadsObserved)) }
         lines.append("")
         row("pushes", ReportText.count(self.measures.pushes), "\(ReportText.count(engine.matched)) matched widgets")
+        if self.hasPhones {
+            row("  sent on to phones", ReportText.count(self.measures.tokenPushes), "each reloads all widgets there")
+        }
         for outcome in PushOutcome.allCases where engine.outcomes[outcome] > 0 {
             let count = engine.outcomes[outcome]
             row("  \(outcome.name)", ReportText.count(count), ReportText.percent(count, of: engine.matched))

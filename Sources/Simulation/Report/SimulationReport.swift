@@ -35,6 +35,9 @@ package struct SimulationReport: Sendable {
 
     package var staleness: WaitHistogram { self.total.staleness }
 
+    /// Whether any hosts are behind APNs.
+    package var hasPhones: Bool { self.scenario.populations.contains { $0.delivery == .apns } }
+
     package var instanceDays: Int { self.measures.engine.instances * self.scenario.days }
 
     /// Which share of an hour's instance-time showed old data.
@@ -65,10 +68,13 @@ package struct SimulationReport: Sendable {
         }
         check("matched and outcomes", engine.matched, engine.outcomes.total)
         check(
-            "reloads, and charged and exempt",
+            "reloads, and charged, exempt and brought along",
             engine.reloadsIssued,
-            engine.reloadsCharged + engine.reloadsExempt.reduce(0, +)
+            engine.reloadsCharged + engine.reloadsExempt.reduce(0, +) + engine.reloadsCollateral
+                + engine.reloadsCollateralOver
         )
+        check("brought along in budget", engine.reloadsCollateral, self.total.collateral)
+        check("brought along beyond it", engine.reloadsCollateralOver, self.total.collateralOver)
         check("reloads and effects", engine.reloadsIssued, self.measures.reloadsByHour.joined().reduce(0, +))
         check(
             "reloads by hour and by local hour",
@@ -89,7 +95,7 @@ package struct SimulationReport: Sendable {
         check(
             "requests, and reloads and those of hosts themselves",
             self.measures.load.total,
-            engine.reloadsIssued + self.measures.refreshes
+            engine.reloadsIssued + self.measures.refreshes + self.measures.ownReloads
         )
         check("instances measured and registered", self.total.instances, engine.instances)
         return faults

@@ -224,7 +224,7 @@ private struct ScenarioReading {
     // MARK: Populations
 
     private static let populationKeys = [
-        "name", "hosts", "rhythm", "views", "opens", "taps", "zones", "offline", "widgets",
+        "name", "hosts", "delivery", "rhythm", "views", "opens", "taps", "zones", "offline", "widgets",
     ]
 
     private mutating func population(_ section: ScenarioSection) -> Population {
@@ -232,6 +232,7 @@ private struct ScenarioReading {
         var population = Population()
         population.name = self.text.text("name", in: section, else: population.name)
         population.hosts = self.text.integer("hosts", in: section, 1...Scenario.instancesMax, else: population.hosts)
+        population.delivery = self.text.choice("delivery", in: section, else: population.delivery)
         population.rhythm = self.text.choice("rhythm", in: section, else: population.rhythm)
         if section.has("views") { population.views = self.text.number("views", in: section, 0...200, else: 4) }
         population.opens = self.text.number("opens", in: section, 0...100, else: population.opens)

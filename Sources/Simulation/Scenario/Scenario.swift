@@ -157,8 +157,17 @@ package struct Population: Hashable, Sendable {
         package init() {}
     }
 
+    /// How reloads reach their hosts.
+    package enum Delivery: String, Hashable, Sendable, CaseIterable {
+        /// A stream, over which the gateway tells of each widget, and which drives the timelines.
+        case stream
+        /// APNs, which knows nothing but the host's token: all its widgets reload, and the phone runs the timelines.
+        case apns
+    }
+
     package var name = "people"
     package var hosts = 100
+    package var delivery = Delivery.stream
     package var rhythm = Rhythm.commuter
     /// How often a day they look at their widgets; nil for the rhythm's own number.
     package var views: Double?

@@ -1,3 +1,4 @@
+import Timelines
 import WidgetModel
 
 /// What a step of the simulation asks of a population, as plain numbers: nothing is counted up and down to read them.
@@ -7,6 +8,8 @@ struct Habits: Sendable {
     let tapChance: Double
     let offlineShare: Double
     let offlineSeconds: Int
+    /// Whether its hosts are behind APNs and run their timelines by themselves.
+    let isPhone: Bool
 
     init(_ population: Population) {
         let views = population.views ?? population.rhythm.views
@@ -14,6 +17,7 @@ struct Habits: Sendable {
         self.tapChance = views > 0 ? population.taps / views : 0
         self.offlineShare = population.offlineShare
         self.offlineSeconds = Int(population.offlineFor.milliseconds / 1000)
+        self.isPhone = population.delivery == .apns
     }
 }
 
@@ -27,6 +31,8 @@ struct ProviderTraits: Sendable {
     let foresight: Int
     let climb: TimelineShape.Climb?
     let hasOpening: Bool
+    /// When a phone asks for a timeline at the earliest that asked for one at once, in seconds.
+    let patience: Int
 
     init(_ kind: SimulatedKind) {
         self.latency = kind.provider.latency
@@ -37,5 +43,8 @@ struct ProviderTraits: Sendable {
         self.foresight = Int(kind.timeline.foresight.milliseconds / 1000)
         self.climb = kind.timeline.climb
         self.hasOpening = kind.timeline.opening != nil
+        let day = BudgetWindow(start: .epoch, length: .day)
+        let pace = kind.budget.isUnlimited ? .zero : BudgetTerms(policy: kind.budget, window: day).interval
+        self.patience = max(900, Int(pace.milliseconds / 1000))
     }
 }

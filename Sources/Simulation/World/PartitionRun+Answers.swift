@@ -7,18 +7,52 @@ extension PartitionRun {
     /// A reload reached the world: its host asks the timeline provider, now or when it is in reach again.
     mutating func follow(_ reload: ReloadEffect) {
         let number = self.crowd.place(of: reload.id.instance)
+        self.note(reload, of: number, collateral: nil)
+        let askedAt = self.reach(self.crowd.instances[number].host)
+        self.ask(number, isPolicy: reload.causes.contains(.policy), .reload(reload.id.position), at: askedAt)
+    }
+
+    /// A push went to APNs, which takes it: that is the evidence. Its phone reloads everything that shares the token.
+    mutating func follow(_ push: TokenPush) {
+        let trigger = self.crowd.place(of: push.id.instance)
+        let receipt = Flight(instance: trigger, errand: .receipt(push.id.position), readAt: 0, isRefused: false)
+        self.launch(receipt, landing: self.elapsed + 1)
+        let askedAt = self.reach(self.crowd.instances[trigger].host)
+        self.measures.tokenPushes += 1
+        for member in push.members {
+            let number = self.crowd.place(of: member.reload.id.instance)
+            self.note(member.reload, of: number, collateral: member.collateral)
+            self.ask(number, isPolicy: false, .phone, at: askedAt)
+        }
+    }
+
+    /// A phone reloads a widget that nobody told it to.
+    mutating func reloadByItself(_ number: Int, isPolicy: Bool) {
+        self.measures.ownReloads += 1
+        self.ask(number, isPolicy: isPolicy, .phone, at: self.elapsed)
+    }
+
+    private mutating func note(_ reload: ReloadEffect, of number: Int, collateral: Collateral?) {
         let place = self.crowd.instances[number].host
+        let source = ReloadSource(reload, collateral)
+        self.measures.note(source, hour: self.elapsed / 3600, localHour: self.localHour(of: place))
+        if let collateral {
+            self.measures.populations[self.crowd.hosts[place].population].note(collateral)
+        }
+        guard reload.isCharged, collateral != .over, self.samples.isSampled(number),
+            let view = self.engine.instance(reload.id.instance)
+        else { return }
+        self.samples.note(number, view.budget, at: reload.issuedAt, into: &self.measures.budget)
+    }
+
+    /// When a host hears of a reload: now, or when it is in reach again.
+    private mutating func reach(_ place: Int) -> Int {
         let population = self.crowd.hosts[place].population
-        self.measures.note(reload, hour: self.elapsed / 3600, localHour: self.localHour(of: place))
-        if reload.isCharged, self.samples.isSampled(number), let view = self.engine.instance(reload.id.instance) {
-            self.samples.note(number, view.budget, at: reload.issuedAt, into: &self.measures.budget)
+        guard self.crowd.hosts[place].dice.chance(self.world.habits[population].offlineShare) else {
+            return self.elapsed
         }
-        var askedAt = self.elapsed
-        if self.crowd.hosts[place].dice.chance(self.world.habits[population].offlineShare) {
-            askedAt += 1 + self.crowd.hosts[place].dice.below(self.world.habits[population].offlineSeconds)
-            self.measures.offline += 1
-        }
-        self.ask(number, isPolicy: reload.causes.contains(.policy), position: reload.id.position, at: askedAt)
+        self.measures.offline += 1
+        return self.elapsed + 1 + self.crowd.hosts[place].dice.below(self.world.habits[population].offlineSeconds)
     }
 
     private func localHour(of place: Int) -> Int {
@@ -27,7 +61,7 @@ extension PartitionRun {
     }
 
     /// The host asks its provider for a timeline.
-    private mutating func ask(_ number: Int, isPolicy: Bool, position: LogPosition, at askedAt: Int) {
+    private mutating func ask(_ number: Int, isPolicy: Bool, _ errand: Flight.Errand, at askedAt: Int) {
         let (kind, place) = (self.crowd.instances[number].kind, self.crowd.instances[number].host)
         self.measures.load.note(at: askedAt)
         if isPolicy {
@@ -54,35 +88,59 @@ extension PartitionRun {
                 }
             }
         }
-        let flight = Flight(instance: number, position: position, readAt: readAt, isRefused: isRefused)
-        let slot = self.freeFlights.popLast() ?? self.flights.count
-        if slot == self.flights.count { self.flights.append(flight) } else { self.flights[slot] = flight }
-        let lands = self.world.scenario.start + max(self.elapsed + 1, askedAt + latency)
-        self.answerTimers.arm(UInt32(slot), at: Instant(seconds: Int64(lands)))
+        let flight = Flight(instance: number, errand: errand, readAt: readAt, isRefused: isRefused)
+        self.launch(flight, landing: max(self.elapsed + 1, askedAt + latency))
     }
 
-    /// The provider's answer is there: the host shows and reports it.
+    /// - Parameter landing: In seconds after the start.
+    private mutating func launch(_ flight: Flight, landing: Int) {
+        let slot = self.freeFlights.popLast() ?? self.flights.count
+        if slot == self.flights.count { self.flights.append(flight) } else { self.flights[slot] = flight }
+        self.answerTimers.arm(UInt32(slot), at: Instant(seconds: Int64(self.world.scenario.start + landing)))
+    }
+
+    /// What was on its way is there: mostly the provider's answer, which the host shows and reports.
     mutating func land(_ slot: Int) {
         let flight = self.flights[slot]
         self.freeFlights.append(slot)
         let number = flight.instance
-        let host = self.crowd.hosts[self.crowd.instances[number].host].id
-        let instance = self.crowd.instances[number].id
-        let id = ReloadID(
-            partition: self.partition,
-            position: flight.position,
-            instance: InstanceAddress(host: host, instance: instance)
+        let address = InstanceAddress(
+            host: self.crowd.hosts[self.crowd.instances[number].host].id,
+            instance: self.crowd.instances[number].id
         )
+        var id: ReloadID?
+        switch flight.errand {
+        case .reload(let position):
+            id = ReloadID(partition: self.partition, position: position, instance: address)
+        case .phone: break
+        case .receipt(let position):
+            let taken = ReloadID(partition: self.partition, position: position, instance: address)
+            return self.write(.delivery(DeliveryReport(reload: taken, result: .acknowledged)))
+        }
         guard !flight.isRefused else {
             self.measures.refused += 1
+            guard let id else { return self.armPhone(number, wanted: self.now) }
             return self.write(.delivery(DeliveryReport(reload: id, result: .refused(reason: "no timeline"))))
         }
         let (timeline, wanted) = self.timeline(for: number, readAt: flight.readAt)
         self.crowd.instances[number].wantedAt =
             wanted.map { $0 > self.now ? Int32($0 - self.world.scenario.start) : -1 } ?? -1
-        self.write(.timeline(TimelineReport(host: host, instance: instance, reload: id, timeline: timeline)))
+        self.write(
+            .timeline(
+                TimelineReport(host: address.host, instance: address.instance, reload: id, timeline: timeline)
+            )
+        )
+        if id == nil { self.armPhone(number, wanted: wanted) }
         self.measures.timelines += 1
         self.show(number, upTo: flight.readAt)
+    }
+
+    /// A phone asks again at the date that its timeline names, or at its own pace if that has come already.
+    private mutating func armPhone(_ number: Int, wanted: Int?) {
+        guard let wanted else { return self.phoneTimers.cancel(UInt32(number)) }
+        let patience = self.world.providers[self.crowd.instances[number].kind].patience
+        let at = wanted > self.now ? wanted : self.now + patience
+        self.phoneTimers.arm(UInt32(number), at: Instant(seconds: Int64(at)))
     }
 
     /// The timeline that a provider makes of its data, and when that asks for the next one, in seconds after the epoch.

@@ -48,6 +48,7 @@ extension PartitionRun {
             token: DeviceToken(bytes: Array("token-\(host.id)".utf8)),
             app: scenario.app,
             revision: 1,
+            delivery: self.world.habits[host.population].isPhone ? .apns : .stream,
             context: HostContext(timeZone: clocks.name),
             instances: host.instances.map { number in
                 let instance = self.crowd.instances[number]
@@ -63,6 +64,8 @@ extension PartitionRun {
         )
         self.write(.register(registration))
         for number in host.instances { self.beginStaleness(of: number) }
+        guard self.world.habits[host.population].isPhone else { return }
+        for number in host.instances { self.reloadByItself(number, isPolicy: false) }
     }
 
     /// Waits for the next look.
@@ -90,6 +93,8 @@ extension PartitionRun {
             let instances = self.crowd.hosts[place].instances
             let number = instances.lowerBound + self.crowd.hosts[place].dice.below(instances.count)
             self.signal(place, .appIntent(self.crowd.instances[number].id))
+            let population = self.crowd.hosts[place].population
+            if self.world.habits[population].isPhone { self.reloadByItself(number, isPolicy: false) }
         }
         self.wake(place, after: self.crowd.hosts[place].dice.among(Self.lookSeconds))
     }

@@ -21,6 +21,8 @@ package struct PartitionRun: Sendable {
     /// Hosts' timers: even ids for what the user does, odd ones for the charger.
     var hostTimers: TimerCalendar
     var answerTimers: TimerCalendar
+    /// By instance: when a phone asks for the next timeline by itself.
+    var phoneTimers: TimerCalendar
     var flights: [Flight] = []
     var freeFlights: [Int] = []
     var samples: BudgetSamples
@@ -43,6 +45,7 @@ package struct PartitionRun: Sendable {
         self.measures = Measures(scenario)
         self.hostTimers = TimerCalendar(startingAt: start)
         self.answerTimers = TimerCalendar(startingAt: start)
+        self.phoneTimers = TimerCalendar(startingAt: start)
         self.samples = BudgetSamples(instances: self.crowd.instances.count)
         self.now = scenario.start
         self.logTime = scenario.start
@@ -85,6 +88,7 @@ package struct PartitionRun: Sendable {
         if self.nextStep < steps.count { next = min(next, self.instant(of: steps[self.nextStep])) }
         if let due = self.hostTimers.nextDue { next = min(next, Int(due.seconds)) }
         if let due = self.answerTimers.nextDue { next = min(next, Int(due.seconds)) }
+        if let due = self.phoneTimers.nextDue { next = min(next, Int(due.seconds)) }
         if let due = self.engine.nextTimer {
             // Rounded up: the engine's timers are never early.
             let second = Int((due + .milliseconds(999)).seconds)
@@ -117,6 +121,9 @@ package struct PartitionRun: Sendable {
             for timer in self.hostTimers.takeDue(upTo: instant) {
                 if timer & 1 == 0 { self.live(Int(timer >> 1)) } else { self.charge(Int(timer >> 1)) }
             }
+        }
+        if let due = self.phoneTimers.nextDue, due <= instant {
+            for number in self.phoneTimers.takeDue(upTo: instant) { self.reloadByItself(Int(number), isPolicy: true) }
         }
         if self.ranges.isEmpty { self.write(.tick) }
         self.apply()
@@ -155,8 +162,11 @@ package struct PartitionRun: Sendable {
         self.ranges.removeAll(keepingCapacity: true)
         self.writer.bytes.removeAll(keepingCapacity: true)
         for index in self.output.effects.indices {
-            // Simulated hosts follow a stream, so that no effect is for anybody else.
-            if case .reload(let reload) = self.output.effects[index] { self.follow(reload) }
+            switch self.output.effects[index] {
+            case .reload(let reload): self.follow(reload)
+            case .push(let push): self.follow(push)
+            case .invalidation: continue
+            }
         }
     }
 

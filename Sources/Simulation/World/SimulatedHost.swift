@@ -36,10 +36,20 @@ struct SimulatedInstance: Sendable {
     var wantedAt: Int32 = -1
 }
 
-/// A reload on its way: the host asks its timeline provider and reports what it got.
+/// Something on its way: mostly a timeline that a host has asked its provider for.
 struct Flight: Sendable {
+    /// What happens when it lands.
+    enum Errand: Sendable {
+        /// A host on a stream shows the timeline, and reports it for the reload of this position.
+        case reload(LogPosition)
+        /// A phone shows the timeline and reports it, for nobody knows which reload.
+        case phone
+        /// APNs has taken the push of this position, whose reload is the instance's.
+        case receipt(LogPosition)
+    }
+
     let instance: Int
-    let position: LogPosition
+    let errand: Errand
     /// When the provider looked at its data, in seconds after the start.
     let readAt: Int
     let isRefused: Bool
