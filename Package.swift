@@ -205,7 +205,10 @@ let package = Package(
         ),
         suite(
             "SimulationTests",
-            ["Engine", "History", "Journaling", "Scenarios", "Simulation", "TestSupport", "Timelines", "WidgetModel"]
+            [
+                "Engine", "Gateway", "History", "Journaling", "Scenarios", "Simulation", "TestSupport", "Timelines",
+                "WidgetModel",
+            ]
         ),
         suite(
             "LoadGeneratorTests",

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Gateway
 import Simulation
 import Synchronization
 
@@ -86,7 +87,13 @@ struct Simulate: AsyncParsableCommand {
             throw ExitCode(78)
         }
         do {
-            return try Scenario(reading: text, file: file)
+            return try Scenario(reading: text, file: file) { (yaml) throws(ScenarioPolicyFaults) in
+                do throws(ConfigurationFaults) {
+                    return try PolicyFile.parse(section: yaml)
+                } catch {
+                    throw ScenarioPolicyFaults(error.faults.map { ($0.path, $0.sentence) })
+                }
+            }
         } catch {
             Output.standardError("\(error)")
             throw ExitCode(78)

@@ -13,6 +13,23 @@ package struct ScenarioSection {
     /// Whether a key's value is a list.
     package func isList(_ key: String) -> Bool { self.node(key)?.sequence != nil }
 
+    /// A key's value as YAML of its own, for a reader that knows its rules; nil if it is no section.
+    package func sectionText(_ key: String) -> String? {
+        guard let node = self.node(key), node.mapping != nil else { return nil }
+        return try? Yams.serialize(node: node)
+    }
+
+    /// Where the innermost part of a key path that is there is.
+    fileprivate func mark(of path: String) -> Mark? {
+        var (node, mark) = (Node?.none, self.mark)
+        for key in path.split(separator: ".") {
+            node = node.map { $0.mapping?[String(key)] } ?? self.node(String(key))
+            guard let found = node else { break }
+            mark = found.mark ?? mark
+        }
+        return mark
+    }
+
     fileprivate func node(_ key: String) -> Node? { self.members.first { $0.key == key }?.node }
 
     fileprivate func path(of key: String) -> String {
@@ -72,6 +89,11 @@ package struct ScenarioText {
     /// Says what is wrong with a key's value, or with its section if the key is not there.
     package mutating func fault(_ section: ScenarioSection, _ key: String, _ sentence: String) {
         self.fault(section.node(key)?.mark ?? section.mark, section.path(of: key), sentence)
+    }
+
+    /// Says what another reader found wrong at a path from a section.
+    package mutating func fault(_ section: ScenarioSection, path: String, _ sentence: String) {
+        self.fault(section.mark(of: path), section.path(of: path), sentence)
     }
 
     private mutating func section(_ node: Node, _ path: String, _ keys: [String]) -> ScenarioSection? {

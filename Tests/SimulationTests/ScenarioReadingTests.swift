@@ -1,6 +1,8 @@
 import Scenarios
 import Simulation
 import Testing
+import Timelines
+import WidgetModel
 
 /// What a scenario's file may say, and how it is told what it may not.
 @Suite struct ScenarioReadingTests {
@@ -17,9 +19,9 @@ import Testing
             events: [{poisson: 2}]
         """
 
-    private func faults(_ text: String) -> [String] {
+    private func faults(_ text: String, policy: Scenario.PolicyReader? = Scenarios.policy) -> [String] {
         do {
-            _ = try Scenario(reading: text, file: "s.yaml")
+            _ = try Scenario(reading: text, file: "s.yaml", policy: policy)
             return []
         } catch {
             return error.faults.map(\.description)
@@ -90,6 +92,42 @@ import Testing
     ])
     func `a file that is none is told so`(text: String, start: String) {
         #expect(self.faults(text).contains { $0.hasPrefix(start) }, "\(self.faults(text))")
+    }
+
+    private static func budget(_ lines: String...) -> String {
+        Self.good.replacing(
+            "    values: 3\n",
+            with: "    values: 3\n    budget:\n" + lines.map { "      \($0)\n" }.joined()
+        )
+    }
+
+    @Test func `a budget may be a policy in full, as in the configuration`() throws {
+        let text = Self.budget("preset: widgetkit", "typical: 20", "frequent: 30", "window: 12h")
+        let budget = try Scenario(reading: text, file: "s.yaml", policy: Scenarios.policy).kinds[0].budget
+        var expected = BudgetPolicy.widgetkit
+        (expected.name, expected.source) = ("own", "the operator, from widgetkit")
+        (expected.typical, expected.frequent) = (20, 30)
+        expected.window = .fixed(length: .hours(12), anchor: .hostHash)
+        #expect(budget == expected)
+        let preset = Self.good.replacing("values: 3", with: "values: 3\n    budget: trmnl")
+        #expect(try Scenario(reading: preset, file: "s.yaml", policy: Scenarios.policy).kinds[0].budget == .trmnl)
+    }
+
+    @Test func `a policy's faults are told with their lines in the scenario`() {
+        let faults = self.faults(
+            Self.budget("typical: many", "pushShre: 1/2", "learning:", "  days: 4000", "window: 24h")
+        )
+        let starts = [
+            "s.yaml:6:16: kinds[0].budget.typical: has to be an integer from 0 to",
+            "s.yaml:7:17: kinds[0].budget.pushShre: there is no such key; did you mean pushShare?",
+            "s.yaml:9:15: kinds[0].budget.learning.days: has to be an integer from 0 to 365",
+        ]
+        for start in starts {
+            #expect(faults.contains { $0.hasPrefix(start) }, "\(start) is not among \(faults.joined(separator: "\n"))")
+        }
+        #expect(faults.count == starts.count, "\(faults)")
+        let presetsOnly = self.faults(Self.budget("typical: 20"), policy: nil)
+        #expect(presetsOnly.count == 1 && presetsOnly[0].contains("has to be one of widgetkit"), "\(presetsOnly)")
     }
 
     @Test func `more widgets than can be simulated are refused`() {

@@ -1,6 +1,8 @@
 import Foundation
+import Gateway
 import Simulation
 import Testing
+import Timelines
 
 /// The scenarios of the repository, made small enough for a test.
 enum Scenarios {
@@ -10,10 +12,23 @@ enum Scenarios {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
+    /// Reads policies as the program does.
+    static func policy(_ yaml: String) throws(ScenarioPolicyFaults) -> BudgetPolicy {
+        do throws(ConfigurationFaults) {
+            return try PolicyFile.parse(section: yaml)
+        } catch {
+            throw ScenarioPolicyFaults(error.faults.map { ($0.path, $0.sentence) })
+        }
+    }
+
     /// A scenario as it stands in its file.
     static func whole(_ name: String) throws -> Scenario {
         let file = self.root.appending(path: "docs/examples/scenarios/\(name).yaml")
-        return try Scenario(reading: try String(contentsOf: file, encoding: .utf8), file: "\(name).yaml")
+        return try Scenario(
+            reading: try String(contentsOf: file, encoding: .utf8),
+            file: "\(name).yaml",
+            policy: self.policy
+        )
     }
 
     /// A scenario with a twentieth of its hosts, but at least one of each population.

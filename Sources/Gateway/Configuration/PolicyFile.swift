@@ -12,6 +12,20 @@ package enum PolicyFile {
     ///   - text: The file's text.
     ///   - name: What to call the file in faults.
     package static func parse(_ text: String, name: String) throws(ConfigurationFaults) -> BudgetPolicy {
+        try self.parse(text, name: name, isAlone: true)
+    }
+
+    /// Reads a policy that stands in another file, as a kind's `budget` does: it need not say its name, nor where its numbers
+    /// are from. The paths of faults begin in it.
+    package static func parse(section text: String) throws(ConfigurationFaults) -> BudgetPolicy {
+        try self.parse(text, name: "", isAlone: false)
+    }
+
+    private static func parse(
+        _ text: String,
+        name: String,
+        isAlone: Bool
+    ) throws(ConfigurationFaults) -> BudgetPolicy {
         var draft = PolicyDraft()
         var yaml = ConfigurationText(text, name: name)
         var reader = SettingsReader(name: name)
@@ -20,7 +34,7 @@ package enum PolicyFile {
             let fault = SettingFault(place: .wholeFile(name), path: "", sentence: sentence)
             throw ConfigurationFaults(yaml.faults.isEmpty ? [fault] : yaml.faults)
         }
-        reader.read(root) { draft.visit(&$0, isNamed: true, isSourced: true) }
+        reader.read(root) { draft.visit(&$0, isNamed: isAlone, isSourced: isAlone) }
         let faults = yaml.faults + reader.faults
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
         return draft.policy

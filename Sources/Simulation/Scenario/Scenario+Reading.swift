@@ -1,16 +1,30 @@
 package import Scenarios
-import Timelines
+package import Timelines
 import WidgetModel
 
+/// What is wrong with a budget policy that a scenario writes in full.
+package struct ScenarioPolicyFaults: Error {
+    package let faults: [(path: String, sentence: String)]
+
+    /// - Parameter faults: Each with the key's path, from the policy on.
+    package init(_ faults: [(path: String, sentence: String)]) {
+        self.faults = faults
+    }
+}
+
 extension Scenario {
+    /// Reads a policy that is written as in the gateway's configuration, whose rules are not known here.
+    package typealias PolicyReader = (_ yaml: String) throws(ScenarioPolicyFaults) -> BudgetPolicy
+
     /// Reads a scenario; `docs/simulation.md` lists its keys.
     ///
     /// - Parameters:
     ///   - text: YAML.
     ///   - file: What the file is called in messages.
+    ///   - policy: Reads the budgets that are written in full; without it there are presets only.
     /// - Throws: Everything that is wrong with it, with lines and columns.
-    package init(reading text: String, file: String) throws(ScenarioFaults) {
-        var reading = ScenarioReading(file: file)
+    package init(reading text: String, file: String, policy: PolicyReader? = nil) throws(ScenarioFaults) {
+        var reading = ScenarioReading(file: file, policy: policy)
         let scenario = reading.scenario(text)
         guard let scenario, reading.text.faults.isEmpty else { throw ScenarioFaults(reading.text.faults) }
         self = scenario
@@ -20,10 +34,12 @@ extension Scenario {
 /// Makes a scenario of its text, section by section.
 private struct ScenarioReading {
     var text: ScenarioText
+    private let policy: Scenario.PolicyReader?
     private var kinds: [SimulatedKind] = []
 
-    init(file: String) {
+    init(file: String, policy: Scenario.PolicyReader?) {
         self.text = ScenarioText(file: file)
+        self.policy = policy
     }
 
     mutating func scenario(_ yaml: String) -> Scenario? {
@@ -107,10 +123,7 @@ private struct ScenarioReading {
             text.isEmpty || text.contains("$") || text.contains(".") ? nil : text
         }
         kind.values = self.names(section)
-        let presets = BudgetPolicy.presets.map(\.name).joined(separator: ", ")
-        kind.budget = self.text.value("budget", in: section, "one of \(presets)", else: .widgetkit) {
-            BudgetPolicy.preset(named: $0)
-        }
+        kind.budget = self.budget(section)
         if let inner = self.text.section("timeline", in: section, keys: Self.timelineKeys) {
             kind.timeline = self.timeline(inner)
         }
@@ -118,6 +131,25 @@ private struct ScenarioReading {
             kind.provider = self.provider(inner)
         }
         self.kinds.append(kind)
+    }
+
+    /// A preset by its name, or a policy in full.
+    private mutating func budget(_ section: ScenarioSection) -> BudgetPolicy {
+        if let policy, let yaml = section.sectionText("budget") {
+            do throws(ScenarioPolicyFaults) {
+                return try policy(yaml)
+            } catch {
+                for fault in error.faults {
+                    let path = fault.path.isEmpty ? "budget" : "budget.\(fault.path)"
+                    self.text.fault(section, path: path, fault.sentence)
+                }
+                return .widgetkit
+            }
+        }
+        let presets = BudgetPolicy.presets.map(\.name).joined(separator: ", ")
+        return self.text.value("budget", in: section, "one of \(presets)", else: .widgetkit) {
+            BudgetPolicy.preset(named: $0)
+        }
     }
 
     /// The values of the parameter: a list of names, or how many there are.
