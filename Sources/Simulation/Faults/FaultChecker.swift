@@ -270,8 +270,13 @@ struct FaultChecker: Sendable {
         if !self.reloaded.insert(reload.id).inserted { self.fault("\(reload.id) was done twice, and charged once") }
     }
 
-    /// A host did not reload, and the gateway may have given the charge back.
-    mutating func noteRefused(_ reload: ReloadEffect) { self.refused.insert(reload.id) }
+    /// A host did not reload, or APNs refused its push, and the gateway may have given the charge back: of everything that
+    /// one push brought, also if the host was behind APNs when that went out and again when the gateway hears of it.
+    mutating func noteRefused(_ reload: ReloadEffect) {
+        for id in self.issued.keys where id.position == reload.id.position && id.instance.host == reload.host {
+            self.refused.insert(id)
+        }
+    }
 
     /// Everything that had to be done by now has been, by those who are still there.
     mutating func checkDebts(at now: Int64, debtors: Set<Debtor>) {

@@ -106,7 +106,7 @@ extension FaultRun {
         }
         guard self.dice.chance(self.plan.refusals) else { return .delivered }
         self.checker.note(.refusedToken)
-        for member in push.members { self.checker.noteRefused(member.reload) }
+        self.checker.noteRefused(push.members[0].reload)
         return .refused
     }
 }
