@@ -267,19 +267,22 @@ import Testing
         let gateway = try await TestGateway.start(appSettings: "    maxMatched: 2")
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
-        let push = {
+        let push = { (id: String) in
             try await gateway.curl(
                 "POST",
                 "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
                 bearer: bearer,
+                headers: ["apns-id: \(id)"],
                 body: #"{"aps":{"content-changed":true}}"#
             )
         }
-        #expect(try await push().status == 200)
+        let accepted = "123e4567-e89b-12d3-a456-4266554400a0"
+        #expect(try await push(accepted).status == 200)
         _ = try await gateway.register(2, teams: [], bearer: bearer)
-        let refused = try await push()
+        let refused = try await push("123e4567-e89b-12d3-a456-4266554400a1")
         #expect(refused.status == 409)
         #expect(refused.json["matched"] as? Int == 3)
+        #expect(try await push(accepted).status == 200, "its sender has not seen the answer, and it matched two")
         await gateway.stop()
     }
 

@@ -131,7 +131,7 @@ extension PushHandler {
             guard let summary = try? await services.dryRun(record) else {
                 throw RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
             }
-            if summary.matched > max {
+            if summary.exceeds(max) {
                 let problem = Problem.tooMany(summary.matched, over: max)
                 return ChannelReply(status: problem.code.status, body: problem.json.jsonText, contentType: .problem)
             }

@@ -312,7 +312,7 @@ extension PushHandler {
                 connection.respond(streamID, status: 200, fields: handler.fields, body: summary.json.jsonText.span)
                 question.trace?.end(status: 200, errorsFrom: 500)
             case .success(let summary):
-                if let matchedMax = question.matchedMax, summary.matched > matchedMax {
+                if let matchedMax = question.matchedMax, summary.exceeds(matchedMax) {
                     handler.refuse(summary.matched, over: matchedMax, question.id, connection, streamID)
                     question.trace?.end(status: Problem.Code.tooManyMatched.status, errorsFrom: 500)
                 } else {
