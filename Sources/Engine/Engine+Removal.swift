@@ -89,10 +89,17 @@ extension Engine {
     /// its window, and until pace and distances no longer hold anything back.
     private mutating func tombstoneEnd(of instance: UInt32) -> Instant {
         self.openWindow(of: instance)
+        return max(self.terms(of: instance).window.end, self.heldBack(instance))
+    }
+
+    /// Until when anything that a removed instance has used holds something back, by the policies that bind now; its
+    /// windows have been opened.
+    private func heldBack(_ instance: UInt32) -> Instant {
         let terms = self.terms(of: instance)
         let row = self.instances[instance]
-        var end = terms.window.end
-        if let arrival = self.budget(of: instance).theoreticalArrival { end = max(end, arrival) }
+        let budget = self.budget(of: instance)
+        var end = budget.charged(in: terms.window) > 0 ? terms.window.end : .epoch
+        if let arrival = budget.theoreticalArrival { end = max(end, arrival) }
         if let last = row.budget.lastReload { end = max(end, last + max(terms.minimumInterval, terms.exemptInterval)) }
         if terms.isRolling, let last = row.budget.lastReload { end = max(end, last + .day + RollingDay.slot) }
         if row.freeSetupAt != .min { end = max(end, Instant(milliseconds: row.freeSetupAt) + terms.minimumInterval) }
@@ -101,11 +108,15 @@ extension Engine {
 
     /// Forgets a removed instance's budget, and its host with the last one.
     mutating func releaseTombstone(_ instance: UInt32) {
-        // A change of settings may have moved the pace on since.
-        if let arrival = self.budget(of: instance).theoreticalArrival, arrival > self.time {
-            return self.calendar.arm(Self.timer(ofInstance: instance), at: arrival)
-        }
         let host = self.instances[instance].host
+        let isShared = self.apps.kinds[Int(self.instances[instance].kind)].isShared
+        // A shared budget is remembered with the host, which is there as long as any of its instances.
+        if !isShared || self.instances(of: host).count == 1 {
+            // Another policy may hold back more since, or others may have used what is shared.
+            self.openWindow(of: instance)
+            let end = self.heldBack(instance)
+            if end > self.time { return self.calendar.arm(Self.timer(ofInstance: instance), at: end) }
+        }
         self.link(self.instances(of: host).filter { $0 != instance }, to: host)
         self.instances.release(instance)
         self.counters.tombstones -= 1

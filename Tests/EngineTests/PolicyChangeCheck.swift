@@ -19,8 +19,6 @@ struct PolicyChangeCheck {
         var pushCount = 0
         /// The charges at which the pace is known, one after the other.
         var paced: [Paced] = []
-        /// The charges of the strict rule.
-        var rolling: [(at: Instant, position: LogPosition)] = []
     }
 
     private struct Paced {
@@ -41,6 +39,8 @@ struct PolicyChangeCheck {
     private let history: PolicyHistory
     private var charges: [Charge]
     private var owners: [InstanceAddress: Owner] = [:]
+    /// The charges of the strict rule, which is each instance's own.
+    private var rolling: [InstanceAddress: [(at: Instant, position: LogPosition)]] = [:]
     private(set) var faults: [String] = []
     /// How many charges were bound by a policy that had been replaced, and how many were made without any budget.
     private(set) var bound = 0
@@ -64,6 +64,7 @@ struct PolicyChangeCheck {
         var next = 0
         for charge in self.charges {
             while next < changes.count, changes[next].new.position <= charge.reload.id.position {
+                self.forget(changes[next].new)
                 self.rescope(changes[next].0, changes[next].old, changes[next].new)
                 next += 1
             }
@@ -79,10 +80,26 @@ struct PolicyChangeCheck {
         WidgetKind(instance.instance.rawValue == "w3" ? "standings" : "scores")
     }
 
+    /// What is not known any more when a policy changes was forgotten when nothing held it back.
+    private mutating func forget(_ change: PolicyHistory.Change) {
+        let hosts = Set(change.known.keys.map(\.host))
+        for (address, owner) in self.owners {
+            let isKnown: Bool
+            if address == Self.shared(address.host) {
+                isKnown = hosts.contains(address.host)
+            } else if let added = change.known[address] {
+                isKnown = owner.last.map { $0 >= added } ?? true
+            } else {
+                isKnown = false
+            }
+            if !isKnown { self.owners[address] = nil }
+        }
+    }
+
     /// Where a policy changes from one scope to the other, the later charge goes over.
     private mutating func rescope(_ kind: WidgetKind, _ old: PolicyHistory.Change, _ new: PolicyHistory.Change) {
         guard old.policy.scope != new.policy.scope else { return }
-        for instance in new.known where Self.kind(of: instance) == kind {
+        for instance in new.known.keys where Self.kind(of: instance) == kind {
             let shared = Self.shared(instance.host)
             let (from, to) = new.policy.scope == .host ? (instance, shared) : (shared, instance)
             guard let last = self.owners[from]?.last else { continue }
@@ -116,9 +133,9 @@ struct PolicyChangeCheck {
         self.checkWindow(charge, &owner, name)
         self.checkPace(charge, policies, &owner, name)
         if limited.contains(where: \.isRolling), !charge.isRefused {
-            owner.rolling.append((now, id.position))
+            self.rolling[id.instance, default: []].append((now, id.position))
             let since = self.history.rolling(kind, at: id.position)
-            let count = owner.rolling.count { now - $0.at < .day && $0.position >= since }
+            let count = self.rolling[id.instance, default: []].count { now - $0.at < .day && $0.position >= since }
             if count > charge.view.allowance { self.faults.append("\(name): \(count) in a day") }
         }
     }

@@ -117,4 +117,27 @@ import WidgetModel
         let ahead = fast.interval * Int64(fast.burst + 1 - left.burst)
         #expect(left.nextHigh >= scene.now + ahead - .minutes(Int64(charged)))
     }
+
+    @Test func `a removed widget's budget is remembered as long as a policy that came since holds it back`() throws {
+        let hour = BudgetPolicy.Window.fixed(length: .hours(1), anchor: .utc)
+        var lax = Self.policy(12, hour)
+        lax.minimumInterval = .minutes(1)
+        var strict = lax
+        strict.minimumInterval = .hours(3)
+        var scene = Scene(settings: Scene.settings(budget: lax))
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        scene.pass(.hours(1))
+        scene.push(to: "phone")
+        scene.acknowledgeAll("phone")
+        let charged = scene.now
+        #expect(scene.instance("phone", "w1")?.budget.charged == 1)
+        scene.register("phone", revision: 2, [])
+        scene.apply(.settings(Scene.settings(budget: strict)))
+        scene.pass(.hours(2))
+        scene.register("phone", revision: 3, [Scene.scores("w1", team: "seahawks")])
+        #expect(scene.instance("phone", "w1")?.budget.nextHigh == charged + .hours(3))
+        scene.register("phone", revision: 4, [])
+        scene.pass(.hours(4))
+        #expect(scene.engine.stats().tombstones == 0, "and no longer")
+    }
 }

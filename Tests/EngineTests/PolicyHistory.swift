@@ -13,8 +13,9 @@ struct PolicyHistory {
         let at: Instant
         /// The tuned windows of the hosts at that instant.
         let tuned: [HostID: BudgetWindow]
-        /// The instances that had a budget then, also removed ones.
-        let known: Set<InstanceAddress>
+        /// The instances that had a budget then, also removed ones, and in which window each was first added: one that was
+        /// forgotten since begins anew.
+        let known: [InstanceAddress: Instant]
     }
 
     private(set) var changes: [WidgetKind: [Change]] = [:]
@@ -23,11 +24,12 @@ struct PolicyHistory {
     mutating func note(_ scene: Scene) {
         let engine = scene.engine
         var tuned: [HostID: BudgetWindow] = [:]
-        var known: Set<InstanceAddress> = []
+        var known: [InstanceAddress: Instant] = [:]
         for instance in engine.instances.usedSlots() {
             let host = engine.hosts[engine.instances[instance].host]
             tuned[host.id] = host.windows.window
-            known.insert(InstanceAddress(host: host.id, instance: engine.instances[details: instance].id))
+            let address = InstanceAddress(host: host.id, instance: engine.instances[details: instance].id)
+            known[address] = Instant(milliseconds: engine.instances[instance].firstWindow)
         }
         for kind in engine.settings?.apps.first?.kinds ?? []
         where self.changes[kind.schema.kind]?.last?.policy != kind.budget {
@@ -43,7 +45,11 @@ struct PolicyHistory {
         let changes = (self.changes[kind] ?? []).prefix { $0.position <= position }
         guard let present = changes.last else { return [] }
         let binding = zip(changes, changes.dropFirst()).filter { old, new in
-            if old.policy.window == .tuned { return new.tuned[host]?.contains(instant) ?? false }
+            if old.policy.window == .tuned {
+                // A host that was forgotten since has other windows.
+                let isForgotten = changes.contains { $0.position > new.position && $0.tuned[host] == nil }
+                return !isForgotten && new.tuned[host]?.contains(instant) ?? false
+            }
             let anchor = old.policy.anchor(of: host)
             return old.policy.window(containing: new.at, anchoredAt: anchor).contains(instant)
         }
