@@ -36,8 +36,13 @@ extension Engine {
     }
 
     private mutating func fireInstance(_ instance: UInt32) {
-        // Something that fired before may have moved this timer: a lease that ran out makes a tombstone of a widget.
-        guard self.calendar.armed(Self.timer(ofInstance: instance)) == nil else { return }
+        let timer = Self.timer(ofInstance: instance)
+        if let armed = self.calendar.armed(timer) {
+            // Something that fired before has moved it: a lease that ran out makes a tombstone of a widget. What is due all
+            // the same is done now, as where postponed matches were written because a sibling's timer fired.
+            guard armed <= self.time else { return }
+            self.calendar.cancel(timer)
+        }
         guard self.instances[instance].isLive else { return self.releaseTombstone(instance) }
         self.settle(instance)
         if self.instances[instance].reloadsExpire <= self.now { self.expireReloads(of: instance) }
