@@ -51,18 +51,24 @@ import WidgetModel
         #expect(listed.rows.map(\.address.description) == ["phone:w1"])
     }
 
-    @Test func `what all timelines ask for at one second is planned over the smoothing's slot`() {
-        var scene = Scene()
-        let at = Scene.start + .hours(30)
+    /// Two hundred hosts, each with a widget whose timeline asks for the next one at the same instant.
+    private static func herd(_ budget: BudgetPolicy, at instant: Instant) -> Scene {
+        var scene = Scene(settings: Scene.settings(budget: budget))
         for host in 0..<200 {
             scene.register("phone-\(host)", [Scene.scores("w1", team: "seahawks")])
-            let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .after(at))
+            let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .after(instant))
             scene.apply(
                 .timeline(
                     TimelineReport(host: HostID("phone-\(host)"), instance: InstanceID("w1"), timeline: timeline)
                 )
             )
         }
+        return scene
+    }
+
+    @Test func `what all timelines ask for at one second is planned over the smoothing's slot`() {
+        let at = Scene.start + .hours(30)
+        let scene = Self.herd(Scene.steady, at: at)
         let survey = Self.survey(scene.engine, from: at - .minutes(10), step: 64)
         #expect(survey.asked[600] == 200)
         #expect(survey.asked.reduce(0, +) == 200)
@@ -75,17 +81,8 @@ import WidgetModel
         var (usual, longest) = (Scene.steady, Scene.steady)
         longest.smoothing = BudgetPolicy.smoothingMax
         usual.smoothing = .zero
-        var scene = Scene(settings: Scene.settings(budget: longest))
         let at = Scene.start + .hours(30)
-        for host in 0..<200 {
-            scene.register("phone-\(host)", [Scene.scores("w1", team: "seahawks")])
-            let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .after(at))
-            scene.apply(
-                .timeline(
-                    TimelineReport(host: HostID("phone-\(host)"), instance: InstanceID("w1"), timeline: timeline)
-                )
-            )
-        }
+        var scene = Self.herd(longest, at: at)
         scene.apply(.settings(Scene.settings(budget: usual)))
         let survey = Self.survey(scene.engine, from: at - .minutes(59), step: 64)
         #expect(survey.asked[59 * 60] == 200)
