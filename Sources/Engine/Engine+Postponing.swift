@@ -156,6 +156,7 @@ extension Engine {
     /// From how many matches in a row on those of a push may be postponed: if it begins to wait now, and changes nothing but
     /// the instances' own rows.
     mutating func postponedBatchMin(_ push: IncomingPush, app: UInt32) -> Int {
+        guard self.postponed.batchMin != nil else { return .max }
         self.postponed.tidy()
         if self.postponed.isEmpty, self.postponed.steps.areUsed(at: self.now) { self.forgetSureWaits() }
         guard self.senderPauses.isEmpty, !push.isOnce, push.heldUntil <= self.now, push.digest == nil,

@@ -67,16 +67,14 @@ extension SureWait {
         private static let length: Int64 = 2000
         private static let last: Int64 = 1 << 22 - 1
 
-        /// - Parameter start: Milliseconds.
+        /// - Parameter start: Milliseconds, not before the epoch.
         init(from start: Int64) { self.start = start }
 
         /// The step of an instant in milliseconds; the first for what lies before, the last for what lies behind, in which
         /// nothing is sure.
         @inline(__always)
         subscript(instant: Int64) -> UInt32 {
-            let past = instant.subtractingReportingOverflow(self.start)
-            guard !past.overflow else { return instant < self.start ? 0 : UInt32(Self.last) }
-            return UInt32(max(0, min(Self.last, past.partialValue / Self.length)))
+            UInt32(min(Self.last, (max(instant, self.start) - self.start) / Self.length))
         }
 
         /// Where a step begins, in milliseconds.
