@@ -11,12 +11,11 @@ extension Engine {
         let kind = Int(self.instances[instance].kind)
         var terms = self.terms(of: kind, self.window(of: instance), Int(self.instances[instance].allowance))
         if !self.apps.kinds[kind].replaced.isEmpty { terms = self.stricter(terms, instance, at: self.time) }
-        if terms.window.start.milliseconds == self.instances[instance].firstWindow, !self.apps.kinds[kind].isShared {
-            terms = terms.limited(to: min(terms.limit, Int(self.instances[instance].firstLimit)))
-        }
         if self.apps.kinds[kind].isShared {
             let measure = self.hosts[self.instances[instance].host].budgetInterval
             if measure != 0 { terms = terms.measured(in: Interval(milliseconds: Int64(measure))) }
+        } else if terms.window.start.milliseconds == self.instances[instance].firstWindow {
+            terms = terms.limited(to: min(terms.limit, Int(self.instances[instance].firstLimit)))
         }
         let granted = Int(self.instances[instance].granted)
         return granted == 0 ? terms : terms.granting(granted)
@@ -115,15 +114,6 @@ extension Engine {
         let isBound = self.apps.kinds[kind].replaced.contains {
             self.binding($0, instance, at: window.start) != nil
         }
-        let before = self.stricter(
-            BudgetTerms(
-                policy: self.apps.kinds[kind].bare,
-                window: old,
-                allowance: Int(self.instances[instance].allowance)
-            ),
-            instance,
-            at: window.start
-        )
         // A host that never tells what is seen is not one where nothing is.
         if !isBound, self.hosts[self.instances[instance].host].tellsVisibility {
             let day = self.apps.kinds[kind].bare.windowLength
@@ -131,14 +121,17 @@ extension Engine {
         }
         self.instances[instance].views = 0
         self.instances[instance].granted = 0
-        let allowance = self.allowance(of: instance, self.apps.kinds[kind].bare, window)
+        let bare = self.apps.kinds[kind].bare
+        let before = BudgetTerms(policy: bare, window: old, allowance: Int(self.instances[instance].allowance))
+        let allowance = self.allowance(of: instance, bare, window)
         self.instances[instance].allowance = UInt16(clamping: allowance)
         self.instances[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
         // A shared budget knows the pace in which it is measured.
         guard !self.apps.kinds[kind].isShared else { return }
-        let after = BudgetTerms(policy: self.apps.kinds[kind].bare, window: window, allowance: allowance)
+        let after = BudgetTerms(policy: bare, window: window, allowance: allowance)
+        // What binds has the same numbers before and after, as nothing was learned from.
         self.instances[instance].budget.carryOver(
-            from: before,
+            from: self.stricter(before, instance, at: window.start),
             to: self.stricter(after, instance, at: window.start),
             at: window.start
         )

@@ -88,13 +88,13 @@ extension Engine {
     /// Until when a removed instance's budget must be remembered, so that nobody gains by adding it again: the end of
     /// its window, and until pace and distances no longer hold anything back.
     private mutating func tombstoneEnd(of instance: UInt32) -> Instant {
-        self.openWindow(of: instance)
-        return max(self.terms(of: instance).window.end, self.heldBack(instance))
+        let end = self.heldBack(instance)
+        return max(self.terms(of: instance).window.end, end)
     }
 
-    /// Until when anything that a removed instance has used holds something back, by the policies that bind now; its
-    /// windows have been opened.
-    private func heldBack(_ instance: UInt32) -> Instant {
+    /// Until when anything that a removed instance has used holds something back, by the policies that bind now.
+    private mutating func heldBack(_ instance: UInt32) -> Instant {
+        self.openWindow(of: instance)
         let terms = self.terms(of: instance)
         let row = self.instances[instance]
         let budget = self.budget(of: instance)
@@ -110,14 +110,14 @@ extension Engine {
     mutating func releaseTombstone(_ instance: UInt32) {
         let host = self.instances[instance].host
         let isShared = self.apps.kinds[Int(self.instances[instance].kind)].isShared
+        let others = self.instances(of: host).filter { $0 != instance }
         // A shared budget is remembered with the host, which is there as long as any of its instances.
-        if !isShared || self.instances(of: host).count == 1 {
+        if !isShared || others.isEmpty {
             // Another policy may hold back more since, or others may have used what is shared.
-            self.openWindow(of: instance)
             let end = self.heldBack(instance)
             if end > self.time { return self.calendar.arm(Self.timer(ofInstance: instance), at: end) }
         }
-        self.link(self.instances(of: host).filter { $0 != instance }, to: host)
+        self.link(others, to: host)
         self.instances.release(instance)
         self.counters.tombstones -= 1
         if !self.hosts[host].isRegistered, self.hosts[host].firstInstance == InstanceTable.none {
