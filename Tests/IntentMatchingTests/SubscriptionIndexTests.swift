@@ -1,7 +1,8 @@
-import IntentMatching
 import TestSupport
 import Testing
 import WidgetModel
+
+@testable import IntentMatching
 
 @Suite struct SubscriptionIndexTests {
     static func subject(_ attributes: Configuration) -> MatchSubject {
@@ -52,6 +53,89 @@ import WidgetModel
         #expect(index.unfoundCount == 0)
         let attributes = Configuration(["kind": .string("scores"), "team": .string("team-1"), "level": .int(7)])
         #expect(Set(index.matches(attributes)) == [numbers[1], numbers[47]])
+    }
+
+    /// What is left of an expression is kept beside it only up to a length.
+    @Test(arguments: [ConditionProgram.restMax - 1, ConditionProgram.restMax, ConditionProgram.restMax + 1])
+    func `conditions of many parts are found as others are`(words: Int) throws {
+        // An equality that finds it, and "any of" with one word of its own.
+        let values = JSONValue.array((0..<words - 1).map { .string("v\($0)") })
+        let found: JSONValue = ["kind": "scores", "value": values]
+        let asked: JSONValue = ["value": .object([.init(name: "anything-but", value: values)]), "kind": "scores"]
+        var (index, numbers) = try Self.index([found, asked])
+        for value in ["v0", "v\(words - 2)", "v\(words - 1)"] {
+            let attributes = Configuration(["kind": .string("scores"), "value": .string(value)])
+            let isListed = value != "v\(words - 1)"
+            #expect(index.matches(attributes) == [isListed ? numbers[0] : numbers[1]])
+            #expect(index.matches(Configuration(["kind": .string("news"), "value": .string(value)])) == [])
+        }
+        for number in numbers { index.release(number) }
+        #expect(index.checkInvariants() == [])
+    }
+
+    @Test func `bounds of integers hold for integers, and for numbers between them`() throws {
+        let (least, most) = (JSONValue.int(.min), JSONValue.int(.max))
+        func numeric(_ parts: JSONValue...) -> JSONValue {
+            ["n": .object([.init(name: "numeric", value: .array(parts))])]
+        }
+        let (index, numbers) = try Self.index([
+            numeric("<", least), numeric("<=", least), numeric(">", most), numeric(">=", most),
+            numeric(">", 4, "<", 6), numeric(">=", 5, "<=", 5), numeric("<", .double(4.5)),
+            ["n": ["anything-but": [5, "5"]]],
+        ])
+        func found(_ value: ParameterValue) -> [Int] {
+            index.matches(Configuration(["n": value])).compactMap { numbers.firstIndex(of: $0) }.sorted()
+        }
+        #expect(found(.int(.min)) == [1, 6, 7])
+        #expect(found(.int(.max)) == [3, 7])
+        #expect(found(.double(0x1p63)) == [2, 3, 7])
+        #expect(found(.int(5)) == [4, 5])
+        #expect(found(.double(5)) == [4, 5])
+        #expect(found(.double(5.5)) == [4, 7])
+        #expect(found(.int(4)) == [6, 7])
+        #expect(found(.string("5")) == [])
+        #expect(found(.string("4")) == [7])
+        #expect(found(.bool(true)) == [7])
+        #expect(found(.array([.int(5), .string("5")])) == [4, 5])
+        #expect(found(.array([.int(5), .int(6)])) == [4, 5, 7])
+    }
+
+    /// Many conditions on few values: long lists, of atoms and of pairs, that grow and shrink.
+    @Test(arguments: UInt64(1)..<4)
+    func `long lists find what evaluating every condition finds`(seed: UInt64) throws {
+        var dice = Dice(random: SplitMix64(seed: seed))
+        var index = SubscriptionIndex()
+        var model: [(number: UInt32, pattern: MatchPattern)] = []
+        func text(_ letter: String, _ bound: Int) -> JSONValue { .string("\(letter)\(dice.below(bound))") }
+        for step in 0..<4000 {
+            if dice.below(10) < (step < 2000 ? 1 : 8), !model.isEmpty {
+                index.release(model.remove(at: dice.below(model.count)).number)
+            } else {
+                var members = [JSONValue.Member(name: "kind", value: text("k", 2))]
+                if dice.below(2) == 0 { members.append(.init(name: "team", value: text("t", 3))) }
+                if dice.below(2) == 0 {
+                    members.append(.init(name: "tags", value: .array([text("a", 9), text("b", 9)])))
+                }
+                let level = JSONValue.array([.string("<"), .int(Int64(dice.below(400)))])
+                members.append(.init(name: "level", value: .object([.init(name: "numeric", value: level)])))
+                let pattern = try MatchPattern.parse(.object(members))
+                model.append((index.insert(pattern), pattern))
+            }
+            guard step % 97 == 0 else { continue }
+            let attributes = Configuration([
+                "kind": .string("k\(dice.below(3))"), "team": .string("t\(dice.below(4))"),
+                "tags": .array([.string("a\(dice.below(9))"), .string("b\(dice.below(9))")]),
+                "level": .int(Int64(dice.below(400))),
+            ])
+            let expected = Set(model.filter { $0.pattern.matches(Self.subject(attributes)) }.map(\.number))
+            let found = index.matches(attributes)
+            #expect(Set(found) == expected, "seed \(seed), step \(step)")
+            #expect(found.count == expected.count, "seed \(seed): something is found twice")
+            #expect(index.checkInvariants() == [], "seed \(seed), step \(step)")
+        }
+        for entry in model { index.release(entry.number) }
+        #expect(index.count == 0)
+        #expect(index.checkInvariants() == [], "seed \(seed)")
     }
 
     @Test(arguments: UInt64(500)..<524)

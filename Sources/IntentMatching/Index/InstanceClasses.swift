@@ -175,7 +175,7 @@ struct InstanceClasses: Sendable {
         var codes: [UInt32] = []
         var scan = RowScan(batchLimit: 4096, candidates: plan.candidates)
         scan.run(plan, self.table, self.numbers) { classes in
-            for index in classes.indices where self.keys.uses[Int(classes[index])] > 0 {
+            for index in classes.indices where self.keys.uses(of: classes[index]) > 0 {
                 codes.append(classes[index] + 1)
             }
         }
@@ -203,8 +203,8 @@ struct InstanceClasses: Sendable {
         faults += self.members.columns[Self.hostColumn].checkInvariants(rows: rows, codes: highestHost)
         var uses = [UInt32](repeating: 0, count: self.bound)
         for row in 0..<rows { uses[self.classNumber(row)] += 1 }
-        for number in 0..<self.bound where uses[number] != self.keys.uses[number] {
-            faults.append("class \(number) has \(uses[number]) instances, not \(self.keys.uses[number])")
+        for number in 0..<self.bound where Int(uses[number]) != self.keys.uses(of: UInt32(number)) {
+            faults.append("class \(number) has \(uses[number]) instances, not \(self.keys.uses(of: UInt32(number)))")
         }
         return faults
     }

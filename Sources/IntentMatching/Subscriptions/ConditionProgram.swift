@@ -40,93 +40,36 @@ enum ConditionProgram {
             start += 1 + own
         }
     }
-}
 
-/// A push's attributes in terms of atoms.
-struct ConditionEvent {
-    private struct Attribute {
-        let name: UInt32
-        let value: ParameterValue
-    }
+    // MARK: What is left
 
-    /// The attributes that some atom asks for.
-    private var attributes: [Attribute] = []
-    /// The equalities that hold, each once.
-    private(set) var present: [UInt32] = []
-    /// By atom: whether it is known to hold, and whether it is known at all. Equalities are known from the start.
-    private var holds: [UInt64]
-    private var isKnown: [UInt64]
+    /// The longest rest that is kept beside an expression, in words.
+    static let restMax = 64
+    /// The rest is longer: the expression's own words are evaluated.
+    static let elsewhere: UInt32 = 3 << 30
 
-    init(_ attributes: Configuration, _ atoms: ConditionAtoms) {
-        let words = (atoms.bound + 63) / 64
-        self.holds = [UInt64](repeating: 0, count: words)
-        self.isKnown = self.holds
-        var scratch: [UInt64] = []
-        for attribute in attributes.parameters {
-            guard let name = atoms.name(attribute.name) else { continue }
-            self.attributes.append(Attribute(name: name, value: attribute.value))
-            switch attribute.value {
-            case .array(let elements):
-                for element in elements { self.note(atoms.equality(name, element, &scratch)) }
-            case let value: self.note(atoms.equality(name, value, &scratch))
-            }
-        }
-    }
-
-    private mutating func note(_ atom: UInt32?) {
-        guard let atom, self.holds[Int(atom >> 6)] >> UInt64(atom & 63) & 1 == 0 else { return }
-        self.holds.mark(Int(atom), true)
-        self.present.append(atom)
-    }
-
-    /// Whether the condition of an expression is fulfilled.
+    /// The words of a rest, by its first word; none if it is ``elsewhere``.
     @inline(__always)
-    mutating func fulfils(_ expressions: KeyTable<UInt32>, _ expression: UInt32, _ atoms: ConditionAtoms) -> Bool {
-        let range = expressions.range(of: expression)
-        return self.fulfils(expressions.pool.elements, range.lowerBound, atoms)
-    }
+    static func restLength(_ word: UInt32) -> Int { word == self.elsewhere ? 0 : self.length(word) }
 
-    private mutating func fulfils(_ words: Column<UInt32>, _ index: Int, _ atoms: ConditionAtoms) -> Bool {
-        let word = words[index]
-        let kind = ConditionProgram.kind(word)
-        if kind == .atom { return self.fulfils(word, atoms) }
-        var part = index + 1
-        let end = part + ConditionProgram.length(word)
-        while part < end {
-            let own = words[part]
-            let isAtom = ConditionProgram.kind(own) == .atom
-            let isFulfilled = isAtom ? self.fulfils(own, atoms) : self.fulfils(words, part, atoms)
-            if isFulfilled != (kind == .all) { return isFulfilled }
-            part += isAtom ? 1 : 1 + ConditionProgram.length(own)
+    /// What is left of a program when two atoms are known to hold: parts that all must hold, their length before them.
+    static func rest(of program: [UInt32], without first: UInt32?, _ second: UInt32?, _ rest: inout [UInt32]) {
+        rest.removeAll(keepingCapacity: true)
+        rest.append(0)
+        func add(_ part: Range<Int>) {
+            if part.count == 1, program[part.lowerBound] == first || program[part.lowerBound] == second { return }
+            for index in part { rest.append(program[index]) }
         }
-        return kind == .all
-    }
-
-    @inline(__always)
-    private mutating func fulfils(_ atom: UInt32, _ atoms: ConditionAtoms) -> Bool {
-        let number = Int(atom & ConditionAtoms.numberMax)
-        let bit = UInt64(number & 63)
-        if atom & ConditionAtoms.askedFlag == 0 || self.isKnown[number >> 6] >> bit & 1 == 1 {
-            return self.holds[number >> 6] >> bit & 1 == 1
+        if let word = program.first, self.kind(word) == .all {
+            self.forEachPart(program, 0) { add($0) }
+        } else {
+            add(program.indices)
         }
-        return self.ask(number, atoms)
-    }
-
-    @inline(never)
-    private mutating func ask(_ number: Int, _ atoms: ConditionAtoms) -> Bool {
-        guard let asked = atoms.asked(UInt32(number)) else { return false }
-        let holds = self.answer(asked)
-        self.isKnown.mark(number, true)
-        self.holds.mark(number, holds)
-        return holds
-    }
-
-    private func answer(_ asked: ConditionAtoms.Asked) -> Bool {
-        guard let attribute = self.attributes.first(where: { $0.name == asked.name }) else {
-            return asked.atom == .exists(false)
+        if rest.count - 1 <= self.restMax {
+            rest[0] = self.all(rest.count - 1)
+        } else {
+            rest.removeAll(keepingCapacity: true)
+            rest.append(self.elsewhere)
         }
-        guard case .array(let elements) = attribute.value else { return asked.atom.matches(attribute.value) }
-        if case .exists(let exists) = asked.atom { return exists }
-        return elements.contains { asked.atom.matches($0) }
     }
 }

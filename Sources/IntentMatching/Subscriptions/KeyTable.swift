@@ -1,23 +1,26 @@
 /// Numbers for distinct keys of words, each with a count of uses; a number that nobody uses is taken again.
 struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable>: Sendable {
     private(set) var pool = SizeClassPool<Word>()
-    /// By number: where the key starts in the pool, and its length.
-    private var starts = Column<UInt32>()
-    private var lengths = Column<UInt32>()
-    /// By number: how many use it; 0 for a number that is free.
-    private(set) var uses = Column<UInt32>()
+    private var rows = Column<Row>()
     private var unused = Column<UInt32>()
     private var slots = HashSlots()
+
+    private struct Row: BitwiseCopyable {
+        /// Where the key starts in the pool, and its length.
+        var start: UInt32
+        var length: UInt32
+        /// How many use the number; 0 for one that is free.
+        var uses: UInt32
+    }
 
     /// Numbers in use.
     var count: Int { self.slots.count }
 
     /// One more than the highest number.
-    var bound: Int { self.uses.count }
+    var bound: Int { self.rows.count }
 
     var byteCount: Int {
-        self.pool.byteCount + self.starts.byteCount + self.lengths.byteCount + self.uses.byteCount
-            + self.unused.byteCount + self.slots.byteCount
+        self.pool.byteCount + self.rows.byteCount + self.unused.byteCount + self.slots.byteCount
     }
 
     /// The number of a key, new if it has none, and one use of it.
@@ -26,56 +29,58 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     mutating func use(_ key: Span<Word>) -> (number: UInt32, isNew: Bool) {
         let hash = Self.hash(key)
         if let number = self.find(key, hash) {
-            self.uses[Int(number)] += 1
+            self.retain(number)
             return (number, false)
         }
         let start = self.pool.allocate(max(1, key.count))
         self.pool.elements.write(key, at: Int(start))
+        let row = Row(start: start, length: UInt32(key.count), uses: 1)
         let number: UInt32
         if let free = self.unused.popLast() {
             number = free
-            self.starts[Int(number)] = start
-            self.lengths[Int(number)] = UInt32(key.count)
-            self.uses[Int(number)] = 1
+            self.rows[Int(number)] = row
         } else {
-            number = UInt32(self.uses.count)
-            self.starts.append(start)
-            self.lengths.append(UInt32(key.count))
-            self.uses.append(1)
+            number = UInt32(self.rows.count)
+            self.rows.append(row)
         }
         self.slots.insert(number, hash)
         return (number, true)
     }
 
     /// One more use of a number. Precondition: it has one.
-    mutating func retain(_ number: UInt32) { self.uses[Int(number)] += 1 }
+    mutating func retain(_ number: UInt32) { self.rows[Int(number)].uses += 1 }
 
     /// Takes back one use; returns whether it was the last.
     @discardableResult
     mutating func release(_ number: UInt32) -> Bool {
-        let left = self.uses[Int(number)] - 1
-        self.uses[Int(number)] = left
-        guard left == 0 else { return false }
+        self.rows[Int(number)].uses -= 1
+        let row = self.rows[Int(number)]
+        guard row.uses == 0 else { return false }
         self.slots.remove(number, self.hash(of: number))
-        self.pool.release(self.starts[Int(number)], max(1, Int(self.lengths[Int(number)])))
+        self.pool.release(row.start, max(1, Int(row.length)))
         self.unused.append(number)
         return true
     }
 
     /// The number of a key that has one.
-    func find(_ key: [Word]) -> UInt32? { self.find(key.span) }
-
     func find(_ key: Span<Word>) -> UInt32? { self.find(key, Self.hash(key)) }
+
+    /// How many use a number.
+    @inline(__always)
+    func uses(of number: UInt32) -> Int { Int(self.rows[Int(number)].uses) }
 
     /// Where a number's key is in the pool.
     @inline(__always)
     func range(of number: UInt32) -> Range<Int> {
-        let start = Int(self.starts[Int(number)])
-        return start..<start + Int(self.lengths[Int(number)])
+        let row = self.rows[Int(number)]
+        return Int(row.start)..<Int(row.start) + Int(row.length)
     }
 
     /// The key of a number.
     func key(of number: UInt32) -> [Word] { self.range(of: number).map { self.pool.elements[$0] } }
+
+    /// The last word of a number's key. Precondition: the key is not empty.
+    func lastWord(of number: UInt32) -> Word { self.pool.elements[self.range(of: number).upperBound - 1] }
 
     @inline(__always)
     private func find(_ key: Span<Word>, _ hash: UInt64) -> UInt32? {
@@ -88,9 +93,9 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
 
     @inline(__always)
     private func holds(_ number: UInt32, _ key: Span<Word>) -> Bool {
-        guard Int(self.lengths[Int(number)]) == key.count else { return false }
-        let start = Int(self.starts[Int(number)])
-        for index in key.indices where self.pool.elements[start + index] != key[index] { return false }
+        let row = self.rows[Int(number)]
+        guard Int(row.length) == key.count else { return false }
+        for index in key.indices where self.pool.elements[Int(row.start) + index] != key[index] { return false }
         return true
     }
 

@@ -3,18 +3,20 @@ package import WidgetModel
 /// Finds the conditions that a push's attributes fulfil, among the `when` of many widget instances: the other direction of
 /// ``IntentIndex``, content-based publish and subscribe.
 ///
-/// Equal conditions are one expression, and equal parts of them one atom. An expression is found by the rarest equality
-/// that must hold for it, or by the two rarest together; what has no equality that must hold is evaluated for each push.
+/// Equal conditions are one expression, and equal parts of them one atom. An expression is found by the rarest equality that
+/// must hold for it, or the rarest ones of which one must, or each of them together with another that must hold; what has no
+/// equality that must hold is evaluated for each push. Beside an expression lies what is left to evaluate of it then.
 /// What fulfils a condition is defined by ``MatchPattern/matches(_:)``.
 package struct SubscriptionIndex: Sendable {
-    /// Above so many expressions on one atom's list, two atoms together are looked for.
-    private static let crowd = 8
+    /// Above so many words on one atom's list, those of some eight expressions, two atoms together are looked for.
+    private static let crowd = 32
 
     /// How an expression is found.
     private enum Access {
         case atom(UInt32)
         case atoms([UInt32])
-        case pair(UInt32, UInt32)
+        /// One atom with each of some others, of which one must hold.
+        case pairs(UInt32, with: [UInt32])
         /// Evaluated for each push.
         case always
     }
@@ -22,30 +24,33 @@ package struct SubscriptionIndex: Sendable {
     private var atoms = ConditionAtoms()
     /// Programs by expression, see ``ConditionProgram``.
     private var expressions = KeyTable<UInt32>()
-    /// Expressions by the number of an atom plus one.
-    private var byAtom = PostingLists()
-    /// Pairs of atoms, the lower one first, and expressions by the number of the pair plus one.
+    /// Expressions by atom.
+    private var byAtom = CandidateLists()
+    /// Pairs of atoms, see ``pair(_:_:)``, and expressions by pair.
     private var pairs = KeyTable<UInt64>()
-    private var byPair = PostingLists()
-    /// By atom: in how many pairs it is.
+    private var byPair = CandidateLists()
+    /// By atom: in how many pairs it is, and with which attributes' names, see ``bit(_:)``.
     private var pairedAtoms = Column<UInt32>()
-    /// Expressions that no equality finds, on the list of 1.
-    private var unfound = PostingLists()
-    /// By expression: what finds it, in one word, see ``stored(_:)``.
+    private var pairedNames = Column<UInt64>()
+    /// Expressions that no equality finds, on one list.
+    private var unfound = CandidateLists()
+    /// Conditions that every push evaluates, since no equality must hold for them.
+    package private(set) var unfoundCount = 0
+    /// By expression: what finds it, in one word, see ``store(_:_:_:)``.
     private var accesses = Column<UInt32>()
-    /// The atoms of expressions that are found by several.
-    private var several: [UInt32: [UInt32]] = [:]
-    /// The words of the condition that is being inserted, and what may find it: memory that each leaves to the next.
+    /// What finds expressions that are found by several atoms or pairs: on which lists they are.
+    private var severalAtoms: [UInt32: [UInt32]] = [:]
+    private var severalPairs: [UInt32: [UInt32]] = [:]
+    /// The words of the condition that is being inserted, what may find it, and what is left then: memory that each leaves to
+    /// the next.
     private var program: [UInt32] = []
     private var rarest: [UInt32] = []
+    private var rest: [UInt32] = []
 
     package init() {}
 
     /// Distinct conditions.
     package var count: Int { self.expressions.count }
-
-    /// Conditions that every push evaluates, since no equality must hold for them.
-    package var unfoundCount: Int { self.unfound.count(of: 1) }
 
     /// One more than the highest number of an expression.
     package var bound: Int { self.expressions.bound }
@@ -53,8 +58,8 @@ package struct SubscriptionIndex: Sendable {
     /// Bytes of memory held, allocators' overhead not counted.
     package var byteCount: Int {
         self.atoms.byteCount + self.expressions.byteCount + self.byAtom.byteCount + self.pairs.byteCount
-            + self.byPair.byteCount + self.pairedAtoms.byteCount + self.unfound.byteCount + self.accesses.byteCount
-            + self.several.count * 64
+            + self.byPair.byteCount + self.pairedAtoms.byteCount + self.pairedNames.byteCount + self.unfound.byteCount
+            + self.accesses.byteCount + (self.severalAtoms.count + self.severalPairs.count) * 64
     }
 
     // MARK: Changing
@@ -74,7 +79,7 @@ package struct SubscriptionIndex: Sendable {
         }
         while self.accesses.count <= Int(used.number) { self.accesses.append(0) }
         let access = self.access(program)
-        self.accesses[Int(used.number)] = self.store(access, used.number)
+        self.accesses[Int(used.number)] = self.store(access, used.number, program)
         return used.number
     }
 
@@ -84,12 +89,15 @@ package struct SubscriptionIndex: Sendable {
         guard self.expressions.release(expression) else { return }
         let stored = self.accesses[Int(expression)]
         switch stored >> 30 {
-        case 0: self.byAtom.remove(expression, stored & ConditionAtoms.numberMax + 1)
+        case 0: self.byAtom.remove(expression, stored)
         case 1: self.removePair(stored & 0x3FFF_FFFF, expression)
-        case 2: self.unfound.remove(expression, 1)
+        case 2:
+            self.unfound.remove(expression, 0)
+            self.unfoundCount -= 1
         default:
-            for atom in self.several[expression] ?? [] { self.byAtom.remove(expression, atom + 1) }
-            self.several[expression] = nil
+            let entry = expression | CandidateLists.sharedFlag
+            for atom in self.severalAtoms.removeValue(forKey: expression) ?? [] { self.byAtom.remove(entry, atom) }
+            for pair in self.severalPairs.removeValue(forKey: expression) ?? [] { self.removePair(pair, entry) }
         }
         ConditionProgram.forEachAtom(program) { self.atoms.release($0) }
     }
@@ -109,9 +117,8 @@ package struct SubscriptionIndex: Sendable {
         case .field(let field, let atoms):
             // Patterns over attributes have no other fields; a name that no attribute can have is true of none.
             let name = if case .parameter(let name) = field { name } else { UTF8Text(field.description) }
-            if atoms.count == 1 { return program.append(self.atoms.use(name, atoms[0])) }
-            program.append(ConditionProgram.any(atoms.count))
-            for atom in atoms { program.append(self.atoms.use(name, atom)) }
+            if atoms.count != 1 { program.append(ConditionProgram.any(atoms.count)) }
+            self.atoms.use(name, atoms, &program)
         }
     }
 
@@ -121,9 +128,9 @@ package struct SubscriptionIndex: Sendable {
         guard self.cost(program, 0) != nil else { return .always }
         self.rarest.removeAll(keepingCapacity: true)
         self.addRarest(program, 0)
-        let expressions = self.rarest.reduce(0) { $0 + self.byAtom.count(of: $1 + 1) }
-        // Two equalities that both must hold are rarer than either.
-        if expressions > Self.crowd, let (first, second) = self.rarestPair(program) { return .pair(first, second) }
+        let words = self.rarest.reduce(0) { $0 + self.byAtom.wordCount(of: $1) }
+        // Where two must hold, both together are rarer than either.
+        if words > Self.crowd, let other = self.rarestOther(program) { return .pairs(other, with: self.rarest) }
         return self.rarest.count == 1 ? .atom(self.rarest[0]) : .atoms(self.rarest)
     }
 
@@ -164,112 +171,189 @@ package struct SubscriptionIndex: Sendable {
         }
     }
 
-    /// The two rarest equalities that both must hold.
-    private func rarestPair(_ program: [UInt32]) -> (UInt32, UInt32)? {
+    /// The rarest equality that must hold besides those of which one must.
+    private func rarestOther(_ program: [UInt32]) -> UInt32? {
         guard let word = program.first, ConditionProgram.kind(word) == .all else { return nil }
-        var first: UInt32?
-        var second: UInt32?
+        var rarest: UInt32?
         ConditionProgram.forEachPart(program, 0) { part in
             let atom = program[part.lowerBound]
-            guard part.count == 1, ConditionProgram.kind(atom) == .atom, atom & ConditionAtoms.askedFlag == 0 else {
-                return
-            }
-            if first.map({ self.atoms.uses(atom) < self.atoms.uses($0) }) ?? true {
-                (first, second) = (atom, first)
-            } else if second.map({ self.atoms.uses(atom) < self.atoms.uses($0) }) ?? true {
-                second = atom
-            }
+            guard ConditionProgram.kind(atom) == .atom, atom & ConditionAtoms.askedFlag == 0 else { return }
+            guard !self.rarest.contains(atom) else { return }
+            if rarest.map({ self.atoms.uses(atom) < self.atoms.uses($0) }) ?? true { rarest = atom }
         }
-        guard let first, let second, first != second else { return nil }
-        return (min(first, second), max(first, second))
+        return rarest
     }
 
     /// Puts an expression on the lists that find it, and says so in one word.
-    private mutating func store(_ access: Access, _ expression: UInt32) -> UInt32 {
+    private mutating func store(_ access: Access, _ expression: UInt32, _ program: [UInt32]) -> UInt32 {
+        var rest: [UInt32] = []
+        swap(&rest, &self.rest)
+        defer { swap(&rest, &self.rest) }
         switch access {
         case .atom(let atom):
-            self.byAtom.insert(expression, atom + 1)
+            self.addTo(atom: atom, expression, program, &rest)
             return atom
         case .atoms(let atoms):
-            for atom in atoms { self.byAtom.insert(expression, atom + 1) }
-            self.several[expression] = atoms
+            for atom in atoms { self.addTo(atom: atom, expression | CandidateLists.sharedFlag, program, &rest) }
+            self.severalAtoms[expression] = atoms
             return 3 << 30
-        case .pair(let first, let second):
-            let pair = self.pairs.use(Self.pair(first, second).span)
-            if pair.isNew {
-                self.countPair(first, 1)
-                self.countPair(second, 1)
-            }
-            self.byPair.insert(expression, pair.number + 1)
-            return 1 << 30 | pair.number
+        case .pairs(let atom, let others) where others.count == 1:
+            let pair = self.usePair(atom, others[0])
+            self.addTo(pair: pair, expression, program, &rest)
+            return 1 << 30 | pair
+        case .pairs(let atom, let others):
+            let pairs = others.map { self.usePair(atom, $0) }
+            for pair in pairs { self.addTo(pair: pair, expression | CandidateLists.sharedFlag, program, &rest) }
+            self.severalPairs[expression] = pairs
+            return 3 << 30
         case .always:
-            self.unfound.insert(expression, 1)
+            ConditionProgram.rest(of: program, without: nil, nil, &rest)
+            self.unfound.insert(expression, rest.span, 0)
+            self.unfoundCount += 1
             return 2 << 30
         }
     }
 
+    private mutating func addTo(atom: UInt32, _ entry: UInt32, _ program: [UInt32], _ rest: inout [UInt32]) {
+        ConditionProgram.rest(of: program, without: atom, nil, &rest)
+        self.byAtom.insert(entry, rest.span, atom)
+    }
+
+    private mutating func addTo(pair: UInt32, _ entry: UInt32, _ program: [UInt32], _ rest: inout [UInt32]) {
+        let key = self.pairs.lastWord(of: pair)
+        ConditionProgram.rest(of: program, without: UInt32(key >> 32), UInt32(truncatingIfNeeded: key), &rest)
+        self.byPair.insert(entry, rest.span, pair)
+    }
+
+    private mutating func usePair(_ atom: UInt32, _ other: UInt32) -> UInt32 {
+        let pair = self.pairs.use(Self.pair(atom, other).span)
+        if pair.isNew {
+            self.addPair(atom, with: other)
+            self.addPair(other, with: atom)
+        }
+        return pair.number
+    }
+
+    /// The lower one first.
     private static func pair(_ first: UInt32, _ second: UInt32) -> InlineArray<1, UInt64> {
-        [UInt64(first) << 32 | UInt64(second)]
+        [UInt64(min(first, second)) << 32 | UInt64(max(first, second))]
     }
 
-    private mutating func removePair(_ pair: UInt32, _ expression: UInt32) {
-        self.byPair.remove(expression, pair + 1)
-        let key = self.pairs.key(of: pair)[0]
+    private mutating func removePair(_ pair: UInt32, _ entry: UInt32) {
+        self.byPair.remove(entry, pair)
+        let key = self.pairs.lastWord(of: pair)
         guard self.pairs.release(pair) else { return }
-        for atom in [UInt32(key >> 32), UInt32(truncatingIfNeeded: key)] { self.countPair(atom, -1) }
+        for atom in [UInt32(key >> 32), UInt32(truncatingIfNeeded: key)] {
+            self.pairedAtoms[Int(atom)] -= 1
+            if self.pairedAtoms[Int(atom)] == 0 { self.pairedNames[Int(atom)] = 0 }
+        }
     }
 
-    private mutating func countPair(_ atom: UInt32, _ change: Int32) {
-        while self.pairedAtoms.count <= Int(atom) { self.pairedAtoms.append(0) }
-        self.pairedAtoms[Int(atom)] = UInt32(Int32(self.pairedAtoms[Int(atom)]) + change)
+    private mutating func addPair(_ atom: UInt32, with other: UInt32) {
+        let missing = Int(atom) + 1 - self.pairedAtoms.count
+        if missing > 0 {
+            self.pairedAtoms.append(repeating: 0, count: missing)
+            self.pairedNames.append(repeating: 0, count: missing)
+        }
+        self.pairedAtoms[Int(atom)] += 1
+        self.pairedNames[Int(atom)] |= Self.bit(self.atoms.name(of: other))
     }
+
+    /// The bit that stands for an attribute's name, and a few others.
+    private static func bit(_ name: UInt32) -> UInt64 { 1 << UInt64(name & 63) }
 
     // MARK: Asking
 
     /// The conditions that attributes fulfil, each once, in an order that the calls so far determine.
     package func matches(_ attributes: Configuration) -> [UInt32] {
         var event = ConditionEvent(attributes, self.atoms)
-        var found: [UInt32] = []
-        var repeated: [UInt32] = []
-        func ask(_ candidates: Span<UInt32>, _ event: inout ConditionEvent) {
-            for index in candidates.indices {
-                let expression = candidates[index]
-                guard event.fulfils(self.expressions, expression, self.atoms) else { continue }
-                // On several lists: perhaps found already.
-                if self.accesses[Int(expression)] >> 30 == 3 {
-                    repeated.append(expression)
-                } else {
-                    found.append(expression)
-                }
-            }
-        }
+        var found = Found()
         let present = event.present
-        for atom in present { self.byAtom.forEachSpan(of: atom + 1) { ask($0, &event) } }
-        let paired = present.filter { Int($0) < self.pairedAtoms.count && self.pairedAtoms[Int($0)] > 0 }.sorted()
-        for (index, first) in paired.enumerated() {
-            for second in paired[(index + 1)...] {
-                guard let pair = self.pairs.find(Self.pair(first, second).span) else { continue }
-                self.byPair.forEachSpan(of: pair + 1) { ask($0, &event) }
+        for equality in present { self.ask(self.byAtom, equality.atom, &event, &found) }
+        let names = present.reduce(0) { $0 | Self.bit($1.name) }
+        for index in present.indices {
+            let first = present[index]
+            let wanted = self.names(pairedWith: first.atom)
+            guard wanted & names != 0 else { continue }
+            for second in present[(index + 1)...] where wanted & Self.bit(second.name) != 0 {
+                guard let pair = self.pairs.find(Self.pair(first.atom, second.atom).span) else { continue }
+                self.ask(self.byPair, pair, &event, &found)
             }
         }
-        self.unfound.forEachSpan(of: 1) { ask($0, &event) }
-        repeated.sort()
-        for (index, expression) in repeated.enumerated() where index == 0 || repeated[index - 1] != expression {
-            found.append(expression)
+        self.ask(self.unfound, 0, &event, &found)
+        return found.once()
+    }
+
+    @inline(__always)
+    private func names(pairedWith atom: UInt32) -> UInt64 {
+        Int(atom) < self.pairedNames.count ? self.pairedNames[Int(atom)] : 0
+    }
+
+    /// What was found.
+    private struct Found {
+        var expressions: [UInt32] = []
+        /// Those that are on several lists, perhaps more than once.
+        var shared: [UInt32] = []
+
+        @inline(__always)
+        mutating func add(_ entry: UInt32) {
+            if entry & CandidateLists.sharedFlag == 0 {
+                self.expressions.append(entry)
+            } else {
+                self.shared.append(entry & CandidateLists.expressionMask)
+            }
         }
-        return found
+
+        /// All, each once.
+        consuming func once() -> [UInt32] {
+            guard !self.shared.isEmpty else { return self.expressions }
+            self.shared.sort()
+            for (index, expression) in self.shared.enumerated()
+            where index == 0 || self.shared[index - 1] != expression {
+                self.expressions.append(expression)
+            }
+            return self.expressions
+        }
+    }
+
+    /// Evaluates the expressions on a list.
+    @inline(__always)
+    private func ask(_ lists: CandidateLists, _ key: UInt32, _ event: inout ConditionEvent, _ found: inout Found) {
+        lists.forEachSpan(of: key) { self.ask($0, &event, &found) }
+    }
+
+    /// Evaluates what is left of the expressions of a chunk.
+    private func ask(_ words: Span<UInt32>, _ event: inout ConditionEvent, _ found: inout Found) {
+        var index = 0
+        while index < words.count {
+            let (entry, word) = (words[index], words[index + 1])
+            let rest = index + 2..<index + 2 + ConditionProgram.restLength(word)
+            index = rest.upperBound
+            if word == ConditionProgram.elsewhere {
+                guard self.fulfils(entry & CandidateLists.expressionMask, &event) else { continue }
+            } else {
+                guard event.fulfils(words, rest) else { continue }
+            }
+            found.add(entry)
+        }
+    }
+
+    /// Whether the whole of an expression is fulfilled.
+    private func fulfils(_ expression: UInt32, _ event: inout ConditionEvent) -> Bool {
+        let range = self.expressions.range(of: expression)
+        return self.expressions.pool.elements.withSpan { event.fulfils($0.extracting(range), 0..<range.count) }
     }
 
     // MARK: Invariants
 
     /// What is wrong with the index; empty if nothing.
     package func checkInvariants() -> [String] {
-        var faults = self.byAtom.checkInvariants(rows: self.bound) + self.byPair.checkInvariants(rows: self.bound)
-        faults += self.unfound.checkInvariants(rows: self.bound)
+        var faults = [self.byAtom, self.byPair, self.unfound].flatMap { $0.checkInvariants() }
         if self.expressions.count == 0 {
             if self.atoms.count != 0 { faults.append("\(self.atoms.count) atoms of no expression") }
             if self.pairs.count != 0 { faults.append("\(self.pairs.count) pairs of no expression") }
-            if !self.several.isEmpty { faults.append("lists of atoms of no expression") }
+            if !self.severalAtoms.isEmpty || !self.severalPairs.isEmpty { faults.append("lists of no expression") }
+            if self.unfoundCount != 0 { faults.append("\(self.unfoundCount) expressions of none that nothing finds") }
         }
         return faults
     }

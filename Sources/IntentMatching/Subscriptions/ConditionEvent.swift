@@ -1,0 +1,149 @@
+import WidgetModel
+
+/// A push's attributes in terms of atoms.
+struct ConditionEvent {
+    /// An equality that holds, and the number of its attribute's name.
+    struct Equality {
+        let atom: UInt32
+        let name: UInt32
+    }
+
+    /// An attribute that some atom asks for.
+    private struct Attribute {
+        let name: UInt32
+        /// Which of the push's it is.
+        let place: UInt32
+        let form: Form
+        /// Its value, if it is an integer.
+        let int: Int64
+    }
+
+    private enum Form: UInt8 {
+        case int
+        /// A text or a truth value.
+        case word
+        case other
+    }
+
+    private let parameters: [Configuration.Parameter]
+    private let questions: Column<ConditionAtoms.Question>
+    private let asked: [MatchAtom?]
+    private let excluded: Column<UInt32>
+    private var attributes: [Attribute] = []
+    /// The equalities that hold, each once.
+    private(set) var present: [Equality] = []
+    /// Two bits for each atom: 1 if it holds, 2 if it is known not to. Equalities are known from the start.
+    private var states: Column<UInt64>
+
+    init(_ attributes: Configuration, _ atoms: ConditionAtoms) {
+        self.parameters = attributes.parameters
+        self.questions = atoms.questions
+        self.asked = atoms.asked
+        self.excluded = atoms.excluded.elements
+        self.states = Column(zeros: (atoms.bound + 31) / 32)
+        self.attributes.reserveCapacity(self.parameters.count)
+        self.present.reserveCapacity(2 * self.parameters.count)
+        var scratch = KeyWords()
+        for place in self.parameters.indices {
+            guard let name = atoms.name(self.parameters[place].name, &scratch) else { continue }
+            var (form, int) = (Form.word, Int64(0))
+            switch self.parameters[place].value {
+            case .int(let value): (form, int) = (.int, value)
+            case .double, .date, .array: form = .other
+            case .string, .bool: break
+            }
+            if case .array(let elements) = self.parameters[place].value {
+                for element in elements { self.note(name, atoms.equality(name, element, &scratch)) }
+            } else {
+                self.note(name, atoms.equality(name, self.parameters[place].value, &scratch))
+            }
+            self.attributes.append(Attribute(name: name, place: UInt32(place), form: form, int: int))
+        }
+    }
+
+    private mutating func note(_ name: UInt32, _ atom: UInt32?) {
+        guard let atom, self.state(Int(atom)) == 0 else { return }
+        self.setState(Int(atom), 1)
+        self.present.append(Equality(atom: atom, name: name))
+    }
+
+    @inline(__always)
+    private func state(_ atom: Int) -> UInt64 { self.states[atom >> 5] &>> UInt64(2 * (atom & 31)) & 3 }
+
+    private mutating func setState(_ atom: Int, _ state: UInt64) {
+        self.states[atom >> 5] |= state << UInt64(2 * (atom & 31))
+    }
+
+    // MARK: Asking
+
+    /// Whether all of the parts in a range of words hold.
+    @inline(__always)
+    mutating func fulfils(_ words: Span<UInt32>, _ parts: Range<Int>) -> Bool {
+        var index = parts.lowerBound
+        while index < parts.upperBound {
+            let word = words[index]
+            if ConditionProgram.kind(word) == .atom {
+                guard self.holds(word) else { return false }
+                index += 1
+            } else {
+                guard self.fulfils(words, index) else { return false }
+                index += 1 + ConditionProgram.length(word)
+            }
+        }
+        return true
+    }
+
+    /// Whether the part at an index holds, which is no atom.
+    mutating func fulfils(_ words: Span<UInt32>, _ index: Int) -> Bool {
+        let isAll = ConditionProgram.kind(words[index]) == .all
+        var part = index + 1
+        let end = part + ConditionProgram.length(words[index])
+        while part < end {
+            let word = words[part]
+            let isAtom = ConditionProgram.kind(word) == .atom
+            let isFulfilled = isAtom ? self.holds(word) : self.fulfils(words, part)
+            if isFulfilled != isAll { return isFulfilled }
+            part += isAtom ? 1 : 1 + ConditionProgram.length(word)
+        }
+        return isAll
+    }
+
+    @inline(__always)
+    private mutating func holds(_ atom: UInt32) -> Bool {
+        let number = Int(atom & ConditionAtoms.numberMax)
+        let state = self.state(number)
+        if state == 0, atom & ConditionAtoms.askedFlag != 0 { return self.ask(number) }
+        return state == 1
+    }
+
+    @inline(never)
+    private mutating func ask(_ number: Int) -> Bool {
+        let holds = self.answer(number)
+        self.setState(number, holds ? 1 : 2)
+        return holds
+    }
+
+    private func answer(_ number: Int) -> Bool {
+        let question = self.questions[number]
+        guard let attribute = self.attributes.first(where: { $0.name == question.name }) else {
+            return self.asked[number] == .exists(false)
+        }
+        switch (question.form, attribute.form) {
+        case (.integers, .int): return question.first <= attribute.int && attribute.int <= question.last
+        case (.noneOf, .int), (.noneOf, .word):
+            let start = Int(question.first)
+            for place in start..<start + Int(question.last) where self.state(Int(self.excluded[place])) == 1 {
+                return false
+            }
+            return true
+        default: return self.answer(number, self.parameters[Int(attribute.place)].value)
+        }
+    }
+
+    private func answer(_ number: Int, _ value: ParameterValue) -> Bool {
+        guard let atom = self.asked[number] else { return false }
+        guard case .array(let elements) = value else { return atom.matches(value) }
+        if case .exists(let exists) = atom { return exists }
+        return elements.contains { atom.matches($0) }
+    }
+}
