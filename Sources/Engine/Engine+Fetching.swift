@@ -15,7 +15,7 @@ extension Engine {
             app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
             family: self.instances[details: slot].family,
-            configuration: self.instances[details: slot].configuration,
+            configuration: self.instances.configuration(of: slot),
             context: self.hosts.context(of: instance.host),
             causes: row.causes,
             push: row.push,

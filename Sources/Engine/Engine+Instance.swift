@@ -35,7 +35,7 @@ extension Engine {
             app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
             family: details.family,
-            configuration: details.configuration,
+            configuration: self.instances.configuration(of: slot),
             pushEnabled: row.pushEnabled,
             tags: self.instances[particulars: slot].tags,
             generation: Int(row.generation),

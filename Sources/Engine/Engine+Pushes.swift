@@ -205,11 +205,10 @@ extension Engine {
     }
 
     func matches(_ instance: UInt32, _ pattern: MatchPattern) -> Bool {
-        let details = self.instances[details: instance]
         return pattern.matches(
             MatchSubject(
-                configuration: details.configuration,
-                family: details.family,
+                configuration: self.instances.configuration(of: instance),
+                family: self.instances[details: instance].family,
                 host: self.hosts[self.instances[instance].host].id,
                 tags: self.instances[particulars: instance].tags,
                 schema: self.apps.kinds[Int(self.instances[instance].kind)].schema

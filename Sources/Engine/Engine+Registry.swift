@@ -192,11 +192,7 @@ extension Engine {
                 anchor: 0,
                 addressHash: hash.value
             ),
-            InstanceDetails.Row(
-                id: registration.id,
-                family: registration.family,
-                configuration: registration.configuration
-            )
+            InstanceDetails.Row(id: registration.id, family: registration.family)
         )
         self.adoptWindow(of: instance)
         let terms = self.terms(of: instance)
@@ -222,11 +218,11 @@ extension Engine {
         self.instances[instance].isHostDriven = false
         self.instances[instance].waiting = ReloadCauses(.added)
         self.instances[details: instance].family = registration.family
-        self.instances[details: instance].configuration = registration.configuration
+        self.instances.setConfiguration(of: instance, registration.configuration)
         self.setTags(of: instance, registration.tags)
         self.setCondition(of: instance, registration.when)
         self.setControlToken(of: instance, registration.controlToken)
-        self.insertIntoIndex(instance)
+        self.insertIntoIndex(instance, registration.configuration)
     }
 
     /// Carries the budget over to another kind's policy.
@@ -242,13 +238,17 @@ extension Engine {
     }
 
     func registration(of instance: UInt32) -> InstanceRegistration {
+        self.registration(of: instance, self.instances.configuration(of: instance))
+    }
+
+    private func registration(of instance: UInt32, _ configuration: Configuration) -> InstanceRegistration {
         let details = self.instances[details: instance]
         let particulars = self.instances.details.particulars(of: instance)
         return InstanceRegistration(
             id: details.id,
             kind: self.apps.kinds[Int(self.instances[instance].kind)].name,
             family: details.family,
-            configuration: details.configuration,
+            configuration: configuration,
             pushEnabled: self.instances[instance].pushEnabled,
             tags: particulars?.tags ?? [],
             when: particulars?.when,
@@ -268,10 +268,11 @@ extension Engine {
             touched.append(instance)
             return self.show(instance, plan)
         }
-        let old = self.registration(of: instance)
         let new = plan.registration
+        let isConfiguredAlike = self.instances.isConfigured(instance, as: new.configuration)
+        let old = self.registration(of: instance, isConfiguredAlike ? new.configuration : .empty)
         if self.isOfOtherEnvironment(controlOf: instance) { self.setControlToken(of: instance, new.controlToken) }
-        if old == new {
+        if isConfiguredAlike, old == new {
             counts.unchanged += 1
             return
         }
@@ -286,8 +287,8 @@ extension Engine {
         self.setTags(of: instance, new.tags)
         self.setCondition(of: instance, new.when)
         self.setControlToken(of: instance, new.controlToken)
-        if old.configuration != new.configuration {
-            self.instances[details: instance].configuration = new.configuration
+        if !isConfiguredAlike {
+            self.instances.setConfiguration(of: instance, new.configuration)
             self.instances[content: instance].confirmedDigest = nil
             if self.instances[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
             self.instances[instance].isOrphaned = false
@@ -295,10 +296,11 @@ extension Engine {
             self.instances[instance].configuredAt = self.position
             self.instances[instance].waiting.insert(ReloadCauses(.configured))
         }
-        self.insertIntoIndex(instance)
+        self.insertIntoIndex(instance, new.configuration)
     }
 
-    mutating func insertIntoIndex(_ instance: UInt32) {
+    /// Gives the index an instance with its configuration.
+    mutating func insertIntoIndex(_ instance: UInt32, _ configuration: Configuration) {
         let row = self.instances[instance]
         let kind = self.apps.kinds[Int(row.kind)]
         let details = self.instances[details: instance]
@@ -310,7 +312,7 @@ extension Engine {
             family: details.family,
             host: row.host,
             tags: particulars?.tags ?? [],
-            configuration: details.configuration,
+            configuration: configuration,
             when: particulars?.when,
             pushEnabled: row.pushEnabled
         )

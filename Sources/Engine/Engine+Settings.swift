@@ -68,7 +68,7 @@ extension Engine {
             self.carryBudget(of: instance, from: terms, wasShared: before.kinds[Int(row.kind)].isShared)
         }
         guard row.isLive else { return }
-        let configuration = self.instances[details: instance].configuration
+        let configuration = self.instances.configuration(of: instance)
         let isOrphaned =
             !new.isConfigured || !self.apps.apps[Int(new.app)].isConfigured || !new.schema.accepts(configuration)
         if isOrphaned != row.isOrphaned { self.counters.orphanedInstances += isOrphaned ? 1 : -1 }

@@ -22,7 +22,7 @@ import WidgetModel
             guard row.isLive, row.pushEnabled else { return false }
             return pattern.matches(
                 MatchSubject(
-                    configuration: engine.instances[details: instance].configuration,
+                    configuration: engine.instances.configuration(of: instance),
                     family: engine.instances[details: instance].family,
                     host: engine.hosts[row.host].id,
                     tags: []

@@ -8,10 +8,11 @@ import WidgetModel
 /// What few instances have takes memory only where it is had.
 @Suite struct InstanceDetailsTests {
     private static let digest = ContentDigest(team: 3, bytes: [1, 2, 3])
+    private static let bears = Configuration([Configuration.Parameter(name: "team", value: .string("bears"))])
     private static let token = DeviceToken(bytes: Array(repeating: 7, count: 32))
 
     private static func row(_ id: String) -> InstanceDetails.Row {
-        InstanceDetails.Row(id: InstanceID(id), family: .systemMedium, configuration: .empty)
+        InstanceDetails.Row(id: InstanceID(id), family: .systemMedium)
     }
 
     /// How many rows each group has.
@@ -23,6 +24,7 @@ import WidgetModel
     private static func full() -> (details: InstanceDetails, slot: UInt32) {
         var details = InstanceDetails()
         let slot = details.insert(Self.row("full"))
+        details.setConfiguration(of: slot, Self.bears)
         details[particulars: slot] = InstanceDetails.Particulars(
             tags: ["a", "b"],
             when: .all([]),
@@ -56,7 +58,7 @@ import WidgetModel
     private static func bytes(_ details: InstanceDetails, _ slot: UInt32) throws -> [UInt8] {
         var writer = StateWriter()
         let whole = details.whole(slot)
-        _ = try InstanceShape(kind: 0, whole).coded(by: &writer)
+        _ = try InstanceShape(kind: 0, whole, details.configuration(of: slot)).coded(by: &writer)
         _ = writer.text(whole.row.id.rawValue)
         _ = try whole.coded(by: &writer, InstanceGroups(.blank, whole).coded(by: &writer))
         return writer.writer.bytes
@@ -167,21 +169,41 @@ import WidgetModel
         #expect(try Self.bytes(copy, slot) == before)
     }
 
+    @Test func `an instance takes its configuration along when it goes`() {
+        var details = InstanceDetails()
+        let slots = ["a", "b"].map { details.insert(Self.row($0)) }
+        #expect(details.configuration(of: slots[0]) == .empty)
+        for slot in slots { details.setConfiguration(of: slot, Self.bears) }
+        let isAlike = [Self.bears, .empty].map { details.isConfigured(slots[0], as: $0) }
+        #expect(isAlike == [true, false])
+        details.setConfiguration(of: slots[0], .empty)
+        let isBare = [Self.bears, .empty].map { details.isConfigured(slots[0], as: $0) }
+        #expect(isBare == [false, true])
+        #expect(details.configuration(of: slots[1]) == Self.bears)
+        details.setConfiguration(of: slots[0], Self.bears)
+        details.clear(slots[0])
+        #expect(details.configuration(of: slots[0]) == .empty)
+        #expect(details.configurations.count > 0)
+        details.release(slots[1])
+        #expect(details.configurations.count == 0)
+    }
+
     @Test func `all of an instance comes back from what was written of it`() throws {
         let (details, slot) = Self.full()
         let bytes = try Self.bytes(details, slot)
         var reader = StateReader(bytes)
         let shape = try InstanceShape.blank.coded(by: &reader)
         let id = InstanceID(try reader.text(""))
-        let row = InstanceDetails.Row(id: id, family: shape.family, configuration: shape.configuration)
+        let row = InstanceDetails.Row(id: id, family: shape.family)
         let tags = InstanceDetails.Whole(row: row, particulars: InstanceDetails.Particulars(tags: shape.tags))
         let whole = try tags.coded(by: &reader, InstanceGroups([]).coded(by: &reader))
         #expect(reader.isAtEnd)
         var restored = InstanceDetails()
         // One before it was free.
-        restored.restore(1, whole)
+        restored.restore(1, whole, shape.configuration)
         #expect(try Self.bytes(restored, 1) == bytes)
         #expect(Self.counts(restored) == [1, 1, 1])
+        #expect(restored.configuration(of: 1) == Self.bears)
         let content = restored[content: 1]
         #expect(content.confirmedDigest == Self.digest)
         #expect(content.confirmedBy == LogPosition(9))

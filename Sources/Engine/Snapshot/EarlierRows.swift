@@ -27,33 +27,39 @@ enum EarlierRows {
     static func indexed(
         _ coder: inout StateReader,
         version: UInt64
-    ) throws(ByteFault) -> (head: Head, details: InstanceDetails.Whole) {
+    ) throws(ByteFault) -> (head: Head, details: InstanceDetails.Whole, configuration: Configuration) {
         let head = version >= 3 ? try Head(&coder) : Head(try self.row(&coder, nil))
-        return (head, try self.details(&coder))
+        let (details, configuration) = try self.details(&coder)
+        return (head, details, configuration)
     }
 
     /// An instance.
     static func instance(
         _ coder: inout StateReader,
         version: UInt64
-    ) throws(ByteFault) -> (row: InstanceTable.Row, details: InstanceDetails.Whole) {
+    ) throws(ByteFault) -> (row: InstanceTable.Row, details: InstanceDetails.Whole, configuration: Configuration) {
         guard version < 3 else {
             let head = try Head(&coder)
-            let details = try self.details(&coder)
-            return (try self.row(&coder, head), details)
+            let (details, configuration) = try self.details(&coder)
+            return (try self.row(&coder, head), details, configuration)
         }
         let row = try self.row(&coder, nil)
-        return (row, try self.details(&coder))
+        let (details, configuration) = try self.details(&coder)
+        return (row, details, configuration)
     }
 
-    private static func details(_ coder: inout StateReader) throws(ByteFault) -> InstanceDetails.Whole {
+    private static func details(
+        _ coder: inout StateReader
+    ) throws(ByteFault) -> (details: InstanceDetails.Whole, configuration: Configuration) {
         let id = InstanceID(try coder.text(""))
         let family = try coder.choice(WidgetFamily.systemSmall)
-        let row = InstanceDetails.Row(id: id, family: family, configuration: try coder.configuration(.empty))
+        let row = InstanceDetails.Row(id: id, family: family)
+        let configuration = try coder.configuration(.empty)
         let tags = try coder.list([], "") { (coder, value) throws(ByteFault) in try coder.text(value) }
         var whole = InstanceDetails.Whole(row: row)
         if !tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: tags) }
-        return try whole.coded(by: &coder, try InstanceGroups([]).coded(by: &coder).intersection(.details))
+        let groups = try InstanceGroups([]).coded(by: &coder).intersection(.details)
+        return (try whole.coded(by: &coder, groups), configuration)
     }
 
     /// A row.

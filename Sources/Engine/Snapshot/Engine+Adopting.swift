@@ -37,7 +37,7 @@ extension Engine {
     mutating func fillIndex() {
         for kind in self.apps.kinds { self.index.declare(kind.schema, app: self.apps.apps[Int(kind.app)].id) }
         for instance in self.instances.usedSlots() where self.instances[instance].isLive {
-            self.insertIntoIndex(instance)
+            self.insertIntoIndex(instance, self.instances.configuration(of: instance))
         }
     }
 }

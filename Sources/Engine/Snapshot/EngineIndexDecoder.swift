@@ -134,10 +134,10 @@ package struct EngineIndexDecoder: Sendable {
 
     /// Of an earlier version.
     private mutating func insert(_ slot: UInt32, _ coder: inout StateReader) throws(ByteFault) {
-        let (row, details) = try EarlierRows.indexed(&coder, version: self.head.version)
+        let (row, details, configuration) = try EarlierRows.indexed(&coder, version: self.head.version)
         guard row.host < self.head.ends[EngineSnapshot.hostTable] else { throw coder.fault() }
         guard row.flags.contains(.isLive) else { return }
-        let shape = InstanceShape(kind: row.kind, details)
+        let shape = InstanceShape(kind: row.kind, details, configuration)
         let isPlain = details.tags.isEmpty && details.when == nil && row.flags.contains(.pushEnabled)
         let place = isPlain ? coder.configurations.latest : nil
         try self.insert(slot, row.host, shape, details.when, row.flags, place, &coder)

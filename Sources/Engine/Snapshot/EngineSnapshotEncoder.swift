@@ -95,8 +95,8 @@ package struct EngineSnapshotEncoder: Sendable {
         let isDone = try self.write(engine.instances.rows, &rows, beside: { shapes.byteCount }) {
             (slot, row, coder) throws(ByteFault) in
             let details = engine.instances.details.whole(slot)
-            let shape = InstanceShape(kind: row.kind, details)
-            let number = try shapes.number(of: shape)
+            let configuration = engine.instances.configuration(of: slot)
+            let number = try shapes.number(of: InstanceShape(kind: row.kind, details, configuration))
             try coder.row { (coder) throws(ByteFault) in
                 let head = InstanceTable.Row.Head(host: row.host, flags: row.flags, shape: number)
                 _ = try head.coded(by: &coder)

@@ -4,7 +4,7 @@ import WidgetModel
 
 extension InstanceDetails.Row {
     /// What a number has that is free.
-    static let blank = InstanceDetails.Row(id: InstanceID(""), family: .systemSmall, configuration: .empty)
+    static let blank = InstanceDetails.Row(id: InstanceID(""), family: .systemSmall)
 }
 
 extension InstanceDetails.Whole {

@@ -63,26 +63,26 @@ struct InstanceRows: Sendable {
         _ coder: inout StateReader
     ) throws(ByteFault) {
         guard shapes != nil else {
-            let (row, details) = try EarlierRows.instance(&coder, version: bounds.version)
-            return try self.take(slot, row, details, bounds, &coder)
+            let (row, details, configuration) = try EarlierRows.instance(&coder, version: bounds.version)
+            return try self.take(slot, row, details, configuration, bounds, &coder)
         }
         let head = try InstanceTable.Row.Head.blank.coded(by: &coder)
         let shape = try shapes!.entry(head.shape, &coder).shape
         let id = InstanceID(try coder.text(""))
         let groups = try InstanceGroups([]).coded(by: &coder)
-        let details = InstanceDetails.Row(id: id, family: shape.family, configuration: shape.configuration)
+        let details = InstanceDetails.Row(id: id, family: shape.family)
         guard groups.isDisjoint(with: .details), shape.tags.isEmpty else {
             var whole = InstanceDetails.Whole(row: details)
             if !shape.tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: shape.tags) }
             whole = try whole.coded(by: &coder, groups)
             let row = try InstanceTable.Row.blank.coded(by: &coder, head, kind: shape.kind, groups)
-            return try self.take(slot, row, whole, bounds, &coder)
+            return try self.take(slot, row, whole, shape.configuration, bounds, &coder)
         }
         // Nearly all: what is to be copied is small.
         let row = try InstanceTable.Row.blank.coded(by: &coder, head, kind: shape.kind, groups)
         try self.note(slot, row, bounds, &coder)
         self.rows.restore(slot, row, blank: .blank)
-        self.details.restore(slot, details)
+        self.details.restore(slot, details, shape.configuration)
     }
 
     @inline(never)
@@ -90,13 +90,14 @@ struct InstanceRows: Sendable {
         _ slot: UInt32,
         _ row: InstanceTable.Row,
         _ details: InstanceDetails.Whole,
+        _ configuration: Configuration,
         _ bounds: Bounds,
         _ coder: inout StateReader
     ) throws(ByteFault) {
         try self.note(slot, row, bounds, &coder)
         if row.isLive, details.particulars?.controlToken != nil { self.controls.append(slot) }
         self.rows.restore(slot, row, blank: .blank)
-        self.details.restore(slot, details)
+        self.details.restore(slot, details, configuration)
     }
 
     /// Notes what follows from a row, and its timer, which stands behind it.

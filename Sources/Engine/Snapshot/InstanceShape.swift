@@ -11,7 +11,7 @@ struct InstanceShape: Coded {
     var tags: [String]
     var configuration: Configuration
 
-    static let blank = InstanceShape(kind: 0, InstanceDetails.Whole(row: .blank))
+    static let blank = InstanceShape(kind: 0, InstanceDetails.Whole(row: .blank), .empty)
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceShape {
         InstanceShape(
@@ -25,13 +25,8 @@ struct InstanceShape: Coded {
 
 extension InstanceShape {
     /// That of an instance.
-    init(kind: UInt32, _ details: InstanceDetails.Whole) {
-        self.init(
-            kind: kind,
-            family: details.row.family,
-            tags: details.tags,
-            configuration: details.row.configuration
-        )
+    init(kind: UInt32, _ details: InstanceDetails.Whole, _ configuration: Configuration) {
+        self.init(kind: kind, family: details.row.family, tags: details.tags, configuration: configuration)
     }
 }
 

@@ -10,16 +10,16 @@ struct InstanceDetails: Sendable {
     /// What every instance has.
     struct Row: Sendable {
         let id: InstanceID
-        var configuration: Configuration
+        /// The number of its configuration.
+        fileprivate var configuration = ConfigurationTable.empty
         /// The numbers of its groups, if it has any.
         fileprivate var particulars = SideTable<Particulars>.none
         fileprivate var content = SideTable<Content>.none
         fileprivate var observed = SideTable<Observed>.none
         var family: WidgetFamily
 
-        init(id: InstanceID, family: WidgetFamily, configuration: Configuration) {
+        init(id: InstanceID, family: WidgetFamily) {
             self.id = id
-            self.configuration = configuration
             self.family = family
         }
     }
@@ -108,7 +108,7 @@ struct InstanceDetails: Sendable {
         }
     }
 
-    /// All of one instance, as it is written and read: nil is a group that has nothing.
+    /// All of one instance but its configuration, as it is written and read: nil is a group that has nothing.
     struct Whole {
         var row: Row
         var particulars: Particulars?
@@ -117,6 +117,7 @@ struct InstanceDetails: Sendable {
     }
 
     private var rows = Slab<Row>()
+    private(set) var configurations = ConfigurationTable()
     private(set) var particulars = SideTable<Particulars>()
     private(set) var content = SideTable<Content>()
     private(set) var observed = SideTable<Observed>()
@@ -199,6 +200,21 @@ struct InstanceDetails: Sendable {
         return whole
     }
 
+    // MARK: Configurations
+
+    func configuration(of slot: UInt32) -> Configuration { self.configurations[self.rows[slot].configuration] }
+
+    /// Whether an instance is configured like that, see ``ConfigurationTable/equals(_:_:)``.
+    mutating func isConfigured(_ slot: UInt32, as configuration: Configuration) -> Bool {
+        self.configurations.equals(self.rows[slot].configuration, configuration)
+    }
+
+    mutating func setConfiguration(of slot: UInt32, _ configuration: Configuration) {
+        self.configurations.replace(&self.rows[slot].configuration, with: configuration)
+    }
+
+    // MARK: Rows
+
     /// A row for the number that is next; see ``Slab/insert(_:)``.
     mutating func insert(_ row: consuming Row) -> UInt32 { self.rows.insert(row) }
 
@@ -214,22 +230,26 @@ struct InstanceDetails: Sendable {
         self.particulars.release(row.particulars)
         self.content.release(row.content)
         self.observed.release(row.observed)
-        self.rows[slot] = Row(id: row.id, family: row.family, configuration: .empty)
+        self.configurations.release(row.configuration)
+        self.rows[slot] = Row(id: row.id, family: row.family)
     }
 
     /// Takes back a row under its number, see ``Slab/restore(_:_:blank:)``.
     @inline(__always)
-    mutating func restore(_ slot: UInt32, _ whole: consuming Whole) {
+    mutating func restore(_ slot: UInt32, _ whole: consuming Whole, _ configuration: Configuration) {
         var row = whole.row
         if let particulars = whole.particulars { row.particulars = self.particulars.keep(particulars) }
         if let content = whole.content { row.content = self.content.keep(content) }
         if let observed = whole.observed { row.observed = self.observed.keep(observed) }
-        self.rows.restore(slot, row, blank: .blank)
+        self.restore(slot, row, configuration)
     }
 
     /// Takes back a row of an instance that has none of the groups.
     @inline(__always)
-    mutating func restore(_ slot: UInt32, _ row: consuming Row) { self.rows.restore(slot, row, blank: .blank) }
+    mutating func restore(_ slot: UInt32, _ row: consuming Row, _ configuration: Configuration) {
+        row.configuration = self.configurations.insert(configuration)
+        self.rows.restore(slot, row, blank: .blank)
+    }
 
     /// Gives back the number of a row that is left out while rows are read back.
     mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }

@@ -125,6 +125,16 @@ struct InstanceTable: Sendable {
         _modify { yield &self.details[observed: slot] }
     }
 
+    func configuration(of slot: UInt32) -> Configuration { self.details.configuration(of: slot) }
+
+    mutating func isConfigured(_ slot: UInt32, as configuration: Configuration) -> Bool {
+        self.details.isConfigured(slot, as: configuration)
+    }
+
+    mutating func setConfiguration(of slot: UInt32, _ configuration: Configuration) {
+        self.details.setConfiguration(of: slot, configuration)
+    }
+
     /// Leaves an instance that is removed nothing but its id, its family and its budget's row.
     mutating func clearDetails(of slot: UInt32) { self.details.clear(slot) }
 
