@@ -274,8 +274,11 @@ extension Engine {
 extension ReloadCauses {
     /// What is not charged by itself: `added` and `configured`.
     static let setup = ReloadCauses(rawValue: 1 << ReloadCause.added.rawValue | 1 << ReloadCause.configured.rawValue)
-    /// The timeline's own causes, which are not lost when a reload fails.
-    static let lasting = ReloadCauses(rawValue: ReloadCauses.setup.rawValue | 1 << ReloadCause.policy.rawValue)
+    /// Those that are not lost when a reload fails: the timeline's own, and what the user or the system did. Whoever pushes,
+    /// and the app that wishes, is answered instead.
+    static let lasting = ReloadCause.allCases.reduce(into: ReloadCauses(rawValue: 0)) { causes, cause in
+        if cause != .push, cause != .appRequest { causes.insert(ReloadCauses(cause)) }
+    }
 
     /// The cause with the lowest raw value; `push` of none.
     var first: ReloadCause { ReloadCause(rawValue: UInt8(self.rawValue.trailingZeroBitCount)) ?? .push }

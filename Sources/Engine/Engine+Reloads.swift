@@ -307,7 +307,7 @@ extension Engine {
             self.note(row.instance, outcome, .acknowledged, cause: cause, push: row.push, exemption: row.exemption)
         case .failed(_, let reason):
             self.note(row.instance, .failed, reason, cause: cause, push: row.push, exemption: row.exemption)
-            // The timeline's own wish is not lost with the reload; a sender's push and the app's request are answered.
+            // The content is not what it should be: the timeline's policy asks anew, as it would have later.
             if !row.causes.isDisjoint(with: .lasting) {
                 let retry = self.now + Self.retryInterval.milliseconds
                 self.instances[row.instance].timelineDue = min(self.instances[row.instance].timelineDue, retry)

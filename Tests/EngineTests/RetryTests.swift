@@ -31,6 +31,51 @@ import WidgetModel
         #expect(again.issuedAt - failedAt <= .minutes(15) + .seconds(1))
     }
 
+    /// What the user or the system did leaves content that is not what it should be.
+    @Test(
+        arguments: [
+            (.locale, .localeChanged), (.dynamicType, .dynamicTypeChanged), (.accessibility, .accessibilityChanged),
+            (.appearance, .appearanceChanged),
+        ] as [(SystemChange, ReloadCause)]
+    )
+    func `a reload after a change of the system that failed is asked for again`(
+        change: SystemChange,
+        cause: ReloadCause
+    ) throws {
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        scene.signal("phone", .systemChange(change))
+        try Self.expectAgain(ReloadCauses(cause), &scene)
+    }
+
+    @Test func `a reload after the user's tap that failed is asked for again`() throws {
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        scene.signal("phone", .appIntent(InstanceID("w1")))
+        try Self.expectAgain(ReloadCauses(.appIntent), &scene)
+    }
+
+    private static func expectAgain(_ causes: ReloadCauses, _ scene: inout Scene) throws {
+        let reload = try #require(scene.reloads.last)
+        #expect(reload.causes == causes)
+        let count = scene.reloads.count
+        Self.fail(reload, &scene, refuses: true)
+        scene.pass(.minutes(20))
+        #expect(scene.reloads.dropFirst(count).first?.causes == ReloadCauses(.policy))
+    }
+
+    @Test func `a wish of the app whose reload failed is answered, and not tried again`() throws {
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
+        let reload = try #require(scene.reloads.last)
+        #expect(reload.causes == ReloadCauses(.appRequest))
+        let count = scene.reloads.count
+        Self.fail(reload, &scene, refuses: true)
+        scene.pass(.hours(2))
+        #expect(scene.reloads.count == count)
+    }
+
     @Test(arguments: [true, false])
     func `a push whose reload failed is answered, and not tried again`(refuses: Bool) throws {
         var scene = Scene()
