@@ -80,13 +80,14 @@ struct BudgetCheck {
         }
     }
 
-    /// Any span t holds at most max(B) + t / min(T) + 1.
+    /// Any span t holds at most max(B) + t / min(T) + 1, of the budgets that its charges were made under.
     private static func spans(of charges: [Charge]) -> [String] {
-        let burst = Int64(charges.map(\.budget.burst).max() ?? 0)
-        let interval = charges.map(\.budget.interval.milliseconds).min() ?? 1
         var faults: [String] = []
         for first in charges.indices {
+            var (burst, interval) = (Int64(0), Int64.max)
             for last in first..<charges.count {
+                burst = max(burst, Int64(charges[last].budget.burst))
+                interval = min(interval, charges[last].budget.interval.milliseconds)
                 let most = burst + (charges[last].at - charges[first].at).milliseconds / interval + 1
                 if Int64(last - first + 1) > most { faults.append("\(last - first + 1) of \(most) from \(first)") }
             }
