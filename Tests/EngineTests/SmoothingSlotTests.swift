@@ -50,6 +50,24 @@ import WidgetModel
         #expect((offsets.max() ?? .zero) >= slot - .milliseconds(slot.milliseconds / 10 + 1))
     }
 
+    @Test func `widgets of one host that want the same date reload together`() {
+        var scene = Scene(settings: Scene.settings(budget: Self.policy(.hours(1))))
+        let widgets = [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "kraken")]
+        scene.register("phone", widgets)
+        scene.acknowledgeAll("phone")
+        scene.pass(.hours(1))
+        let date = scene.now + .hours(3)
+        let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .after(date))
+        for widget in widgets {
+            scene.apply(.timeline(TimelineReport(host: HostID("phone"), instance: widget.id, timeline: timeline)))
+        }
+        scene.pass(.hours(5))
+        let together = scene.reloads.filter { $0.causes == ReloadCauses(.policy) }
+        #expect(together.map(\.id.instance.instance) == widgets.map(\.id))
+        #expect(Set(together.map(\.issuedAt)).count == 1)
+        #expect(together.allSatisfy { $0.issuedAt >= date })
+    }
+
     @Test func `without a slot the reload is issued at its date`() {
         var scene = Self.scene(.zero, hosts: ["phone"])
         let date = Instant(seconds: scene.now.milliseconds / 1000) + .hours(3)

@@ -50,6 +50,17 @@ import WidgetModel
         #expect(throws: ByteFault.self) { try Record(from: &reader) }
     }
 
+    @Test(arguments: [true, false])
+    func `a timeline that says never is a finding where no push reaches the widget`(pushEnabled: Bool) {
+        var scene = Scene()
+        scene.register("phone", [Scene.scores("w1", team: "seahawks", pushEnabled: pushEnabled)])
+        let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .never)
+        scene.apply(
+            .timeline(TimelineReport(host: HostID("phone"), instance: InstanceID("w1"), timeline: timeline))
+        )
+        #expect(scene.instance("phone", "w1")?.timeline?.findings == (pushEnabled ? [] : [.neverReloaded]))
+    }
+
     @Test(arguments: [(nil, false), (9_999_999, false), (10_000_000, false), (10_000_001, true)] as [(Int?, Bool)])
     func `more content than devices keep is found, where its size is known`(bytes: Int?, isFound: Bool) {
         var scene = ReloadTests.phone()
