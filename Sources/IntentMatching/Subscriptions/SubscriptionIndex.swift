@@ -191,20 +191,17 @@ package struct SubscriptionIndex: Sendable {
         defer { swap(&rest, &self.rest) }
         switch access {
         case .atom(let atom):
-            self.addTo(atom: atom, expression, program, &rest)
+            self.add(toAtom: atom, expression, program, &rest)
             return atom
         case .atoms(let atoms):
-            for atom in atoms { self.addTo(atom: atom, expression | CandidateLists.sharedFlag, program, &rest) }
+            for atom in atoms { self.add(toAtom: atom, expression | CandidateLists.sharedFlag, program, &rest) }
             self.severalAtoms[expression] = atoms
             return 3 << 30
         case .pairs(let atom, let others) where others.count == 1:
-            let pair = self.usePair(atom, others[0])
-            self.addTo(pair: pair, expression, program, &rest)
-            return 1 << 30 | pair
+            return 1 << 30 | self.add(toPair: atom, others[0], expression, program, &rest)
         case .pairs(let atom, let others):
-            let pairs = others.map { self.usePair(atom, $0) }
-            for pair in pairs { self.addTo(pair: pair, expression | CandidateLists.sharedFlag, program, &rest) }
-            self.severalPairs[expression] = pairs
+            let entry = expression | CandidateLists.sharedFlag
+            self.severalPairs[expression] = others.map { self.add(toPair: atom, $0, entry, program, &rest) }
             return 3 << 30
         case .always:
             ConditionProgram.rest(of: program, without: nil, nil, &rest)
@@ -214,23 +211,26 @@ package struct SubscriptionIndex: Sendable {
         }
     }
 
-    private mutating func addTo(atom: UInt32, _ entry: UInt32, _ program: [UInt32], _ rest: inout [UInt32]) {
+    private mutating func add(toAtom atom: UInt32, _ entry: UInt32, _ program: [UInt32], _ rest: inout [UInt32]) {
         ConditionProgram.rest(of: program, without: atom, nil, &rest)
         self.byAtom.insert(entry, rest.span, atom)
     }
 
-    private mutating func addTo(pair: UInt32, _ entry: UInt32, _ program: [UInt32], _ rest: inout [UInt32]) {
-        let key = self.pairs.lastWord(of: pair)
-        ConditionProgram.rest(of: program, without: UInt32(key >> 32), UInt32(truncatingIfNeeded: key), &rest)
-        self.byPair.insert(entry, rest.span, pair)
-    }
-
-    private mutating func usePair(_ atom: UInt32, _ other: UInt32) -> UInt32 {
+    /// Returns the number of the pair.
+    private mutating func add(
+        toPair atom: UInt32,
+        _ other: UInt32,
+        _ entry: UInt32,
+        _ program: [UInt32],
+        _ rest: inout [UInt32]
+    ) -> UInt32 {
         let pair = self.pairs.use(Self.pair(atom, other).span)
         if pair.isNew {
             self.addPair(atom, with: other)
             self.addPair(other, with: atom)
         }
+        ConditionProgram.rest(of: program, without: atom, other, &rest)
+        self.byPair.insert(entry, rest.span, pair.number)
         return pair.number
     }
 
