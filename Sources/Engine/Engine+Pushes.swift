@@ -205,7 +205,7 @@ extension Engine {
     }
 
     func matches(_ instance: UInt32, _ pattern: MatchPattern) -> Bool {
-        return pattern.matches(
+        pattern.matches(
             MatchSubject(
                 configuration: self.instances.configuration(of: instance),
                 family: self.instances[details: instance].family,

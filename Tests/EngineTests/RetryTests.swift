@@ -56,24 +56,31 @@ import WidgetModel
     }
 
     private static func expectAgain(_ causes: ReloadCauses, _ scene: inout Scene) throws {
+        let later = try Self.failLast(causes, &scene, refuses: true, waiting: .minutes(20))
+        #expect(later.first?.causes == ReloadCauses(.policy))
+    }
+
+    /// Lets the last reload fail, which has these causes, and returns those that come after it.
+    private static func failLast(
+        _ causes: ReloadCauses,
+        _ scene: inout Scene,
+        refuses: Bool,
+        waiting interval: Interval
+    ) throws -> [ReloadEffect] {
         let reload = try #require(scene.reloads.last)
         #expect(reload.causes == causes)
         let count = scene.reloads.count
-        Self.fail(reload, &scene, refuses: true)
-        scene.pass(.minutes(20))
-        #expect(scene.reloads.dropFirst(count).first?.causes == ReloadCauses(.policy))
+        Self.fail(reload, &scene, refuses: refuses)
+        scene.pass(interval)
+        return Array(scene.reloads.dropFirst(count))
     }
 
     @Test func `a wish of the app whose reload failed is answered, and not tried again`() throws {
         var scene = Scene()
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
         scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
-        let reload = try #require(scene.reloads.last)
-        #expect(reload.causes == ReloadCauses(.appRequest))
-        let count = scene.reloads.count
-        Self.fail(reload, &scene, refuses: true)
-        scene.pass(.hours(2))
-        #expect(scene.reloads.count == count)
+        let later = try Self.failLast(ReloadCauses(.appRequest), &scene, refuses: true, waiting: .hours(2))
+        #expect(later == [])
     }
 
     @Test(arguments: [true, false])
@@ -81,12 +88,8 @@ import WidgetModel
         var scene = Scene()
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
         scene.apply(.push(scene.makePush(to: "phone")))
-        let reload = try #require(scene.reloads.last)
-        #expect(reload.causes == ReloadCauses(.push))
-        let count = scene.reloads.count
-        Self.fail(reload, &scene, refuses: refuses)
-        scene.pass(.hours(2))
-        #expect(scene.reloads.count == count)
+        let later = try Self.failLast(ReloadCauses(.push), &scene, refuses: refuses, waiting: .hours(2))
+        #expect(later == [])
         #expect(scene.engine.stats().outcomes[.failed] == 1)
     }
 }
