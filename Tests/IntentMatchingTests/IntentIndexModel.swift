@@ -32,7 +32,11 @@ struct IntentIndexModel {
 struct Dice {
     var random: SplitMix64
 
-    static let strings = ["", "a", "A", "ab", "abc", "b", "ba", "\u{E9}", "e\u{301}", "a*b", "seahawks", "Seahawks"]
+    /// The last ones are around the lengths at which texts are kept otherwise.
+    static let strings = [
+        "", "a", "A", "ab", "abc", "b", "ba", "\u{E9}", "e\u{301}", "a*b", "seahawks", "Seahawks", "eleven byte",
+        "twelve bytes", "bytes: 13 of ", "a text: fifteen", "a text: sixteen.", "seahawks of Seattle",
+    ]
     static let dates: [Int64] = [0, 1, 1_795_280_400_000, 1_795_280_400_001]
     static let ints: [Int64] = [0, 1, -1, 2, 3, 7, 100, 1 << 53, 1 << 53 + 1, .max, .min]
     static let doubles: [Double] = [0, -0.0, 1, 2, 0.5, 2.5, -1, 0x1p53, 0x1p63, 1e300]
@@ -45,7 +49,7 @@ struct Dice {
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[self.below(elements.count)] }
 
     mutating func schema(_ kind: WidgetKind) throws -> KindSchema {
-        let names = ["p", "q", "r", "s", "t", "u.v", "u.w"]
+        let names = ["p", "q", "r", "s.with.many.bytes", "t", "u.v", "u.w"]
         var parameters: [ParameterSchema] = []
         for name in names where self.chance(3, in: 4) {
             let type = self.pick(ParameterType.allCases)
@@ -87,7 +91,9 @@ struct Dice {
     mutating func pattern(depth: Int = 0) -> JSONValue {
         var members: [JSONValue.Member] = []
         for _ in 0..<self.pick([1, 1, 1, 2, 2, 3]) {
-            let name = self.pick(["p", "q", "r", "s", "t", "u.v", "u.w", "$family", "$host", "$tags", "$or", "$or"])
+            let name = self.pick([
+                "p", "q", "r", "s.with.many.bytes", "t", "u.v", "u.w", "$family", "$host", "$tags", "$or", "$or",
+            ])
             guard !members.contains(where: { $0.name == name }) else { continue }
             if name == "$or" {
                 guard depth < 2 else { continue }

@@ -50,6 +50,14 @@ struct CodeColumn: Sendable {
         }
     }
 
+    mutating func prefetch(_ indices: Span<UInt32>) {
+        switch self.width {
+        case .one: self.narrow.prefetch(indices)
+        case .two: self.medium.prefetch(indices)
+        case .four: self.wide.prefetch(indices)
+        }
+    }
+
     @inline(__always)
     mutating func append(_ code: UInt32) {
         self.widen(for: code)

@@ -54,6 +54,12 @@ struct Column<Element: BitwiseCopyable & Sendable>: Sendable {
         unsafe ckernels_prefetch(memory.pointer + index)
     }
 
+    /// The same for several.
+    @inline(__always)
+    func prefetch(_ indices: Span<UInt32>) {
+        for place in indices.indices { self.prefetch(Int(indices[place])) }
+    }
+
     @inline(__always)
     mutating func append(_ element: Element) {
         self.reserve(self.count + 1)
@@ -278,12 +284,11 @@ extension Span where Element == UInt8 {
 }
 
 extension String {
-    /// Calls `body` with the UTF-8 of a text; with a short one's in a register or two, and so faster than its `span`.
+    /// The two words that a string is; see ``ShortText``.
     @inline(__always)
-    func withText<Result>(_ body: (Span<UInt8>) -> Result) -> Result {
-        // Sound: the bytes outlive the call. A string that lies elsewhere has none.
-        unsafe self.utf8.withContiguousStorageIfAvailable { body(unsafe Span(_unsafeElements: $0)) }
-            ?? body(self.utf8.span)
+    var registers: (UInt64, UInt64) {
+        // Sound: both have the same size, or this traps, and every bit pattern is a number. No reference is made of it.
+        unsafe unsafeBitCast(self, to: (UInt64, UInt64).self)
     }
 }
 

@@ -49,8 +49,14 @@ struct InstanceClasses: Sendable {
     @inline(__always)
     func classNumber(_ row: Int) -> Int { Int(self.members.singleCode(Self.classColumn, row)) - 1 }
 
-    /// Fetches a row's class and host.
-    mutating func prefetch(_ row: Int) { self.members.prefetch(row) }
+    /// Fetches the classes and hosts of those rows that are one of a class.
+    mutating func prefetch(_ rows: Span<UInt32>) {
+        var members: [UInt32] = []
+        for index in rows.indices where rows[index] & KindSegment.sharedFlag != 0 {
+            members.append(rows[index] & ~KindSegment.sharedFlag)
+        }
+        self.members.prefetch(members.span)
+    }
 
     func host(_ row: Int) -> UInt32 { self.members.singleCode(Self.hostColumn, row) }
 

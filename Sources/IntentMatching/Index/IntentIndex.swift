@@ -155,14 +155,22 @@ package struct IntentIndex: Sendable {
             self.places.prefetch(Int(instances[index]))
             self.rows.prefetch(Int(instances[index]))
         }
-        for step in 0..<3 {
-            for index in instances.indices {
-                let instance = Int(instances[index])
-                guard instance < self.places.count, self.places[instance] != 0, self.rows[instance] != Self.silent
-                else { continue }
-                self.segments[Int(self.places[instance]) - 1].prefetch(self.rows[instance], step: step)
+        var rows: [UInt32] = []
+        rows.reserveCapacity(instances.count)
+        var last: UInt32 = 0
+        for index in instances.indices {
+            let instance = Int(instances[index])
+            guard instance < self.places.count else { continue }
+            let (place, row) = (self.places[instance], self.rows[instance])
+            guard place != 0, row != Self.silent else { continue }
+            if place != last, last != 0 {
+                self.segments[Int(last) - 1].prefetch(rows.span)
+                rows.removeAll(keepingCapacity: true)
             }
+            last = place
+            rows.append(row)
         }
+        if last != 0 { self.segments[Int(last) - 1].prefetch(rows.span) }
     }
 
     /// Forgets an instance, if it is known. O(parameters).
@@ -321,8 +329,8 @@ package struct IntentIndex: Sendable {
     private func isSegment(_ index: Int, _ app: BundleID, _ kind: WidgetKind, _ isConditional: Bool) -> Bool {
         // No method of the segment: calling one copies all of its references.
         let segments = self.segments.span
-        return (segments[index].conditionField != nil) == isConditional && segments[index].kind == kind
-            && segments[index].app == app
+        return (segments[index].conditionField != nil) == isConditional
+            && segments[index].kind.rawValue == kind.rawValue && segments[index].app.rawValue == app.rawValue
     }
 
     /// Hands over what ``matches(app:kind:pattern:hosts:attributes:order:batchLimit:_:)`` does, and says how that was found:

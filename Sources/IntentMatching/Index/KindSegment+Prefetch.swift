@@ -3,29 +3,30 @@ import WidgetModel
 /// Looking ahead: what instances are compared with lies anywhere in memory, and a few dozen that wait for it together wait
 /// hardly longer than one.
 extension KindSegment {
-    /// Fetches what is known of a row: first its codes; then, of fields that have many values, where the codes' values are,
-    /// and at last the values.
-    mutating func prefetch(_ row: UInt32, step: Int) {
-        guard step > 0 else {
-            guard row & Self.sharedFlag == 0 else { return self.classes.prefetch(Int(row & ~Self.sharedFlag)) }
-            return self.table.prefetch(Int(row))
-        }
+    /// Fetches what is known of some rows: first their codes; then, of fields that have many values, where the codes' values
+    /// are, and at last the values.
+    mutating func prefetch(_ rows: Span<UInt32>) {
+        self.table.prefetch(rows)
+        if self.classes.rowCount > 0 { self.classes.prefetch(rows) }
         // Classes are few, and so are their values.
-        guard row & Self.sharedFlag == 0 else { return }
-        Self.prefetchValues(Int(row), step, &self.fields, &self.table.columns)
+        guard self.table.rowCount > 0 else { return }
+        Self.prefetchValues(rows, &self.fields, &self.table.columns)
     }
 
     private static func prefetchValues(
-        _ row: Int,
-        _ step: Int,
+        _ rows: Span<UInt32>,
         _ fields: inout [ValueField],
         _ columns: inout [RowColumn]
     ) {
         var fields = fields.mutableSpan
         var columns = columns.mutableSpan
-        for field in fields.indices where fields[field].isCrowded() {
-            let code = columns[field].heldCode(row)
-            if step == 1 { fields[field].prefetch(code: code) } else { fields[field].prefetchValue(code: code) }
+        for step in 0..<2 {
+            for field in fields.indices where fields[field].isCrowded() {
+                for index in rows.indices where rows[index] & Self.sharedFlag == 0 {
+                    let code = columns[field].heldCode(Int(rows[index]))
+                    if step == 0 { fields[field].prefetch(code: code) } else { fields[field].prefetchValue(code: code) }
+                }
+            }
         }
     }
 }

@@ -145,7 +145,7 @@ struct KindSegment: Sendable {
         var place = 0
         while true {
             if let row, row & Self.sharedFlag == 0 {
-                place = Self.keep(
+                place = Self.encode(
                     parameters.span,
                     from: place,
                     Int(row),
@@ -170,9 +170,11 @@ struct KindSegment: Sendable {
         for index in values.indices { values[index].reset() }
     }
 
-    /// Keeps what a row with columns of its own has of parameters that are as they were, in the fields from the expected one
-    /// on; returns the first that is not.
-    private static func keep(
+    /// Encodes parameters that come in the order of the fields, from the expected one on, and keeps of them what a row has that
+    /// is as it was.
+    ///
+    /// - Returns: The first parameter that is another field's.
+    private static func encode(
         _ parameters: Span<Configuration.Parameter>,
         from start: Int,
         _ row: Int,
@@ -186,18 +188,45 @@ struct KindSegment: Sendable {
         var columns = columns.mutableSpan
         var values = values.mutableSpan
         for place in start..<parameters.count {
-            guard expected < fields.count, fields[expected].isNamed(parameters[place].name) else { return place }
-            if case .array(let elements) = parameters[place].value {
-                guard Self.holds(&fields[expected], &columns[expected], row, elements) else { return place }
-            } else {
+            guard expected < fields.count else { return place }
+            // Short texts are taken as words, and so not counted as referred to.
+            let isNamed =
+                if let name = ShortText(parameters[place].name) {
+                    fields[expected].isNamed(name)
+                } else {
+                    fields[expected].isNamed(parameters[place].name)
+                }
+            guard isNamed else { return place }
+            if let words = ValueDictionary.words(of: parameters[place].value) {
                 let code = columns[expected].heldCode(row)
-                guard code != 0, fields[expected].holds(code, parameters[place].value) else { return place }
-                values[expected].single = code
+                values[expected].isKept = code != 0 && fields[expected].holds(code, words)
+                values[expected].single = values[expected].isKept ? code : fields[expected].dictionary.use(words)
+            } else {
+                let value = parameters[place].value
+                Self.encode(value, row, &fields[expected], &columns[expected], &values[expected])
             }
-            values[expected].isKept = true
             expected += 1
         }
         return parameters.count
+    }
+
+    /// The same for one value that is an array or a long text.
+    @inline(never)
+    private static func encode(
+        _ value: ParameterValue,
+        _ row: Int,
+        _ field: inout ValueField,
+        _ column: inout RowColumn,
+        _ codes: inout FieldCodes
+    ) {
+        if case .array(let elements) = value {
+            codes.isKept = Self.holds(&field, &column, row, elements)
+        } else {
+            let code = column.heldCode(row)
+            codes.isKept = code != 0 && field.holds(code, value)
+            if codes.isKept { codes.single = code }
+        }
+        if !codes.isKept { field.use(value, into: &codes) }
     }
 
     /// The code of a host that a row is about to have.
@@ -245,7 +274,11 @@ struct KindSegment: Sendable {
         var seen = 0
         for place in elements.indices {
             var index = 0
-            while index < own.count, !field.holds(own.codes[index], elements.span[place]) { index += 1 }
+            if let words = ValueDictionary.words(of: elements.span[place]) {
+                while index < own.count, !field.holds(own.codes[index], words) { index += 1 }
+            } else {
+                while index < own.count, !field.holds(own.codes[index], elements.span[place]) { index += 1 }
+            }
             guard index < own.count else { return false }
             seen |= 1 << index
         }

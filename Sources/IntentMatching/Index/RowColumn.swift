@@ -75,10 +75,9 @@ struct RowColumn: Sendable {
     @inline(__always)
     mutating func heldCode(_ row: Int) -> UInt32 { self.singleCode(row) }
 
-    /// Fetches a row's codes.
-    @inline(__always)
-    mutating func prefetch(_ row: Int) {
-        if self.isArray { self.words.prefetch(row) } else { self.codes.prefetch(row) }
+    /// Fetches the codes of some rows.
+    mutating func prefetch(_ rows: Span<UInt32>) {
+        if self.isArray { self.words.prefetch(rows) } else { self.codes.prefetch(rows) }
     }
 
     /// The codes of a row that has several; none of any other.

@@ -31,10 +31,10 @@ struct RowTable: Sendable {
         self.columns[column].holds(value, row)
     }
 
-    /// Fetches a row's codes.
-    mutating func prefetch(_ row: Int) {
+    /// Fetches the codes of some rows. What is beyond the last one is left out.
+    mutating func prefetch(_ rows: Span<UInt32>) {
         var columns = self.columns.mutableSpan
-        for index in columns.indices { columns[index].prefetch(row) }
+        for index in columns.indices { columns[index].prefetch(rows) }
     }
 
     /// Gives every row an array of no elements in a column that has just been added.

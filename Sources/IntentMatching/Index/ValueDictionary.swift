@@ -59,38 +59,50 @@ struct ValueDictionary: Sendable {
 
     /// The code of a value, new if it has none yet, and one use of it. Precondition: no array.
     mutating func use(_ value: ParameterValue) -> UInt32 {
-        if case .string(let string) = value { return self.use(string) }
-        guard let (tag, payload) = Self.word(of: value) else { return 0 }
-        return self.use(2) { Self.word(tag, payload, $0) }
+        if let words = Self.words(of: value) { return self.use(words) }
+        guard case .string(let string) = value else { return 0 }
+        return self.useLong(string)
     }
 
     /// The code of a string, new if it has none yet, and one use of it.
     mutating func use(_ string: String) -> UInt32 {
-        let text = string.utf8.span
-        let count = Self.wordCount(text)
-        guard count <= 2 else { return self.use(count) { Self.word(text, $0) } }
-        let (first, second) = (Self.word(text, 0), Self.word(text, 1))
-        return self.use(count) { $0 == 0 ? first : second }
+        guard let words = Self.words(of: string) else { return self.useLong(string) }
+        return self.use(words)
     }
+
+    private mutating func useLong(_ string: String) -> UInt32 {
+        let text = string.utf8.span
+        return self.use(Self.wordCount(text)) { Self.word(text, $0) }
+    }
+
+    // Mutating, though nothing changes: what is not would copy the dictionary for the rare long text.
 
     /// Whether a code stands for a value. Precondition: no array.
-    func holds(_ code: UInt32, _ value: ParameterValue) -> Bool {
-        if case .string(let string) = value { return self.holds(code, string) }
-        guard let (tag, payload) = Self.word(of: value) else { return false }
-        return self.holds(code, 2) { Self.word(tag, payload, $0) }
+    @inline(__always)
+    mutating func holds(_ code: UInt32, _ value: ParameterValue) -> Bool {
+        if let words = Self.words(of: value) { return self.holds(code, words) }
+        guard case .string(let string) = value else { return false }
+        return self.holdsLong(code, string)
     }
 
-    func holds(_ code: UInt32, _ string: String) -> Bool {
-        string.withText { text in
-            let count = Self.wordCount(text)
-            guard count <= 2 else { return self.holds(code, count) { Self.word(text, $0) } }
-            let start = Int(self.start(code))
-            // Of a code without a value it is beyond all of them.
-            guard start < self.pool.elements.count, self.pool.elements[start] == Self.word(text, 0) else {
-                return false
-            }
-            return count == 1 || self.pool.elements[start + 1] == text.word(at: Self.headBytes)
-        }
+    @inline(__always)
+    mutating func holds(_ code: UInt32, _ string: String) -> Bool {
+        guard let words = Self.words(of: string) else { return self.holdsLong(code, string) }
+        return self.holds(code, words)
+    }
+
+    @inline(__always)
+    func holds(_ code: UInt32, _ words: ValueWords) -> Bool {
+        let start = Int(self.start(code))
+        // Of a code without a value it is beyond all of them.
+        guard start < self.pool.elements.count, self.pool.elements[start] == words.first else { return false }
+        return !words.hasSecond || self.pool.elements[start + 1] == words.second
+    }
+
+    @inline(never)
+    private mutating func holdsLong(_ code: UInt32, _ string: String) -> Bool {
+        let text = string.utf8.span
+        return self.holds(code, Self.wordCount(text)) { Self.word(text, $0) }
     }
 
     /// Takes back one use of a code.
@@ -153,16 +165,6 @@ struct ValueDictionary: Sendable {
         self.find(2) { Self.word(tag, word, $0) }.map { [$0] } ?? []
     }
 
-    private static func word(of value: ParameterValue) -> (Tag, UInt64)? {
-        switch value {
-        case .int(let int): (.int, UInt64(bitPattern: int))
-        case .double(let double): ExactNumber(double).map { Self.word(of: $0) }
-        case .bool(let bool): (.bool, bool ? 1 : 0)
-        case .date(let date): (.date, UInt64(bitPattern: date.milliseconds))
-        case .string, .array: nil
-        }
-    }
-
     private static func word(of number: ExactNumber) -> (Tag, UInt64) {
         switch number {
         case .int(let int): (.int, UInt64(bitPattern: int))
@@ -172,6 +174,33 @@ struct ValueDictionary: Sendable {
     }
 
     // MARK: Words of values
+
+    /// The words of a value that has no more than two; nil of a longer one, and of what is no value.
+    @inline(__always)
+    static func words(of value: ParameterValue) -> ValueWords? {
+        switch value {
+        case .string(let string): Self.words(of: string)
+        case .int(let int): Self.words(.int, UInt64(bitPattern: int))
+        case .bool(let bool): Self.words(.bool, bool ? 1 : 0)
+        case .date(let date): Self.words(.date, UInt64(bitPattern: date.milliseconds))
+        case .double(let double): ExactNumber(double).map { Self.word(of: $0) }.map { Self.words($0, $1) }
+        case .array: nil
+        }
+    }
+
+    @inline(__always)
+    private static func words(of string: String) -> ValueWords? {
+        guard let text = ShortText(string), text.count <= ValueWords.textMax else { return nil }
+        return ValueWords(
+            first: UInt64(Tag.text.rawValue) | UInt64(text.count) << 8 | text.low << 32,
+            second: text.low >> 32 | text.rest << 32
+        )
+    }
+
+    @inline(__always)
+    private static func words(_ tag: Tag, _ payload: UInt64) -> ValueWords {
+        ValueWords(first: Self.word(tag, payload, 0), second: Self.word(tag, payload, 1))
+    }
 
     @inline(__always)
     private static func wordCount(_ text: Span<UInt8>) -> Int {
@@ -282,21 +311,15 @@ struct ValueDictionary: Sendable {
     /// What looking a value up begins with.
     @inline(__always)
     static func key(of value: ParameterValue, seed: UInt64) -> SoughtValue {
-        if case .string(let string) = value { return Self.key(of: string, seed: seed) }
-        guard let (tag, payload) = Self.word(of: value) else { return SoughtValue(hash: 0) }
-        return SoughtValue(Self.word(tag, payload, 0), Self.word(tag, payload, 1), seed: seed)
+        if let words = Self.words(of: value) { return SoughtValue(words, seed: seed) }
+        guard case .string(let string) = value else { return SoughtValue(hash: 0) }
+        return SoughtValue(hash: Self.hash(ofLong: string, seed: seed))
     }
 
-    @inline(__always)
-    private static func key(of string: String, seed: UInt64) -> SoughtValue {
-        string.withText { text in
-            guard text.count <= SoughtValue.textMax else {
-                return SoughtValue(hash: Self.hash(seed, Self.wordCount(text)) { Self.word(text, $0) })
-            }
-            let first = Self.word(text, 0)
-            guard text.count > Self.headBytes else { return SoughtValue(first, seed: seed) }
-            return SoughtValue(first, text.word(at: Self.headBytes), seed: seed)
-        }
+    @inline(never)
+    private static func hash(ofLong string: String, seed: UInt64) -> UInt64 {
+        let text = string.utf8.span
+        return Self.hash(seed, Self.wordCount(text)) { Self.word(text, $0) }
     }
 
     /// Fetches what the look-ups of some values will read.
@@ -317,12 +340,7 @@ struct ValueDictionary: Sendable {
         while true {
             index = Self.useKnown(keys, from: index, self.slots, self.pool.elements, &self.entries, &codes)
             guard index < keys.count, keys[index].isKey else { return index }
-            let key = keys[index]
-            let count = key.hasSecond ? 2 : 1
-            let start = self.pool.allocate(count)
-            self.pool.elements[Int(start)] = key.first
-            if count == 2 { self.pool.elements[Int(start) + 1] = key.second }
-            codes[index] = self.insert(start, key.hash)
+            codes[index] = self.add(keys[index])
             self.slots.finishMoving()
             index += 1
         }
@@ -346,7 +364,8 @@ struct ValueDictionary: Sendable {
                         guard key.isKey else { break }
                         let code = HashSlots.find(key.hash, in: slots) { code in
                             let start = Int(UInt32(truncatingIfNeeded: entries[Int(code)]))
-                            return values[start] == key.first && (!key.hasSecond || values[start + 1] == key.second)
+                            return values[start] == key.words.first
+                                && (!key.words.hasSecond || values[start + 1] == key.words.second)
                         }
                         guard let code else { break }
                         entries[Int(code)] += Self.oneUse
@@ -385,6 +404,25 @@ struct ValueDictionary: Sendable {
         let start = self.pool.allocate(count)
         for index in 0..<count { self.pool.elements[Int(start) + index] = word(index) }
         return self.insert(start, hash)
+    }
+
+    /// The code of a value of few words, new if it has none yet, and one use of it.
+    mutating func use(_ words: ValueWords) -> UInt32 {
+        let key = SoughtValue(words, seed: self.seed)
+        var probe = self.slots.probe(key.hash)
+        while let code = self.slots.next(&probe) {
+            guard self.holds(code, words) else { continue }
+            self.entries[Int(code)] += Self.oneUse
+            return code
+        }
+        return self.add(key)
+    }
+
+    private mutating func add(_ key: SoughtValue) -> UInt32 {
+        let start = self.pool.allocate(key.words.hasSecond ? 2 : 1)
+        self.pool.elements[Int(start)] = key.words.first
+        if key.words.hasSecond { self.pool.elements[Int(start) + 1] = key.words.second }
+        return self.insert(start, key.hash)
     }
 
     private mutating func insert(_ start: UInt32, _ hash: UInt64) -> UInt32 {

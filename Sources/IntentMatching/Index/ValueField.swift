@@ -5,36 +5,33 @@ struct ValueField: Sendable {
     let field: MatchField
     /// The parameter's name; no parameter has the empty one that family, host and tags have here.
     private let name: [UInt8]
-    /// The first bytes of the name.
-    private let head: UInt64
-    /// The name where it is ASCII: what equals it is the very same bytes, unless it is longer.
-    private let text: String?
+    /// The name, if it is a short one and not empty.
+    private let short: ShortText?
     var dictionary = ValueDictionary()
 
     init(_ field: MatchField) {
         self.field = field
         let name: [UInt8] = if case .parameter(let text) = field { text.bytes } else { [] }
         self.name = name
-        self.text = name.allSatisfy { $0 < 0x80 } ? String(decoding: name, as: UTF8.self) : nil
-        self.head = name.span.word(at: 0)
+        self.short = name.isEmpty ? nil : ShortText(name.span)
     }
 
     /// Whether this is the parameter with just this name.
     @inline(__always)
     func isNamed(_ name: Span<UInt8>) -> Bool {
-        guard name.count == self.name.count, name.count > 0, name.word(at: 0) == self.head else { return false }
-        return name.count <= 8 || self.name.span.equals(name)
+        guard name.count == self.name.count, name.count > 0 else { return false }
+        return self.name.span.equals(name)
     }
 
     // Mutating, though nothing changes: what is written to is handed over in its place, while reading an element of an array
     // copies all of its references.
 
-    /// Whether this is the parameter with just this name; a short one is compared by its registers.
+    /// Whether this is the parameter with just this name.
     @inline(__always)
-    mutating func isNamed(_ name: String) -> Bool {
-        guard let text = self.text else { return self.isNamed(name.utf8.span) }
-        return text == name && text.utf8.count == name.utf8.count && !text.isEmpty
-    }
+    mutating func isNamed(_ name: ShortText) -> Bool { self.short == name }
+
+    @inline(never)
+    mutating func isNamed(_ name: String) -> Bool { self.isNamed(name.utf8.span) }
 
     /// Whether a code stands for a value. Precondition: no array.
     @inline(__always)
@@ -42,6 +39,9 @@ struct ValueField: Sendable {
 
     @inline(__always)
     mutating func holds(_ code: UInt32, _ string: String) -> Bool { self.dictionary.holds(code, string) }
+
+    @inline(__always)
+    mutating func holds(_ code: UInt32, _ words: ValueWords) -> Bool { self.dictionary.holds(code, words) }
 
     /// Whether there are so many values that look-ups wait for memory; of fewer, all stay in the processor's cache.
     mutating func isCrowded() -> Bool { self.dictionary.count >= 2048 }

@@ -129,7 +129,7 @@ struct ConditionAtoms: Sendable {
 
     /// The number of an attribute's name, if an atom asks for it.
     func name(_ name: String, _ scratch: inout KeyWords) -> UInt32? {
-        name.withText { ValueKey.write($0, &scratch) }
+        ValueKey.write(name.utf8.span, &scratch)
         return self.names.find(scratch)
     }
 
@@ -206,7 +206,7 @@ enum ValueKey {
     /// False for what no literal of a pattern over attributes equals.
     static func write(_ value: ParameterValue, _ key: inout KeyWords) -> Bool {
         switch value {
-        case .string(let string): string.withText { self.write($0, &key) }
+        case .string(let string): self.write(string.utf8.span, &key)
         case .int(let int): self.write(ExactNumber(int), &key)
         case .double(let double):
             guard let number = ExactNumber(double) else { return false }
