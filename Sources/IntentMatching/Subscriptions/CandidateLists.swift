@@ -228,13 +228,29 @@ struct CandidateLists: Sendable {
     /// Calls `body` with the entries of a key's list, chunk by chunk.
     @inline(__always)
     func forEachSpan(of key: UInt32, _ body: (Span<UInt32>) -> Void) {
-        var chunk = self.list(key).first
+        self.lend { Self.forEachSpan(of: key, in: $0, $1, body) }
+    }
+
+    /// Calls `body` with the lists and the words of their chunks, for ``forEachSpan(of:in:_:_:)``: once for many questions,
+    /// since lending counts references.
+    @inline(__always)
+    func lend(_ body: (Span<UInt64>, Span<UInt32>) -> Void) {
+        self.lists.withSpan { lists in self.pool.elements.withSpan { body(lists, $0) } }
+    }
+
+    @inline(__always)
+    static func forEachSpan(
+        of key: UInt32,
+        in lists: Span<UInt64>,
+        _ words: Span<UInt32>,
+        _ body: (Span<UInt32>) -> Void
+    ) {
+        guard Int(key) < lists.count else { return }
+        var chunk = Int(UInt32(truncatingIfNeeded: lists[Int(key)]))
         while chunk != 0 {
-            let header = self.pool.elements[Int(chunk)]
-            self.pool.elements.withSpan { words in
-                body(words.extracting(Int(chunk) + 1..<Int(chunk) + Header.used(header)))
-            }
-            chunk = Header.next(header)
+            let header = words[chunk]
+            body(words.extracting(chunk + 1..<chunk + Header.used(header)))
+            chunk = Int(Header.next(header))
         }
     }
 

@@ -19,7 +19,6 @@ struct ConditionAtoms: Sendable {
     private(set) var asked: [MatchAtom?] = []
     /// The equalities that questions exclude.
     private(set) var excluded = SizeClassPool<UInt32>()
-    private var scratch = KeyWords()
     private var writer = ByteWriter()
 
     /// A question about an attribute, with what answers it for most values.
@@ -57,30 +56,54 @@ struct ConditionAtoms: Sendable {
     /// Appends the numbers of atoms about an attribute, with ``askedFlag`` if they are no equalities, and notes one use of
     /// each.
     mutating func use(_ name: UTF8Text, _ atoms: [MatchAtom], _ numbers: inout [UInt32]) {
-        ValueKey.write(name.bytes.span, &self.scratch)
-        let attribute = self.names.use(self.scratch).number
-        for atom in atoms { numbers.append(self.use(attribute, atom)) }
+        if let attribute = self.name(name.bytes.span) {
+            for index in atoms.indices { numbers.append(self.use(attribute, atoms[index])) }
+            return
+        }
+        let attribute = self.names.use(ValueKey.words(name.bytes.span).span).number
+        for index in atoms.indices { numbers.append(self.use(attribute, atoms[index])) }
         // Each atom holds one use of its name.
         self.names.release(attribute)
     }
 
     private mutating func use(_ attribute: UInt32, _ atom: MatchAtom) -> UInt32 {
-        var isAsked = true
-        if case .equals(let literal) = atom, ValueKey.write(literal, &self.scratch) { isAsked = false }
-        if isAsked {
-            self.writer.bytes.removeAll(keepingCapacity: true)
-            atom.encode(into: &self.writer)
-            let bytes = self.writer.bytes
-            ValueKey.write(bytes.span, &self.scratch)
+        if case .equals(let literal) = atom, literal != .null {
+            return self.note(self.use(literal, UInt64(attribute) << 1), attribute)
         }
-        self.scratch.append(UInt64(attribute) << 1 | (isAsked ? 1 : 0))
-        let used = self.atoms.use(self.scratch)
+        self.writer.bytes.removeAll(keepingCapacity: true)
+        atom.encode(into: &self.writer)
+        let bytes = self.writer.bytes
+        let used = self.use(bytes.span, UInt64(attribute) << 1 | 1)
+        let number = self.note(used, attribute)
+        if used.isNew { self.ask(number, attribute, atom) }
+        return number | Self.askedFlag
+    }
+
+    /// The number that is used, which if it is new holds a use of its name.
+    private mutating func note(_ used: (number: UInt32, isNew: Bool), _ attribute: UInt32) -> UInt32 {
         precondition(used.number <= Self.numberMax, "half a milliard of distinct conditions")
-        if used.isNew {
-            self.names.retain(attribute)
-            if isAsked { self.ask(used.number, attribute, atom) }
+        if used.isNew { self.names.retain(attribute) }
+        return used.number
+    }
+
+    /// The number of a literal, which is not null, of an attribute.
+    private mutating func use(_ literal: MatchLiteral, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
+        switch literal {
+        case .null: preconditionFailure("null equals nothing")
+        case .bool(let bool): self.use(ValueKey(bool), attribute)
+        case .number(let number): self.use(ValueKey(number), attribute)
+        case .string(let text): self.use(text.bytes.span, attribute)
         }
-        return isAsked ? used.number | Self.askedFlag : used.number
+    }
+
+    private mutating func use(_ text: Span<UInt8>, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
+        if let text = ShortText(text) { return self.use(ValueKey(text), attribute) }
+        return self.atoms.use((ValueKey.words(text) + [attribute]).span)
+    }
+
+    private mutating func use(_ key: ValueKey, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
+        let key: InlineArray<4, UInt64> = [key.first, key.second, key.third, attribute]
+        return self.atoms.use(key.span)
     }
 
     /// Notes what a new atom asks for. The equalities that it excludes are atoms, too, so that it needs no values.
@@ -123,21 +146,34 @@ struct ConditionAtoms: Sendable {
     }
 
     /// The number of the name of an atom's attribute.
+    @inline(__always)
     func name(of atom: UInt32) -> UInt32 { UInt32(truncatingIfNeeded: self.atoms.lastWord(of: atom) >> 1) }
 
     // MARK: Asking
 
     /// The number of an attribute's name, if an atom asks for it.
-    func name(_ name: String, _ scratch: inout KeyWords) -> UInt32? {
-        ValueKey.write(name.utf8.span, &scratch)
-        return self.names.find(scratch)
+    @inline(__always)
+    func name(_ name: String) -> UInt32? {
+        guard let text = ShortText(name) else { return self.name(name.utf8.span) }
+        return self.name(text)
+    }
+
+    private func name(_ name: Span<UInt8>) -> UInt32? {
+        guard let text = ShortText(name) else { return self.names.find(ValueKey.words(name).span) }
+        return self.name(text)
+    }
+
+    private func name(_ text: ShortText) -> UInt32? {
+        let key = ValueKey(text)
+        return self.names.find([key.first, key.second, key.third])
     }
 
     /// The atom that is true of a value. Precondition: no array.
-    func equality(_ name: UInt32, _ value: ParameterValue, _ scratch: inout KeyWords) -> UInt32? {
-        guard ValueKey.write(value, &scratch) else { return nil }
-        scratch.append(UInt64(name) << 1)
-        return self.atoms.find(scratch)
+    func equality(_ name: UInt32, _ value: ParameterValue) -> UInt32? {
+        let attribute = UInt64(name) << 1
+        if let key = ValueKey(value) { return self.atoms.find([key.first, key.second, key.third, attribute]) }
+        guard case .string(let string) = value else { return nil }
+        return self.atoms.find((ValueKey.words(string.utf8.span) + [attribute]).span)
     }
 }
 
@@ -154,80 +190,5 @@ extension NumericRange {
             last = upper.isInclusive ? int : int - 1
         }
         return (first, last)
-    }
-}
-
-/// The words of a key that is being written, in memory that one leaves to the next.
-struct KeyWords {
-    /// The key, and what earlier ones have left behind it.
-    private(set) var words = [UInt64](repeating: 0, count: 16)
-    var count = 0
-
-    @inline(__always)
-    mutating func append(_ word: UInt64) {
-        if self.count == self.words.count { self.words.append(0) }
-        self.words[self.count] = word
-        self.count += 1
-    }
-}
-
-extension KeyTable<UInt64> {
-    mutating func use(_ key: KeyWords) -> (number: UInt32, isNew: Bool) {
-        self.use(key.words.span.extracting(first: key.count))
-    }
-
-    @inline(__always)
-    func find(_ key: KeyWords) -> UInt32? { self.find(key.words.span.extracting(first: key.count)) }
-}
-
-/// Values as words: equal values are equal words.
-enum ValueKey {
-    static func write(_ bytes: Span<UInt8>, _ key: inout KeyWords) {
-        key.count = 0
-        key.append(UInt64(bytes.count) << 3)
-        var offset = 0
-        while offset < bytes.count {
-            key.append(bytes.word(at: offset))
-            offset += 8
-        }
-    }
-
-    /// False for null, which equals nothing.
-    static func write(_ literal: MatchLiteral, _ key: inout KeyWords) -> Bool {
-        switch literal {
-        case .null: return false
-        case .bool(let bool): self.write(1, bool ? 1 : 0, &key)
-        case .number(let number): self.write(number, &key)
-        case .string(let text): self.write(text.bytes.span, &key)
-        }
-        return true
-    }
-
-    /// False for what no literal of a pattern over attributes equals.
-    static func write(_ value: ParameterValue, _ key: inout KeyWords) -> Bool {
-        switch value {
-        case .string(let string): self.write(string.utf8.span, &key)
-        case .int(let int): self.write(ExactNumber(int), &key)
-        case .double(let double):
-            guard let number = ExactNumber(double) else { return false }
-            self.write(number, &key)
-        case .bool(let bool): self.write(1, bool ? 1 : 0, &key)
-        case .date, .array: return false
-        }
-        return true
-    }
-
-    private static func write(_ number: ExactNumber, _ key: inout KeyWords) {
-        switch number {
-        case .int(let int): self.write(2, UInt64(bitPattern: int), &key)
-        case .unsigned(let unsigned): self.write(3, unsigned, &key)
-        case .double(let double): self.write(4, double.bitPattern, &key)
-        }
-    }
-
-    private static func write(_ tag: UInt64, _ word: UInt64, _ key: inout KeyWords) {
-        key.count = 0
-        key.append(tag)
-        key.append(word)
     }
 }

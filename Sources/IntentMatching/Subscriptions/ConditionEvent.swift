@@ -33,19 +33,18 @@ struct ConditionEvent {
     /// The equalities that hold, each once.
     private(set) var present: [Equality] = []
     /// Two bits for each atom: 1 if it holds, 2 if it is known not to. Equalities are known from the start.
-    private var states: Column<UInt64>
+    private var states: [UInt64]
 
-    init(_ attributes: Configuration, _ atoms: ConditionAtoms) {
+    init(_ attributes: Configuration, _ atoms: borrowing ConditionAtoms) {
         self.parameters = attributes.parameters
         self.questions = atoms.questions
         self.asked = atoms.asked
         self.excluded = atoms.excluded.elements
-        self.states = Column(zeros: (atoms.bound + 31) / 32)
+        self.states = [UInt64](repeating: 0, count: (atoms.bound + 31) / 32)
         self.attributes.reserveCapacity(self.parameters.count)
         self.present.reserveCapacity(2 * self.parameters.count)
-        var scratch = KeyWords()
         for place in self.parameters.indices {
-            guard let name = atoms.name(self.parameters[place].name, &scratch) else { continue }
+            guard let name = atoms.name(self.parameters[place].name) else { continue }
             var (form, int) = (Form.word, Int64(0))
             switch self.parameters[place].value {
             case .int(let value): (form, int) = (.int, value)
@@ -53,9 +52,9 @@ struct ConditionEvent {
             case .string, .bool: break
             }
             if case .array(let elements) = self.parameters[place].value {
-                for element in elements { self.note(name, atoms.equality(name, element, &scratch)) }
+                for element in elements { self.note(name, atoms.equality(name, element)) }
             } else {
-                self.note(name, atoms.equality(name, self.parameters[place].value, &scratch))
+                self.note(name, atoms.equality(name, self.parameters[place].value))
             }
             self.attributes.append(Attribute(name: name, place: UInt32(place), form: form, int: int))
         }

@@ -31,6 +31,7 @@ enum ConditionProgram {
     }
 
     /// Calls `body` with the range of each part of the word at an index.
+    @inline(__always)
     static func forEachPart(_ program: [UInt32], _ index: Int, _ body: (Range<Int>) -> Void) {
         var start = index + 1
         let end = start + self.length(program[index])

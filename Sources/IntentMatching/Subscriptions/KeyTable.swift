@@ -65,6 +65,22 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     /// The number of a key that has one.
     func find(_ key: Span<Word>) -> UInt32? { self.find(key, Self.hash(key)) }
 
+    /// The same for a key of a known length, whose words need not be in memory.
+    @inline(__always)
+    func find<let count: Int>(_ key: InlineArray<count, Word>) -> UInt32? {
+        var hash = UInt64(count)
+        for index in 0..<count { hash = HashSlots.fold(hash ^ UInt64(key[index])) }
+        var probe = self.slots.probe(hash)
+        while let number = self.slots.next(&probe) {
+            let row = self.rows[Int(number)]
+            guard Int(row.length) == count else { continue }
+            var isSame = true
+            for index in 0..<count { isSame = isSame && self.pool.elements[Int(row.start) + index] == key[index] }
+            if isSame { return number }
+        }
+        return nil
+    }
+
     /// How many use a number.
     @inline(__always)
     func uses(of number: UInt32) -> Int { Int(self.rows[Int(number)].uses) }

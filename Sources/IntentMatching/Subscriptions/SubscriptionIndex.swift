@@ -10,6 +10,8 @@ package import WidgetModel
 package struct SubscriptionIndex: Sendable {
     /// Above so many words on one atom's list, those of some eight expressions, two atoms together are looked for.
     private static let crowd = 32
+    /// Room for so many expressions is made before any is found.
+    private static let foundUsually = 32
 
     /// How an expression is found.
     private enum Access {
@@ -124,11 +126,13 @@ package struct SubscriptionIndex: Sendable {
 
     // MARK: Access
 
+    // Mutating, though only ``rarest`` changes: what is not copies the index for each call.
+
     private mutating func access(_ program: [UInt32]) -> Access {
-        guard self.cost(program, 0) != nil else { return .always }
         self.rarest.removeAll(keepingCapacity: true)
-        self.addRarest(program, 0)
-        let words = self.rarest.reduce(0) { $0 + self.byAtom.wordCount(of: $1) }
+        guard self.addRarest(program, 0) else { return .always }
+        var words = 0
+        for atom in self.rarest { words += self.byAtom.wordCount(of: atom) }
         // Where two must hold, both together are rarer than either.
         if words > Self.crowd, let other = self.rarestOther(program) { return .pairs(other, with: self.rarest) }
         return self.rarest.count == 1 ? .atom(self.rarest[0]) : .atoms(self.rarest)
@@ -136,7 +140,7 @@ package struct SubscriptionIndex: Sendable {
 
     /// How often expressions use the equalities of which one must hold for the part of a program from `index` on to hold; nil
     /// if there are none.
-    private func cost(_ program: [UInt32], _ index: Int) -> Int? {
+    private mutating func cost(_ program: [UInt32], _ index: Int) -> Int? {
         let word = program[index]
         switch ConditionProgram.kind(word) {
         case .atom: return word & ConditionAtoms.askedFlag == 0 ? self.atoms.uses(word) : nil
@@ -152,7 +156,7 @@ package struct SubscriptionIndex: Sendable {
     }
 
     /// The part of an "all of" whose equalities are the rarest, the first of several.
-    private func cheapestPart(_ program: [UInt32], _ index: Int) -> (index: Int, cost: Int)? {
+    private mutating func cheapestPart(_ program: [UInt32], _ index: Int) -> (index: Int, cost: Int)? {
         var cheapest: (index: Int, cost: Int)?
         ConditionProgram.forEachPart(program, index) { part in
             guard let cost = self.cost(program, part.lowerBound), cost < cheapest?.cost ?? .max else { return }
@@ -161,18 +165,28 @@ package struct SubscriptionIndex: Sendable {
         return cheapest
     }
 
-    /// Adds the equalities that ``cost(_:_:)`` is about to ``rarest``, each once. Precondition: there are some.
-    private mutating func addRarest(_ program: [UInt32], _ index: Int) {
+    /// Adds the equalities that ``cost(_:_:)`` is about to ``rarest``, each once; returns false if there are none.
+    private mutating func addRarest(_ program: [UInt32], _ index: Int) -> Bool {
         let word = program[index]
         switch ConditionProgram.kind(word) {
-        case .atom: if !self.rarest.contains(word) { self.rarest.append(word) }
-        case .all: if let part = self.cheapestPart(program, index) { self.addRarest(program, part.index) }
-        case .any: ConditionProgram.forEachPart(program, index) { self.addRarest(program, $0.lowerBound) }
+        case .atom:
+            guard word & ConditionAtoms.askedFlag == 0 else { return false }
+            if !self.rarest.contains(word) { self.rarest.append(word) }
+            return true
+        case .all:
+            guard let part = self.cheapestPart(program, index) else { return false }
+            return self.addRarest(program, part.index)
+        case .any:
+            var areAll = true
+            ConditionProgram.forEachPart(program, index) { part in
+                areAll = areAll && self.addRarest(program, part.lowerBound)
+            }
+            return areAll
         }
     }
 
     /// The rarest equality that must hold besides those of which one must.
-    private func rarestOther(_ program: [UInt32]) -> UInt32? {
+    private mutating func rarestOther(_ program: [UInt32]) -> UInt32? {
         guard let word = program.first, ConditionProgram.kind(word) == .all else { return nil }
         var rarest: UInt32?
         ConditionProgram.forEachPart(program, 0) { part in
@@ -235,6 +249,7 @@ package struct SubscriptionIndex: Sendable {
     }
 
     /// The lower one first.
+    @inline(__always)
     private static func pair(_ first: UInt32, _ second: UInt32) -> InlineArray<1, UInt64> {
         [UInt64(min(first, second)) << 32 | UInt64(max(first, second))]
     }
@@ -268,19 +283,25 @@ package struct SubscriptionIndex: Sendable {
     package func matches(_ attributes: Configuration) -> [UInt32] {
         var event = ConditionEvent(attributes, self.atoms)
         var found = Found()
+        // Most pushes fulfil a few.
+        found.expressions.reserveCapacity(Self.foundUsually)
         let present = event.present
-        for equality in present { self.ask(self.byAtom, equality.atom, &event, &found) }
+        self.byAtom.lend { lists, words in
+            for index in present.indices { self.ask(lists, words, present[index].atom, &event, &found) }
+        }
         let names = present.reduce(0) { $0 | Self.bit($1.name) }
-        for index in present.indices {
-            let first = present[index]
-            let wanted = self.names(pairedWith: first.atom)
-            guard wanted & names != 0 else { continue }
-            for second in present[(index + 1)...] where wanted & Self.bit(second.name) != 0 {
-                guard let pair = self.pairs.find(Self.pair(first.atom, second.atom).span) else { continue }
-                self.ask(self.byPair, pair, &event, &found)
+        self.byPair.lend { lists, words in
+            for index in present.indices {
+                let first = present[index]
+                let wanted = self.names(pairedWith: first.atom)
+                guard wanted & names != 0 else { continue }
+                for place in index + 1..<present.count where wanted & Self.bit(present[place].name) != 0 {
+                    guard let pair = self.pairs.find(Self.pair(first.atom, present[place].atom)) else { continue }
+                    self.ask(lists, words, pair, &event, &found)
+                }
             }
         }
-        self.ask(self.unfound, 0, &event, &found)
+        self.unfound.forEachSpan(of: 0) { self.ask($0, &event, &found) }
         return found.once()
     }
 
@@ -318,8 +339,14 @@ package struct SubscriptionIndex: Sendable {
 
     /// Evaluates the expressions on a list.
     @inline(__always)
-    private func ask(_ lists: CandidateLists, _ key: UInt32, _ event: inout ConditionEvent, _ found: inout Found) {
-        lists.forEachSpan(of: key) { self.ask($0, &event, &found) }
+    private func ask(
+        _ lists: Span<UInt64>,
+        _ words: Span<UInt32>,
+        _ key: UInt32,
+        _ event: inout ConditionEvent,
+        _ found: inout Found
+    ) {
+        CandidateLists.forEachSpan(of: key, in: lists, words) { self.ask($0, &event, &found) }
     }
 
     /// Evaluates what is left of the expressions of a chunk.
