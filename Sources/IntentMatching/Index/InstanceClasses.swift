@@ -60,15 +60,26 @@ struct InstanceClasses: Sendable {
 
     func host(_ row: Int) -> UInt32 { self.members.singleCode(Self.hostColumn, row) }
 
+    // The same where the segment changes anyway, see ``RowTable/heldCode(_:_:)``.
+
+    @inline(__always)
+    mutating func heldClass(_ row: Int) -> Int { Int(self.members.heldCode(Self.classColumn, row)) - 1 }
+
+    @inline(__always)
+    mutating func heldHost(_ row: Int) -> UInt32 { self.members.heldCode(Self.hostColumn, row) }
+
     mutating func append(_ instance: UInt32, _ number: Int, host: UInt32) -> Int {
         self.members.append(UInt32(number + 1), host)
         self.instances.append(instance)
         return self.members.rowCount - 1
     }
 
-    mutating func set(_ row: Int, _ number: Int) {
-        self.members.columns[Self.classColumn].set(row, FieldCodes(single: UInt32(number + 1)))
+    /// Gives a row another class; the lists of rows may wait for ``finishChanges()`` if `waits`.
+    mutating func set(_ row: Int, _ number: Int, waits: Bool) {
+        self.members.columns[Self.classColumn].set(row, FieldCodes(single: UInt32(number + 1)), waits: waits)
     }
+
+    mutating func finishChanges() { self.members.finishChanges() }
 
     mutating func set(_ row: Int, host: UInt32) {
         self.members.columns[Self.hostColumn].set(row, FieldCodes(single: host))

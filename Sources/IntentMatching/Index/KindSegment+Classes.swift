@@ -22,7 +22,10 @@ extension KindSegment {
     /// The same where the segment changes anyway, see ``RowTable/heldCode(_:_:)``.
     @inline(__always)
     mutating func heldCode(_ field: Int, _ row: UInt32) -> UInt32 {
-        row & Self.sharedFlag == 0 ? self.table.heldCode(field, Int(row)) : self.code(field, row)
+        guard row & Self.sharedFlag != 0 else { return self.table.heldCode(field, Int(row)) }
+        let row = Int(row & ~Self.sharedFlag)
+        guard field != Self.hostField else { return self.classes.heldHost(row) }
+        return self.classes.table.heldCode(field, self.classes.heldClass(row))
     }
 
     // MARK: Changing
@@ -45,25 +48,26 @@ extension KindSegment {
     }
 
     /// Gives a row of a class the ``values``, of which those that are kept are not used once more.
-    mutating func updateShared(_ row: Int) {
+    mutating func updateShared(_ row: Int, waits: Bool) {
         let host = self.values[Self.hostField].single
-        if host != self.classes.host(row) { self.classes.set(row, host: host) }
-        let old = self.classes.classNumber(row)
+        if host != self.classes.heldHost(row) { self.classes.set(row, host: host) }
+        let old = self.classes.heldClass(row)
         var isSame = true
-        for index in self.fields.indices where index != Self.hostField && !self.values[index].isKept {
+        for index in self.fields.indices where index != Self.hostField && !self.values.span[index].isKept {
             if !self.classes.table.holds(index, self.values[index], old) { isSame = false }
         }
         guard !isSame else {
-            for index in self.fields.indices where index != Self.hostField && !self.values[index].isKept {
+            for index in self.fields.indices where index != Self.hostField && !self.values.span[index].isKept {
                 self.fields[index].release(self.values[index])
             }
             return
         }
-        for index in self.fields.indices where index != Self.hostField && self.values[index].isKept {
-            self.fields[index].dictionary.retain(self.values[index].single)
+        for index in self.fields.indices where index != Self.hostField && self.values.span[index].isKept {
+            self.classes.table.columns[index].read(old, into: &self.values[index])
+            self.fields[index].retain(self.values[index])
         }
         let number = self.useClass()
-        if number != old { self.classes.set(row, number) }
+        if number != old { self.classes.set(row, number, waits: waits) }
         self.leaveClass(old)
     }
 
@@ -169,8 +173,7 @@ extension KindSegment {
                 self.values[index].single = self.classes.host(row)
             } else {
                 self.classes.table.columns[index].read(number, into: &self.values[index])
-                let value = self.values[index]
-                value.forEach { self.fields[index].dictionary.retain($0) }
+                self.fields[index].retain(self.values[index])
             }
         }
         self.table.append(self.values)

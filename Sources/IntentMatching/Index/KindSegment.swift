@@ -87,7 +87,9 @@ struct KindSegment: Sendable {
     ///   - waits: Whether the lists may wait for ``finishChanges()``.
     mutating func update(_ row: UInt32, _ attributes: InstanceAttributes, waits: Bool) {
         self.encode(attributes, row: row)
-        guard row & Self.sharedFlag == 0 else { return self.updateShared(Int(row & ~Self.sharedFlag)) }
+        guard row & Self.sharedFlag == 0 else {
+            return self.updateShared(Int(row & ~Self.sharedFlag), waits: waits)
+        }
         let row = Int(row)
         for index in self.fields.indices {
             if self.values.span[index].isKept { continue }
@@ -100,7 +102,10 @@ struct KindSegment: Sendable {
         }
     }
 
-    mutating func finishChanges() { self.table.finishChanges() }
+    mutating func finishChanges() {
+        self.table.finishChanges()
+        self.classes.finishChanges()
+    }
 
     /// Removes a row and returns the instance that has its number now, if there is one.
     mutating func remove(_ row: UInt32) -> UInt32? {
@@ -144,17 +149,7 @@ struct KindSegment: Sendable {
         let parameters = attributes.configuration.parameters
         var place = 0
         while true {
-            if let row, row & Self.sharedFlag == 0 {
-                place = Self.encode(
-                    parameters.span,
-                    from: place,
-                    Int(row),
-                    &expected,
-                    &self.fields,
-                    &self.table.columns,
-                    &self.values
-                )
-            }
+            if let row { place = self.encode(parameters.span, from: place, row, &expected) }
             guard place < parameters.count else { return }
             let name = parameters.span[place].name
             let known = self.fields.span.index(named: name.utf8.span, expected: expected)
@@ -174,9 +169,31 @@ struct KindSegment: Sendable {
     /// is as it was.
     ///
     /// - Returns: The first parameter that is another field's.
-    private static func encode(
+    private mutating func encode(
         _ parameters: Span<Configuration.Parameter>,
         from start: Int,
+        _ row: UInt32,
+        _ expected: inout Int
+    ) -> Int {
+        let own = Int(row & ~Self.sharedFlag)
+        guard row & Self.sharedFlag != 0 else {
+            return Self.encode(parameters, start, own, &expected, &self.fields, &self.table.columns, &self.values)
+        }
+        let number = self.classes.heldClass(own)
+        return Self.encode(
+            parameters,
+            start,
+            number,
+            &expected,
+            &self.fields,
+            &self.classes.table.columns,
+            &self.values
+        )
+    }
+
+    private static func encode(
+        _ parameters: Span<Configuration.Parameter>,
+        _ start: Int,
         _ row: Int,
         _ expected: inout Int,
         _ fields: inout [ValueField],
