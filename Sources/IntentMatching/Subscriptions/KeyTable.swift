@@ -26,8 +26,19 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     /// The number of a key, new if it has none, and one use of it.
     mutating func use(_ key: [Word]) -> (number: UInt32, isNew: Bool) { self.use(key.span) }
 
-    mutating func use(_ key: Span<Word>) -> (number: UInt32, isNew: Bool) {
+    mutating func use(_ key: Span<Word>) -> (number: UInt32, isNew: Bool) { self.use(key, Self.hash(key)) }
+
+    /// Fetches what looking for a key will read first, and returns the key's hash, for ``use(_:_:)``.
+    ///
+    /// Mutating, though nothing changes: so nothing is copied for it.
+    @inline(__always)
+    mutating func prefetch(_ key: Span<Word>) -> UInt64 {
         let hash = Self.hash(key)
+        self.slots.prefetch(hash)
+        return hash
+    }
+
+    mutating func use(_ key: Span<Word>, _ hash: UInt64) -> (number: UInt32, isNew: Bool) {
         if let number = self.find(key, hash) {
             self.retain(number)
             return (number, false)

@@ -74,13 +74,21 @@ package struct SubscriptionIndex: Sendable {
         defer { swap(&program, &self.program) }
         program.removeAll(keepingCapacity: true)
         self.compile(pattern, &program)
-        let used = self.expressions.use(program)
+        // What finds it is sought before it is known whether it is new, as most are: meanwhile memory comes.
+        for word in program where ConditionProgram.kind(word) == .atom && word & ConditionAtoms.askedFlag == 0 {
+            self.byAtom.prefetch(word)
+        }
+        let hash = self.expressions.prefetch(program.span)
+        let access = self.access(program)
+        if case .pairs(let atom, let others) = access {
+            for other in others { _ = self.pairs.prefetch(Self.pair(atom, other).span) }
+        }
+        let used = self.expressions.use(program.span, hash)
         guard used.isNew else {
             ConditionProgram.forEachAtom(program) { self.atoms.release($0) }
             return used.number
         }
         while self.accesses.count <= Int(used.number) { self.accesses.append(0) }
-        let access = self.access(program)
         self.accesses[Int(used.number)] = self.store(access, used.number, program)
         return used.number
     }
