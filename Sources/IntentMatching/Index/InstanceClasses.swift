@@ -76,7 +76,9 @@ struct InstanceClasses: Sendable {
 
     /// Gives a row another class; the lists of rows may wait for ``finishChanges()`` if `waits`.
     mutating func set(_ row: Int, _ number: Int, waits: Bool) {
-        self.members.columns[Self.classColumn].set(row, FieldCodes(single: UInt32(number + 1)), waits: waits)
+        let code = UInt32(number + 1)
+        if waits, self.members.columns[Self.classColumn].change(row, to: code) != nil { return }
+        self.members.columns[Self.classColumn].set(row, FieldCodes(single: code))
     }
 
     mutating func finishChanges() { self.members.finishChanges() }

@@ -163,19 +163,20 @@ struct RowColumn: Sendable {
         }
     }
 
+    /// Gives a row a code, whose list may wait for ``finishChanges()``, and returns the one that it had, or 0; nil, and nothing has
+    /// changed, where rows may have several or there are no lists.
+    mutating func change(_ row: Int, to code: UInt32) -> UInt32? {
+        guard self.hasLists, !self.isArray else { return nil }
+        let old = self.codes[row]
+        guard old != code else { return old }
+        self.absentCount += (code == 0 ? 1 : 0) - (old == 0 ? 1 : 0)
+        self.codes[row] = code
+        self.changes.append(Change(row: UInt32(row), old: old, new: code))
+        return old
+    }
+
     /// Gives a row other codes. Precondition: they are others.
-    ///
-    /// - Parameters:
-    ///   - row: The row.
-    ///   - value: Its codes.
-    ///   - waits: Whether the lists may wait for ``finishChanges()``.
-    mutating func set(_ row: Int, _ value: FieldCodes, waits: Bool = false) {
-        if waits, self.hasLists, !self.isArray, !value.isArray {
-            let old = self.codes[row]
-            self.absentCount += (value.single == 0 ? 1 : 0) - (old == 0 ? 1 : 0)
-            self.codes[row] = value.single
-            return self.changes.append(Change(row: UInt32(row), old: old, new: value.single))
-        }
+    mutating func set(_ row: Int, _ value: FieldCodes) {
         self.forget(row)
         if value.isArray, !self.isArray { self.becomeArray() }
         if value.isAbsent { self.absentCount += 1 }

@@ -93,7 +93,7 @@ struct RowTable: Sendable {
         self.areListsDeferred = false
     }
 
-    /// Brings the lists up to date, see ``RowColumn/set(_:_:waits:)``.
+    /// Brings the lists up to date, see ``RowColumn/change(_:to:)``.
     mutating func finishChanges() {
         for index in self.columns.indices { self.columns[index].finishChanges() }
     }
