@@ -70,13 +70,18 @@ struct ConditionAtoms: Sendable {
         if case .equals(let literal) = atom, literal != .null {
             return self.note(self.use(literal, UInt64(attribute) << 1), attribute)
         }
-        self.writer.bytes.removeAll(keepingCapacity: true)
-        atom.encode(into: &self.writer)
-        let bytes = self.writer.bytes
-        let used = self.use(bytes.span, UInt64(attribute) << 1 | 1)
+        let used = self.use(asked: atom, UInt64(attribute) << 1 | 1)
         let number = self.note(used, attribute)
         if used.isNew { self.ask(number, attribute, atom) }
         return number | Self.askedFlag
+    }
+
+    private mutating func use(asked atom: MatchAtom, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
+        if case .numeric(let range) = atom { return self.use(ValueKey(range), attribute) }
+        self.writer.bytes.removeAll(keepingCapacity: true)
+        atom.encode(into: &self.writer)
+        let bytes = self.writer.bytes
+        return self.use(bytes.span, attribute)
     }
 
     /// The number that is used, which if it is new holds a use of its name.
@@ -103,7 +108,10 @@ struct ConditionAtoms: Sendable {
 
     private mutating func use(_ key: ValueKey, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
         let key: InlineArray<4, UInt64> = [key.first, key.second, key.third, attribute]
-        return self.atoms.use(key.span)
+        // Most are known.
+        guard let number = self.atoms.find(key) else { return self.atoms.use(key.span) }
+        self.atoms.retain(number)
+        return (number, false)
     }
 
     /// Notes what a new atom asks for. The equalities that it excludes are atoms, too, so that it needs no values.
@@ -158,11 +166,13 @@ struct ConditionAtoms: Sendable {
         return self.name(text)
     }
 
+    @inline(__always)
     private func name(_ name: Span<UInt8>) -> UInt32? {
         guard let text = ShortText(name) else { return self.names.find(ValueKey.words(name).span) }
         return self.name(text)
     }
 
+    @inline(__always)
     private func name(_ text: ShortText) -> UInt32? {
         let key = ValueKey(text)
         return self.names.find([key.first, key.second, key.third])

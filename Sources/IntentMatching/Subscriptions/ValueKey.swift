@@ -2,7 +2,7 @@ import WidgetModel
 
 /// A value that is no long text as three words, by which it is found: equal values are equal words.
 struct ValueKey: BitwiseCopyable {
-    /// What it is: for a text eight times its length, and less than eight for any other value.
+    /// What it is, by the lowest three bits: of a text all of it is eight times its length.
     let first: UInt64
     let second: UInt64
     let third: UInt64
@@ -24,6 +24,18 @@ struct ValueKey: BitwiseCopyable {
         case .unsigned(let unsigned): self.init(3, unsigned)
         case .double(let double): self.init(4, double.bitPattern)
         }
+    }
+
+    /// A range of numbers, as a value of its own.
+    init(_ range: NumericRange) {
+        let (lower, upper) = (range.lower.map { Self($0.number) }, range.upper.map { Self($0.number) })
+        func code(_ bound: NumericRange.Bound?, _ key: Self?) -> UInt64 {
+            guard let bound, let key else { return 0 }
+            return key.first << 1 | (bound.isInclusive ? 1 : 0)
+        }
+        self.first = 5 | code(range.lower, lower) << 3 | code(range.upper, upper) << 7
+        self.second = lower?.second ?? 0
+        self.third = upper?.second ?? 0
     }
 
     /// Nil for a long text, and for what no literal of a pattern over attributes equals.
