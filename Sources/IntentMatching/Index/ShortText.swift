@@ -20,9 +20,14 @@ struct ShortText: BitwiseCopyable, Equatable {
     /// Nil for a longer text, and for one that is kept as longer ones are.
     @inline(__always)
     init?(_ string: String) {
-        // As strings are since Swift 5: of the upper four bits one says that the text is short and one that it is elsewhere;
-        // the next four are its length. That the length is right is asked here, which costs nothing as long as it is, and
-        // tests hold the rest to the bytes.
+        guard Self.isRead, let text = Self(registersOf: string) else { return nil }
+        self = text
+    }
+
+    /// As strings are since Swift 5: of the upper four bits one says that the text is short and one that it is elsewhere; the
+    /// next four are its length. That the length is right is asked here, which costs nothing as long as it is.
+    @inline(__always)
+    private init?(registersOf string: String) {
         let (low, high) = string.registers
         let own = high & ~(0xF0 << Self.countShift)
         guard high & 0x30 << Self.countShift == 0x20 << Self.countShift else { return nil }
@@ -30,6 +35,17 @@ struct ShortText: BitwiseCopyable, Equatable {
         self.low = low
         self.high = own
     }
+
+    /// Whether strings are as is supposed here, which nobody promises: found out once by texts of each length. Where they are
+    /// not, none is short, and all are read as longer ones are.
+    private static let isRead: Bool = {
+        let letters = Array("a~0\u{7F}bc\u{1}def{gh}z".utf8)
+        return (0...Self.bytesMax).allSatisfy { count in
+            let bytes = Array(letters[..<count])
+            guard let text = Self(registersOf: String(decoding: bytes, as: UTF8.self)) else { return false }
+            return text == Self(bytes.span)
+        }
+    }()
 
     /// Nil for a longer text.
     @inline(__always)
