@@ -147,12 +147,12 @@ extension Engine {
     mutating func adoptWindow(of instance: UInt32) {
         let kind = Int(self.instances[instance].kind)
         let host = self.instances[instance].host
-        self.instances[instance].anchor = UInt32(
-            clamping: self.apps.kinds[kind].budget.anchor(of: self.hosts[host].id)
-        )
+        let (budget, policy) = (self.apps.kinds[kind].budget, self.apps.kinds[kind].bare)
+        let anchor = budget.anchor(of: self.hosts[host].id)
+        self.instances[instance].anchor = UInt32(clamping: anchor)
         self.openHostWindows(of: host)
         let window = self.window(of: instance)
-        let allowance = self.allowance(of: instance, self.apps.kinds[kind].bare, window)
+        let allowance = self.allowance(of: instance, policy, window)
         self.instances[instance].allowance = UInt16(clamping: allowance)
         self.instances[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
     }
