@@ -47,13 +47,6 @@ extension Engine {
         self.approached.hashes.append(self.hosts.approach(bytes, in: host))
     }
 
-    /// Fetches what is at hand of an instance.
-    @inline(__always)
-    private func approach(_ instance: UInt32) {
-        self.instances.rows.prefetch(instance)
-        self.postponed.approach(instance)
-    }
-
     /// Follows what the records seem to be about to the rows of their hosts and instances. O(records).
     package mutating func finishApproach() {
         self.approached.slots.removeAll(keepingCapacity: true)
@@ -66,17 +59,22 @@ extension Engine {
             self.hosts.approachName(of: host)
             let instance = self.hosts[host].firstInstance
             self.approached.slots[index] = instance
-            if instance != InstanceTable.none { self.approach(instance) }
+            if instance != InstanceTable.none { self.instances.rows.approach(instance) }
         }
         for _ in 0..<Self.approachedInstances {
+            for instance in self.approached.slots where instance != InstanceTable.none {
+                self.instances.rows.prefetch(instance)
+                self.postponed.approach(instance)
+            }
             for index in self.approached.slots.indices {
                 let instance = self.approached.slots[index]
                 guard instance != InstanceTable.none else { continue }
+                self.instances.wake(instance)
                 let last = self.instances[instance].pending.tail
                 if last != PendingCauses.none { self.causes.nodes.prefetch(last) }
                 let next = self.instances[instance].nextOfHost
                 self.approached.slots[index] = next
-                if next != InstanceTable.none { self.approach(next) }
+                if next != InstanceTable.none { self.instances.rows.approach(next) }
             }
         }
     }
@@ -95,12 +93,18 @@ extension Engine {
         self.approached.causes.removeAll(keepingCapacity: true)
         var seen: UInt64 = 0
         for place in range {
+            self.instances.rows.approach(matches[place])
+            if hasDigest { self.instances.details.approach(matches[place]) }
+        }
+        for place in range {
             let instance = matches[place]
-            seen &+= self.instances.approach(instance, withDetails: hasDigest)
+            self.instances.rows.prefetch(instance)
+            if hasDigest { self.instances.details.prefetch(instance) }
             self.calendar.approach(Self.timer(ofInstance: instance))
             self.postponed.approach(instance)
         }
         for place in range {
+            self.instances.wake(matches[place])
             self.approached.hosts.append(self.instances[matches[place]].host)
             let last = self.instances[matches[place]].pending.tail
             if last != PendingCauses.none { self.approached.causes.append(last) }
@@ -109,20 +113,6 @@ extension Engine {
         for host in self.approached.hosts { seen &+= self.hosts.approach(host) }
         for cause in self.approached.causes { seen &+= UInt64(self.causes[cause].push) }
         self.approached.seen &+= seen
-    }
-}
-
-extension InstanceTable {
-    /// Reads something of each line of memory that a row takes; see ``Engine/approach(_:_:ofDigest:)``.
-    @inline(__always)
-    func approach(_ slot: UInt32, withDetails: Bool) -> UInt64 {
-        var seen = UInt64(self[slot].pending.count)
-        seen &+= UInt64(truncatingIfNeeded: self[slot].decidesAt)
-        seen &+= UInt64(self[slot].allowance)
-        seen &+= UInt64(truncatingIfNeeded: self[slot].reloadsExpire)
-        seen &+= UInt64(self[slot].exemptReloads)
-        if withDetails { seen &+= UInt64(self[details: slot].family.rawValue) }
-        return seen
     }
 }
 

@@ -214,7 +214,7 @@ extension Engine {
             isPush: isPush,
             now: self.time,
             terms: terms,
-            spreadHash: self.instances[instance].addressHash
+            spreadHash: self.addressHash(of: instance)
         )?.milliseconds ?? .max
     }
 

@@ -44,7 +44,7 @@ extension Engine {
             }
             let host = self.instances[instance].host
             let app = self.apps.apps[Int(self.hosts[host].app)].id
-            let id = self.instances[details: instance].id
+            let id = self.instances.id(of: instance)
             Self.add(.bound(token, host: self.hosts[host].id, app: app, instance: id), to: &changes, body)
         }
         if !changes.isEmpty { body(changes) }

@@ -63,7 +63,7 @@ extension Engine {
             sample: hit.prefix(DryRunView.sampleMax).map { instance in
                 InstanceAddress(
                     host: self.hosts[self.instances[instance].host].id,
-                    instance: self.instances[details: instance].id
+                    instance: self.instances.id(of: instance)
                 )
             },
             plans: plans

@@ -39,7 +39,7 @@ extension Engine {
                 let particulars = self.instances[particulars: instance]
                 guard let token = particulars.controlToken else { continue }
                 let isKnown = particulars.controlEnvironment == environment
-                self.announce(token, isKnown, host: host, instance: self.instances[details: instance].id)
+                self.announce(token, isKnown, host: host, instance: self.instances.id(of: instance))
             }
         }
     }

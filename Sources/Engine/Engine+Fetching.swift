@@ -14,7 +14,7 @@ extension Engine {
             reload: id,
             app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
-            family: self.instances[details: slot].family,
+            family: self.instances.family(of: slot),
             configuration: self.instances.configuration(of: slot),
             context: self.hosts.context(of: instance.host),
             causes: row.causes,

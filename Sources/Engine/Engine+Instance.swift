@@ -22,7 +22,6 @@ extension Engine {
         _ pending: Int
     ) -> InstanceView {
         let row = self.instances[slot]
-        let details = self.instances[details: slot]
         let kind = self.apps.kinds[Int(row.kind)]
         var outstanding: [ReloadEffect] = []
         var reload = row.firstReload
@@ -34,7 +33,7 @@ extension Engine {
             address: address,
             app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
-            family: details.family,
+            family: self.instances.family(of: slot),
             configuration: self.instances.configuration(of: slot),
             pushEnabled: row.pushEnabled,
             tags: self.instances[particulars: slot].tags,
@@ -58,7 +57,13 @@ extension Engine {
         let terms = self.terms(of: instance)
         let budget = self.budget(of: instance)
         func next(_ reloadClass: ReloadClass, isPush: Bool) -> Instant {
-            budget.earliest(reloadClass, isPush: isPush, now: self.time, terms: terms, spreadHash: row.addressHash)
+            budget.earliest(
+                reloadClass,
+                isPush: isPush,
+                now: self.time,
+                terms: terms,
+                spreadHash: self.addressHash(of: instance)
+            )
                 ?? self.time
         }
         return BudgetView(
@@ -86,6 +91,14 @@ extension Engine {
             nextPolicy: next(.urgent, isPush: false),
             exemption: self.exemption(of: instance, waiting: row.waiting)
         )
+    }
+
+    /// A stable hash of an instance's address. O(bytes).
+    func addressHash(of instance: UInt32) -> UInt64 {
+        var hash = StableHash()
+        hash.combine(self.hosts[self.instances[instance].host].id.rawValue)
+        hash.combine(self.instances.id(of: instance).rawValue)
+        return hash.value
     }
 
     private func timeline(of instance: UInt32) -> TimelineView? {

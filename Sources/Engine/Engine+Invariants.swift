@@ -74,7 +74,7 @@ extension Engine {
     private func check(host: UInt32, _ held: inout Held, _ faults: inout [String]) {
         let row = self.hosts[host]
         let instances = self.instances(of: host)
-        let ids = instances.map { self.instances[details: $0].id }
+        let ids = instances.map { self.instances.id(of: $0) }
         if zip(ids, ids.dropFirst()).contains(where: { $0 >= $1 }) {
             faults.append("\(row.id): instances out of order")
         }
@@ -97,7 +97,7 @@ extension Engine {
 
     private func check(instance: UInt32, _ held: inout Held, _ faults: inout [String]) {
         let row = self.instances[instance]
-        let name = "\(self.hosts[row.host].id):\(self.instances[details: instance].id)"
+        let name = "\(self.hosts[row.host].id):\(self.instances.id(of: instance))"
         held.instances += 1
         if row.isLive, row.pushEnabled { held.pushEnabled[Int(self.apps.kinds[Int(row.kind)].app)] += 1 }
         if self.index.host(of: instance) != (row.isLive && row.pushEnabled ? row.host : nil) {

@@ -51,10 +51,10 @@ extension Engine {
         }
         let host = self.hosts[row.host]
         return InstanceSummary(
-            address: InstanceAddress(host: host.id, instance: self.instances[details: slot].id),
+            address: InstanceAddress(host: host.id, instance: self.instances.id(of: slot)),
             app: app,
             kind: kind.name,
-            family: self.instances[details: slot].family,
+            family: self.instances.family(of: slot),
             pushEnabled: row.pushEnabled,
             isOrphaned: row.isOrphaned,
             isVisible: host.tellsVisibility ? row.visibleUntil > self.now : nil,
@@ -242,7 +242,7 @@ extension Engine {
         }
         return InstanceAddress(
             host: self.hosts[self.instances[entry.instance].host].id,
-            instance: self.instances[details: entry.instance].id
+            instance: self.instances.id(of: entry.instance)
         )
     }
 }

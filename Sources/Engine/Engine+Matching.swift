@@ -46,7 +46,7 @@ extension Engine {
         let sorted = hostDriven.sorted { left, right in
             let hosts = (self.instances[left].host, self.instances[right].host)
             guard hosts.0 == hosts.1 else { return hosts.0 < hosts.1 }
-            return self.instances[details: left].id < self.instances[details: right].id
+            return self.instances.id(of: left) < self.instances.id(of: right)
         }
         var first = sorted.startIndex
         while first < sorted.endIndex {

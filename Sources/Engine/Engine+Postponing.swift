@@ -54,16 +54,15 @@ extension Engine {
         self.postponed.tidy()
     }
 
-    /// Writes what is postponed of a host's instances. O(instances * log postponed), O(1) if nothing is.
+    /// Writes what is postponed of a host's instances. O(instances * log postponed).
     package mutating func settle(_ host: HostID) {
-        guard !self.postponed.isEmpty, let host = self.hosts.find(host) else { return }
+        guard let host = self.hosts.find(host) else { return }
         self.settle(of: host)
         self.postponed.tidy()
     }
 
     /// Writes what is postponed of the instances that a record may touch beyond what it matches.
     mutating func settle(for record: Record) {
-        guard !self.postponed.isEmpty else { return }
         switch record {
         case .push, .tick, .trace: break
         case .signal(let signal): self.settle(signal.host)
@@ -73,9 +72,9 @@ extension Engine {
         }
     }
 
-    /// Writes what is postponed of a host's instances; of what is being written itself, what was decided before it.
+    /// Writes what is postponed of a host's instances, and has their rows at hand; of what is being written itself, what was
+    /// decided before it.
     mutating func settle(of host: UInt32) {
-        guard !self.postponed.isEmpty else { return }
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
             self.settle(instance)
@@ -83,9 +82,10 @@ extension Engine {
         }
     }
 
-    /// Writes what is postponed of an instance. O(log postponed).
+    /// Writes what is postponed of an instance, and has its row at hand. O(log postponed).
     @inline(__always)
     mutating func settle(_ instance: UInt32) {
+        self.instances.wake(instance)
         if !self.postponed.isEmpty, self.postponed.isMarked(instance) { self.settleMatches(of: instance) }
     }
 

@@ -197,7 +197,7 @@ extension Engine {
     @inline(__always)
     private func isAddressed(_ instance: UInt32, _ head: PushHead, _ bytes: [UInt8]) -> Bool {
         guard head.target == .instance else { return !self.instances[instance].isControl }
-        return self.instances[details: instance].id.rawValue.equals(bytes, in: head.instance)
+        return self.instances.id(of: instance).rawValue.equals(bytes, in: head.instance)
     }
 
     private func isFulfilled(_ instance: UInt32, _ attributes: Configuration) -> Bool {
@@ -208,7 +208,7 @@ extension Engine {
         pattern.matches(
             MatchSubject(
                 configuration: self.instances.configuration(of: instance),
-                family: self.instances[details: instance].family,
+                family: self.instances.family(of: instance),
                 host: self.hosts[self.instances[instance].host].id,
                 tags: self.instances[particulars: instance].tags,
                 schema: self.apps.kinds[Int(self.instances[instance].kind)].schema

@@ -120,6 +120,7 @@ extension Engine {
         var counts = RegistrationCounts()
         var touched: [UInt32] = []
         var order: [UInt32] = []
+        self.settle(of: host)
         let old = self.instances(of: host)
         var next = 0
         self.index.prefetch(old.span)
@@ -127,13 +128,13 @@ extension Engine {
         defer { self.index.finishChanges() }
         for plan in planned {
             let id = plan.registration.id
-            while next < old.count, self.instances[details: old[next]].id < id {
+            while next < old.count, self.instances.id(of: old[next]) < id {
                 order.append(old[next])
                 self.drop(old[next], &counts)
                 next += 1
             }
             let instance: UInt32
-            if next < old.count, self.instances[details: old[next]].id == id {
+            if next < old.count, self.instances.id(of: old[next]) == id {
                 instance = old[next]
                 next += 1
                 self.update(instance, plan, &counts, &touched)
@@ -182,16 +183,8 @@ extension Engine {
 
     private mutating func insertInstance(_ plan: PlannedInstance, host: UInt32) -> UInt32 {
         let registration = plan.registration
-        var hash = StableHash()
-        hash.combine(self.hosts[host].id.rawValue)
-        hash.combine(registration.id.rawValue)
         let instance = self.instances.insert(
-            InstanceTable.Row(
-                host: host,
-                kind: plan.kind,
-                anchor: 0,
-                addressHash: hash.value
-            ),
+            InstanceTable.Row(host: host, kind: plan.kind, anchor: 0),
             InstanceDetails.Row(id: registration.id, family: registration.family)
         )
         self.adoptWindow(of: instance)
@@ -217,7 +210,7 @@ extension Engine {
         self.instances[instance].configuredAt = self.position
         self.instances[instance].isHostDriven = false
         self.instances[instance].waiting = ReloadCauses(.added)
-        self.instances[details: instance].family = registration.family
+        self.instances.setFamily(of: instance, registration.family)
         self.instances.setConfiguration(of: instance, registration.configuration)
         self.setTags(of: instance, registration.tags)
         self.setCondition(of: instance, registration.when)
@@ -242,12 +235,11 @@ extension Engine {
     }
 
     private func registration(of instance: UInt32, _ configuration: Configuration) -> InstanceRegistration {
-        let details = self.instances[details: instance]
         let particulars = self.instances.details.particulars(of: instance)
         return InstanceRegistration(
-            id: details.id,
+            id: self.instances.id(of: instance),
             kind: self.apps.kinds[Int(self.instances[instance].kind)].name,
-            family: details.family,
+            family: self.instances.family(of: instance),
             configuration: configuration,
             pushEnabled: self.instances[instance].pushEnabled,
             tags: particulars?.tags ?? [],
@@ -288,7 +280,7 @@ extension Engine {
         self.setCondition(of: instance, new.when)
         self.setControlToken(of: instance, new.controlToken)
         if !isConfiguredAlike {
-            self.instances.setConfiguration(of: instance, new.configuration)
+            self.instances.setConfiguration(of: instance)
             self.instances[content: instance].confirmedDigest = nil
             if self.instances[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
             self.instances[instance].isOrphaned = false
@@ -303,13 +295,12 @@ extension Engine {
     mutating func insertIntoIndex(_ instance: UInt32, _ configuration: Configuration) {
         let row = self.instances[instance]
         let kind = self.apps.kinds[Int(row.kind)]
-        let details = self.instances[details: instance]
         let particulars = self.instances.details.particulars(of: instance)
         self.index.insert(
             instance,
             app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
-            family: details.family,
+            family: self.instances.family(of: instance),
             host: row.host,
             tags: particulars?.tags ?? [],
             configuration: configuration,

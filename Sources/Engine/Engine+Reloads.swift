@@ -148,7 +148,7 @@ extension Engine {
 
     /// Takes a reload into the running hash.
     mutating func combine(_ row: ReloadTable.Row) {
-        self.combine(self.instances[row.instance].addressHash)
+        self.combine(self.addressHash(of: row.instance))
         self.combine(UInt64(row.causes.rawValue) | UInt64(row.exemption.map { $0.rawValue + 1 } ?? 0) << 16)
         self.combine(UInt64(bitPattern: row.expiresAt.milliseconds))
         self.combine(UInt64(row.pushes.count))
@@ -179,12 +179,12 @@ extension Engine {
                 position: row.position,
                 instance: InstanceAddress(
                     host: self.hosts[instance.host].id,
-                    instance: self.instances[details: row.instance].id
+                    instance: self.instances.id(of: row.instance)
                 )
             ),
             app: self.apps.apps[Int(self.apps.kinds[Int(kind)].app)].id,
             kind: self.apps.kinds[Int(kind)].name,
-            family: self.instances[details: row.instance].family,
+            family: self.instances.family(of: row.instance),
             delivery: self.hosts[instance.host].delivery,
             causes: row.causes,
             exemption: row.exemption,
@@ -378,7 +378,7 @@ extension Engine {
         guard let host = self.hosts.find(address.host), self.hosts[host].isRegistered else { return nil }
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
-            if self.instances[details: instance].id == address.instance {
+            if self.instances.id(of: instance) == address.instance {
                 return self.instances[instance].isLive ? instance : nil
             }
             instance = self.instances[instance].nextOfHost

@@ -202,7 +202,7 @@ extension Engine {
         guard old != token || self.isOfOtherEnvironment(controlOf: instance) else { return }
         if let token, token == old {
             self.instances[particulars: instance].controlEnvironment = self.environment(of: host)
-            return self.announce(token, host: host, instance: self.instances[details: instance].id)
+            return self.announce(token, host: host, instance: self.instances.id(of: instance))
         }
         if let old { self.forget(old, ofApp: self.hosts[host].app, reason) }
         self.instances[particulars: instance].controlToken = token
@@ -211,6 +211,6 @@ extension Engine {
         if let binding = self.tokens.binding(of: token) { self.release(token, from: binding) }
         self.instances[particulars: instance].controlEnvironment = self.environment(of: host)
         self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
-        self.announce(token, host: host, instance: self.instances[details: instance].id)
+        self.announce(token, host: host, instance: self.instances.id(of: instance))
     }
 }

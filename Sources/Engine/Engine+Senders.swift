@@ -40,7 +40,7 @@ extension Engine {
                 .filter { self.instances[$0].isLive && !self.instances[$0].isControl }
                 .map { instance in
                     let shown = self.instances[content: instance].timeline
-                    return SmartStack.Widget(self.instances[details: instance].id, showing: shown?.timeline, at: now)
+                    return SmartStack.Widget(self.instances.id(of: instance), showing: shown?.timeline, at: now)
                 }
         )
     }

@@ -52,7 +52,7 @@ extension Engine {
                     number: next,
                     instance: InstanceAddress(
                         host: self.hosts[row.host].id,
-                        instance: self.instances[details: entry.instance].id
+                        instance: self.instances.id(of: entry.instance)
                     ),
                     app: self.apps.apps[Int(kind.app)].id,
                     kind: kind.name,

@@ -119,20 +119,20 @@ package struct ReloadBudget: Hashable, Sendable {
     ///   - isPush: Whether it counts against the pushes' share.
     ///   - now: An instant in the terms' window, unless the terms are unlimited.
     ///   - terms: The terms in force.
-    ///   - spreadHash: A well-mixed hash of the instance.
+    ///   - spreadHash: A well-mixed hash of the instance; asked for only if the count is used up.
     package func earliest(
         _ reloadClass: ReloadClass,
         isPush: Bool,
         now: Instant,
         terms: BudgetTerms,
-        spreadHash: UInt64
+        spreadHash: @autoclosure () -> UInt64
     ) -> Instant? {
         guard reloadClass != .whenever else { return nil }
         guard !terms.isUnlimited else { return now }
         precondition(terms.window.contains(now), "terms of another window")
         let paced = Instant(milliseconds: max(now.milliseconds, self.paced(reloadClass, terms: terms)))
         guard self.isSpent(isPush: isPush, terms: terms) else { return paced }
-        return max(paced, terms.window.end + terms.spread(spreadHash))
+        return max(paced, terms.window.end + terms.spread(spreadHash()))
     }
 
     /// The first instant, not before now, at which an exempt reload may run.
@@ -254,6 +254,53 @@ extension ReloadBudget {
 }
 
 extension ReloadBudget {
+    /// All that there is of a budget, for tables that keep it in their own form.
+    package struct Parts: Sendable {
+        package let reloaded: Int64
+        package let sinceCharge: UInt32
+        package let arrivalAhead: UInt32
+        package let windowMinute: UInt32
+        package let count: UInt16
+        package let pushCount: UInt16
+
+        package init(
+            reloaded: Int64,
+            sinceCharge: UInt32,
+            arrivalAhead: UInt32,
+            windowMinute: UInt32,
+            count: UInt16,
+            pushCount: UInt16
+        ) {
+            self.reloaded = reloaded
+            self.sinceCharge = sinceCharge
+            self.arrivalAhead = arrivalAhead
+            self.windowMinute = windowMinute
+            self.count = count
+            self.pushCount = pushCount
+        }
+    }
+
+    package var parts: Parts {
+        Parts(
+            reloaded: self.reloaded,
+            sinceCharge: self.sinceCharge,
+            arrivalAhead: self.arrivalAhead,
+            windowMinute: self.windowMinute,
+            count: self.count,
+            pushCount: self.pushCount
+        )
+    }
+
+    /// The budget whose ``parts`` these are.
+    package init(_ parts: Parts) {
+        self.reloaded = parts.reloaded
+        self.sinceCharge = parts.sinceCharge
+        self.arrivalAhead = parts.arrivalAhead
+        self.windowMinute = parts.windowMinute
+        self.count = parts.count
+        self.pushCount = parts.pushCount
+    }
+
     package func encode(into writer: inout ByteWriter) {
         writer.write(signed: self.reloaded)
         writer.write(fixed32: self.sinceCharge)

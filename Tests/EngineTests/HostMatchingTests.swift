@@ -23,7 +23,7 @@ import WidgetModel
             return pattern.matches(
                 MatchSubject(
                     configuration: engine.instances.configuration(of: instance),
-                    family: engine.instances[details: instance].family,
+                    family: engine.instances.family(of: instance),
                     host: engine.hosts[row.host].id,
                     tags: []
                 )

@@ -11,8 +11,11 @@ import WidgetModel
     private static let bears = Configuration([Configuration.Parameter(name: "team", value: .string("bears"))])
     private static let token = DeviceToken(bytes: Array(repeating: 7, count: 32))
 
-    private static func row(_ id: String) -> InstanceDetails.Row {
-        InstanceDetails.Row(id: InstanceID(id), family: .systemMedium)
+    /// Puts an instance under a number.
+    @discardableResult
+    private static func insert(_ id: String, _ slot: UInt32, into details: inout InstanceDetails) -> UInt32 {
+        details.insert(slot, InstanceDetails.Row(id: InstanceID(id), family: .systemMedium))
+        return slot
     }
 
     /// How many rows each group has.
@@ -23,7 +26,7 @@ import WidgetModel
     /// A table with one instance, which has something of every group.
     private static func full() -> (details: InstanceDetails, slot: UInt32) {
         var details = InstanceDetails()
-        let slot = details.insert(Self.row("full"))
+        let slot = Self.insert("full", 0, into: &details)
         details.setConfiguration(of: slot, Self.bears)
         details[particulars: slot] = InstanceDetails.Particulars(
             tags: ["a", "b"],
@@ -64,13 +67,39 @@ import WidgetModel
         return writer.writer.bytes
     }
 
-    @Test func `a plain instance takes forty bytes`() {
-        #expect(MemoryLayout<InstanceDetails.Row>.stride == 40)
+    /// An id and a configuration of every length around what is packed with the rest, and what lies apart.
+    @Test(arguments: [0, 1, 7, 8, 9, 40, 91, 92, 93, 94, 96, 200, 5000])
+    func `an instance keeps its id and configuration whatever their lengths`(length: Int) {
+        var details = InstanceDetails()
+        let text = String(repeating: "é", count: length / 2) + String(repeating: "x", count: length % 2)
+        let long = Configuration([Configuration.Parameter(name: "team", value: .string(text))])
+        Self.insert(text, 0, into: &details)
+        Self.insert("short", 1, into: &details)
+        for slot: UInt32 in 0...1 {
+            let id = details.id(of: slot)
+            for configuration in [long, Self.bears, .empty, long] {
+                details.setConfiguration(of: slot, configuration)
+                details[observed: slot].observedReloads += 1
+                let isAlike = [long, Self.bears, .empty].map { details.isConfigured(slot, as: $0) }
+                #expect(isAlike == [long, Self.bears, .empty].map { $0 == configuration })
+                #expect(details.configuration(of: slot) == configuration)
+                #expect(details.id(of: slot) == id)
+                #expect(details.family(of: slot) == .systemMedium)
+            }
+            details.setFamily(of: slot, .accessoryInline)
+            #expect(details.family(of: slot) == .accessoryInline)
+            #expect(details[observed: slot].observedReloads == 4)
+        }
+        #expect(details.id(of: 0) == InstanceID(text))
+        #expect(details.checkInvariants(of: [0, 1]) == [])
+        for slot: UInt32 in 0...1 { details.release(slot) }
+        #expect(details.count == 0)
+        #expect(details.checkInvariants(of: []) == [])
     }
 
     @Test func `a default that is written to an instance without a group takes no row`() {
         var details = InstanceDetails()
-        let slot = details.insert(Self.row("plain"))
+        let slot = Self.insert("plain", 0, into: &details)
         details[particulars: slot].tags = []
         details[particulars: slot].when = nil
         details[particulars: slot].controlToken = nil
@@ -90,8 +119,8 @@ import WidgetModel
 
     @Test func `each group takes a row with its first field and no more with the next`() {
         var details = InstanceDetails()
-        _ = details.insert(Self.row("before"))
-        let slot = details.insert(Self.row("one"))
+        Self.insert("before", 0, into: &details)
+        let slot = Self.insert("one", 1, into: &details)
         details[observed: slot].observedReloads += 1
         #expect(Self.counts(details) == [0, 0, 1])
         details[observed: slot].observedReloads += 1
@@ -123,9 +152,14 @@ import WidgetModel
             { $0.observedReloads = 1 }, { $0.collateralReloads = 1 }, { $0.collateralOverReloads = 1 },
         ]
         var details = InstanceDetails()
-        for change in particulars { change(&details[particulars: details.insert(Self.row("p"))]) }
-        for change in content { change(&details[content: details.insert(Self.row("c"))]) }
-        for change in observed { change(&details[observed: details.insert(Self.row("o"))]) }
+        var next: UInt32 = 0
+        func insert() -> UInt32 {
+            next += 1
+            return Self.insert("i\(next)", next, into: &details)
+        }
+        for change in particulars { change(&details[particulars: insert()]) }
+        for change in content { change(&details[content: insert()]) }
+        for change in observed { change(&details[observed: insert()]) }
         #expect(Self.counts(details) == [particulars.count, content.count, observed.count])
     }
 
@@ -133,8 +167,8 @@ import WidgetModel
         var (details, slot) = Self.full()
         details.release(slot)
         #expect(Self.counts(details) == [0, 0, 0])
-        let again = details.insert(Self.row("again"))
-        #expect(again == slot)
+        #expect(details.count == 0)
+        let again = Self.insert("again", slot, into: &details)
         #expect(details[content: again].confirmedDigest == nil)
         details[content: again].confirmedBy = LogPosition(1)
         details[particulars: again].tags = ["x"]
@@ -152,8 +186,8 @@ import WidgetModel
         var (details, slot) = Self.full()
         details.clear(slot)
         #expect(Self.counts(details) == [0, 0, 0])
-        #expect(details[slot].id == InstanceID("full"))
-        #expect(details[slot].family == .systemMedium)
+        #expect(details.id(of: slot) == InstanceID("full"))
+        #expect(details.family(of: slot) == .systemMedium)
         details.release(slot)
         #expect(Self.counts(details) == [0, 0, 0])
     }
@@ -171,7 +205,7 @@ import WidgetModel
 
     @Test func `an instance takes its configuration along when it goes`() {
         var details = InstanceDetails()
-        let slots = ["a", "b"].map { details.insert(Self.row($0)) }
+        let slots = [Self.insert("a", 0, into: &details), Self.insert("b", 1, into: &details)]
         #expect(details.configuration(of: slots[0]) == .empty)
         for slot in slots { details.setConfiguration(of: slot, Self.bears) }
         let isAlike = [Self.bears, .empty].map { details.isConfigured(slots[0], as: $0) }
@@ -183,9 +217,10 @@ import WidgetModel
         details.setConfiguration(of: slots[0], Self.bears)
         details.clear(slots[0])
         #expect(details.configuration(of: slots[0]) == .empty)
-        #expect(details.configurations.count > 0)
+        #expect(details.id(of: slots[0]) == InstanceID("a"))
         details.release(slots[1])
-        #expect(details.configurations.count == 0)
+        #expect(details.configuration(of: slots[1]) == .empty)
+        #expect(details.count == 1)
     }
 
     @Test func `all of an instance comes back from what was written of it`() throws {
@@ -222,7 +257,7 @@ import WidgetModel
 
     @Test func `a group that became blank again is written as if it never was`() throws {
         var details = InstanceDetails()
-        let (plain, changed) = (details.insert(Self.row("i")), details.insert(Self.row("i")))
+        let (plain, changed) = (Self.insert("i", 0, into: &details), Self.insert("i", 1, into: &details))
         details[observed: changed].awaitsLook = true
         details[observed: changed].awaitsLook = false
         details[particulars: changed].tags = ["t"]

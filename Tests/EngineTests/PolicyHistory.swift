@@ -28,7 +28,7 @@ struct PolicyHistory {
         for instance in engine.instances.usedSlots() {
             let host = engine.hosts[engine.instances[instance].host]
             tuned[host.id] = host.windows.window
-            let address = InstanceAddress(host: host.id, instance: engine.instances[details: instance].id)
+            let address = InstanceAddress(host: host.id, instance: engine.instances.id(of: instance))
             known[address] = Instant(milliseconds: engine.instances[instance].firstWindow)
         }
         for kind in engine.settings?.apps.first?.kinds ?? []

@@ -191,7 +191,7 @@ import WidgetModel
         _ log: [(record: Record, at: LogPosition, time: Instant)],
         lookingEvery interval: Interval
     ) throws -> (engine: Engine, effects: [Effect]) {
-        var engine = Engine(partition: PartitionID(0), partitions: 1)
+        var engine = Engine(partition: PartitionID(0), partitions: 1, unpackedMax: 1)
         var output = EngineOutput()
         var looks: UInt64 = 0
         var position = LogPosition.start
@@ -242,7 +242,12 @@ import WidgetModel
             try whole.apply(entry, into: &output)
             guard cuts.contains(index) else { continue }
             // A new process reads the log from its beginning, up to where the other one was.
-            var fresh = Engine(partition: PartitionID(0), partitions: 1, seed: UInt64(index) + 2)
+            var fresh = Engine(
+                partition: PartitionID(0),
+                partitions: 1,
+                seed: UInt64(index) + 2,
+                unpackedMax: 1 + index % 5
+            )
             var again = EngineOutput()
             for entry in log[...index] { try fresh.apply(entry, into: &again) }
             #expect(fresh.runningHash == whole.runningHash, "seed \(seed), entry \(index)")

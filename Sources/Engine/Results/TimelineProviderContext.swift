@@ -95,7 +95,7 @@ extension Engine {
     package func providerContext(of address: InstanceAddress) -> TimelineProviderContext? {
         guard let slot = self.liveInstance(address) else { return nil }
         return TimelineProviderContext(
-            family: self.instances[details: slot].family,
+            family: self.instances.family(of: slot),
             host: self.hosts.context(of: self.instances[slot].host)
         )
     }

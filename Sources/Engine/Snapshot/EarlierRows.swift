@@ -74,8 +74,8 @@ enum EarlierRows {
             kind = try coder.number(0)
         }
         let anchor: UInt32 = try coder.number(0)
-        let hash = try coder.fixed(0)
-        var row = InstanceTable.Row(host: host, kind: kind, anchor: anchor, addressHash: hash)
+        _ = try coder.fixed(0)
+        var row = InstanceTable.Row(host: host, kind: kind, anchor: anchor)
         row.pending = try row.pending.coded(by: &coder)
         row.nextOfHost = try coder.slot(0)
         row.high = try coder.number(0)

@@ -26,7 +26,7 @@ package struct EngineSnapshotDecoder: Sendable {
     private var configurations = ConfigurationCache()
     private var days = Slab<RollingDay>()
     private var causes = Slab<PendingCauses.Node>()
-    private var reloads = ReloadTable()
+    private var reloads = ReloadTable(free: [], expecting: 0)
     private var pushes = Slab<PushLedger.Row>()
     private var collapseIDs: [UInt32: [UInt8]] = [:]
     private var repeats = RowChunks<RepeatWindow.Entry>()
@@ -330,7 +330,7 @@ package struct EngineSnapshotDecoder: Sendable {
         engine.counters = self.head.counters
         engine.counters.hosts = self.registeredHosts
         engine.hosts = self.hosts
-        engine.instances = InstanceTable(rows: Slab(), details: InstanceDetails(), days: self.days)
+        engine.instances = InstanceTable(rows: PackedSlab(), details: InstanceDetails(), days: self.days)
         engine.causes = PendingCauses(nodes: self.causes)
         engine.reloads = self.reloads
         engine.ledger = PushLedger(

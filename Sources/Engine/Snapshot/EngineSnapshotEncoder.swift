@@ -103,7 +103,8 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = coder.text(details.row.id.rawValue)
                 let groups = try InstanceGroups(row, details).coded(by: &coder)
                 _ = try details.coded(by: &coder, groups)
-                _ = try row.coded(by: &coder, head, kind: row.kind, groups)
+                let hash = engine.addressHash(of: slot)
+                _ = try row.coded(by: &coder, head, kind: row.kind, groups, addressHash: hash)
                 try Self.write(timer: engine.calendar.armed(Engine.timer(ofInstance: slot)), &coder)
             }
         }
@@ -146,11 +147,11 @@ package struct EngineSnapshotEncoder: Sendable {
     ///   - coder: Where they are written.
     ///   - extra: How many bytes the frame has beside them.
     ///   - body: Writes a row.
-    private mutating func write<Row>(
-        _ table: Slab<Row>,
+    private mutating func write<Table: RowTable>(
+        _ table: Table,
         _ coder: inout StateWriter,
         beside extra: () -> Int = { 0 },
-        _ body: (UInt32, Row, inout StateWriter) throws(ByteFault) -> Void
+        _ body: (UInt32, Table.Row, inout StateWriter) throws(ByteFault) -> Void
     ) throws(ByteFault) -> Bool {
         if self.cursor == 0 {
             self.isFree = Array(repeating: false, count: table.end)

@@ -56,7 +56,8 @@ struct InstanceGroups: OptionSet {
 }
 
 extension InstanceTable.Row {
-    fileprivate var isWaiting: Bool {
+    /// Whether anything waits for a reload, or did and has left something behind.
+    var isWaiting: Bool {
         self.pending.count != 0 || self.high != 0 || self.normal != 0 || !self.waiting.isEmpty || self.minExpiry != .max
             || self.decidesAt != .max || self.reason != .waitsForAnother
     }

@@ -23,7 +23,7 @@ struct InstanceRows: Sendable {
         }
     }
 
-    private(set) var rows: Slab<InstanceTable.Row>
+    private(set) var rows: PackedSlab<InstanceTable.Row>
     private(set) var details: InstanceDetails
     /// The timers that are armed: the instance, and the second that it is due.
     private(set) var timers = RowChunks<Timer>()
@@ -41,8 +41,8 @@ struct InstanceRows: Sendable {
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - rows: About how many rows will come.
     init(free: [UInt32], expecting rows: Int = 0) {
-        self.rows = Slab(free: free, expecting: rows)
-        self.details = InstanceDetails(free: free, expecting: rows)
+        self.rows = PackedSlab(free: free, expecting: rows)
+        self.details = InstanceDetails(expecting: rows)
     }
 
     /// The number that the next row has at least.
@@ -75,14 +75,14 @@ struct InstanceRows: Sendable {
             var whole = InstanceDetails.Whole(row: details)
             if !shape.tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: shape.tags) }
             whole = try whole.coded(by: &coder, groups)
-            let row = try InstanceTable.Row.blank.coded(by: &coder, head, kind: shape.kind, groups)
+            let row = try InstanceTable.Row.blank.coded(by: &coder, head, kind: shape.kind, groups, addressHash: 0)
             return try self.take(slot, row, whole, shape.configuration, bounds, &coder)
         }
         // Nearly all: what is to be copied is small.
-        let row = try InstanceTable.Row.blank.coded(by: &coder, head, kind: shape.kind, groups)
+        let row = try InstanceTable.Row.blank.coded(by: &coder, head, kind: shape.kind, groups, addressHash: 0)
         try self.note(slot, row, bounds, &coder)
-        self.rows.restore(slot, row, blank: .blank)
-        self.details.restore(slot, details, shape.configuration)
+        self.rows.restore(slot, row)
+        self.details.insert(slot, details, shape.configuration)
     }
 
     @inline(never)
@@ -96,7 +96,7 @@ struct InstanceRows: Sendable {
     ) throws(ByteFault) {
         try self.note(slot, row, bounds, &coder)
         if row.isLive, details.particulars?.controlToken != nil { self.controls.append(slot) }
-        self.rows.restore(slot, row, blank: .blank)
+        self.rows.restore(slot, row)
         self.details.restore(slot, details, configuration)
     }
 
@@ -126,12 +126,11 @@ struct InstanceRows: Sendable {
     mutating func leaveOut(_ slot: UInt32) {
         self.count += 1
         self.rows.release(slot)
-        self.details.leaveOut(slot)
     }
 
     /// Makes the tables as long as they were, once the last row was read.
     mutating func finish(end: Int) {
-        self.rows.finishRestoring(end: end, blank: .blank)
+        self.rows.finishRestoring(end: end)
         self.details.finishRestoring(end: end)
     }
 }

@@ -21,11 +21,12 @@ extension InstanceTable.Row {
     }
 
     /// What a number has that is free: no live instance.
-    static let blank: InstanceTable.Row = {
-        var row = InstanceTable.Row(host: 0, kind: 0, anchor: 0, addressHash: 0)
+    @inline(__always)
+    static var blank: InstanceTable.Row {
+        var row = InstanceTable.Row(host: 0, kind: 0, anchor: 0)
         row.isLive = false
         return row
-    }()
+    }
 
     /// What there is beside the head and the shape.
     ///
@@ -34,16 +35,18 @@ extension InstanceTable.Row {
     ///   - head: What stood before it.
     ///   - kind: As the shape says.
     ///   - groups: Which fields there are.
+    ///   - addressHash: The address's, see ``Engine/addressHash(of:)``; no part of the row.
     @inline(__always)
     func coded(
         by coder: inout some StateCoder,
         _ head: Head,
         kind: UInt32,
-        _ groups: InstanceGroups
+        _ groups: InstanceGroups,
+        addressHash: UInt64
     ) throws(ByteFault) -> InstanceTable.Row {
         let anchor: UInt32 = try coder.number(self.anchor)
-        let hash = try coder.fixed(self.addressHash)
-        var row = InstanceTable.Row(host: head.host, kind: kind, anchor: anchor, addressHash: hash)
+        _ = try coder.fixed(addressHash)
+        var row = InstanceTable.Row(host: head.host, kind: kind, anchor: anchor)
         row.flags = head.flags
         row.nextOfHost = try coder.slot(self.nextOfHost)
         row.generation = try coder.number(self.generation)

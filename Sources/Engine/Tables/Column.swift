@@ -42,6 +42,35 @@ public import CKernels
         }
     }
 
+    /// Lends a row that there is, or another one where there is none: one lease for both, which is what makes it possible that
+    /// the compiler puts it where it is used (Swift 6.3).
+    ///
+    /// - Parameters:
+    ///   - index: The place of a row; nil for none.
+    ///   - make: The other one.
+    @inline(__always)
+    subscript(index: Int?, or make: @autoclosure () -> Row) -> Row {
+        _read {
+            var made: UnsafeMutablePointer<Row>?
+            var row: UnsafeMutablePointer<Row>
+            if let index {
+                precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the rows")
+                // Sound: the memory holds `count` rows, and self keeps it.
+                unsafe row = self.chunks[index &>> Self.chunkShift] + (index & (Self.chunkRows &- 1))
+            } else {
+                unsafe row = .allocate(capacity: 1)
+                unsafe row.initialize(to: make())
+                unsafe made = row
+            }
+            // Sound: both are initialized, and the one that was made is given back below, once nobody reads it any more.
+            yield unsafe row.pointee
+            if let made = unsafe made {
+                unsafe made.deinitialize(count: 1)
+                unsafe made.deallocate()
+            }
+        }
+    }
+
     /// Fetches a row that is about to be read, without waiting for it. Precondition: it is there.
     @inline(__always)
     func prefetch(_ index: Int) {
@@ -91,6 +120,22 @@ public import CKernels
             .initialize(to: row)
         self.count &+= 1
         self.memory.count = self.count
+    }
+
+    /// Gives rows that there are other values.
+    ///
+    /// - Parameters:
+    ///   - start: The first row's place.
+    ///   - rows: Their values.
+    @inline(__always)
+    mutating func replace(from start: Int, with rows: Span<Row>) {
+        precondition(start >= 0 && start + rows.count <= self.count, "beyond the rows")
+        self.makeUnique()
+        for index in rows.indices {
+            let place = start &+ index
+            // Sound: the memory holds `count` rows, and nobody else sees it.
+            unsafe self.chunks[place &>> Self.chunkShift][place & (Self.chunkRows &- 1)] = rows[index]
+        }
     }
 
     /// Appends rows, as many as there are at a time.
@@ -155,6 +200,52 @@ extension Span {
         unsafe self.withUnsafeBufferPointer { elements in
             if let start = elements.baseAddress { unsafe ckernels_prefetch(start + index) }
         }
+    }
+}
+
+extension RowChunks<UInt64> {
+    /// Words that are read as bytes.
+    ///
+    /// - Parameters:
+    ///   - start: The first word's place.
+    ///   - count: How many there are. Precondition: they and one more lie in one chunk.
+    @inline(__always)
+    func bytes(from start: Int, _ count: Int) -> RowBytes {
+        let place = start & (Self.chunkRows &- 1)
+        precondition(start >= 0 && count >= 0 && start &+ count <= self.count && place &+ count < Self.chunkRows)
+        return unsafe RowBytes(self.memory, self.chunks[start &>> Self.chunkShift] + place, count &* 8)
+    }
+
+    /// Appends words that can be read as bytes, and others before them if else they could not.
+    ///
+    /// - Returns: The first one's place.
+    mutating func appendTogether(_ count: Int) -> Int {
+        let place = self.count & (Self.chunkRows &- 1)
+        if place + count >= Self.chunkRows { self.append(repeating: 0, count: Self.chunkRows - place) }
+        self.append(repeating: 0, count: count)
+        return self.count - count
+    }
+}
+
+/// Bytes of a chunk, read eight at a time from wherever they begin. It keeps their memory.
+@safe struct RowBytes {
+    private let memory: RowMemory<UInt64>
+    private let start: UnsafeRawPointer
+    private let count: Int
+
+    @inline(__always)
+    fileprivate init(_ memory: RowMemory<UInt64>, _ start: UnsafePointer<UInt64>, _ count: Int) {
+        self.memory = memory
+        unsafe self.start = UnsafeRawPointer(start)
+        self.count = count
+    }
+
+    /// Eight bytes from an offset on; those behind the last are of no meaning. Precondition: the first is there.
+    @inline(__always)
+    subscript(offset: Int) -> UInt64 {
+        precondition(UInt(bitPattern: offset) < UInt(bitPattern: self.count), "beyond the bytes")
+        // Sound: self keeps the chunk, in which there is a word more than the bytes are; nobody who shares it writes to it.
+        return unsafe self.start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
     }
 }
 

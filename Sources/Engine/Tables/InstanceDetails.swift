@@ -4,25 +4,54 @@ import WidgetModel
 
 /// What decisions seldom need of the instances of a partition, by their number.
 ///
-/// Every instance has a ``Row``. What only some have lies in side tables, group by group, so that a plain instance takes
-/// a few dozen bytes here: one that never had a field of a group reads its defaults and takes no memory for it.
+/// Every instance has a ``Row`` and a configuration, which are always packed. What only some have lies in side tables, group by
+/// group, so that a plain instance takes a few dozen bytes here: one that never had a field of a group reads its defaults and takes no memory for it.
 struct InstanceDetails: Sendable {
-    /// What every instance has.
+    /// What every instance has beside its configuration.
     struct Row: Sendable {
         let id: InstanceID
-        /// The number of its configuration.
-        fileprivate var configuration = ConfigurationTable.empty
-        /// The numbers of its groups, if it has any.
-        fileprivate var particulars = SideTable<Particulars>.none
-        fileprivate var content = SideTable<Content>.none
-        fileprivate var observed = SideTable<Observed>.none
         var family: WidgetFamily
+    }
 
-        init(id: InstanceID, family: WidgetFamily) {
-            self.id = id
-            self.family = family
+    /// What is packed of an instance before its text: its id, and its configuration's packed form.
+    private struct Head {
+        var family = WidgetFamily.systemSmall
+        /// The numbers of its groups, if it has any.
+        var particulars = SideTable<Particulars>.none
+        var content = SideTable<Content>.none
+        var observed = SideTable<Observed>.none
+        /// Where the text is, if it is too long to be packed behind this.
+        var text = SideTable<Text>.none
+        /// In bytes.
+        var idCount = 0
+        var configurationCount = 0
+
+        var textCount: Int { self.idCount + self.configurationCount }
+
+        @inline(__always)
+        func packed(by coder: inout some FieldCoder) -> Head {
+            coder.begin(7)
+            return Head(
+                family: WidgetFamily(rawValue: coder.number(self.family.rawValue)) ?? self.family,
+                particulars: coder.optional(self.particulars, none: SideTable<Particulars>.none),
+                content: coder.optional(self.content, none: SideTable<Content>.none),
+                observed: coder.optional(self.observed, none: SideTable<Observed>.none),
+                text: coder.optional(self.text, none: SideTable<Text>.none),
+                idCount: coder.number(self.idCount),
+                configurationCount: coder.number(self.configurationCount)
+            )
         }
     }
+
+    /// A text that is too long to be packed.
+    private struct Text: SideRow {
+        var bytes: [UInt8] = []
+
+        var isBlank: Bool { self.bytes.isEmpty }
+    }
+
+    /// A text has at most so many bytes to be packed with what stands before it.
+    private static let textMax = 96
 
     /// What few registrations say.
     struct Particulars: SideRow {
@@ -116,153 +145,307 @@ struct InstanceDetails: Sendable {
         var observed: Observed?
     }
 
-    private var rows = Slab<Row>()
-    private(set) var configurations = ConfigurationTable()
+    /// Where each instance is packed; `PackedCells.end` for none.
+    private var places = RowChunks<UInt32>()
+    private var cells = PackedCells()
+    private var packer = ConfigurationPacker()
+    private var texts = SideTable<Text>()
     private(set) var particulars = SideTable<Particulars>()
     private(set) var content = SideTable<Content>()
     private(set) var observed = SideTable<Observed>()
+    /// Memory that is used again.
+    private var scratch: [UInt8] = []
 
     /// No rows.
     init() {}
 
-    /// Room for rows that are read back, see ``restore(_:_:)``.
-    ///
-    /// - Parameters:
-    ///   - free: The numbers that are not in use, in the order in which they were given back.
-    ///   - rows: About how many rows will come.
-    init(free: [UInt32], expecting rows: Int) {
-        self.rows = Slab(free: free, expecting: rows)
+    /// Room for about so many rows that are read back, see ``restore(_:_:_:)``.
+    init(expecting rows: Int) {
+        self.places.expect(rows)
     }
 
-    @inline(__always)
-    subscript(slot: UInt32) -> Row {
-        _read { yield self.rows[slot] }
-        _modify { yield &self.rows[slot] }
-    }
+    /// How many instances have something here.
+    var count: Int { self.cells.count }
 
     @inline(__always)
     subscript(particulars slot: UInt32) -> Particulars {
-        _read { yield self.particulars[self.rows[slot].particulars] }
+        _read { yield self.particulars[self.head(slot).particulars] }
         _modify {
-            let number = self.rows[slot].particulars
-            if number != SideTable<Particulars>.none {
-                yield &self.particulars[number]
+            var head = self.head(slot)
+            if head.particulars != SideTable<Particulars>.none {
+                yield &self.particulars[head.particulars]
             } else {
                 var first = Particulars()
                 yield &first
-                if !first.isBlank { self.rows[slot].particulars = self.particulars.keep(first) }
+                head.particulars = self.particulars.keep(first)
+                if !first.isBlank { self.replace(slot, head) }
             }
         }
     }
 
     @inline(__always)
     subscript(content slot: UInt32) -> Content {
-        _read { yield self.content[self.rows[slot].content] }
+        _read { yield self.content[self.head(slot).content] }
         _modify {
-            let number = self.rows[slot].content
-            if number != SideTable<Content>.none {
-                yield &self.content[number]
+            var head = self.head(slot)
+            if head.content != SideTable<Content>.none {
+                yield &self.content[head.content]
             } else {
                 var first = Content()
                 yield &first
-                if !first.isBlank { self.rows[slot].content = self.content.keep(first) }
+                head.content = self.content.keep(first)
+                if !first.isBlank { self.replace(slot, head) }
             }
         }
     }
 
     @inline(__always)
     subscript(observed slot: UInt32) -> Observed {
-        _read { yield self.observed[self.rows[slot].observed] }
+        _read { yield self.observed[self.head(slot).observed] }
         _modify {
-            let number = self.rows[slot].observed
-            if number != SideTable<Observed>.none {
-                yield &self.observed[number]
+            var head = self.head(slot)
+            if head.observed != SideTable<Observed>.none {
+                yield &self.observed[head.observed]
             } else {
                 var first = Observed()
                 yield &first
-                if !first.isBlank { self.rows[slot].observed = self.observed.keep(first) }
+                head.observed = self.observed.keep(first)
+                if !first.isBlank { self.replace(slot, head) }
             }
         }
     }
 
     /// The particulars, nil for the many that have none: who registers instances asks for all of them.
+    @inline(__always)
     func particulars(of slot: UInt32) -> Particulars? {
-        let number = self.rows[slot].particulars
+        let number = self.head(slot).particulars
         return number == SideTable<Particulars>.none ? nil : self.particulars[number]
     }
 
     func whole(_ slot: UInt32) -> Whole {
-        let row = self.rows[slot]
-        var whole = Whole(row: row)
-        if row.particulars != SideTable<Particulars>.none { whole.particulars = self.particulars[row.particulars] }
-        if row.content != SideTable<Content>.none { whole.content = self.content[row.content] }
-        if row.observed != SideTable<Observed>.none { whole.observed = self.observed[row.observed] }
+        let head = self.head(slot)
+        var whole = Whole(row: Row(id: self.id(of: slot), family: head.family))
+        if head.particulars != SideTable<Particulars>.none { whole.particulars = self.particulars[head.particulars] }
+        if head.content != SideTable<Content>.none { whole.content = self.content[head.content] }
+        if head.observed != SideTable<Observed>.none { whole.observed = self.observed[head.observed] }
         return whole
+    }
+
+    @inline(__always)
+    func family(of slot: UInt32) -> WidgetFamily { self.head(slot).family }
+
+    /// O(bytes).
+    @inline(__always)
+    func id(of slot: UInt32) -> InstanceID {
+        guard var reader = self.reader(slot) else { return InstanceID("") }
+        let head = Head().packed(by: &reader)
+        guard head.text == SideTable<Text>.none else {
+            return InstanceID(String(decoding: self.texts[head.text].bytes[..<head.idCount], as: UTF8.self))
+        }
+        return InstanceID(reader.text(head.idCount))
+    }
+
+    /// Fetches what is packed of an instance, in two steps, see ``PackedSlab/prefetch(_:)``.
+    @inline(__always)
+    func approach(_ slot: UInt32) { self.places.prefetch(Int(slot)) }
+
+    @inline(__always)
+    func prefetch(_ slot: UInt32) {
+        let place = self.places[Int(slot)]
+        if place < PackedCells.end { self.cells.prefetch(place) }
     }
 
     // MARK: Configurations
 
-    func configuration(of slot: UInt32) -> Configuration { self.configurations[self.rows[slot].configuration] }
+    /// O(size).
+    func configuration(of slot: UInt32) -> Configuration {
+        var bytes: [UInt8] = []
+        let head = self.head(slot)
+        guard head.configurationCount > 0 else { return .empty }
+        self.copyText(of: slot, into: &bytes)
+        bytes.removeFirst(head.idCount)
+        return self.packer.unpacked(bytes)
+    }
 
-    /// Whether an instance is configured like that, see ``ConfigurationTable/equals(_:_:)``.
+    /// Whether an instance is configured like that. Mutating, though nothing is changed that one could see: what it needs of
+    /// memory is used again. O(size).
     mutating func isConfigured(_ slot: UInt32, as configuration: Configuration) -> Bool {
-        self.configurations.equals(self.rows[slot].configuration, configuration)
+        self.packer.pack(configuration)
+        if self.hasConfiguration(slot, self.packer.bytes.span) { return true }
+        return configuration.hasFractions && self.configuration(of: slot) == configuration
+    }
+
+    /// Whether these bytes are an instance's configuration's packed form.
+    private func hasConfiguration(_ slot: UInt32, _ bytes: Span<UInt8>) -> Bool {
+        guard var reader = self.reader(slot) else { return bytes.isEmpty }
+        let head = Head().packed(by: &reader)
+        guard head.configurationCount == bytes.count else { return false }
+        guard head.text == SideTable<Text>.none else {
+            return self.texts[head.text].bytes[head.idCount...].elementsEqual(Array(copying: bytes))
+        }
+        reader.skip(head.idCount)
+        var place = 0
+        while place &+ 8 <= bytes.count {
+            guard reader.bytes(8) == ByteHash.word(bytes, at: place) else { return false }
+            place &+= 8
+        }
+        while place < bytes.count {
+            guard reader.bytes(1) == UInt64(bytes[place]) else { return false }
+            place &+= 1
+        }
+        return true
     }
 
     mutating func setConfiguration(of slot: UInt32, _ configuration: Configuration) {
-        self.configurations.replace(&self.rows[slot].configuration, with: configuration)
+        self.packer.pack(configuration)
+        self.setConfiguration(of: slot)
+    }
+
+    /// Gives an instance the configuration that ``isConfigured(_:as:)`` was asked about last.
+    mutating func setConfiguration(of slot: UInt32) {
+        var head = self.head(slot)
+        self.scratch.removeAll(keepingCapacity: true)
+        self.copyText(of: slot, into: &self.scratch)
+        self.scratch.removeLast(head.configurationCount)
+        self.scratch += self.packer.bytes
+        head.configurationCount = self.packer.bytes.count
+        self.keep(slot, head)
     }
 
     // MARK: Rows
 
-    /// A row for the number that is next; see ``Slab/insert(_:)``.
-    mutating func insert(_ row: consuming Row) -> UInt32 { self.rows.insert(row) }
+    /// Takes in an instance under a number that has none.
+    mutating func insert(_ slot: UInt32, _ row: Row, _ configuration: Configuration = .empty) {
+        self.makeRoom(below: slot + 1)
+        self.insert(slot, row, configuration, Head())
+    }
 
-    /// Gives a number back, and all groups of it.
+    private mutating func insert(_ slot: UInt32, _ row: Row, _ configuration: Configuration, _ head: Head) {
+        var head = head
+        self.packer.pack(configuration)
+        self.scratch.removeAll(keepingCapacity: true)
+        self.scratch.append(copying: row.id.rawValue.utf8.span)
+        head.family = row.family
+        head.idCount = self.scratch.count
+        head.configurationCount = self.packer.bytes.count
+        self.scratch += self.packer.bytes
+        self.keep(slot, head)
+    }
+
+    private mutating func makeRoom(below end: UInt32) {
+        guard Int(end) > self.places.count else { return }
+        self.places.append(repeating: PackedCells.end, count: Int(end) - self.places.count)
+    }
+
+    mutating func setFamily(of slot: UInt32, _ family: WidgetFamily) {
+        var head = self.head(slot)
+        guard head.family != family else { return }
+        head.family = family
+        self.replace(slot, head)
+    }
+
+    /// Leaves nothing of an instance.
     mutating func release(_ slot: UInt32) {
-        self.clear(slot)
-        self.rows.release(slot)
+        let head = self.head(slot)
+        self.releaseGroups(head)
+        self.texts.release(head.text)
+        let place = self.places[Int(slot)]
+        if place < PackedCells.end { self.cells.release(place) }
+        self.places[Int(slot)] = PackedCells.end
     }
 
     /// Leaves an instance its id and its family.
     mutating func clear(_ slot: UInt32) {
-        let row = self.rows[slot]
-        self.particulars.release(row.particulars)
-        self.content.release(row.content)
-        self.observed.release(row.observed)
-        self.configurations.release(row.configuration)
-        self.rows[slot] = Row(id: row.id, family: row.family)
+        let head = self.head(slot)
+        self.releaseGroups(head)
+        self.scratch.removeAll(keepingCapacity: true)
+        self.copyText(of: slot, into: &self.scratch)
+        self.scratch.removeLast(head.configurationCount)
+        self.keep(slot, Head(family: head.family, text: head.text, idCount: head.idCount))
     }
 
-    /// Takes back a row under its number, see ``Slab/restore(_:_:blank:)``.
+    private mutating func releaseGroups(_ head: Head) {
+        self.particulars.release(head.particulars)
+        self.content.release(head.content)
+        self.observed.release(head.observed)
+    }
+
+    /// Takes back an instance under its number.
     @inline(__always)
     mutating func restore(_ slot: UInt32, _ whole: consuming Whole, _ configuration: Configuration) {
-        var row = whole.row
-        if let particulars = whole.particulars { row.particulars = self.particulars.keep(particulars) }
-        if let content = whole.content { row.content = self.content.keep(content) }
-        if let observed = whole.observed { row.observed = self.observed.keep(observed) }
-        self.restore(slot, row, configuration)
+        var head = Head()
+        if let particulars = whole.particulars { head.particulars = self.particulars.keep(particulars) }
+        if let content = whole.content { head.content = self.content.keep(content) }
+        if let observed = whole.observed { head.observed = self.observed.keep(observed) }
+        self.makeRoom(below: slot + 1)
+        self.insert(slot, whole.row, configuration, head)
     }
-
-    /// Takes back a row of an instance that has none of the groups.
-    @inline(__always)
-    mutating func restore(_ slot: UInt32, _ row: consuming Row, _ configuration: Configuration) {
-        row.configuration = self.configurations.insert(configuration)
-        self.rows.restore(slot, row, blank: .blank)
-    }
-
-    /// Gives back the number of a row that is left out while rows are read back.
-    mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }
 
     /// Makes the table as long as it was, once its last row was taken back.
-    mutating func finishRestoring(end: Int) { self.rows.finishRestoring(end: end, blank: .blank) }
+    mutating func finishRestoring(end: Int) { self.makeRoom(below: UInt32(end)) }
+
+    // MARK: Packing
+
+    @inline(__always)
+    private func reader(_ slot: UInt32) -> FieldReader? {
+        let place = self.places[Int(slot)]
+        return place < PackedCells.end ? self.cells.reader(of: place) : nil
+    }
+
+    @inline(__always)
+    private func head(_ slot: UInt32) -> Head {
+        guard var reader = self.reader(slot) else { return Head() }
+        return Head().packed(by: &reader)
+    }
+
+    /// Appends the id of an instance, and its configuration's packed form.
+    @inline(__always)
+    private func copyText(of slot: UInt32, into text: inout [UInt8]) {
+        guard var reader = self.reader(slot) else { return }
+        let head = Head().packed(by: &reader)
+        guard head.text == SideTable<Text>.none else { return text += self.texts[head.text].bytes }
+        var left = head.textCount
+        text.append(addingCapacity: left) { output in
+            while left > 0 {
+                let count = min(8, left)
+                let word = reader.bytes(count)
+                for offset in 0..<count { output.append(UInt8(truncatingIfNeeded: word &>> UInt64(offset &* 8))) }
+                left &-= count
+            }
+        }
+    }
+
+    /// Packs an instance with the text that it has.
+    private mutating func replace(_ slot: UInt32, _ head: Head) {
+        self.scratch.removeAll(keepingCapacity: true)
+        self.copyText(of: slot, into: &self.scratch)
+        self.keep(slot, head)
+    }
+
+    /// Packs an instance with the text that is in ``scratch``.
+    private mutating func keep(_ slot: UInt32, _ head: Head) {
+        var head = head
+        self.texts.release(head.text)
+        head.text = SideTable<Text>.none
+        if self.scratch.count > Self.textMax { head.text = self.texts.keep(Text(bytes: self.scratch)) }
+        var writer = FieldWriter()
+        _ = head.packed(by: &writer)
+        if head.text == SideTable<Text>.none { writer.append(self.scratch.span) }
+        let place = self.places[Int(slot)]
+        if place < PackedCells.end { self.cells.release(place) }
+        writer.finish()
+        guard let number = self.cells.insert(&writer.packed) else {
+            preconditionFailure("more than a gigabyte of instances of one length in one partition")
+        }
+        self.places[Int(slot)] = number
+    }
 
     /// What does not hold of what must always hold: every row of a group is one instance's. O(instances).
     ///
     /// - Parameter slots: The numbers in use.
     func checkInvariants(of slots: [UInt32]) -> [String] {
-        func check(_ group: String, _ rows: Int, _ number: (Row) -> UInt32) -> String? {
-            let numbers = slots.map { number(self.rows[$0]) }.filter { $0 != Slab<Row>.none }
+        func check(_ group: String, _ rows: Int, _ number: (Head) -> UInt32) -> String? {
+            let numbers = slots.map { number(self.head($0)) }.filter { $0 != UInt32.max }
             guard numbers.count != rows || Set(numbers).count != rows else { return nil }
             return "\(rows) rows of \(group), but \(numbers.count) instances have \(Set(numbers).count)"
         }
@@ -270,6 +453,7 @@ struct InstanceDetails: Sendable {
             check("particulars", self.particulars.count, \.particulars),
             check("content", self.content.count, \.content),
             check("observed", self.observed.count, \.observed),
+            check("texts", self.texts.count, \.text),
         ].compactMap { $0 }
     }
 }

@@ -5,8 +5,9 @@ import WidgetModel
 struct InstanceTable: Sendable {
     static let none = Slab<Row>.none
 
-    /// What decisions read and write, 192 bytes: no pointer in it, so that copying costs nothing. Fields stand in an order that
-    /// leaves no gap between them, and rows begin where lines of memory do.
+    /// What decisions read and write: no pointer in it, so that copying costs nothing, and in an order that leaves no gap between
+    /// the fields. Most rows are packed into a quarter of it, see `InstanceTable+Packed.swift`: a field that is added here is
+    /// added there.
     struct Row: Sendable {
         /// The pushes that wait.
         var pending = CauseList()
@@ -45,8 +46,6 @@ struct InstanceTable: Sendable {
 
         /// Milliseconds; the window in which the instance was first added.
         var firstWindow = Int64.min
-        /// A stable hash of the address.
-        let addressHash: UInt64
         /// Where the present configuration came in.
         var configuredAt = LogPosition.start
         /// The next instance of the host in the order of ids.
@@ -68,23 +67,26 @@ struct InstanceTable: Sendable {
         var lastReload = ReloadTable.none
         var exemptReloads: UInt32 = 0
 
-        init(host: UInt32, kind: UInt32, anchor: UInt32, addressHash: UInt64) {
+        init(host: UInt32, kind: UInt32, anchor: UInt32) {
             self.host = host
             self.kind = kind
             self.anchor = anchor
-            self.addressHash = addressHash
         }
     }
 
-    private(set) var rows = Slab<Row>()
+    private(set) var rows: PackedSlab<Row>
     private(set) var days = Slab<RollingDay>()
     private(set) var details = InstanceDetails()
 
     /// An empty table.
-    init() {}
+    ///
+    /// - Parameter unpackedMax: See ``PackedSlab/init(awakeMax:)``.
+    init(unpackedMax: Int) {
+        self.rows = PackedSlab(awakeMax: unpackedMax)
+    }
 
     /// The table of rows that were read back; details have the numbers of their rows.
-    init(rows: Slab<Row>, details: InstanceDetails, days: Slab<RollingDay>) {
+    init(rows: PackedSlab<Row>, details: InstanceDetails, days: Slab<RollingDay>) {
         self.rows = rows
         self.details = details
         self.days = days
@@ -101,11 +103,17 @@ struct InstanceTable: Sendable {
         _modify { yield &self.rows[slot] }
     }
 
+    /// Makes a row quick to read, see ``PackedSlab/wake(_:)``.
     @inline(__always)
-    subscript(details slot: UInt32) -> InstanceDetails.Row {
-        _read { yield self.details[slot] }
-        _modify { yield &self.details[slot] }
-    }
+    mutating func wake(_ slot: UInt32) { self.rows.wake(slot) }
+
+    @inline(__always)
+    func id(of slot: UInt32) -> InstanceID { self.details.id(of: slot) }
+
+    @inline(__always)
+    func family(of slot: UInt32) -> WidgetFamily { self.details.family(of: slot) }
+
+    mutating func setFamily(of slot: UInt32, _ family: WidgetFamily) { self.details.setFamily(of: slot, family) }
 
     @inline(__always)
     subscript(particulars slot: UInt32) -> InstanceDetails.Particulars {
@@ -131,6 +139,9 @@ struct InstanceTable: Sendable {
         self.details.isConfigured(slot, as: configuration)
     }
 
+    /// See ``InstanceDetails/setConfiguration(of:)``.
+    mutating func setConfiguration(of slot: UInt32) { self.details.setConfiguration(of: slot) }
+
     mutating func setConfiguration(of slot: UInt32, _ configuration: Configuration) {
         self.details.setConfiguration(of: slot, configuration)
     }
@@ -139,9 +150,9 @@ struct InstanceTable: Sendable {
     mutating func clearDetails(of slot: UInt32) { self.details.clear(slot) }
 
     mutating func insert(_ row: Row, _ details: InstanceDetails.Row) -> UInt32 {
-        // Both tables give out and take back the same numbers in the same order.
-        _ = self.details.insert(details)
-        return self.rows.insert(row)
+        let slot = self.rows.insert(row)
+        self.details.insert(slot, details)
+        return slot
     }
 
     mutating func release(_ slot: UInt32) {

@@ -3,7 +3,7 @@ import WidgetModel
 
 /// The reloads that were issued and of whose end nothing is known yet; each instance threads its own, oldest first.
 ///
-/// What only reloads for pushes have lies apart from the rest, which is a line of memory.
+/// What only reloads for pushes have lies apart from the rest.
 struct ReloadTable: Sendable {
     static let none = Slab<Stored>.none
 
@@ -37,24 +37,24 @@ struct ReloadTable: Sendable {
         var isTrigger = false
     }
 
-    /// What every reload has: 64 bytes.
+    /// What every reload has. Most reloads are out for longer than one decision, and so packed.
     struct Stored: Sendable {
         let instance: UInt32
         fileprivate(set) var next: UInt32
         let position: LogPosition
         let issuedAt: Instant
         let expiresAt: Instant
-        fileprivate let window: BudgetWindow
+        let window: BudgetWindow
         let generation: UInt32
         /// The number of its ``Served``, none if it has nothing of that.
-        fileprivate let served: UInt32
-        fileprivate let causes: ReloadCauses
-        fileprivate let exemption: Exemption?
-        fileprivate let collateral: Collateral?
-        fileprivate let isCounted: Bool
-        fileprivate let isPush: Bool
+        let served: UInt32
+        let causes: ReloadCauses
+        let exemption: Exemption?
+        let collateral: Collateral?
+        let isCounted: Bool
+        let isPush: Bool
         let sharesToken: Bool
-        fileprivate let isTrigger: Bool
+        let isTrigger: Bool
     }
 
     /// What a reload has that pushes made happen, or that serves some.
@@ -69,12 +69,14 @@ struct ReloadTable: Sendable {
         }
     }
 
-    private(set) var rows: Slab<Stored>
+    private(set) var rows: PackedSlab<Stored>
     private var served = SideTable<Served>()
 
     /// No reloads.
-    init() {
-        self.rows = Slab()
+    ///
+    /// - Parameter unpackedMax: See ``PackedSlab/init(awakeMax:)``.
+    init(unpackedMax: Int) {
+        self.rows = PackedSlab(awakeMax: unpackedMax)
     }
 
     /// Room for reloads that are read back, see ``restore(_:_:)``.
@@ -83,7 +85,7 @@ struct ReloadTable: Sendable {
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - reloads: About how many will come.
     init(free: [UInt32], expecting reloads: Int) {
-        self.rows = Slab(free: free, expecting: reloads)
+        self.rows = PackedSlab(free: free, expecting: reloads)
     }
 
     var count: Int { self.rows.count }
@@ -144,14 +146,14 @@ struct ReloadTable: Sendable {
     /// Takes back a reload under its number. They come in the order of their numbers.
     mutating func restore(_ slot: UInt32, _ row: Row) {
         let served = self.serve(row)
-        self.rows.restore(slot, Stored(row, served: served), blank: .blank)
+        self.rows.restore(slot, Stored(row, served: served))
     }
 
     /// Gives back the number of a reload that is left out.
     mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }
 
     /// Makes the table as long as it was, once its last row was taken back.
-    mutating func finishRestoring(end: Int) { self.rows.finishRestoring(end: end, blank: .blank) }
+    mutating func finishRestoring(end: Int) { self.rows.finishRestoring(end: end) }
 }
 
 extension ReloadTable.Stored {
@@ -175,7 +177,7 @@ extension ReloadTable.Stored {
         )
     }
 
-    fileprivate static let blank = ReloadTable.Stored(.blank, served: ReloadTable.none)
+    static let blank = ReloadTable.Stored(.blank, served: ReloadTable.none)
 }
 
 /// A digest of content in its sender's namespace.

@@ -1,0 +1,200 @@
+/// A row that can be packed.
+protocol PackedRow: Sendable {
+    /// The row, which a writer was given and a reader has read; `self` is any row then. Nothing of it may be lost.
+    ///
+    /// - Parameters:
+    ///   - coder: The coder.
+    ///   - slot: The row's number.
+    func packed(by coder: inout some FieldCoder, at slot: UInt32) -> Self
+    /// Any row.
+    static var blank: Self { get }
+}
+
+/// A ``Slab`` that keeps rows packed while nobody uses them: most rows of a large table are of widgets to which nothing
+/// happens for hours.
+///
+/// A row that is changed is unpacked first, and stays so until many others have been since. Packed or not, a row has the same
+/// value for whoever asks. To read one field of a packed row unpacks all of it: who reads several calls ``wake(_:)`` first.
+struct PackedSlab<Row: PackedRow>: RowTable, Sendable {
+    static var none: UInt32 { Slab<Row>.none }
+    /// Marks a place as that of a row that is not packed.
+    private static var awake: UInt32 { PackedCells.end }
+    /// So many rows ahead it is fetched where they are packed to.
+    private static var packedAhead: Int { 8 }
+
+    /// Where each row is: the number of its cell, or with ``awake`` its place among those that are not packed.
+    private var places = RowChunks<UInt32>()
+    private(set) var free: [UInt32] = []
+    private var cells = PackedCells()
+    /// The rows that are not packed and their numbers. Once there are ``awakeMax``, each new one takes the oldest one's place.
+    private var rows = RowChunks<Row>()
+    private var slots: [UInt32] = []
+    private var oldest = 0
+    private let awakeMax: Int
+    /// The row that was woken last: it is asked for again and again.
+    private var latest = Self.none
+    private var latestPlace = 0
+
+    /// No rows.
+    ///
+    /// - Parameter awakeMax: How many rows may be unpacked at a time.
+    init(awakeMax: Int = 32_768) {
+        self.awakeMax = awakeMax
+    }
+
+    /// Room for rows that are read back, see ``restore(_:_:)``.
+    ///
+    /// - Parameters:
+    ///   - free: The numbers that are not in use, in the order in which they were given back.
+    ///   - rows: About how many rows will come.
+    init(free: [UInt32], expecting rows: Int = 0) {
+        self.init()
+        self.free = free
+        self.places.expect(rows)
+    }
+
+    /// All numbers are below this; some of them may be free.
+    var end: Int { self.places.count }
+
+    @inline(__always)
+    subscript(slot: UInt32) -> Row {
+        _read { yield self.rows[self.place(of: slot), or: self.unpacked(slot)] }
+        _modify {
+            self.wake(slot)
+            yield &self.rows[self.latestPlace]
+        }
+    }
+
+    /// Where a row is among the unpacked; nil if it is packed.
+    @inline(__always)
+    private func place(of slot: UInt32) -> Int? {
+        if slot == self.latest { return self.latestPlace }
+        let place = self.places[Int(slot)]
+        return place >= Self.awake ? Int(place & ~Self.awake) : nil
+    }
+
+    /// Unpacks a row that is about to be used, if it is packed.
+    @inline(__always)
+    mutating func wake(_ slot: UInt32) {
+        guard slot != self.latest else { return }
+        let place = self.places[Int(slot)]
+        if place >= Self.awake {
+            (self.latest, self.latestPlace) = (slot, Int(place & ~Self.awake))
+        } else {
+            self.unpack(slot)
+        }
+    }
+
+    /// Fetches where a row is.
+    @inline(__always)
+    func approach(_ slot: UInt32) { self.places.prefetch(Int(slot)) }
+
+    /// Fetches a row that is about to be used; see ``approach(_:)``, which is best called some time before.
+    @inline(__always)
+    func prefetch(_ slot: UInt32) {
+        let place = self.places[Int(slot)]
+        if place >= Self.awake { self.rows.prefetch(Int(place & ~Self.awake)) } else { self.cells.prefetch(place) }
+    }
+
+    @inline(never)
+    private func unpacked(_ slot: UInt32) -> Row {
+        var reader = self.cells.reader(of: self.places[Int(slot)])
+        return Row.blank.packed(by: &reader, at: slot)
+    }
+
+    @inline(never)
+    private mutating func unpack(_ slot: UInt32) {
+        let row = self.unpacked(slot)
+        self.cells.release(self.places[Int(slot)])
+        self.hold(row, slot)
+    }
+
+    /// Keeps a row unpacked: in the place of the one that has been longest, if there are enough.
+    private mutating func hold(_ row: consuming Row, _ slot: UInt32) {
+        var place = self.slots.count
+        if place >= self.awakeMax {
+            if self.pack(self.oldest) { place = self.oldest }
+            self.oldest = (self.oldest + 1) % self.slots.count
+        }
+        if place == self.slots.count {
+            self.slots.append(slot)
+            self.rows.append(row)
+        } else {
+            self.slots[place] = slot
+            self.rows[place] = row
+        }
+        self.places[Int(slot)] = Self.awake | UInt32(place)
+        (self.latest, self.latestPlace) = (slot, place)
+        // Its place in the table is soon written to.
+        self.places.prefetch(Int(self.slots[(self.oldest + Self.packedAhead) % self.slots.count]))
+    }
+
+    /// Packs the row at a place among the unpacked, if that can be.
+    private mutating func pack(_ place: Int) -> Bool {
+        let slot = self.slots[place]
+        guard let number = self.keep(self.rows[place], slot) else { return false }
+        self.places[Int(slot)] = number
+        return true
+    }
+
+    private mutating func keep(_ row: borrowing Row, _ slot: UInt32) -> UInt32? {
+        var writer = FieldWriter()
+        _ = row.packed(by: &writer, at: slot)
+        writer.finish()
+        return self.cells.insert(&writer.packed)
+    }
+
+    /// Packs all rows that can be.
+    mutating func packAll() {
+        let (slots, rows) = (self.slots, self.rows)
+        self.rows = RowChunks()
+        self.slots = []
+        (self.oldest, self.latest) = (0, Self.none)
+        for place in slots.indices { self.keepAnyhow(rows[place], slots[place]) }
+    }
+
+    private mutating func keepAnyhow(_ row: Row, _ slot: UInt32) {
+        if let number = self.keep(row, slot) { self.places[Int(slot)] = number } else { self.hold(row, slot) }
+    }
+
+    mutating func insert(_ row: consuming Row) -> UInt32 {
+        guard let slot = self.free.popLast() else {
+            let slot = UInt32(self.end)
+            self.places.append(0)
+            self.hold(row, slot)
+            return slot
+        }
+        let place = self.places[Int(slot)]
+        if place < Self.awake {
+            self.cells.release(place)
+            self.hold(row, slot)
+        } else {
+            self[slot] = row
+        }
+        return slot
+    }
+
+    /// Gives a number back. The row keeps its last value until the number is used again.
+    mutating func release(_ slot: UInt32) { self.free.append(slot) }
+
+    /// Takes back a row under its number. Rows come in the order of their numbers; what is left out is blank.
+    /// Precondition: no number as high was taken back before.
+    @inline(__always)
+    mutating func restore(_ slot: UInt32, _ row: consuming Row) {
+        precondition(slot >= self.end, "rows are read back in their order")
+        self.finishRestoring(end: Int(slot))
+        self.places.append(0)
+        self.keepAnyhow(row, slot)
+    }
+
+    /// Makes the table as long as it was, once its last row was taken back. Does nothing if it is.
+    ///
+    /// - Parameter end: How many numbers were ever given out.
+    mutating func finishRestoring(end: Int) {
+        while self.end < end {
+            let slot = UInt32(self.end)
+            self.places.append(0)
+            self.keepAnyhow(.blank, slot)
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import Timelines
+import WidgetModel
+
+extension ReloadTable.Stored: PackedRow {
+    /// What is so of a reload.
+    private struct Said: OptionSet {
+        let rawValue: UInt8
+
+        static let isCounted = Said(rawValue: 1 << 0)
+        static let isPush = Said(rawValue: 1 << 1)
+        static let sharesToken = Said(rawValue: 1 << 2)
+        static let isTrigger = Said(rawValue: 1 << 3)
+    }
+
+    private var said: Said {
+        var said: Said = []
+        if self.isCounted { said.insert(.isCounted) }
+        if self.isPush { said.insert(.isPush) }
+        if self.sharesToken { said.insert(.sharesToken) }
+        if self.isTrigger { said.insert(.isTrigger) }
+        return said
+    }
+
+    func packed(by coder: inout some FieldCoder, at slot: UInt32) -> ReloadTable.Stored {
+        coder.begin(13)
+        let said = Said(rawValue: coder.number(self.said.rawValue))
+        let issuedAt = coder.number(self.issuedAt.milliseconds)
+        let expiresAt = coder.number(self.expiresAt.milliseconds, near: issuedAt)
+        let start = coder.number(self.window.start.milliseconds, near: issuedAt)
+        let length = coder.number(self.window.length.milliseconds, near: Interval.day.milliseconds)
+        return ReloadTable.Stored(
+            instance: coder.number(self.instance),
+            next: coder.optional(self.next, none: ReloadTable.none),
+            position: LogPosition(coder.number(self.position.rawValue)),
+            issuedAt: Instant(milliseconds: issuedAt),
+            expiresAt: Instant(milliseconds: expiresAt),
+            window: BudgetWindow(start: Instant(milliseconds: start), length: Interval(milliseconds: length)),
+            generation: coder.number(self.generation, near: 1),
+            served: coder.optional(self.served, none: ReloadTable.none),
+            causes: ReloadCauses(rawValue: coder.number(self.causes.rawValue)),
+            // One more than the raw value, and 0 for none.
+            exemption: Exemption(rawValue: coder.number(self.exemption.map { $0.rawValue + 1 } ?? 0) &- 1),
+            collateral: Collateral(rawValue: coder.number(self.collateral.map { $0.rawValue + 1 } ?? 0) &- 1),
+            isCounted: said.contains(.isCounted),
+            isPush: said.contains(.isPush),
+            sharesToken: said.contains(.sharesToken),
+            isTrigger: said.contains(.isTrigger)
+        )
+    }
+}

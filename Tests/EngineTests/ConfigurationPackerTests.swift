@@ -1,0 +1,105 @@
+import TestSupport
+import Testing
+import WidgetModel
+
+@testable import Engine
+
+@Suite struct ConfigurationPackerTests {
+    private static func configuration(_ values: [(String, ParameterValue)]) -> Configuration {
+        Configuration(values.map { Configuration.Parameter(name: $0.0, value: $0.1) })
+    }
+
+    private static func random(_ random: inout SplitMix64) -> Configuration {
+        func below(_ bound: UInt64) -> Int { Int(random.next() % bound) }
+        func value() -> ParameterValue {
+            switch below(6) {
+            // Texts of every length around what cells hold.
+            case 0: .string(String(repeating: "x", count: below(40)))
+            case 1: .int(Int64(bitPattern: random.next()) >> Int64(below(64)))
+            case 2: .double(Double(below(100)) / 4)
+            case 3: .bool(below(2) == 0)
+            case 4: .date(Instant(seconds: Int64(below(1 << 31))))
+            default: .array((0..<below(5)).map { _ in .string("é\(below(9))") })
+            }
+        }
+        // Different names at the same place, and the same ones at different places.
+        let names = ["city", "league", "level", "team", "topic"].filter { _ in below(2) == 0 }
+        return self.configuration(names.map { ($0, value()) })
+    }
+
+    @Test func `what equals a configuration is found to, also a zero with another sign`() {
+        var details = InstanceDetails()
+        let levels = Self.configuration([("level", .double(0)), ("levels", .array([.double(-0.0)]))])
+        details.insert(0, InstanceDetails.Row(id: InstanceID("i"), family: .systemSmall), levels)
+        let asked: [(Configuration, Bool)] = [
+            (Self.configuration([("level", .double(0)), ("levels", .array([.double(-0.0)]))]), true),
+            (Self.configuration([("level", .double(-0.0)), ("levels", .array([.double(0)]))]), true),
+            (Self.configuration([("level", .int(0)), ("levels", .array([.double(0)]))]), false),
+            (Self.configuration([("levels", .double(0)), ("level", .array([.double(-0.0)]))]), false),
+            (Self.configuration([("level", .double(0))]), false),
+            (.empty, false),
+        ]
+        for (configuration, equals) in asked {
+            let found = details.isConfigured(0, as: configuration)
+            #expect(found == equals, "\(configuration)")
+        }
+    }
+
+    @Test func `names are kept apart, however many there are`() {
+        var packer = ConfigurationPacker()
+        let flags = (0..<400).map { Self.configuration([("flag\($0)", .bool(true))]) }
+        let packed = flags.map { flag in
+            packer.pack(flag)
+            return packer.bytes
+        }
+        #expect(packed.map { packer.unpacked($0) } == flags)
+    }
+
+    /// How many parameters, then of each its name, its type and its value.
+    @Test func `a configuration of three short texts takes some thirty bytes`() {
+        var packer = ConfigurationPacker()
+        packer.pack(
+            Self.configuration([
+                ("league", .string("league-7")), ("team", .string("team-123")), ("topic", .string("k500")),
+            ])
+        )
+        #expect(packer.bytes.count == 1 + 3 * 3 + 8 + 8 + 4)
+        packer.pack(.empty)
+        #expect(packer.bytes == [])
+    }
+
+    /// Against a list of what there is.
+    @Test(arguments: UInt64(1)..<7)
+    func `every configuration comes back as it was`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var details = InstanceDetails()
+        var model: [UInt32: Configuration] = [:]
+        for step in 0..<2000 {
+            let configuration = Self.random(&random)
+            let slot = UInt32(random.next() % 60)
+            switch (random.next() % 3, model[slot] != nil) {
+            case (0, true):
+                details.release(slot)
+                model[slot] = nil
+            case (_, true):
+                details.setConfiguration(of: slot, configuration)
+                model[slot] = configuration
+            case (_, false):
+                let row = InstanceDetails.Row(id: InstanceID("\(slot)"), family: .systemSmall)
+                details.insert(slot, row, configuration)
+                model[slot] = configuration
+            }
+            guard step.isMultiple(of: 50) else { continue }
+            for (slot, expected) in model {
+                #expect(details.configuration(of: slot) == expected, "seed \(seed), step \(step)")
+                #expect(details.id(of: slot) == InstanceID("\(slot)"), "seed \(seed), step \(step)")
+                let found = (details.isConfigured(slot, as: expected), details.isConfigured(slot, as: configuration))
+                #expect(found.0, "seed \(seed), step \(step)")
+                #expect(found.1 == (expected == configuration), "seed \(seed), step \(step)")
+            }
+            #expect(details.count == model.count)
+        }
+        for slot in model.keys { details.release(slot) }
+        #expect(details.count == 0, "seed \(seed)")
+    }
+}

@@ -1,0 +1,279 @@
+import TestSupport
+import Testing
+import Timelines
+import WidgetModel
+
+@testable import Engine
+
+/// Rows are the same packed and unpacked.
+@Suite struct PackingTests {
+    /// Numbers as fields have them: ends, small ones, ones of every length, and near others.
+    private static func number(_ random: inout SplitMix64) -> UInt64 {
+        switch random.next() % 9 {
+        case 0: 0
+        case 1: .max
+        case 2: random.next() % 4
+        case 3: UInt64.max - random.next() % 4
+        default: random.next() >> (random.next() % 64)
+        }
+    }
+
+    private static func date(_ random: inout SplitMix64) -> Int64 {
+        switch random.next() % 6 {
+        case 0: .max
+        case 1: .min
+        case 2: Int64(bitPattern: self.number(&random))
+        default: 1_793_638_800_000 + Int64(random.next() % 1_000_000_000) - 500_000_000
+        }
+    }
+
+    private static func row(_ random: inout SplitMix64) -> InstanceTable.Row {
+        // Some have hardly a field that is as usual.
+        let unusual = random.next() % 8 == 0 ? 9 : random.next() % 5
+        func number<Value: FixedWidthInteger>(_ usual: Value) -> Value {
+            random.next() % 10 >= unusual ? usual : Value(truncatingIfNeeded: self.number(&random))
+        }
+        func date(_ usual: Int64) -> Int64 { random.next() % 10 >= unusual ? usual : self.date(&random) }
+        let blank = InstanceTable.Row.blank
+        var row = InstanceTable.Row(host: number(77), kind: number(3), anchor: number(400))
+        row.flags = InstanceTable.Flags(rawValue: number(3)).intersection(.known)
+        row.pending = CauseList(head: number(blank.pending.head), tail: number(blank.pending.tail), count: number(0))
+        row.high = number(0)
+        row.normal = number(0)
+        row.waiting = ReloadCauses(rawValue: number(0))
+        if row.pending.count == 0 { row.pending = CauseList() }
+        row.reason = random.next() % 3 > 0 ? blank.reason : DecisionReason.allCases.randomElement(using: &random)!
+        row.minExpiry = date(.max)
+        row.decidesAt = date(.max)
+        row.timelineDue = date(.max)
+        row.heldUntil = date(.min)
+        row.visibleUntil = date(.min)
+        row.reloadsExpire = date(.max)
+        row.freeSetupAt = date(.min)
+        row.firstWindow = date(1_793_600_000_000)
+        row.lastDecision = number(DecisionLog.none)
+        row.configuredAt = LogPosition(number(123_456))
+        row.nextOfHost = number(InstanceTable.none)
+        row.rollingDay = number(Slab<RollingDay>.none)
+        row.windowMinute = number(29_893_333)
+        row.generation = number(1)
+        row.allowance = number(40)
+        row.firstLimit = number(.max)
+        row.views = number(0)
+        row.rate = ViewRate(scaled: number(ViewRate.typical.scaled))
+        row.granted = number(0)
+        row.firstReload = number(ReloadTable.none)
+        row.lastReload = number(ReloadTable.none)
+        row.exemptReloads = number(0)
+        row.budget = ReloadBudget(
+            ReloadBudget.Parts(
+                reloaded: date(1_793_638_800_000),
+                sinceCharge: number(.max),
+                arrivalAhead: number(0),
+                windowMinute: number(29_893_333),
+                count: number(0),
+                pushCount: number(0)
+            )
+        )
+        return row
+    }
+
+    /// All of a row.
+    private static func fields(_ row: InstanceTable.Row) -> [Int64] {
+        let budget = row.budget.parts
+        let small: [UInt32] = [
+            row.host, row.kind, row.anchor, UInt32(row.flags.rawValue), row.pending.head, row.pending.tail,
+            row.pending.count, row.high, row.normal, UInt32(row.waiting.rawValue), UInt32(row.reason.rawValue),
+            row.nextOfHost, row.rollingDay, row.windowMinute, row.generation, UInt32(row.allowance),
+            UInt32(row.firstLimit), UInt32(row.views), UInt32(row.rate.scaled), UInt32(row.granted), row.firstReload,
+            row.lastReload, row.exemptReloads, budget.sinceCharge, budget.arrivalAhead, budget.windowMinute,
+            UInt32(budget.count), UInt32(budget.pushCount),
+        ]
+        let dates: [Int64] = [
+            row.minExpiry, row.decidesAt, row.timelineDue, row.heldUntil, row.visibleUntil, row.reloadsExpire,
+            row.freeSetupAt, row.firstWindow, budget.reloaded,
+        ]
+        let positions = [row.lastDecision, row.configuredAt.rawValue].map { Int64(bitPattern: $0) }
+        return small.map { Int64($0) } + dates + positions
+    }
+
+    /// Every field is named in ``fields(_:)``.
+    @Test func `no field of a row is left out of what is compared`() {
+        let budget = Mirror(reflecting: ReloadBudget().parts).children.count
+        let row = Mirror(reflecting: InstanceTable.Row.blank).children.count
+        let pending = Mirror(reflecting: CauseList()).children.count
+        #expect(row - 2 + budget + pending == Self.fields(.blank).count)
+    }
+
+    private static func packed(_ row: InstanceTable.Row, at slot: UInt32) -> PackedBytes {
+        var writer = FieldWriter()
+        _ = row.packed(by: &writer, at: slot)
+        writer.finish()
+        return writer.packed
+    }
+
+    @Test(arguments: UInt64(1)..<5)
+    func `a row comes back as it was, whatever its fields, or is too long`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var (packed, long) = (0, 0)
+        for step in 0..<3000 {
+            let row = Self.row(&random)
+            let slot = UInt32(truncatingIfNeeded: Self.number(&random))
+            var cells = PackedCells()
+            var bytes = Self.packed(row, at: slot)
+            guard let number = cells.insert(&bytes) else {
+                long += 1
+                continue
+            }
+            packed += 1
+            var reader = cells.reader(of: number)
+            let back = InstanceTable.Row.blank.packed(by: &reader, at: slot)
+            #expect(Self.fields(back) == Self.fields(row), "seed \(seed), step \(step)")
+        }
+        #expect(packed > 1000)
+        #expect(long > 3)
+    }
+
+    @Test func `every date comes back, seen from every other one`() {
+        let dates: [Int64] = [
+            .min, .min + 1, .min + 2, -2, -1, 0, 1, 2, 1_793_638_800_000, .max / 2, .max - 2, .max - 1, .max,
+        ]
+        for origin in dates {
+            let ends = DateEnds(seenFrom: origin)
+            #expect(dates.map { ends.date(ends.code($0)) } == dates, "from \(origin)")
+            #expect(Set(dates.map { ends.code($0) }).count == dates.count, "from \(origin)")
+            #expect((ends.code(.max), ends.code(.min)) == (0, 1))
+        }
+    }
+
+    /// What the tables of a large population are made of, so that nobody makes it longer unawares.
+    @Test func `an instance at rest takes forty-eight bytes`() {
+        var row = InstanceTable.Row(host: 3_000_000, kind: 0, anchor: 333)
+        row.nextOfHost = 9_000_001
+        row.generation = 1
+        row.configuredAt = LogPosition(3_000_001)
+        row.windowMinute = 29_893_293
+        row.firstWindow = 29_893_293 * 60_000
+        row.allowance = 40
+        row.firstLimit = 40
+        row.budget.noteExempt(at: Instant(milliseconds: row.firstWindow + 40_000_000))
+        row.freeSetupAt = row.firstWindow + 40_000_000
+        row.exemptReloads = 1
+        row.firstReload = 9_000_000
+        row.lastReload = 9_000_000
+        row.reloadsExpire = row.firstWindow + 4_000_000_000
+        row.lastDecision = 9_000_000
+        #expect(Self.packed(row, at: 9_000_000).wordCount == 6)
+    }
+
+    /// Against an array, few of whose rows are unpacked at a time.
+    @Test(arguments: UInt64(1)..<5, [1, 2, 7])
+    func `a table has the rows that were written to it`(seed: UInt64, awakeMax: Int) {
+        var random = SplitMix64(seed: seed)
+        var table = PackedSlab<InstanceTable.Row>(awakeMax: awakeMax)
+        var model = Slab<InstanceTable.Row>()
+        for step in 0..<800 {
+            let slot = model.end == 0 ? 0 : UInt32(random.next() % UInt64(model.end))
+            let isUsed = model.end > 0 && !model.free.contains(slot)
+            switch random.next() % 8 {
+            case 0, 1:
+                let row = Self.row(&random)
+                let numbers = (table.insert(row), model.insert(row))
+                #expect(numbers.0 == numbers.1)
+            case 2 where isUsed:
+                table.release(slot)
+                model.release(slot)
+            case 3 where isUsed:
+                table[slot].exemptReloads &+= 1
+                model[slot].exemptReloads &+= 1
+            case 4 where isUsed:
+                let row = Self.row(&random)
+                table[slot] = row
+                model[slot] = row
+            case 5 where isUsed: table.wake(slot)
+            case 6 where step.isMultiple(of: 50): table.packAll()
+            default: break
+            }
+            #expect((table.end, table.count, table.free) == (model.end, model.count, model.free))
+            guard step.isMultiple(of: 40) else { continue }
+            for slot in model.usedSlots() {
+                #expect(Self.fields(table[slot]) == Self.fields(model[slot]), "seed \(seed), step \(step), row \(slot)")
+            }
+        }
+    }
+
+    @Test func `a copy of a table does not see what changes`() {
+        var table = PackedSlab<InstanceTable.Row>(awakeMax: 2)
+        for host in 0..<UInt32(9) { _ = table.insert(InstanceTable.Row(host: host, kind: 0, anchor: 0)) }
+        let copy = table
+        for slot in 0..<UInt32(9) { table[slot].generation = 5 }
+        table.packAll()
+        #expect((0..<9).map { copy[$0].generation } == Array(repeating: 0, count: 9))
+        #expect((0..<9).map { table[$0].generation } == Array(repeating: 5, count: 9))
+        #expect((0..<9).map { copy[$0].host } == Array(0..<9))
+    }
+
+    @Test func `rows that are read back keep their numbers`() {
+        var table = PackedSlab<InstanceTable.Row>(free: [1, 4])
+        for slot: UInt32 in [0, 2, 3] { table.restore(slot, InstanceTable.Row(host: slot, kind: 1, anchor: 2)) }
+        table.finishRestoring(end: 6)
+        #expect(table.end == 6)
+        #expect(table.count == 4)
+        #expect([0, 2, 3].map { table[$0].host } == [0, 2, 3])
+        let next = table.insert(InstanceTable.Row(host: 9, kind: 1, anchor: 2))
+        #expect(next == 4)
+        #expect(table[4].host == 9)
+        #expect(!table[5].isLive)
+    }
+
+    /// Cells of sixteen words, the longest, do not fill a chunk evenly: none may reach beyond its end.
+    @Test(arguments: [1, 5, 16])
+    func `cells of a length are used again, and lie within a chunk`(words: Int) {
+        var cells = PackedCells()
+        func insert(_ number: UInt64) -> UInt32 {
+            var writer = FieldWriter()
+            writer.begin(1)
+            _ = writer.field(number)
+            let count = words * 8 - 1 - Self.length(number)
+            let bytes = Array(repeating: UInt8(truncatingIfNeeded: number), count: count)
+            writer.append(bytes.span)
+            writer.finish()
+            return cells.insert(&writer.packed)!
+        }
+        var numbers = (0..<UInt64(3000)).map { insert($0) }
+        #expect(Set(numbers).count == 3000)
+        for index in stride(from: 0, to: 3000, by: 2) { cells.release(numbers[index]) }
+        let before = Set(numbers)
+        for index in stride(from: 0, to: 3000, by: 2) { numbers[index] = insert(UInt64(index)) }
+        #expect(Set(numbers) == before)
+        #expect(cells.count == 3000)
+        for (index, number) in numbers.enumerated() {
+            var reader = cells.reader(of: number)
+            reader.begin(1)
+            #expect(reader.field(0) == UInt64(index))
+            var left = words * 8 - 1 - Self.length(UInt64(index))
+            while left > 0 {
+                let expected = UInt64(UInt8(truncatingIfNeeded: index)) &* 0x0101_0101_0101_0101
+                let count = min(8, left)
+                #expect(reader.bytes(count) == expected & .max >> UInt64(64 - count * 8))
+                left -= count
+            }
+        }
+    }
+
+    private static func length(_ number: UInt64) -> Int { (64 - number.leadingZeroBitCount + 7) / 8 }
+
+    @Test func `what is longer than a cell can be is not taken`() {
+        var cells = PackedCells()
+        for (count, isTaken) in [(127, true), (128, false), (129, false)] {
+            var writer = FieldWriter()
+            writer.begin(1)
+            _ = writer.field(0)
+            let bytes = Array(repeating: UInt8(1), count: count)
+            writer.append(bytes.span)
+            writer.finish()
+            let number = cells.insert(&writer.packed)
+            #expect((number != nil) == isTaken, "\(count) bytes behind one")
+        }
+    }
+}
