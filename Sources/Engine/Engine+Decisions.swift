@@ -45,6 +45,7 @@ extension Engine {
     ///   - isOnce: Whether a push that is now or never was just found to conform and waits for this decision; nothing
     ///     is ended as expired then.
     mutating func decide(_ instance: UInt32, isOnce: Bool = false) {
+        self.instances.wake(instance)
         if !isOnce, self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
         if self.instances[instance].timelineDue <= self.now {
             self.wantPolicy(instance)

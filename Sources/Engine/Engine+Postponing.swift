@@ -54,15 +54,16 @@ extension Engine {
         self.postponed.tidy()
     }
 
-    /// Writes what is postponed of a host's instances. O(instances * log postponed).
+    /// Writes what is postponed of a host's instances. O(instances * log postponed), O(1) if nothing is.
     package mutating func settle(_ host: HostID) {
-        guard let host = self.hosts.find(host) else { return }
+        guard !self.postponed.isEmpty, let host = self.hosts.find(host) else { return }
         self.settle(of: host)
         self.postponed.tidy()
     }
 
     /// Writes what is postponed of the instances that a record may touch beyond what it matches.
     mutating func settle(for record: Record) {
+        guard !self.postponed.isEmpty else { return }
         switch record {
         case .push, .tick, .trace: break
         case .signal(let signal): self.settle(signal.host)
@@ -72,9 +73,9 @@ extension Engine {
         }
     }
 
-    /// Writes what is postponed of a host's instances, and has their rows at hand; of what is being written itself, what was
-    /// decided before it.
+    /// Writes what is postponed of a host's instances; of what is being written itself, what was decided before it.
     mutating func settle(of host: UInt32) {
+        guard !self.postponed.isEmpty else { return }
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
             self.settle(instance)

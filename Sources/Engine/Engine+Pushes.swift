@@ -177,6 +177,7 @@ extension Engine {
         }
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
+            self.instances.wake(instance)
             let next = self.instances[instance].nextOfHost
             if self.isMatched(instance, head, audience, bytes) { self.accept(push, for: instance) }
             instance = next

@@ -120,8 +120,7 @@ extension Engine {
         var counts = RegistrationCounts()
         var touched: [UInt32] = []
         var order: [UInt32] = []
-        self.settle(of: host)
-        let old = self.instances(of: host)
+        let old = self.wakeInstances(of: host)
         var next = 0
         self.index.prefetch(old.span)
         self.index.startChanges()
@@ -159,6 +158,20 @@ extension Engine {
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
             found.append(instance)
+            instance = self.instances[instance].nextOfHost
+        }
+        return found
+    }
+
+    /// Has the rows of a host's instances at hand.
+    ///
+    /// - Returns: As ``instances(of:)``.
+    private mutating func wakeInstances(of host: UInt32) -> [UInt32] {
+        var found: [UInt32] = []
+        var instance = self.hosts[host].firstInstance
+        while instance != InstanceTable.none {
+            found.append(instance)
+            self.instances.wake(instance)
             instance = self.instances[instance].nextOfHost
         }
         return found

@@ -66,6 +66,8 @@ struct InstanceTable: Sendable {
         var firstReload = ReloadTable.none
         var lastReload = ReloadTable.none
         var exemptReloads: UInt32 = 0
+        /// Makes it three whole lines of memory, so that no row has a part in a fourth.
+        private let padding: UInt64 = 0
 
         init(host: UInt32, kind: UInt32, anchor: UInt32) {
             self.host = host
