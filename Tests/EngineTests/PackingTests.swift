@@ -264,6 +264,31 @@ import WidgetModel
 
     private static func length(_ number: UInt64) -> Int { (64 - number.leadingZeroBitCount + 7) / 8 }
 
+    @Test func `what has no room among cells of its length goes to longer ones`() {
+        var cells = PackedCells(wordsMax: 31)
+        func insert(_ words: Int) -> UInt32? {
+            var writer = FieldWriter()
+            let bytes = Array(repeating: UInt8(words), count: words * 8)
+            writer.append(bytes.span)
+            writer.finish()
+            return cells.insert(&writer.packed)
+        }
+        // Three cells of ten words are thirty; there are two of each length up to fifteen, and one of sixteen.
+        let numbers = (0..<14).map { _ in insert(10) }
+        #expect(numbers.map { $0 != nil } == Array(repeating: true, count: 14))
+        #expect(Set(numbers).count == 14)
+        #expect(cells.count == 14)
+        // The last one has the only cell of sixteen words.
+        #expect(insert(16) == nil)
+        #expect(insert(9) != nil)
+        cells.release(numbers[13]!)
+        #expect(insert(10) == numbers[13])
+        for number in numbers {
+            var reader = cells.reader(of: number!)
+            #expect(reader.bytes(8) == 0x0A0A_0A0A_0A0A_0A0A)
+        }
+    }
+
     @Test func `what is longer than a cell can be is not taken`() {
         var cells = PackedCells()
         for (count, isTaken) in [(127, true), (128, false), (129, false)] {

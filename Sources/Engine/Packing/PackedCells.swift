@@ -13,28 +13,41 @@ struct PackedCells: Sendable {
         var free: [UInt32] = []
     }
 
+    /// As many words as have numbers, less a chunk of them, of which some are left out.
+    static let wordsMax = 1 << 27 - 16_384
+
     /// By length in words, less one.
     private var cells = Array(repeating: Cells(), count: PackedBytes.countMax / 8)
+    private let wordsMax: Int
     /// How many cells are in use.
     private(set) var count = 0
+
+    /// None.
+    ///
+    /// - Parameter wordsMax: How many words the cells of one length may have; what comes then goes to longer ones.
+    init(wordsMax: Int = Self.wordsMax) {
+        self.wordsMax = wordsMax
+    }
 
     /// Keeps a row.
     ///
     /// - Parameter packed: The row. Lent, not copied: what was written a word at a time is best read so.
-    /// - Returns: The number of its cell; nil if the row is too long, or there are as many of its length as have numbers:
-    ///   more than a gigabyte.
+    /// - Returns: The number of its cell; nil if the row is too long, or all cells of its length and longer ones are in use,
+    ///   a gigabyte of each.
     mutating func insert(_ packed: inout PackedBytes) -> UInt32? {
         guard packed.count <= PackedBytes.countMax else { return nil }
-        let length = max(1, packed.wordCount)
-        guard let start = self.place(ofLength: length) else { return nil }
-        self.cells[length - 1].words.replace(from: Int(start), with: packed.words.span.extracting(first: length))
-        self.count += 1
-        return UInt32(length - 1) << Self.startBits | start
+        for length in max(1, packed.wordCount)...self.cells.count {
+            guard let start = self.place(ofLength: length) else { continue }
+            self.cells[length - 1].words.replace(from: Int(start), with: packed.words.span.extracting(first: length))
+            self.count += 1
+            return UInt32(length - 1) << Self.startBits | start
+        }
+        return nil
     }
 
     private mutating func place(ofLength length: Int) -> UInt32? {
         if let free = self.cells[length - 1].free.popLast() { return free }
-        guard self.cells[length - 1].words.count <= Int(Self.startMask) - 16_384 else { return nil }
+        guard self.cells[length - 1].words.count + length <= self.wordsMax else { return nil }
         return UInt32(self.cells[length - 1].words.appendTogether(length))
     }
 

@@ -435,7 +435,7 @@ struct InstanceDetails: Sendable {
         if place < PackedCells.end { self.cells.release(place) }
         writer.finish()
         guard let number = self.cells.insert(&writer.packed) else {
-            preconditionFailure("more than a gigabyte of instances of one length in one partition")
+            preconditionFailure("ids and configurations of a partition take more than ten gigabytes")
         }
         self.places[Int(slot)] = number
     }
