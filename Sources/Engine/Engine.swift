@@ -64,6 +64,9 @@ package struct Engine: Sendable {
     /// The output that is being filled: the caller's, while a record is applied.
     var output = EngineOutput()
 
+    /// How many rows of a table are unpacked at a time, unless something else is said.
+    package static let unpackedMax = 32_768
+
     /// An empty engine.
     ///
     /// - Parameters:
@@ -80,7 +83,7 @@ package struct Engine: Sendable {
         partitions: Int,
         seed: UInt64? = nil,
         interning: Interning = .observed(atLeast: 4096),
-        unpackedMax: Int = 32_768
+        unpackedMax: Int = Engine.unpackedMax
     ) {
         let seed = seed ?? ByteHash.processSeed()
         self.partition = partition

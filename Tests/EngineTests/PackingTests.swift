@@ -192,7 +192,6 @@ import WidgetModel
                 table[slot] = row
                 model[slot] = row
             case 5 where isUsed: table.wake(slot)
-            case 6 where step.isMultiple(of: 50): table.packAll()
             default: break
             }
             #expect((table.end, table.count, table.free) == (model.end, model.count, model.free))
@@ -208,7 +207,6 @@ import WidgetModel
         for host in 0..<UInt32(9) { _ = table.insert(InstanceTable.Row(host: host, kind: 0, anchor: 0)) }
         let copy = table
         for slot in 0..<UInt32(9) { table[slot].generation = 5 }
-        table.packAll()
         #expect((0..<9).map { copy[$0].generation } == Array(repeating: 0, count: 9))
         #expect((0..<9).map { table[$0].generation } == Array(repeating: 5, count: 9))
         #expect((0..<9).map { copy[$0].host } == Array(0..<9))

@@ -123,7 +123,7 @@ struct FieldWriter: FieldCoder {
 
     @inline(__always)
     mutating func begin(_ fields: Int) {
-        self.endGroup()
+        self.finish()
         self.lengthsAt = self.packed.count
         self.append(0, PackedBytes.codeBytes(fields))
     }
@@ -155,10 +155,6 @@ struct FieldWriter: FieldCoder {
         self.append(rest, text.count &- place)
     }
 
-    /// Writes what is still to be written of the last group.
-    @inline(__always)
-    mutating func finish() { self.endGroup() }
-
     /// Writes bytes behind the last, without asking whether a word is full: it is written each time.
     @inline(__always)
     private mutating func append(_ value: UInt64, _ count: Int) {
@@ -175,7 +171,7 @@ struct FieldWriter: FieldCoder {
 
     /// Writes the lengths of the last group where room was left for them.
     @inline(__always)
-    private mutating func endGroup() {
+    mutating func finish() {
         let place = (self.lengthsAt &>> 3) & PackedBytes.wordMask
         let bits = UInt64(truncatingIfNeeded: self.lengthsAt & 7) &<< 3
         var words = self.packed.words.mutableSpan
@@ -191,28 +187,22 @@ struct FieldWriter: FieldCoder {
 struct FieldReader: FieldCoder {
     static var isReading: Bool { true }
 
-    private let bytes: RowBytes
+    private let row: RowBytes
     private var offset = 0
     private var lengths: UInt64 = 0
 
     @inline(__always)
-    init(_ bytes: RowBytes) { self.bytes = bytes }
+    init(_ row: RowBytes) { self.row = row }
 
     @inline(__always)
-    mutating func begin(_ fields: Int) { self.lengths = self.read(PackedBytes.codeBytes(fields)) }
+    mutating func begin(_ fields: Int) { self.lengths = self.bytes(PackedBytes.codeBytes(fields)) }
 
     @inline(__always)
     mutating func field(_ value: UInt64) -> UInt64 {
         let code = self.lengths & 7
         self.lengths &>>= 3
-        return code == 0 ? 0 : self.read(PackedBytes.length(code))
+        return code == 0 ? 0 : self.bytes(PackedBytes.length(code))
     }
-
-    /// Reads bytes that stand behind the last field.
-    ///
-    /// - Parameter count: 1 to 8.
-    @inline(__always)
-    mutating func bytes(_ count: Int) -> UInt64 { self.read(count) }
 
     /// Steps over bytes that stand behind the last field.
     mutating func skip(_ count: Int) { self.offset &+= count }
@@ -223,7 +213,7 @@ struct FieldReader: FieldCoder {
         var place = 0
         while place < count {
             let part = min(8, count - place)
-            let word = self.read(part)
+            let word = self.bytes(part)
             for offset in 0..<part { bytes[place + offset] = UInt8(truncatingIfNeeded: word &>> UInt64(offset &* 8)) }
             place += part
         }
@@ -233,10 +223,12 @@ struct FieldReader: FieldCoder {
         return String(copying: text)
     }
 
+    /// The next bytes: a field's, or what stands behind the last one.
+    ///
     /// - Parameter count: 1 to 8.
     @inline(__always)
-    private mutating func read(_ count: Int) -> UInt64 {
+    mutating func bytes(_ count: Int) -> UInt64 {
         defer { self.offset &+= count }
-        return self.bytes[self.offset] & UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- count &* 8)
+        return self.row[self.offset] & UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- count &* 8)
     }
 }

@@ -38,7 +38,7 @@ struct PackedSlab<Row: PackedRow>: RowTable, Sendable {
     /// No rows.
     ///
     /// - Parameter awakeMax: How many rows may be unpacked at a time.
-    init(awakeMax: Int = 32_768) {
+    init(awakeMax: Int = Engine.unpackedMax) {
         self.awakeMax = awakeMax
     }
 
@@ -142,15 +142,6 @@ struct PackedSlab<Row: PackedRow>: RowTable, Sendable {
         _ = row.packed(by: &writer, at: slot)
         writer.finish()
         return self.cells.insert(&writer.packed)
-    }
-
-    /// Packs all rows that can be.
-    mutating func packAll() {
-        let (slots, rows) = (self.slots, self.rows)
-        self.rows = RowChunks()
-        self.slots = []
-        (self.oldest, self.latest) = (0, Self.none)
-        for place in slots.indices { self.keepAnyhow(rows[place], slots[place]) }
     }
 
     private mutating func keepAnyhow(_ row: Row, _ slot: UInt32) {

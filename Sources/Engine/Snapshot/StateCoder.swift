@@ -32,8 +32,7 @@ extension StateCoder {
     /// A number that may be below zero.
     @inline(__always)
     mutating func signed(_ value: Int64) throws(ByteFault) -> Int64 {
-        let zigzag = try self.number(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
-        return Int64(bitPattern: zigzag >> 1) ^ -Int64(bitPattern: zigzag & 1)
+        Zigzag.decode(try self.number(Zigzag.encode(value)))
     }
 
     /// Milliseconds, where the two ends of the range stand for "never" and are the most frequent: a byte each.

@@ -4,8 +4,9 @@ import WidgetModel
 
 /// What decisions seldom need of the instances of a partition, by their number.
 ///
-/// Every instance has a ``Row`` and a configuration, which are always packed. What only some have lies in side tables, group by
-/// group, so that a plain instance takes a few dozen bytes here: one that never had a field of a group reads its defaults and takes no memory for it.
+/// Every instance has a ``Row`` and a configuration, which are always packed. What only some have lies in side tables, group
+/// by group, so that a plain instance takes a few dozen bytes here: one that never had a field of a group reads its
+/// defaults and takes no memory for it.
 struct InstanceDetails: Sendable {
     /// What every instance has beside its configuration.
     struct Row: Sendable {
