@@ -31,9 +31,8 @@ struct PackedSlab<Row: PackedRow>: RowTable, Sendable {
     private var slots: [UInt32] = []
     private var oldest = 0
     private let awakeMax: Int
-    /// The row that was woken last: it is asked for again and again.
+    /// The row that was woken last, which is the one that `rows` is focused on: it is asked for again and again.
     private var latest = Self.none
-    private var latestPlace = 0
 
     /// No rows.
     ///
@@ -58,31 +57,63 @@ struct PackedSlab<Row: PackedRow>: RowTable, Sendable {
 
     @inline(__always)
     subscript(slot: UInt32) -> Row {
-        _read { yield self.rows[self.place(of: slot), or: self.unpacked(slot)] }
+        _read {
+            let lease =
+                _fastPath(slot == self.latest)
+                ? self.rows.focused : Self.lease(slot, self.places, self.rows, self.cells)
+            yield lease.row
+            lease.end()
+        }
         _modify {
             self.wake(slot)
-            yield &self.rows[self.latestPlace]
+            yield &self.rows[focused: ()]
         }
     }
 
-    /// Where a row is among the unpacked; nil if it is packed.
-    @inline(__always)
-    private func place(of slot: UInt32) -> Int? {
-        if slot == self.latest { return self.latestPlace }
-        let place = self.places[Int(slot)]
-        return place >= Self.awake ? Int(place & ~Self.awake) : nil
+    /// Lends a row that is not the one that was woken last.
+    ///
+    /// Out of line, and given what it needs of self: for the whole of it the compiler copies self before it knows whether it
+    /// will call this (Swift 6.3).
+    @inline(never)
+    private static func lease(
+        _ slot: UInt32,
+        _ places: RowChunks<UInt32>,
+        _ rows: RowChunks<Row>,
+        _ cells: PackedCells
+    ) -> RowLease<Row> {
+        let place = places[Int(slot)]
+        if place >= Self.awake { return rows.lease(Int(place & ~Self.awake)) }
+        return RowLease(of: Self.unpacked(slot, place, cells))
     }
 
     /// Unpacks a row that is about to be used, if it is packed.
     @inline(__always)
     mutating func wake(_ slot: UInt32) {
-        guard slot != self.latest else { return }
+        if !_fastPath(slot == self.latest) { self.wakeAnother(slot) }
+    }
+
+    @inline(never)
+    private mutating func wakeAnother(_ slot: UInt32) {
         let place = self.places[Int(slot)]
         if place >= Self.awake {
-            (self.latest, self.latestPlace) = (slot, Int(place & ~Self.awake))
+            self.focus(slot, Int(place & ~Self.awake))
         } else {
-            self.unpack(slot)
+            let row = Self.unpacked(slot, place, self.cells)
+            self.cells.release(place)
+            self.hold(row, slot)
         }
+    }
+
+    @inline(__always)
+    private mutating func focus(_ slot: UInt32, _ place: Int) {
+        self.latest = slot
+        self.rows.focus(on: place)
+    }
+
+    @inline(__always)
+    private static func unpacked(_ slot: UInt32, _ place: UInt32, _ cells: PackedCells) -> Row {
+        var reader = cells.reader(of: place)
+        return Row.blank.packed(by: &reader, at: slot)
     }
 
     /// Fetches where a row is.
@@ -94,19 +125,6 @@ struct PackedSlab<Row: PackedRow>: RowTable, Sendable {
     func prefetch(_ slot: UInt32) {
         let place = self.places[Int(slot)]
         if place >= Self.awake { self.rows.prefetch(Int(place & ~Self.awake)) } else { self.cells.prefetch(place) }
-    }
-
-    @inline(never)
-    private func unpacked(_ slot: UInt32) -> Row {
-        var reader = self.cells.reader(of: self.places[Int(slot)])
-        return Row.blank.packed(by: &reader, at: slot)
-    }
-
-    @inline(never)
-    private mutating func unpack(_ slot: UInt32) {
-        let row = self.unpacked(slot)
-        self.cells.release(self.places[Int(slot)])
-        self.hold(row, slot)
     }
 
     /// Keeps a row unpacked: in the place of the one that has been longest, if there are enough.
@@ -124,7 +142,7 @@ struct PackedSlab<Row: PackedRow>: RowTable, Sendable {
             self.rows[place] = row
         }
         self.places[Int(slot)] = Self.awake | UInt32(place)
-        (self.latest, self.latestPlace) = (slot, place)
+        self.focus(slot, place)
         // Its place in the table is soon written to.
         self.places.prefetch(Int(self.slots[(self.oldest + Self.packedAhead) % self.slots.count]))
     }

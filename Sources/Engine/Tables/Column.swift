@@ -16,6 +16,9 @@ public import CKernels
     /// The memory's: here a second time, since whoever reads a row need not hold on to the memory.
     nonisolated(unsafe) private var chunks: UnsafeMutablePointer<UnsafeMutablePointer<Row>>
     private(set) var count: Int
+    /// The row that was chosen last, see ``focus(on:)``.
+    nonisolated(unsafe) private var focusedRow: UnsafeMutablePointer<Row>?
+    private var focusedIndex = 0
 
     /// No rows.
     init() {
@@ -42,33 +45,40 @@ public import CKernels
         }
     }
 
-    /// Lends a row that there is, or another one where there is none: one lease for both, which is what makes it possible that
-    /// the compiler puts it where it is used (Swift 6.3).
-    ///
-    /// - Parameters:
-    ///   - index: The place of a row; nil for none.
-    ///   - make: The other one.
+    /// Chooses the row that is ``focused``.
     @inline(__always)
-    subscript(index: Int?, or make: @autoclosure () -> Row) -> Row {
-        _read {
-            var made: UnsafeMutablePointer<Row>?
-            var row: UnsafeMutablePointer<Row>
-            if let index {
-                precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the rows")
-                // Sound: the memory holds `count` rows, and self keeps it.
-                unsafe row = self.chunks[index &>> Self.chunkShift] + (index & (Self.chunkRows &- 1))
-            } else {
-                unsafe row = .allocate(capacity: 1)
-                unsafe row.initialize(to: make())
-                unsafe made = row
-            }
-            // Sound: both are initialized, and the one that was made is given back below, once nobody reads it any more.
-            yield unsafe row.pointee
-            if let made = unsafe made {
-                unsafe made.deinitialize(count: 1)
-                unsafe made.deallocate()
-            }
+    mutating func focus(on index: Int) {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the rows")
+        unsafe self.focusedRow = self.chunks[index &>> Self.chunkShift] + (index & (Self.chunkRows &- 1))
+        self.focusedIndex = index
+    }
+
+    /// Lends the row that was chosen last, which takes no look-up. Precondition: one was.
+    @inline(__always)
+    var focused: RowLease<Row> {
+        // Sound: the row is one of the memory's, which self keeps, and rows stay where they are.
+        guard let row = unsafe self.focusedRow else { preconditionFailure("no row was chosen") }
+        return unsafe RowLease(row)
+    }
+
+    /// The row that was chosen last, to be changed. Precondition: one was.
+    @inline(__always)
+    subscript(focused focused: Void) -> Row {
+        _read { yield self.focused.row }
+        _modify {
+            self.makeUnique()
+            guard let row = unsafe self.focusedRow else { preconditionFailure("no row was chosen") }
+            // Sound: as above, and nobody else sees this memory.
+            yield unsafe &row.pointee
         }
+    }
+
+    /// Lends a row.
+    @inline(__always)
+    func lease(_ index: Int) -> RowLease<Row> {
+        precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the rows")
+        // Sound: the memory holds `count` rows, and self keeps it.
+        return unsafe RowLease(self.chunks[index &>> Self.chunkShift] + (index & (Self.chunkRows &- 1)))
     }
 
     /// Fetches a row that is about to be read, without waiting for it. Precondition: it is there.
@@ -187,6 +197,47 @@ public import CKernels
     private mutating func copy() {
         self.memory = RowMemory(copying: self.memory)
         unsafe self.chunks = self.memory.chunks
+        if unsafe self.focusedRow != nil { self.focus(on: self.focusedIndex) }
+    }
+}
+
+/// A row that is lent: one of a table's, or one that was made to be lent. One type for both, so that who lends either has one
+/// lease to give, which is what makes it possible that the compiler puts it where it is used (Swift 6.3).
+///
+/// Only for the time in which whoever lends it keeps the table, and to be ended by them.
+@safe struct RowLease<Row> {
+    private let pointer: UnsafeMutablePointer<Row>
+    private let isMade: Bool
+
+    /// A row of a table.
+    @inline(__always)
+    fileprivate init(_ row: UnsafeMutablePointer<Row>) {
+        unsafe self.pointer = row
+        self.isMade = false
+    }
+
+    /// A row that is in no table.
+    init(of row: Row) {
+        unsafe self.pointer = .allocate(capacity: 1)
+        unsafe self.pointer.initialize(to: row)
+        self.isMade = true
+    }
+
+    // Sound: the row is initialized, and there until the lease ends.
+    @inline(__always)
+    var row: Row { _read { yield unsafe self.pointer.pointee } }
+
+    /// Gives back the memory of a row that was made.
+    @inline(__always)
+    func end() {
+        if !_fastPath(!self.isMade) { self.free() }
+    }
+
+    @inline(never)
+    private func free() {
+        // Sound: nobody reads it any more, and it was allocated here.
+        unsafe self.pointer.deinitialize(count: 1)
+        unsafe self.pointer.deallocate()
     }
 }
 
