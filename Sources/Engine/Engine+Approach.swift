@@ -54,9 +54,10 @@ extension Engine {
             if let host = self.hosts.approach(hash: hash) { self.approached.slots.append(host) }
         }
         self.approached.hashes.removeAll(keepingCapacity: true)
+        for host in self.approached.slots { self.hosts.prefetch(host) }
         for index in self.approached.slots.indices {
             let host = self.approached.slots[index]
-            self.hosts.approachName(of: host)
+            self.hosts.wake(host)
             let instance = self.hosts[host].firstInstance
             self.approached.slots[index] = instance
             if instance != InstanceTable.none { self.instances.rows.approach(instance) }
@@ -105,21 +106,16 @@ extension Engine {
         }
         for place in range {
             self.instances.wake(matches[place])
-            self.approached.hosts.append(self.instances[matches[place]].host)
+            let host = self.instances[matches[place]].host
+            self.hosts.rows.approach(host)
+            self.approached.hosts.append(host)
             let last = self.instances[matches[place]].pending.tail
             if last != PendingCauses.none { self.approached.causes.append(last) }
             if hasDigest { seen &+= self.instances[content: matches[place]].confirmedBy.rawValue }
         }
-        for host in self.approached.hosts { seen &+= self.hosts.approach(host) }
+        for host in self.approached.hosts { self.hosts.rows.prefetch(host) }
+        for host in self.approached.hosts { self.hosts.wake(host) }
         for cause in self.approached.causes { seen &+= UInt64(self.causes[cause].push) }
         self.approached.seen &+= seen
-    }
-}
-
-extension HostTable {
-    /// Reads something of the lines of memory that a decision needs of a row.
-    @inline(__always)
-    func approach(_ slot: UInt32) -> UInt64 {
-        UInt64(truncatingIfNeeded: self[slot].exemptUntil &+ self[slot].windows.endMilliseconds)
     }
 }

@@ -45,7 +45,7 @@ extension Engine {
     ///   - isOnce: Whether a push that is now or never was just found to conform and waits for this decision; nothing
     ///     is ended as expired then.
     mutating func decide(_ instance: UInt32, isOnce: Bool = false) {
-        self.instances.wake(instance)
+        self.wake(instance)
         if !isOnce, self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
         if self.instances[instance].timelineDue <= self.now {
             self.wantPolicy(instance)
@@ -66,6 +66,13 @@ extension Engine {
             self.instances[instance].hasPendingDigest = false
         }
         self.arm(instance)
+    }
+
+    /// Makes the rows quick to read that a decision about an instance needs.
+    @inline(__always)
+    mutating func wake(_ instance: UInt32) {
+        self.instances.wake(instance)
+        self.hosts.wake(self.instances[instance].host)
     }
 
     /// The timeline's next request is due; where nobody sees the instance, the reload is held.
@@ -134,8 +141,8 @@ extension Engine {
         return waiting.contains(.added) ? .added : .configured
     }
 
-    /// What is to be done about a demand. Changes nothing, also asked by dry runs; see ``Engine`` for why it mutates.
-    mutating func plan(_ instance: UInt32, _ demand: Demand) -> Plan {
+    /// What is to be done about a demand. Also asked by dry runs.
+    func plan(_ instance: UInt32, _ demand: Demand) -> Plan {
         guard demand.high || demand.normal || !demand.waiting.isEmpty else {
             return .wait(until: demand.heldUntil, demand.reason)
         }

@@ -15,10 +15,11 @@ extension Engine {
     /// is made for it: such tokens are by far the most. Known before the instances are. O(hosts + tokens).
     package func forEachHostToken(_ body: (_ token: Span<UInt8>, _ host: Span<UInt8>, _ app: Int) -> Void) {
         // A number that is free has no token.
-        for host in 0..<UInt32(self.hosts.end) where self.hosts[host].firstToken != TokenTable.none {
-            let (first, app) = (self.hosts[host].firstToken, Int(self.hosts[host].app))
+        for host in 0..<UInt32(self.hosts.end) {
+            let row = self.hosts[host]
+            guard row.firstToken != TokenTable.none else { continue }
             self.hosts.withName(of: host) { name in
-                self.tokens.forEach(from: first) { body($0, name, app) }
+                self.tokens.forEach(from: row.firstToken) { body($0, name, Int(row.app)) }
             }
         }
     }
@@ -45,7 +46,7 @@ extension Engine {
             let host = self.instances[instance].host
             let app = self.apps.apps[Int(self.hosts[host].app)].id
             let id = self.instances.id(of: instance)
-            Self.add(.bound(token, host: self.hosts[host].id, app: app, instance: id), to: &changes, body)
+            Self.add(.bound(token, host: self.hosts.id(of: host), app: app, instance: id), to: &changes, body)
         }
         if !changes.isEmpty { body(changes) }
     }

@@ -62,7 +62,7 @@ extension Engine {
             rows: rows,
             sample: hit.prefix(DryRunView.sampleMax).map { instance in
                 InstanceAddress(
-                    host: self.hosts[self.instances[instance].host].id,
+                    host: self.hosts.id(of: self.instances[instance].host),
                     instance: self.instances.id(of: instance)
                 )
             },

@@ -96,7 +96,7 @@ extension Engine {
     /// A stable hash of an instance's address. O(bytes).
     func addressHash(of instance: UInt32) -> UInt64 {
         var hash = StableHash()
-        hash.combine(self.hosts[self.instances[instance].host].id.rawValue)
+        hash.combine(self.hosts.id(of: self.instances[instance].host).rawValue)
         hash.combine(self.instances.id(of: instance).rawValue)
         return hash.value
     }

@@ -25,7 +25,7 @@ extension Engine {
                 guard self.hosts[host].delivery != .apns else { continue }
                 let shown = self.instances(of: host).filter { self.instances[$0].isLive }
                 for kind in kinds where shown.contains(where: { self.instances[$0].kind == kind }) {
-                    self.invalidate(.relevance, kind, host: self.hosts[host].id)
+                    self.invalidate(.relevance, kind, host: self.hosts.id(of: host))
                 }
             }
         }

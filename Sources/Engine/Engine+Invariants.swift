@@ -73,31 +73,32 @@ extension Engine {
 
     private func check(host: UInt32, _ held: inout Held, _ faults: inout [String]) {
         let row = self.hosts[host]
+        let id = self.hosts.id(of: host)
         let instances = self.instances(of: host)
         let ids = instances.map { self.instances.id(of: $0) }
         if zip(ids, ids.dropFirst()).contains(where: { $0 >= $1 }) {
-            faults.append("\(row.id): instances out of order")
+            faults.append("\(id): instances out of order")
         }
         let live = instances.count { self.instances[$0].isLive }
         if live != Int(row.liveInstances) {
-            faults.append("\(row.id): \(live) live instances, not \(row.liveInstances)")
+            faults.append("\(id): \(live) live instances, not \(row.liveInstances)")
         }
         let tokens = self.tokens(of: host)
-        if !row.isRegistered, live > 0 || !tokens.isEmpty { faults.append("\(row.id): removed, but not empty") }
-        if !row.isRegistered, instances.isEmpty { faults.append("\(row.id): nothing remembered, but not forgotten") }
+        if !row.isRegistered, live > 0 || !tokens.isEmpty { faults.append("\(id): removed, but not empty") }
+        if !row.isRegistered, instances.isEmpty { faults.append("\(id): nothing remembered, but not forgotten") }
         for token in tokens where self.tokens.binding(of: token.token)?.host != host {
-            faults.append("\(row.id): \(token.token) stands for something else")
+            faults.append("\(id): \(token.token) stands for something else")
         }
         held.tokens += tokens.count
         for instance in instances {
-            if self.instances[instance].host != host { faults.append("\(row.id): holds another host's instance") }
+            if self.instances[instance].host != host { faults.append("\(id): holds another host's instance") }
             self.check(instance: instance, &held, &faults)
         }
     }
 
     private func check(instance: UInt32, _ held: inout Held, _ faults: inout [String]) {
         let row = self.instances[instance]
-        let name = "\(self.hosts[row.host].id):\(self.instances.id(of: instance))"
+        let name = "\(self.hosts.id(of: row.host)):\(self.instances.id(of: instance))"
         held.instances += 1
         if row.isLive, row.pushEnabled { held.pushEnabled[Int(self.apps.kinds[Int(row.kind)].app)] += 1 }
         if self.index.host(of: instance) != (row.isLive && row.pushEnabled ? row.host : nil) {

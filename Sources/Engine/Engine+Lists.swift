@@ -51,7 +51,7 @@ extension Engine {
         }
         let host = self.hosts[row.host]
         return InstanceSummary(
-            address: InstanceAddress(host: host.id, instance: self.instances.id(of: slot)),
+            address: InstanceAddress(host: self.hosts.id(of: row.host), instance: self.instances.id(of: slot)),
             app: app,
             kind: kind.name,
             family: self.instances.family(of: slot),
@@ -123,11 +123,12 @@ extension Engine {
 
     private func registrations(ofHost slot: UInt32, _ app: BundleID) -> [HostRegistration] {
         let row = self.hosts[slot]
+        let id = self.hosts.id(of: slot)
         let instances = self.registeredInstances(of: slot)
         let context = self.hosts.context(of: slot)
         return self.tokens(of: slot).map { token in
             HostRegistration(
-                host: row.id,
+                host: id,
                 token: token.token,
                 app: app,
                 revision: row.revision,
@@ -142,7 +143,7 @@ extension Engine {
     private func summary(ofHost slot: UInt32, _ app: BundleID) -> HostSummary {
         let row = self.hosts[slot]
         return HostSummary(
-            host: row.id,
+            host: self.hosts.id(of: slot),
             app: app,
             delivery: row.delivery,
             registeredAt: row.registeredAt,
@@ -241,7 +242,7 @@ extension Engine {
             last = newer.previous
         }
         return InstanceAddress(
-            host: self.hosts[self.instances[entry.instance].host].id,
+            host: self.hosts.id(of: self.instances[entry.instance].host),
             instance: self.instances.id(of: entry.instance)
         )
     }

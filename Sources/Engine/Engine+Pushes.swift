@@ -94,8 +94,9 @@ extension Engine {
             audience.app = app
             audience.reach = .app(app)
         } else {
-            guard let host = self.hosts.find(bytes, in: head.targetName), self.hosts[host].isRegistered
-            else { return audience }
+            guard let host = self.hosts.find(bytes, in: head.targetName) else { return audience }
+            self.hosts.wake(host)
+            guard self.hosts[host].isRegistered else { return audience }
             audience.app = self.hosts[host].app
             audience.reach = .host(host)
         }
@@ -210,7 +211,7 @@ extension Engine {
             MatchSubject(
                 configuration: self.instances.configuration(of: instance),
                 family: self.instances.family(of: instance),
-                host: self.hosts[self.instances[instance].host].id,
+                host: self.hosts.id(of: self.instances[instance].host),
                 tags: self.instances[particulars: instance].tags,
                 schema: self.apps.kinds[Int(self.instances[instance].kind)].schema
             )
@@ -219,6 +220,7 @@ extension Engine {
 
     /// Decides a push for one instance that it matches.
     mutating func accept(_ push: IncomingPush, for instance: UInt32) {
+        self.wake(instance)
         self.openWindow(of: instance)
         let hasExpired = self.instances[instance].minExpiry <= self.now
         if hasExpired { self.expirePending(of: instance) }
@@ -307,7 +309,7 @@ extension Engine {
     }
 
     /// What would be done about an instance if this push waited for it, too.
-    mutating func plan(_ instance: UInt32, with push: IncomingPush) -> Plan {
+    func plan(_ instance: UInt32, with push: IncomingPush) -> Plan {
         var demand = self.demand(of: instance)
         if push.heldUntil > self.now {
             demand.heldUntil = min(demand.heldUntil, push.heldUntil)

@@ -6,6 +6,7 @@ extension Engine {
     /// Replaces what a host shows of its app, or changes nothing.
     mutating func register(_ registration: HostRegistration) -> RecordAnswer.Result {
         let existing = self.hosts.find(registration.host)
+        if let existing { self.hosts.wake(existing) }
         if let existing, self.hosts[existing].isRegistered, registration.revision < self.hosts[existing].revision {
             return .staleRevision(current: self.hosts[existing].revision)
         }
@@ -78,13 +79,13 @@ extension Engine {
         self.counters.hosts += 1
         return self.hosts.insert(
             HostTable.Row(
-                id: registration.host,
                 app: app,
                 windows: TunedWindows(host: registration.host, at: self.time),
                 delivery: registration.delivery,
                 registeredAt: self.time,
                 firstRegisteredAt: self.time
             ),
+            named: registration.host,
             saying: registration.context
         )
     }
@@ -275,7 +276,8 @@ extension Engine {
         }
         let new = plan.registration
         let isConfiguredAlike = self.instances.isConfigured(instance, as: new.configuration)
-        let old = self.registration(of: instance, isConfiguredAlike ? new.configuration : .empty)
+        let configuration = isConfiguredAlike ? new.configuration : .empty
+        let old = self.registration(of: instance, configuration)
         if self.isOfOtherEnvironment(controlOf: instance) { self.setControlToken(of: instance, new.controlToken) }
         if isConfiguredAlike, old == new {
             counts.unchanged += 1

@@ -178,7 +178,7 @@ extension Engine {
                 partition: self.partition,
                 position: row.position,
                 instance: InstanceAddress(
-                    host: self.hosts[instance.host].id,
+                    host: self.hosts.id(of: instance.host),
                     instance: self.instances.id(of: row.instance)
                 )
             ),
@@ -219,11 +219,10 @@ extension Engine {
     /// all that the push brings, unless the host has been given another delivery since.
     mutating func accept(_ report: DeliveryReport) -> RecordAnswer.Result {
         guard report.reload.partition == self.partition else { return .delivery(known: false) }
-        let named = self.liveInstance(report.reload.instance).flatMap { self.reload(report.reload.position, of: $0) }
-        if let named, case let reload = self.reloads[stored: named],
-            !reload.sharesToken || !self.instances[reload.instance].isHostDriven
+        if let instance = self.liveInstance(report.reload.instance),
+            let named = self.reload(report.reload.position, of: instance), case let reload = self.reloads[stored: named],
+            !reload.sharesToken || !self.instances[instance].isHostDriven
         {
-            let instance = reload.instance
             self.end(named, by: report.result)
             self.decide(instance)
             return .delivery(known: true)

@@ -163,7 +163,7 @@ extension Engine {
 
     mutating func announce(_ token: DeviceToken, host: UInt32, instance: InstanceID?) {
         let app = self.apps.apps[Int(self.hosts[host].app)].id
-        self.output.directory.append(.bound(token, host: self.hosts[host].id, app: app, instance: instance))
+        self.output.directory.append(.bound(token, host: self.hosts.id(of: host), app: app, instance: instance))
     }
 
     /// Takes a token from a host or a control, without it being removed: it stands for something else now. A host

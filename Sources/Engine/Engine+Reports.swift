@@ -68,7 +68,7 @@ extension Engine {
         self.instances[instance].timelineDue = .max
         self.instances[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
-            let host = self.hosts[self.instances[instance].host].id
+            let host = self.hosts.id(of: self.instances[instance].host)
             // Smoothing spares who is asked; a host that asks by itself does so when it likes.
             let slot = self.instances[instance].isHostDriven ? .zero : self.apps.kinds[kind].bare.smoothing
             let offset = Smoothing.offset(host: host, date: date, slot: slot)

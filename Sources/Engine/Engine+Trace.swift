@@ -51,7 +51,7 @@ extension Engine {
                 TracedDecision(
                     number: next,
                     instance: InstanceAddress(
-                        host: self.hosts[row.host].id,
+                        host: self.hosts.id(of: row.host),
                         instance: self.instances.id(of: entry.instance)
                     ),
                     app: self.apps.apps[Int(kind.app)].id,

@@ -14,8 +14,8 @@ package import WidgetModel
 package struct TunedWindows: Sendable {
     private static let hours = 24
     /// The start of the present window, in minutes since the epoch.
-    private var startMinute: Int64
-    private var lengthMinutes: Int64 = 1440
+    package private(set) var startMinute: Int64
+    package private(set) var lengthMinutes: Int64 = 1440
     /// Decayed views by hour of the day, in 64ths; empty while nobody looks, which is said of most hosts.
     private var views: [UInt16] = []
 
@@ -24,6 +24,15 @@ package struct TunedWindows: Sendable {
         let window = BudgetWindow.containing(now, anchoredAt: BudgetWindow.anchor(of: host))
         self.startMinute = window.start.milliseconds / 60_000
     }
+
+    /// A window that is open, of a host at which nobody looks.
+    package init(startMinute: Int64, lengthMinutes: Int64) {
+        self.startMinute = startMinute
+        self.lengthMinutes = lengthMinutes
+    }
+
+    /// Whether anybody looks at the host: else its window is all that there is to know.
+    package var hasViews: Bool { !self.views.isEmpty }
 
     /// The present window, the last one that was opened.
     package var window: BudgetWindow {

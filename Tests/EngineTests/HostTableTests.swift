@@ -8,7 +8,6 @@ import WidgetModel
 @Suite struct HostTableTests {
     private static func row(_ id: String) -> HostTable.Row {
         HostTable.Row(
-            id: HostID(id),
             app: 0,
             windows: TunedWindows(host: HostID(id), at: .epoch),
             delivery: .stream,
@@ -28,7 +27,8 @@ import WidgetModel
     }
 
     @Test func `a row takes two lines of memory`() {
-        #expect(MemoryLayout<HostTable.Row>.size <= 128)
+        #expect(MemoryLayout<HostTable.Row>.size == 128)
+        #expect(MemoryLayout<HostTable.Name>.size == 8)
         #expect(MemoryLayout<TokenTable.Row>.stride == 56)
         #expect(MemoryLayout<ReloadTable.Stored>.stride == 64)
     }
@@ -79,12 +79,12 @@ import WidgetModel
 
     @Test func `a number that is used again has nothing of the host before`() {
         var hosts = HostTable(seed: 1)
-        let first = hosts.insert(Self.row("phone"), saying: Self.context("en-US"))
+        let first = hosts.insert(Self.row("phone"), named: HostID("phone"), saying: Self.context("en-US"))
         hosts[first].foregroundUntil = 5
         hosts.release(first)
         #expect(!hosts[first].hasAside)
         #expect(hosts.contextCount == 0)
-        let second = hosts.insert(Self.row("tablet"), saying: HostContext())
+        let second = hosts.insert(Self.row("tablet"), named: HostID("tablet"), saying: HostContext())
         #expect(second == first)
         #expect(hosts.context(of: second) == HostContext())
         #expect(hosts[second].foregroundUntil == .min)
@@ -93,7 +93,7 @@ import WidgetModel
     }
 
     @Test func `names are those of the moment, whoever goes and whose number is used again`() {
-        var hosts = HostTable(seed: 4)
+        var hosts = HostTable(seed: 4, unpackedMax: 3)
         let padding = String(repeating: "x", count: 100)
         var numbers: [String: UInt32] = [:]
         func expectNames(_ note: String) {
@@ -109,7 +109,7 @@ import WidgetModel
             }
             #expect(found == numbers.filter { $0.value >= 3 }, "\(note)")
         }
-        func insert(_ id: String) { numbers[id] = hosts.insert(Self.row(id), saying: HostContext()) }
+        func insert(_ id: String) { numbers[id] = hosts.insert(Self.row(id), named: HostID(id), saying: HostContext()) }
         for number in 0..<2000 { insert("h\(number)-\(padding)") }
         expectNames("all")
         let before = HostNames(hosts)
@@ -121,10 +121,48 @@ import WidgetModel
         expectNames("others with their numbers")
     }
 
+    @Test func `a name lies where it was put, up to a tebibyte away`() {
+        for (offset, count) in [(0, 0), (0, 1 << 24 - 1), (1 << 40 - 1, 0), (1 << 40 - 1, 1 << 24 - 1), (77, 9)] {
+            let name = HostTable.Name(offset: offset, count: count)
+            #expect(name.range == offset..<offset + count)
+        }
+    }
+
+    @Test(arguments: [1, 2, 100])
+    func `hosts are found by their ids, and have them, packed or not`(unpackedMax: Int) {
+        var hosts = HostTable(seed: 5, unpackedMax: unpackedMax)
+        let ids = (0..<40).map { $0 == 7 ? String(repeating: "ü", count: 200) : "host-\($0)" }
+        for (number, id) in ids.enumerated() {
+            let slot = hosts.insert(Self.row(id), named: HostID(id), saying: HostContext())
+            hosts[slot].revision = UInt64(number)
+            // What is used stays as it is, however many others are.
+            if number.isMultiple(of: 5) { hosts[slot].foregroundUntil = Int64(number) }
+            if number.isMultiple(of: 7) { hosts[slot].windows.noteView(at: Instant(seconds: 3600 * Int64(number))) }
+        }
+        for (number, id) in ids.enumerated() {
+            let slot = UInt32(number)
+            #expect(hosts.find(HostID(id)) == slot)
+            #expect(hosts.find(Array("-\(id)-".utf8), in: 1..<id.utf8.count + 1) == slot)
+            #expect(hosts.find(HostID(id + "x")) == nil)
+            #expect(hosts.id(of: slot) == HostID(id))
+            #expect(hosts[slot].revision == UInt64(number))
+            #expect(hosts[slot].foregroundUntil == (number.isMultiple(of: 5) ? Int64(number) : .min))
+            #expect(hosts[slot].windows.hasViews == number.isMultiple(of: 7))
+        }
+        #expect(hosts.sortedSlots().map { ids[Int($0)] } == ids.sorted { HostID($0) < HostID($1) })
+        hosts.release(3)
+        #expect(hosts.id(of: 3) == HostID(""))
+        #expect(hosts.find(HostID("host-3")) == nil)
+    }
+
     @Test func `what hosts say alike is kept once, as long as one of them says it`() {
         var hosts = HostTable(seed: 2)
         let slots = (0..<10).map { number in
-            hosts.insert(Self.row("h\(number)"), saying: number == 9 ? HostContext() : Self.context("l\(number % 3)"))
+            hosts.insert(
+                Self.row("h\(number)"),
+                named: HostID("h\(number)"),
+                saying: number == 9 ? HostContext() : Self.context("l\(number % 3)")
+            )
         }
         #expect(hosts.contextCount == 3)
         #expect(slots.map { hosts.context(of: $0).locale } == (0..<9).map { "l\($0 % 3)" } + [nil])
@@ -153,7 +191,7 @@ import WidgetModel
             Self.context("de", width: nil), Self.context("de", width: .nan), HostContext(locale: "de"),
             HostContext(timeZone: "de"),
         ]
-        let slots = contexts.enumerated().map { hosts.insert(Self.row("h\($0)"), saying: $1) }
+        let slots = contexts.enumerated().map { hosts.insert(Self.row("h\($0)"), named: HostID("h\($0)"), saying: $1) }
         #expect(hosts.contextCount == contexts.count)
         func bytes(_ context: HostContext) -> [UInt8] {
             var writer = ByteWriter()
@@ -161,7 +199,7 @@ import WidgetModel
             return writer.bytes
         }
         #expect(slots.map { bytes(hosts.context(of: $0)) } == contexts.map(bytes))
-        let again = hosts.insert(Self.row("again"), saying: Self.context("de", width: .nan))
+        let again = hosts.insert(Self.row("again"), named: HostID("again"), saying: Self.context("de", width: .nan))
         #expect(hosts.contextCount == contexts.count)
         #expect(hosts[again].contextNumber == hosts[slots[5]].contextNumber)
     }

@@ -103,7 +103,7 @@ import WidgetModel
         let row = Mirror(reflecting: InstanceTable.Row.blank).children.count
         let pending = Mirror(reflecting: CauseList()).children.count
         // The budget, what waits and the padding are no fields of their own.
-        #expect(row - 3 + budget + pending == Self.fields(.blank).count)
+        #expect(row - 3 + budget + pending == Self.fields(InstanceTable.Row.blank).count)
     }
 
     private static func packed(_ row: InstanceTable.Row, at slot: UInt32) -> PackedBytes {
@@ -135,6 +135,97 @@ import WidgetModel
         #expect(long > 3)
     }
 
+    private static func hostRow(_ random: inout SplitMix64) -> HostTable.Row {
+        let unusual = random.next() % 8 == 0 ? 9 : random.next() % 5
+        func number<Value: FixedWidthInteger>(_ usual: Value) -> Value {
+            random.next() % 10 >= unusual ? usual : Value(truncatingIfNeeded: self.number(&random))
+        }
+        func date(_ usual: Int64) -> Int64 { random.next() % 10 >= unusual ? usual : self.date(&random) }
+        func flag(_ usual: Bool) -> Bool { random.next() % 10 >= unusual ? usual : !usual }
+        var row = HostTable.Row(
+            app: number(0),
+            windows: TunedWindows(startMinute: number(29_893_333), lengthMinutes: number(1440)),
+            delivery: HostDelivery.allCases.randomElement(using: &random)!,
+            registeredAt: Instant(milliseconds: date(1_793_638_800_000)),
+            firstRegisteredAt: Instant(milliseconds: date(1_793_638_800_000))
+        )
+        row.isRegistered = flag(true)
+        row.tellsVisibility = flag(false)
+        row.isInStandBy = flag(false)
+        row.isInLowPower = flag(false)
+        row.firstInstance = number(9_000_000)
+        row.liveInstances = number(3)
+        row.firstToken = number(3_000_000)
+        row.contextNumber = number(HostContextTable.blank)
+        row.revision = number(1)
+        row.leaseEnds = flag(false) ? Instant(milliseconds: date(1_793_638_900_000)) : nil
+        row.exemptUntil = date(.min)
+        row.pushedAt = date(.min)
+        return row
+    }
+
+    private static func fields(_ row: HostTable.Row) -> [Int64] {
+        let small = [row.app, row.firstInstance, row.liveInstances, row.firstToken, row.contextNumber].map { Int64($0) }
+        let flags = [row.isRegistered, row.tellsVisibility, row.isInStandBy, row.isInLowPower].map { $0 ? Int64(1) : 0 }
+        let dates = [row.registeredAt, row.firstRegisteredAt, row.leaseEnds ?? Instant(milliseconds: .min)]
+        let others = [
+            Int64(row.delivery.rawValue), row.exemptUntil, row.pushedAt, Int64(bitPattern: row.revision),
+            row.windows.startMinute, row.windows.lengthMinutes,
+        ]
+        return small + flags + dates.map(\.milliseconds) + others
+    }
+
+    @Test func `no field of a host's row is left out of what is compared`() {
+        // The window is two fields; what is seldom and the padding are not packed.
+        #expect(
+            Mirror(reflecting: HostTable.Row.blank).children.count + 1 - 2 == Self.fields(HostTable.Row.blank).count
+        )
+    }
+
+    @Test(arguments: UInt64(1)..<5)
+    func `a host's row comes back as it was`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        for step in 0..<3000 {
+            let row = Self.hostRow(&random)
+            let slot = UInt32(truncatingIfNeeded: Self.number(&random))
+            var writer = FieldWriter()
+            _ = row.packed(by: &writer, at: slot)
+            writer.finish()
+            var cells = PackedCells()
+            guard let number = cells.insert(&writer.packed) else {
+                Issue.record("seed \(seed), step \(step): too long")
+                continue
+            }
+            var reader = cells.reader(of: number)
+            let back = HostTable.Row.blank.packed(by: &reader, at: slot)
+            #expect(row.isPackable && back.isPackable)
+            #expect(Self.fields(back) == Self.fields(row), "seed \(seed), step \(step)")
+        }
+    }
+
+    @Test func `a host at rest takes thirty-two bytes`() {
+        var row = HostTable.Row(
+            app: 0,
+            windows: TunedWindows(startMinute: 29_893_293, lengthMinutes: 1440),
+            delivery: .stream,
+            registeredAt: Instant(milliseconds: 29_893_293 * 60_000 + 40_000_000),
+            firstRegisteredAt: Instant(milliseconds: 29_893_293 * 60_000 + 40_000_000)
+        )
+        row.firstInstance = 9_000_000
+        row.liveInstances = 3
+        row.firstToken = 3_000_000
+        row.revision = 1
+        var writer = FieldWriter()
+        _ = row.packed(by: &writer, at: 3_000_000)
+        writer.finish()
+        #expect(writer.packed.wordCount <= 4)
+        row.foregroundUntil = 1
+        #expect(!row.isPackable)
+        row.foregroundUntil = .min
+        row.windows.noteView(at: .epoch)
+        #expect(!row.isPackable)
+    }
+
     @Test func `every date comes back, seen from every other one`() {
         let dates: [Int64] = [
             .min, .min + 1, .min + 2, -2, -1, 0, 1, 2, 1_793_638_800_000, .max / 2, .max - 2, .max - 1, .max,
@@ -144,6 +235,18 @@ import WidgetModel
             #expect(dates.map { ends.date(ends.code($0)) } == dates, "from \(origin)")
             #expect(Set(dates.map { ends.code($0) }).count == dates.count, "from \(origin)")
             #expect((ends.code(.max), ends.code(.min)) == (0, 1))
+            for date in dates {
+                var writer = FieldWriter()
+                writer.begin(1)
+                _ = writer.past(date, near: origin)
+                writer.finish()
+                var cells = PackedCells()
+                guard let number = cells.insert(&writer.packed) else { continue }
+                var reader = cells.reader(of: number)
+                reader.begin(1)
+                #expect(reader.past(0, near: origin) == date, "from \(origin)")
+                if date == .min { #expect(writer.packed.count == 1) }
+            }
         }
     }
 

@@ -26,9 +26,10 @@ struct PolicyHistory {
         var tuned: [HostID: BudgetWindow] = [:]
         var known: [InstanceAddress: Instant] = [:]
         for instance in engine.instances.usedSlots() {
-            let host = engine.hosts[engine.instances[instance].host]
-            tuned[host.id] = host.windows.window
-            let address = InstanceAddress(host: host.id, instance: engine.instances.id(of: instance))
+            let number = engine.instances[instance].host
+            let host = engine.hosts.id(of: number)
+            tuned[host] = engine.hosts[number].windows.window
+            let address = InstanceAddress(host: host, instance: engine.instances.id(of: instance))
             known[address] = Instant(milliseconds: engine.instances[instance].firstWindow)
         }
         for kind in engine.settings?.apps.first?.kinds ?? []

@@ -39,6 +39,10 @@ extension FieldCoder {
         let ends = DateEnds(seenFrom: usual)
         return ends.date(self.field(ends.code(value)))
     }
+
+    /// As ``date(_:near:)``, for what is mostly `.min` and then takes no byte.
+    @inline(__always)
+    mutating func past(_ value: Int64, near usual: Int64) -> Int64 { ~self.date(~value, near: ~usual) }
 }
 
 /// Small numbers of both signs as small ones without.

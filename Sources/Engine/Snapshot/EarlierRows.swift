@@ -111,8 +111,8 @@ enum EarlierRows {
     /// A host but for its tokens.
     static func host(_ coder: inout StateReader) throws(ByteFault) -> HostTable.Record {
         let blank = HostTable.Record.blank
+        let id = HostID(try coder.text(""))
         var row = HostTable.Row(
-            id: HostID(try coder.text("")),
             app: try coder.number(0),
             windows: try HostTable.Record.coded(blank.row.windows, by: &coder),
             delivery: try coder.choice(blank.row.delivery),
@@ -131,7 +131,7 @@ enum EarlierRows {
         row.pushedAt = try coder.date(0)
         row.revision = try coder.number(0)
         row.leaseEnds = try coder.optional(nil, .epoch) { (coder, value) throws(ByteFault) in try coder.instant(value) }
-        return HostTable.Record(row: row, context: context)
+        return HostTable.Record(id: id, row: row, context: context)
     }
 
     /// A reload.

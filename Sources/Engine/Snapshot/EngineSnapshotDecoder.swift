@@ -192,7 +192,7 @@ package struct EngineSnapshotDecoder: Sendable {
             self.head.version >= 4 ? try HostTable.Record.blank.coded(by: &coder) : try EarlierRows.host(&coder)
         // Before version 5 there stood a window, and the pace is what the terms say.
         if self.head.version < 5, record.row.hasAside { record.row.budgetInterval = 0 }
-        let isKept = self.host.map { $0 == record.row.id } ?? true
+        let isKept = self.host.map { $0 == record.id } ?? true
         var firstToken = TokenTable.none
         try TokenTable.BoundToken.each([], by: &coder) { token in
             if isKept { self.tokens.restore(token, of: slot, to: &firstToken) }
@@ -203,7 +203,7 @@ package struct EngineSnapshotDecoder: Sendable {
         if second > 0 { self.calendar.arm(Engine.timer(ofHost: slot), at: Instant(seconds: Int64(second - 1))) }
         self.hostSlot = slot
         if record.row.isRegistered { self.registeredHosts += 1 }
-        self.hosts.restore(slot, record.row, saying: record.context, firstToken: firstToken)
+        self.hosts.restore(slot, record.row, named: record.id, saying: record.context, firstToken: firstToken)
     }
 
     private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {

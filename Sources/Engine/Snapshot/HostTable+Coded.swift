@@ -4,21 +4,21 @@ import WidgetModel
 extension HostTable {
     /// A host as snapshots hold it, but for its tokens, which stand behind; see ``TokenTable/BoundToken/each(_:by:_:)``.
     struct Record {
+        var id: HostID
         var row: Row
         var context: HostContext
     }
 }
 
 extension HostTable.Record: Coded {
-    static let blank = HostTable.Record(row: .blank, context: HostContext())
+    static let blank = HostTable.Record(id: HostID(""), row: .blank, context: HostContext())
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> HostTable.Record {
         let old = self.row
-        let id = HostID(try coder.text(old.id.rawValue))
+        let id = HostID(try coder.text(self.id.rawValue))
         let said = Said(rawValue: try coder.number(Said(self).rawValue))
         guard said.isSubset(of: .known) else { throw coder.fault() }
         var row = HostTable.Row(
-            id: id,
             app: try coder.number(old.app),
             windows: try Self.coded(old.windows, by: &coder),
             delivery: try coder.choice(old.delivery),
@@ -38,8 +38,8 @@ extension HostTable.Record: Coded {
             row.pushedAt = try coder.date(old.pushedAt)
         }
         if said.contains(.aside) { row.aside = try old.aside.coded(by: &coder) }
-        guard said.contains(.context) else { return HostTable.Record(row: row, context: HostContext()) }
-        return HostTable.Record(row: row, context: try Self.coded(self.context, by: &coder))
+        guard said.contains(.context) else { return HostTable.Record(id: id, row: row, context: HostContext()) }
+        return HostTable.Record(id: id, row: row, context: try Self.coded(self.context, by: &coder))
     }
 
     static func coded(
@@ -112,7 +112,6 @@ extension HostTable.Row {
     /// What a number has that is free: no registered host.
     static let blank: HostTable.Row = {
         var row = HostTable.Row(
-            id: HostID(""),
             app: 0,
             windows: TunedWindows(host: HostID(""), at: .epoch),
             delivery: .stream,

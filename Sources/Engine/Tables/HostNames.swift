@@ -6,7 +6,7 @@ import WidgetModel
 /// Not the table itself: whoever is found is decided while the index still answers, and changes the table's rows.
 struct HostNames: HostNaming {
     private let index: SlotIndex
-    private let places: [HostTable.Name]
+    private let places: RowChunks<HostTable.Name>
     private let names: [UInt8]
     private let seed: UInt64
 
@@ -19,7 +19,7 @@ struct HostNames: HostNaming {
 
     func number(ofHost id: [UInt8]) -> UInt32? {
         self.index.find(ByteHash.of(id, in: id.indices, seed: self.seed)) { slot in
-            self.places[Int(slot)].isOf(id, in: id.indices, among: self.names)
+            self.places[Int(slot)].isOf(id.span, among: self.names)
         }
     }
 
@@ -35,11 +35,10 @@ struct HostNames: HostNaming {
 extension HostTable.Name {
     /// Whether the id that lies here is this one.
     @inline(__always)
-    func isOf(_ bytes: [UInt8], in range: Range<Int>, among names: [UInt8]) -> Bool {
-        guard self.count == range.count else { return false }
-        for index in 0..<self.count where names[self.offset &+ index] != bytes[range.lowerBound &+ index] {
-            return false
-        }
+    func isOf(_ bytes: Span<UInt8>, among names: [UInt8]) -> Bool {
+        guard self.count == bytes.count else { return false }
+        let start = self.offset
+        for index in bytes.indices where names[start &+ index] != bytes[index] { return false }
         return true
     }
 }

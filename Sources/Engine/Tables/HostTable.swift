@@ -5,9 +5,9 @@ import WidgetModel
 struct HostTable: Sendable {
     static let none = Slab<Row>.none
 
-    /// 128 bytes: what decisions read of a host, with as few pointers as can be.
+    /// What decisions read of a host, with as few pointers as can be. Most rows are packed into a quarter of it, see
+    /// `HostTable+Packed.swift`: a field that is added here is added there.
     struct Row: Sendable {
-        let id: HostID
         var app: UInt32
         /// The first instance in the order of ids, removed ones included.
         var firstInstance = InstanceTable.none
@@ -15,7 +15,7 @@ struct HostTable: Sendable {
         /// The first of its push tokens, the oldest; see ``TokenTable/tokens(from:)``.
         var firstToken = TokenTable.none
         /// What it says of itself, see ``HostTable/context(of:)``.
-        fileprivate(set) var contextNumber = HostContextTable.blank
+        var contextNumber = HostContextTable.blank
         /// False once removed, while removed instances' budgets are remembered.
         var isRegistered = true
         /// Whether it ever told that an instance was seen or hidden.
@@ -31,23 +31,23 @@ struct HostTable: Sendable {
         var pushedAt = Int64.min
         var revision: UInt64 = 0
         var registeredAt: Instant
-        let firstRegisteredAt: Instant
+        var firstRegisteredAt: Instant
         /// `noLease`, or when it ends.
         private var leaseEnd = Self.noLease
         /// One, or none while all of it is as at first.
         private var seldom: [Seldom] = []
+        /// Makes it two whole lines of memory, so that no row has a part in a third.
+        private let padding: (UInt64, UInt64) = (0, 0)
 
         private static let noLease = Instant(milliseconds: .min)
 
         init(
-            id: HostID,
             app: UInt32,
             windows: TunedWindows,
             delivery: HostDelivery,
             registeredAt: Instant,
             firstRegisteredAt: Instant
         ) {
-            self.id = id
             self.app = app
             self.windows = windows
             self.delivery = delivery
@@ -78,29 +78,44 @@ struct HostTable: Sendable {
 
     /// Where a host's id is in ``names``: a look-up compares there, without touching the string.
     struct Name: Sendable {
-        let offset: Int
-        let count: Int
+        private static let countBits: UInt64 = 24
+        /// The offset above the count.
+        private let bits: UInt64
 
+        /// Precondition: less than 16 MiB in less than a tebibyte.
+        init(offset: Int, count: Int) {
+            precondition(count < 1 << Self.countBits && offset < 1 << (64 - Self.countBits), "too long a name")
+            self.bits = UInt64(offset) << Self.countBits | UInt64(count)
+        }
+
+        var offset: Int { Int(self.bits >> Self.countBits) }
+        var count: Int { Int(self.bits & (1 << Self.countBits - 1)) }
         var range: Range<Int> { self.offset..<self.offset + self.count }
     }
 
-    private(set) var rows = Slab<Row>()
+    private(set) var rows: PackedSlab<Row>
     private var contexts: HostContextTable
     private(set) var index = SlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots()
-    private(set) var places: [Name] = []
+    private(set) var places = RowChunks<Name>()
     private(set) var names: [UInt8] = []
     /// How many bytes of ``names`` are those of hosts that are gone.
     private var staleBytes = 0
     let seed: UInt64
 
-    init(seed: UInt64) {
+    /// No hosts.
+    ///
+    /// - Parameters:
+    ///   - seed: Hides from strangers where rows are found; nothing that comes out depends on it.
+    ///   - unpackedMax: See ``PackedSlab/init(awakeMax:)``.
+    init(seed: UInt64, unpackedMax: Int = Engine.unpackedMax) {
         self.seed = seed
         self.contexts = HostContextTable(seed: seed)
+        self.rows = PackedSlab(awakeMax: unpackedMax)
     }
 
-    /// Room for rows that are read back, see ``restore(_:_:saying:firstToken:)``.
+    /// Room for rows that are read back, see ``restore(_:_:named:saying:firstToken:)``.
     ///
     /// - Parameters:
     ///   - seed: As that of an empty table.
@@ -109,9 +124,9 @@ struct HostTable: Sendable {
     init(seed: UInt64, free: [UInt32], expecting hosts: Int) {
         self.seed = seed
         self.contexts = HostContextTable(seed: seed)
-        self.rows = Slab(free: free, expecting: hosts)
+        self.rows = PackedSlab(free: free, expecting: hosts)
         self.index.reserve(hosts)
-        self.places.reserveCapacity(hosts)
+        self.places.expect(hosts)
         self.names.reserveCapacity(hosts * Self.usualNameBytes)
     }
 
@@ -119,16 +134,17 @@ struct HostTable: Sendable {
     mutating func restore(
         _ slot: UInt32,
         _ row: consuming Row,
+        named id: HostID,
         saying context: HostContext,
         firstToken: UInt32
     ) {
         row.contextNumber = self.contexts.take(context)
         row.firstToken = firstToken
-        let hash = ByteHash.of(row.id.rawValue, seed: self.seed)
+        let hash = ByteHash.of(id.rawValue, seed: self.seed)
         self.index.approach(hash) { $0.prefetch($1) }
         if let (hash, slot) = self.late.exchange(hash, slot) { self.index.insert(hash, slot) }
-        self.rows.restore(slot, row, blank: .blank)
-        self.place(slot)
+        self.rows.restore(slot, row)
+        self.place(slot, id)
     }
 
     /// Gives back the number of a row that is left out.
@@ -137,13 +153,13 @@ struct HostTable: Sendable {
     /// Makes the table as long as it was, once its last row was taken back.
     mutating func finishRestoring(end: Int) {
         while let (hash, slot) = self.late.takeFirst() { self.index.insert(hash, slot) }
-        self.rows.finishRestoring(end: end, blank: .blank)
+        self.rows.finishRestoring(end: end)
         self.fillPlaces(below: end)
     }
 
     private mutating func fillPlaces(below end: Int) {
         guard end > self.places.count else { return }
-        self.places.append(contentsOf: repeatElement(Name(offset: 0, count: 0), count: end - self.places.count))
+        self.places.append(repeating: Name(offset: 0, count: 0), count: end - self.places.count)
     }
 
     var count: Int { self.rows.count }
@@ -156,16 +172,27 @@ struct HostTable: Sendable {
         _modify { yield &self.rows[slot] }
     }
 
+    /// Makes a row quick to read, see ``PackedSlab/wake(_:)``.
+    @inline(__always)
+    mutating func wake(_ slot: UInt32) { self.rows.wake(slot) }
+
+    /// The id of a host; empty for a number that is free. O(bytes).
+    func id(of slot: UInt32) -> HostID {
+        HostID(String(decoding: self.names[self.places[Int(slot)].range], as: UTF8.self))
+    }
+
     @inline(__always)
     func find(_ host: HostID) -> UInt32? {
-        self.index.find(ByteHash.of(host.rawValue, seed: self.seed)) { self.rows[$0].id == host }
+        self.index.find(ByteHash.of(host.rawValue, seed: self.seed)) { slot in
+            self.places[Int(slot)].isOf(host.rawValue.utf8.span, among: self.names)
+        }
     }
 
     /// The host whose id these bytes are.
     @inline(__always)
     func find(_ bytes: [UInt8], in range: Range<Int>) -> UInt32? {
         self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { slot in
-            self.places[Int(slot)].isOf(bytes, in: range, among: self.names)
+            self.places[Int(slot)].isOf(bytes.span.extracting(range), among: self.names)
         }
     }
 
@@ -179,47 +206,60 @@ struct HostTable: Sendable {
         return hash
     }
 
-    /// Fetches the row that a look-up compares first, nearly always the right one, and where its id is.
+    /// Fetches where the row and the id are of the host that a look-up compares first, nearly always the right one.
     @inline(__always)
     func approach(hash: UInt64) -> UInt32? {
         guard let slot = self.index.find(hash, where: { _ in true }) else { return nil }
-        self.rows.prefetch(slot)
-        self.places.span.prefetch(Int(slot))
+        self.rows.approach(slot)
+        self.places.prefetch(Int(slot))
         return slot
     }
 
-    /// Fetches the beginning of a host's id.
+    /// Fetches a host's row and the beginning of its id.
     @inline(__always)
-    func approachName(of slot: UInt32) { self.names.span.prefetch(self.places[Int(slot)].offset) }
+    func prefetch(_ slot: UInt32) {
+        self.rows.prefetch(slot)
+        self.names.span.prefetch(self.places[Int(slot)].offset)
+    }
 
-    mutating func insert(_ row: consuming Row, saying context: HostContext) -> UInt32 {
+    mutating func insert(_ row: consuming Row, named id: HostID, saying context: HostContext) -> UInt32 {
         row.contextNumber = self.contexts.take(context)
-        let hash = ByteHash.of(row.id.rawValue, seed: self.seed)
         let slot = self.rows.insert(row)
-        self.index.insert(hash, slot)
-        self.place(slot)
+        self.index.insert(ByteHash.of(id.rawValue, seed: self.seed), slot)
+        self.place(slot, id)
         return slot
     }
 
-    private mutating func place(_ slot: UInt32) {
+    private mutating func place(_ slot: UInt32, _ id: HostID) {
         let start = self.names.count
-        self.names.append(copying: self.rows[slot].id.rawValue.utf8.span)
+        self.names.append(copying: id.rawValue.utf8.span)
         let name = Name(offset: start, count: self.names.count - start)
         self.fillPlaces(below: Int(slot))
         if Int(slot) == self.places.count { self.places.append(name) } else { self.places[Int(slot)] = name }
     }
 
     mutating func release(_ slot: UInt32) {
-        self.index.remove(ByteHash.of(self.rows[slot].id.rawValue, seed: self.seed), slot)
+        let range = self.places[Int(slot)].range
+        self.index.remove(ByteHash.of(self.names, in: range, seed: self.seed), slot)
         self.contexts.release(self.rows[slot].contextNumber)
         self.rows[slot].forget()
         self.rows.release(slot)
         self.staleBytes += self.places[Int(slot)].count
         self.places[Int(slot)] = Name(offset: 0, count: 0)
         guard self.staleBytes > 65_536, self.staleBytes * 2 > self.names.count else { return }
-        self.names.removeAll(keepingCapacity: true)
+        self.dropStaleBytes()
+    }
+
+    private mutating func dropStaleBytes() {
+        let old = self.names
+        self.names = []
+        self.names.reserveCapacity(old.count - self.staleBytes)
         self.staleBytes = 0
-        for slot in self.rows.usedSlots() { self.place(slot) }
+        for slot in self.places.indices {
+            let range = self.places[slot].range
+            self.places[slot] = Name(offset: self.names.count, count: range.count)
+            self.names.append(copying: old.span.extracting(range))
+        }
     }
 
     /// Lends the bytes of a host's id, in UTF-8.
@@ -243,7 +283,7 @@ struct HostTable: Sendable {
 
     /// Every row in use, in the order of ids. O(n log n).
     func sortedSlots() -> [UInt32] {
-        self.rows.usedSlots().sorted { self.rows[$0].id < self.rows[$1].id }
+        self.rows.usedSlots().map { (self.id(of: $0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
     }
 
     /// Every row in use, in the order of its number. O(n).
@@ -299,6 +339,9 @@ extension HostTable.Row {
             if self.seldom[0].isBlank { self.seldom = [] }
         }
     }
+
+    /// Whether all of it is in the row, but for numbers of other tables.
+    var isWhole: Bool { self.seldom.isEmpty }
 
     /// Gives back what lies apart from the row, when its number is given back.
     fileprivate mutating func forget() {
