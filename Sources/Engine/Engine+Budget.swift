@@ -196,12 +196,12 @@ extension Engine {
 
     /// The window in which a policy was replaced, if it lasts beyond an instant.
     private func binding(_ old: AppTable.Replaced, _ instance: UInt32, at instant: Instant) -> BudgetWindow? {
-        let host = self.hosts[self.instances[instance].host]
+        let host = self.instances[instance].host
         guard old.budget.window != .tuned else {
-            let window = host.windows.window
+            let window = self.hosts[host].windows.window
             return window.start <= old.at && window.contains(instant) ? window : nil
         }
-        let window = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: self.hosts.id(of: self.instances[instance].host)))
+        let window = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: self.hosts.id(of: host)))
         return window.contains(instant) ? window : nil
     }
 

@@ -220,7 +220,8 @@ extension Engine {
     mutating func accept(_ report: DeliveryReport) -> RecordAnswer.Result {
         guard report.reload.partition == self.partition else { return .delivery(known: false) }
         if let instance = self.liveInstance(report.reload.instance),
-            let named = self.reload(report.reload.position, of: instance), case let reload = self.reloads[stored: named],
+            let named = self.reload(report.reload.position, of: instance),
+            case let reload = self.reloads[stored: named],
             !reload.sharesToken || !self.instances[instance].isHostDriven
         {
             self.end(named, by: report.result)

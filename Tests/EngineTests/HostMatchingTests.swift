@@ -48,7 +48,9 @@ import WidgetModel
             }
             // From time to time budgets are forgotten, and hosts with them.
             scene.pass(random.chance(1, in: 10) ? .hours(50) : .minutes(1))
-            for slot in scene.engine.hosts.usedSlots() { ids[slot, default: []].insert(scene.engine.hosts.id(of: slot)) }
+            for slot in scene.engine.hosts.usedSlots() {
+                ids[slot, default: []].insert(scene.engine.hosts.id(of: slot))
+            }
             guard step % 5 == 0 else { continue }
             for atoms in Self.conditions + [[.equals(.string(UTF8Text(host)))]] {
                 let pattern = MatchPattern.field(.host, atoms)
