@@ -16,9 +16,13 @@ public struct SlotIndex: Sendable {
     /// Makes room for so many slots, so that the table is not made anew again and again on the way there.
     public mutating func reserve(_ count: Int) {
         var size = self.cells.count
-        while size < count * 2 { size *= 2 }
+        while !Self.isEnough(size, for: count) { size *= 2 }
         if size > self.cells.count { self.grow(to: size) }
     }
+
+    /// Whether so many cells are enough for so many slots: four fifths are taken at most. At that a search that finds looks
+    /// at three cells, one that does not at thirteen, next to each other, on average.
+    private static func isEnough(_ cells: Int, for count: Int) -> Bool { count * 5 <= cells * 4 }
 
     /// The slot with this hash for which `matches` holds.
     @inlinable @inline(__always)
@@ -44,7 +48,7 @@ public struct SlotIndex: Sendable {
 
     /// Adds a slot under a hash, whether or not there is one.
     public mutating func insert(_ hash: UInt64, _ slot: UInt32) {
-        if (self.count + 1) * 2 > self.cells.count { self.grow(to: self.cells.count * 2) }
+        if !Self.isEnough(self.cells.count, for: self.count + 1) { self.grow(to: self.cells.count * 2) }
         self.place((hash & 0xFFFF_FFFF_0000_0000) | (UInt64(slot) + 1))
         self.count += 1
     }
