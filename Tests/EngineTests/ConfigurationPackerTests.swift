@@ -55,17 +55,51 @@ import WidgetModel
         #expect(packed.map { packer.unpacked($0) } == flags)
     }
 
-    /// How many parameters, then of each its name, its type and its value.
-    @Test func `a configuration of three short texts takes some thirty bytes`() {
+    /// How many parameters, then of each its name and its text's number.
+    @Test func `a configuration of three texts takes ten bytes`() {
         var packer = ConfigurationPacker()
         packer.pack(
             Self.configuration([
                 ("league", .string("league-7")), ("team", .string("team-123")), ("topic", .string("k500")),
             ])
         )
-        #expect(packer.bytes.count == 1 + 3 * 3 + 8 + 8 + 4)
+        #expect(packer.bytes.count == 1 + 3 * (1 + 2))
         packer.pack(.empty)
         #expect(packer.bytes == [])
+    }
+
+    @Test func `the first texts of a name have numbers, and whichever is packed is packed alike again`() {
+        var packer = ConfigurationPacker()
+        var model: [(Configuration, [UInt8])] = []
+        func pack(_ name: String, _ text: String) -> Int {
+            let configuration = Self.configuration([(name, .string(text))])
+            packer.pack(configuration)
+            model.append((configuration, packer.bytes))
+            return packer.bytes.count
+        }
+        #expect(pack("account", String(repeating: "x", count: ParameterTexts.byteCountMax)) == 1 + 1 + 2)
+        #expect(pack("account", String(repeating: "x", count: ParameterTexts.byteCountMax + 1)) > 64)
+        for number in 1..<ParameterTexts.countMax { #expect(pack("account", "a\(number)") == 1 + 1 + 2) }
+        // All numbers are given: one byte for the type, one for the length, and the text.
+        #expect(pack("account", "other") == 1 + 1 + 2 + 5)
+        // Those of another name are its own.
+        #expect(pack("team", "other") == 1 + 1 + 2)
+        // Equivalent, but spelled otherwise.
+        let spellings = ["\u{E9}", "e\u{301}", ""]
+        #expect(spellings.map { pack("team", $0) } == [4, 4, 4])
+        for (configuration, bytes) in model {
+            packer.pack(configuration)
+            #expect(packer.bytes == bytes)
+        }
+        for (configuration, bytes) in model {
+            guard case .string(let text)? = configuration.parameters.first?.value,
+                case .string(let back)? = packer.unpacked(bytes).parameters.first?.value
+            else {
+                Issue.record("no text: \(configuration)")
+                continue
+            }
+            #expect(Array(back.utf8) == Array(text.utf8))
+        }
     }
 
     /// Against a list of what there is.

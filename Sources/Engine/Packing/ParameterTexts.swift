@@ -1,0 +1,43 @@
+import WidgetModel
+
+/// The texts that parameters of one name have, by number, as long as there are not too many of them: most are one of a few
+/// hundred teams or places, and a number takes two bytes.
+///
+/// A text that has a number keeps it, and one that came when all were given never gets one. So equal texts are packed alike
+/// whenever they come.
+struct ParameterTexts: Sendable {
+    /// How many numbers there are: names whose every instance says something else take no more than that many texts.
+    static let countMax = 4096
+    /// Longer texts get none.
+    static let byteCountMax = 64
+
+    private var texts: [String] = []
+    private var index = SlotIndex()
+
+    /// Precondition: a number that was given.
+    subscript(number: Int) -> String { self.texts[number] }
+
+    /// The number of a text, a new one if it has none.
+    ///
+    /// - Parameters:
+    ///   - text: The text. One that is spelled otherwise is another one, even where Unicode says they are equivalent.
+    ///   - seed: Hides from strangers where texts are found; nothing that comes out depends on it.
+    /// - Returns: Below ``countMax``; nil if it is too long, or all numbers were given.
+    mutating func number(of text: String, seed: UInt64) -> Int? {
+        let count = text.utf8.count
+        guard count <= Self.byteCountMax else { return nil }
+        let hash = ByteHash.of(text, seed: seed)
+        let found = self.index.find(hash) { number in
+            let other = self.texts[Int(number)]
+            guard other.utf8.count == count else { return false }
+            let (bytes, others) = (text.utf8.span, other.utf8.span)
+            for index in 0..<count where bytes[index] != others[index] { return false }
+            return true
+        }
+        if let found { return Int(found) }
+        guard self.texts.count < Self.countMax else { return nil }
+        self.index.insert(hash, UInt32(self.texts.count))
+        self.texts.append(text)
+        return self.texts.count - 1
+    }
+}
