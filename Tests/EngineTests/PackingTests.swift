@@ -251,7 +251,7 @@ import WidgetModel
     }
 
     /// What the tables of a large population are made of, so that nobody makes it longer unawares.
-    @Test func `an instance at rest takes forty-eight bytes`() {
+    @Test func `an instance at rest takes forty bytes`() {
         var row = InstanceTable.Row(host: 3_000_000, kind: 0, anchor: 333)
         row.nextOfHost = 9_000_001
         row.generation = 1
@@ -267,7 +267,7 @@ import WidgetModel
         row.lastReload = 9_000_000
         row.reloadsExpire = row.firstWindow + 4_000_000_000
         row.lastDecision = 9_000_000
-        #expect(Self.packed(row, at: 9_000_000).wordCount == 6)
+        #expect(Self.packed(row, at: 9_000_000).wordCount == 5)
     }
 
     /// Against an array, few of whose rows are unpacked at a time.

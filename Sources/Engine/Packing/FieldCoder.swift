@@ -14,6 +14,10 @@ protocol FieldCoder {
     mutating func field(_ value: UInt64) -> UInt64
 }
 
+/// What windows begin near, in minutes since the epoch: the beginning of 2026. Within sixteen years of it they take a byte less
+/// than seen from the epoch.
+let usualWindowMinute: Int64 = 29_453_760
+
 extension FieldCoder {
     /// A number that is mostly, or nearly, another one.
     @inline(__always)
@@ -23,6 +27,13 @@ extension FieldCoder {
         let width = UInt64(64 - Value.bitWidth)
         let extended = (distance << width) >> width
         return usual &+ Value(truncatingIfNeeded: Zigzag.decode(self.field(Zigzag.encode(extended))))
+    }
+
+    /// A number that is mostly as many whole units away from another one. Two fields.
+    @inline(__always)
+    mutating func number(_ value: Int64, near usual: Int64, in unit: Int64) -> Int64 {
+        let (units, rest) = (value &- usual).quotientAndRemainder(dividingBy: unit)
+        return usual &+ self.number(units) &* unit &+ self.number(rest)
     }
 
     /// A number of which one stands for none; else it is mostly near another one.

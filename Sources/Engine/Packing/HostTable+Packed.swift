@@ -27,7 +27,7 @@ extension HostTable.Row: PackedRow {
 
     func packed(by coder: inout some FieldCoder, at slot: UInt32) -> HostTable.Row {
         coder.begin(15)
-        let start = coder.number(self.windows.startMinute)
+        let start = coder.number(self.windows.startMinute, near: usualWindowMinute)
         let length = coder.number(self.windows.lengthMinutes, near: 1440)
         let registeredAt = coder.number(self.registeredAt.milliseconds, near: start &* 60_000)
         let firstRegisteredAt = coder.number(self.firstRegisteredAt.milliseconds, near: registeredAt)

@@ -43,7 +43,7 @@ extension InstanceTable.Row: PackedRow {
         row.generation = coder.number(self.generation, near: 1)
         row.configuredAt = LogPosition(coder.number(self.configuredAt.rawValue))
         row.lastDecision = coder.number(self.lastDecision, near: DecisionLog.none)
-        row.windowMinute = coder.number(self.windowMinute)
+        row.windowMinute = coder.number(self.windowMinute, near: UInt32(usualWindowMinute))
         row.anchor = coder.number(self.anchor, near: row.windowMinute % 1440)
         let window = Int64(row.windowMinute) * 60_000
         row.allowance = coder.number(self.allowance)
@@ -55,7 +55,7 @@ extension InstanceTable.Row: PackedRow {
         let reloaded = row.budget.lastReload?.milliseconds ?? window
         row.freeSetupAt = coder.date(self.freeSetupAt, near: reloaded)
         let groups = Groups(rawValue: said & (1 << Groups.bits - 1))
-        if groups.contains(.reloads) { self.packReloads(of: &row, near: reloaded, by: &coder) }
+        if groups.contains(.reloads) { self.packReloads(of: &row, at: slot, near: reloaded, by: &coder) }
         if groups.contains(.waiting) { self.packWaiting(of: &row, near: reloaded, by: &coder) }
         if groups.contains(.views) { self.packViews(of: &row, near: reloaded, by: &coder) }
         if groups.contains(.seldom) {
@@ -70,11 +70,16 @@ extension InstanceTable.Row: PackedRow {
     private var said: UInt32 { UInt32(self.flags.rawValue) << Groups.bits | self.groups.rawValue }
 
     @inline(__always)
-    private func packReloads(of row: inout InstanceTable.Row, near date: Int64, by coder: inout some FieldCoder) {
-        coder.begin(3)
-        row.firstReload = coder.optional(self.firstReload, none: ReloadTable.none)
+    private func packReloads(
+        of row: inout InstanceTable.Row,
+        at slot: UInt32,
+        near date: Int64,
+        by coder: inout some FieldCoder
+    ) {
+        coder.begin(4)
+        row.firstReload = coder.optional(self.firstReload, none: ReloadTable.none, near: slot)
         row.lastReload = coder.number(self.lastReload, near: row.firstReload)
-        row.reloadsExpire = coder.date(self.reloadsExpire, near: date)
+        row.reloadsExpire = coder.number(self.reloadsExpire, near: date, in: 1000)
     }
 
     @inline(__always)

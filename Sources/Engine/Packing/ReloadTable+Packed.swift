@@ -22,14 +22,14 @@ extension ReloadTable.Stored: PackedRow {
     }
 
     func packed(by coder: inout some FieldCoder, at slot: UInt32) -> ReloadTable.Stored {
-        coder.begin(13)
+        coder.begin(15)
         let said = Said(rawValue: coder.number(self.said.rawValue))
-        let issuedAt = coder.number(self.issuedAt.milliseconds)
-        let expiresAt = coder.number(self.expiresAt.milliseconds, near: issuedAt)
-        let start = coder.number(self.window.start.milliseconds, near: issuedAt)
+        let start = coder.number(self.window.start.milliseconds, near: usualWindowMinute * 60_000, in: 60_000)
+        let issuedAt = coder.number(self.issuedAt.milliseconds, near: start)
+        let expiresAt = coder.number(self.expiresAt.milliseconds, near: issuedAt, in: 1000)
         let length = coder.number(self.window.length.milliseconds, near: Interval.day.milliseconds)
         return ReloadTable.Stored(
-            instance: coder.number(self.instance),
+            instance: coder.number(self.instance, near: slot),
             next: coder.optional(self.next, none: ReloadTable.none),
             position: LogPosition(coder.number(self.position.rawValue)),
             issuedAt: Instant(milliseconds: issuedAt),
