@@ -45,25 +45,35 @@ import WidgetModel
         }
     }
 
-    @Test func `names are kept apart, however many there are`() {
+    @Test func `names and shapes are kept apart, however many there are`() {
         var packer = ConfigurationPacker()
-        let flags = (0..<400).map { Self.configuration([("flag\($0)", .bool(true))]) }
-        let packed = flags.map { flag in
-            packer.pack(flag)
-            return packer.bytes
+        let count = ConfigurationPacker.shapesMax + 40
+        let flags = (0..<count).map { Self.configuration([("flag\($0)", .bool(true)), ("flag\($0)x", .int(7))]) }
+        func packed() -> [[UInt8]] {
+            flags.map { flag in
+                packer.pack(flag)
+                return packer.bytes
+            }
         }
-        #expect(packed.map { packer.unpacked($0) } == flags)
+        let all = packed()
+        #expect(all.map { packer.unpacked($0) } == flags)
+        // Whether it has a number: its own, in one byte or two; or none, how many names, and theirs, here in two bytes each.
+        let values = 2 + 2
+        #expect(all.map(\.count).prefix(127).allSatisfy { $0 == 1 + values })
+        #expect(all.map(\.count)[127..<ConfigurationPacker.shapesMax].allSatisfy { $0 == 2 + values })
+        #expect(all.map(\.count)[ConfigurationPacker.shapesMax...].allSatisfy { $0 == 1 + 1 + 2 * 2 + values })
+        #expect(packed() == all)
     }
 
-    /// How many parameters, then of each its name and its text's number.
-    @Test func `a configuration of three texts takes ten bytes`() {
+    /// Its shape, and the number of each text.
+    @Test func `a configuration of three texts takes seven bytes`() {
         var packer = ConfigurationPacker()
         packer.pack(
             Self.configuration([
                 ("league", .string("league-7")), ("team", .string("team-123")), ("topic", .string("k500")),
             ])
         )
-        #expect(packer.bytes.count == 1 + 3 * (1 + 2))
+        #expect(packer.bytes.count == 1 + 3 * 2)
         packer.pack(.empty)
         #expect(packer.bytes == [])
     }
@@ -77,16 +87,16 @@ import WidgetModel
             model.append((configuration, packer.bytes))
             return packer.bytes.count
         }
-        #expect(pack("account", String(repeating: "x", count: ParameterTexts.byteCountMax)) == 1 + 1 + 2)
+        #expect(pack("account", String(repeating: "x", count: ParameterTexts.byteCountMax)) == 1 + 2)
         #expect(pack("account", String(repeating: "x", count: ParameterTexts.byteCountMax + 1)) > 64)
-        for number in 1..<ParameterTexts.countMax { #expect(pack("account", "a\(number)") == 1 + 1 + 2) }
+        for number in 1..<ParameterTexts.countMax { #expect(pack("account", "a\(number)") == 1 + 2) }
         // All numbers are given: one byte for the type, one for the length, and the text.
-        #expect(pack("account", "other") == 1 + 1 + 2 + 5)
+        #expect(pack("account", "other") == 1 + 2 + 5)
         // Those of another name are its own.
-        #expect(pack("team", "other") == 1 + 1 + 2)
+        #expect(pack("team", "other") == 1 + 2)
         // Equivalent, but spelled otherwise.
         let spellings = ["\u{E9}", "e\u{301}", ""]
-        #expect(spellings.map { pack("team", $0) } == [4, 4, 4])
+        #expect(spellings.map { pack("team", $0) } == [3, 3, 3])
         for (configuration, bytes) in model {
             packer.pack(configuration)
             #expect(packer.bytes == bytes)

@@ -1,37 +1,51 @@
 import WidgetModel
 
 /// Packs the configurations of instances into few bytes, and unpacks them: as an array of values, one of three parameters takes
-/// 160 bytes, and so ten to some thirty.
+/// 160 bytes, and so seven to some thirty.
 struct ConfigurationPacker: Sendable {
+    /// The names of a configuration's parameters, in their order: most instances of a kind have the same.
+    private struct Shape: Hashable, Sendable {
+        /// By number.
+        var names: [Int] = []
+    }
+
+    /// How many shapes are numbered: those that came first.
+    static let shapesMax = 4096
+    /// What a numbered text is packed as begins with a byte that no value begins with: this and the upper half of its number.
+    private static let numbered: UInt8 = 1 << 7
+
     /// The names of parameters, of which there are few, and the number of each.
     private var names: [String] = []
     private var numbers: [String: Int] = [:]
     /// By the names' numbers.
     private var texts: [ParameterTexts] = []
     private let seed = ByteHash.processSeed()
-    /// The numbers of the names of the configuration that was packed last: most are followed by one of the same kind.
-    private var latest: [Int] = []
+    private var shapes: [Shape] = []
+    private var shapeNumbers: [Shape: Int] = [:]
+    /// The shape of the configuration that was packed last, and its number if it has one: most are followed by one that is alike.
+    private var latest = (shape: Shape(), number: Int?.none)
     private var writer = ByteWriter()
-
-    /// What a numbered text is packed as begins with a byte that no value begins with: this and the upper half of its number.
-    private static let numbered: UInt8 = 1 << 7
 
     /// What ``pack(_:)`` left.
     var bytes: [UInt8] { self.writer.bytes }
 
-    /// Leaves the packed form of a configuration in ``bytes``, nothing for one without parameters: how many parameters, and
-    /// the number of the name and the value of each, or the number of its text. Equal bytes for equal configurations that
-    /// have no fractions, see ``Configuration/hasFractions``. O(size).
+    /// Leaves the packed form of a configuration in ``bytes``, nothing for one without parameters: one more than the number of its
+    /// shape, or 0 and the number of each name behind how many there are; then each value, or the number of its text. Equal
+    /// bytes for equal configurations that have no fractions, see ``Configuration/hasFractions``. O(size).
     mutating func pack(_ configuration: Configuration) {
         self.writer.bytes.removeAll(keepingCapacity: true)
         let parameters = configuration.parameters
         guard !parameters.isEmpty else { return }
-        self.writer.write(count: parameters.count)
+        self.findShape(of: parameters)
+        if let number = self.latest.number {
+            self.writer.write(count: number + 1)
+        } else {
+            self.writer.write(count: 0)
+            self.writer.write(each: self.latest.shape.names) { $0.write(count: $1) }
+        }
         for index in parameters.indices {
-            let name = self.number(ofName: parameters[index].name, at: index)
-            self.writer.write(varint: UInt64(name))
             if case .string(let text) = parameters[index].value,
-                let number = self.texts[name].number(of: text, seed: self.seed)
+                let number = self.texts[self.latest.shape.names[index]].number(of: text, seed: self.seed)
             {
                 self.writer.write(byte: Self.numbered | UInt8(number >> 8))
                 self.writer.write(byte: UInt8(number & 0xFF))
@@ -46,13 +60,18 @@ struct ConfigurationPacker: Sendable {
         guard !bytes.isEmpty else { return .empty }
         var reader = ByteReader(bytes)
         do {
-            return Configuration(
-                try reader.readEach { (reader) throws(ByteFault) in
-                    let name = Int(try reader.readVarint())
-                    let value = try self.value(bytes[reader.offset], ofName: name, from: &reader)
-                    return Configuration.Parameter(name: self.names[name], value: value)
-                }
-            )
+            let number = Int(try reader.readVarint())
+            let names =
+                number > 0
+                ? self.shapes[number - 1].names
+                : try reader.readEach { (reader) throws(ByteFault) in Int(try reader.readVarint()) }
+            var parameters: [Configuration.Parameter] = []
+            parameters.reserveCapacity(names.count)
+            for name in names {
+                let value = try self.value(bytes[reader.offset], ofName: name, from: &reader)
+                parameters.append(Configuration.Parameter(name: self.names[name], value: value))
+            }
+            return Configuration(parameters)
         } catch {
             preconditionFailure("a configuration that was not packed here")
         }
@@ -68,22 +87,34 @@ struct ConfigurationPacker: Sendable {
         return .string(self.texts[name][upper << 8 | Int(try reader.readByte())])
     }
 
+    /// Makes a configuration's shape the latest.
     @inline(__always)
-    private mutating func number(ofName name: String, at index: Int) -> Int {
-        if index < self.latest.count, self.names[self.latest[index]] == name { return self.latest[index] }
-        return self.find(name, at: index)
+    private mutating func findShape(of parameters: [Configuration.Parameter]) {
+        let names = self.latest.shape.names
+        if names.count == parameters.count,
+            names.indices.allSatisfy({ self.names[names[$0]] == parameters[$0].name })
+        {
+            return
+        }
+        self.findOtherShape(of: parameters)
     }
 
     @inline(never)
-    private mutating func find(_ name: String, at index: Int) -> Int {
-        let number = self.numbers[name] ?? self.names.count
-        if number == self.names.count {
-            self.names.append(name)
-            self.texts.append(ParameterTexts())
-            self.numbers[name] = number
+    private mutating func findOtherShape(of parameters: [Configuration.Parameter]) {
+        let shape = Shape(names: parameters.map { self.number(ofName: $0.name) })
+        if self.shapeNumbers[shape] == nil, self.shapes.count < Self.shapesMax {
+            self.shapeNumbers[shape] = self.shapes.count
+            self.shapes.append(shape)
         }
-        if index < self.latest.count { self.latest[index] = number } else { self.latest.append(number) }
-        return number
+        self.latest = (shape, self.shapeNumbers[shape])
+    }
+
+    private mutating func number(ofName name: String) -> Int {
+        if let number = self.numbers[name] { return number }
+        self.numbers[name] = self.names.count
+        self.names.append(name)
+        self.texts.append(ParameterTexts())
+        return self.names.count - 1
     }
 }
 
