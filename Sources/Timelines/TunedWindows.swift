@@ -12,12 +12,13 @@ package import WidgetModel
 /// Nothing has to run when a window opens: whoever looks next opens those that are due, with the same result whenever
 /// that is.
 package struct TunedWindows: Sendable {
-    private static let hours = 24
+    /// How many hours views are counted by.
+    package static let hours = 24
     /// The start of the present window, in minutes since the epoch.
     package private(set) var startMinute: Int64
     package private(set) var lengthMinutes: Int64 = 1440
     /// Decayed views by hour of the day, in 64ths; empty while nobody looks, which is said of most hosts.
-    private var views: [UInt16] = []
+    package private(set) var views: [UInt16] = []
 
     /// The windows of a host about which nothing is known: whole days from a minute that a hash of it picks.
     package init(host: HostID, at now: Instant) {
@@ -25,14 +26,18 @@ package struct TunedWindows: Sendable {
         self.startMinute = window.start.milliseconds / 60_000
     }
 
-    /// A window that is open, of a host at which nobody looks.
-    package init(startMinute: Int64, lengthMinutes: Int64) {
+    /// A window that is open.
+    ///
+    /// - Parameters:
+    ///   - startMinute: Its start, in minutes since the epoch.
+    ///   - lengthMinutes: Its length.
+    ///   - views: Decayed views by hour of the day, in 64ths; none while nobody looks. Precondition: ``hours`` of them, or none.
+    package init(startMinute: Int64, lengthMinutes: Int64, views: [UInt16]) {
+        precondition(views.isEmpty || views.count == Self.hours, "views of every hour or of none")
         self.startMinute = startMinute
         self.lengthMinutes = lengthMinutes
+        self.views = views
     }
-
-    /// Whether anybody looks at the host: else its window is all that there is to know.
-    package var hasViews: Bool { !self.views.isEmpty }
 
     /// The present window, the last one that was opened.
     package var window: BudgetWindow {

@@ -135,7 +135,6 @@ import WidgetModel
         for (number, id) in ids.enumerated() {
             let slot = hosts.insert(Self.row(id), named: HostID(id), saying: HostContext())
             hosts[slot].revision = UInt64(number)
-            // What is used stays as it is, however many others are.
             if number.isMultiple(of: 5) { hosts[slot].foregroundUntil = Int64(number) }
             if number.isMultiple(of: 7) { hosts[slot].windows.noteView(at: Instant(seconds: 3600 * Int64(number))) }
         }
@@ -147,7 +146,7 @@ import WidgetModel
             #expect(hosts.id(of: slot) == HostID(id))
             #expect(hosts[slot].revision == UInt64(number))
             #expect(hosts[slot].foregroundUntil == (number.isMultiple(of: 5) ? Int64(number) : .min))
-            #expect(hosts[slot].windows.hasViews == number.isMultiple(of: 7))
+            #expect(hosts[slot].windows.views.isEmpty != number.isMultiple(of: 7))
         }
         #expect(hosts.sortedSlots().map { ids[Int($0)] } == ids.sorted { HostID($0) < HostID($1) })
         hosts.release(3)

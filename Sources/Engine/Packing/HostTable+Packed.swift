@@ -2,15 +2,17 @@ import Timelines
 import WidgetModel
 
 extension HostTable.Row: PackedRow {
-    /// What is so of a host, beside how its reloads are delivered.
+    /// What is so of a host, and which groups of fields there are beside the first.
     private struct Said: OptionSet {
         let rawValue: UInt8
 
-        // Most hosts are registered, so that is the one that takes a byte when it is not so.
+        // Most hosts are registered: so that one takes a byte only when it is not so.
         static let isRemoved = Said(rawValue: 1 << 0)
         static let tellsVisibility = Said(rawValue: 1 << 1)
         static let isInStandBy = Said(rawValue: 1 << 2)
         static let isInLowPower = Said(rawValue: 1 << 3)
+        static let views = Said(rawValue: 1 << 4)
+        static let aside = Said(rawValue: 1 << 5)
     }
 
     private var said: Said {
@@ -19,22 +21,21 @@ extension HostTable.Row: PackedRow {
         if self.tellsVisibility { said.insert(.tellsVisibility) }
         if self.isInStandBy { said.insert(.isInStandBy) }
         if self.isInLowPower { said.insert(.isInLowPower) }
+        if !self.windows.views.isEmpty { said.insert(.views) }
+        if self.hasAside { said.insert(.aside) }
         return said
     }
 
-    /// Hosts whose row has arrays are those that are used: they stay as they are.
-    var isPackable: Bool { self.isWhole && !self.windows.hasViews }
-
     func packed(by coder: inout some FieldCoder, at slot: UInt32) -> HostTable.Row {
         coder.begin(15)
+        let said = Said(rawValue: coder.number(self.said.rawValue))
         let start = coder.number(self.windows.startMinute, near: usualWindowMinute)
         let length = coder.number(self.windows.lengthMinutes, near: 1440)
         let registeredAt = coder.number(self.registeredAt.milliseconds, near: start &* 60_000)
         let firstRegisteredAt = coder.number(self.firstRegisteredAt.milliseconds, near: registeredAt)
-        let said = Said(rawValue: coder.number(self.said.rawValue))
         var row = HostTable.Row(
             app: coder.number(self.app),
-            windows: TunedWindows(startMinute: start, lengthMinutes: length),
+            windows: TunedWindows(startMinute: start, lengthMinutes: length, views: []),
             delivery: HostDelivery(rawValue: coder.number(self.delivery.rawValue)) ?? self.delivery,
             registeredAt: Instant(milliseconds: registeredAt),
             firstRegisteredAt: Instant(milliseconds: firstRegisteredAt)
@@ -52,6 +53,38 @@ extension HostTable.Row: PackedRow {
         row.leaseEnds = leaseEnds == .min ? nil : Instant(milliseconds: leaseEnds)
         row.exemptUntil = coder.past(self.exemptUntil, near: registeredAt)
         row.pushedAt = coder.past(self.pushedAt, near: registeredAt)
+        if said.contains(.views) {
+            let views = self.packViews(by: &coder)
+            row.windows = TunedWindows(startMinute: start, lengthMinutes: length, views: views)
+        }
+        if said.contains(.aside) {
+            row.aside = self.aside.packed(by: &coder, near: row.pushedAt == .min ? registeredAt : row.pushedAt)
+        }
         return row
+    }
+
+    /// The views of each hour, in two groups: one has room for 21 fields.
+    private func packViews(by coder: inout some FieldCoder) -> [UInt16] {
+        let old = self.windows.views
+        var views: [UInt16] = []
+        for hour in 0..<TunedWindows.hours {
+            if hour.isMultiple(of: TunedWindows.hours / 2) { coder.begin(TunedWindows.hours / 2) }
+            views.append(coder.number(old.isEmpty ? 0 : old[hour]))
+        }
+        return views
+    }
+}
+
+extension HostTable.Seldom {
+    fileprivate func packed(by coder: inout some FieldCoder, near date: Int64) -> HostTable.Seldom {
+        coder.begin(11)
+        var aside = HostTable.Seldom()
+        aside.foregroundUntil = coder.past(self.foregroundUntil, near: date)
+        for session in aside.sessionsUntil.indices {
+            aside.sessionsUntil[session] = coder.past(self.sessionsUntil[session], near: date)
+        }
+        aside.budgetInterval = coder.number(self.budgetInterval)
+        aside.budget = self.budget.packed(by: &coder, near: UInt32(clamping: date / 60_000))
+        return aside
     }
 }

@@ -8,12 +8,6 @@ protocol PackedRow: Sendable {
     func packed(by coder: inout some FieldCoder, at slot: UInt32) -> Self
     /// Any row.
     static var blank: Self { get }
-    /// Whether nothing would be lost if it were packed.
-    var isPackable: Bool { get }
-}
-
-extension PackedRow {
-    var isPackable: Bool { true }
 }
 
 /// A ``Slab`` that keeps rows packed while nobody uses them: most rows of a large table are of widgets to which nothing
@@ -162,7 +156,6 @@ struct PackedSlab<Row: PackedRow>: RowTable, Sendable {
     }
 
     private mutating func keep(_ row: borrowing Row, _ slot: UInt32) -> UInt32? {
-        guard row.isPackable else { return nil }
         var writer = FieldWriter()
         _ = row.packed(by: &writer, at: slot)
         writer.finish()

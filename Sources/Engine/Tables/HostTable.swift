@@ -340,9 +340,6 @@ extension HostTable.Row {
         }
     }
 
-    /// Whether all of it is in the row, but for numbers of other tables.
-    var isWhole: Bool { self.seldom.isEmpty }
-
     /// Gives back what lies apart from the row, when its number is given back.
     fileprivate mutating func forget() {
         self.seldom = []
