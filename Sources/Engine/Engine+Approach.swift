@@ -111,7 +111,7 @@ extension Engine {
             self.approached.hosts.append(host)
             let last = self.instances[matches[place]].pending.tail
             if last != PendingCauses.none { self.approached.causes.append(last) }
-            if hasDigest { seen &+= self.instances[content: matches[place]].confirmedBy.rawValue }
+            if hasDigest, self.instances[content: matches[place]].confirmedDigest != nil { seen &+= 1 }
         }
         for host in self.approached.hosts { self.hosts.rows.prefetch(host) }
         for host in self.approached.hosts { self.hosts.wake(host) }

@@ -49,7 +49,7 @@ extension Engine {
     /// What the instance shows now is not known to any sender.
     private mutating func forgetContent(of instance: UInt32) {
         self.instances[content: instance].confirmedDigest = nil
-        self.instances[content: instance].confirmedBy = self.position
+        self.instances.setConfirmedBy(of: instance, self.position)
     }
 
     /// Lets a host's instances be driven as its delivery says. What waited for the gateway to reload by itself, the

@@ -298,10 +298,10 @@ extension Engine {
         switch end {
         case .acknowledged:
             if row.generation == self.instances[row.instance].generation,
-                row.position >= self.instances[content: row.instance].confirmedBy
+                row.position >= self.instances.confirmedBy(of: row.instance)
             {
                 self.instances[content: row.instance].confirmedDigest = row.digest
-                self.instances[content: row.instance].confirmedBy = row.position
+                self.instances.setConfirmedBy(of: row.instance, row.position)
             }
             let outcome = row.exemption == nil ? PushOutcome.reloaded : .exempt
             self.note(row.instance, outcome, .acknowledged, cause: cause, push: row.push, exemption: row.exemption)

@@ -61,7 +61,7 @@ extension Engine {
         if let digest = timeline.digest {
             let team = self.apps.apps[Int(self.hosts[self.instances[instance].host].app)].team
             self.instances[content: instance].confirmedDigest = ContentDigest(team: team, bytes: digest)
-            self.instances[content: instance].confirmedBy = self.position
+            self.instances.setConfirmedBy(of: instance, self.position)
         }
         self.instances[instance].waiting.remove(ReloadCauses(.policy))
         self.instances[instance].heldUntil = .min

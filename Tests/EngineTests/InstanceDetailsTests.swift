@@ -35,7 +35,7 @@ import WidgetModel
             controlEnvironment: .development
         )
         details[content: slot].confirmedDigest = Self.digest
-        details[content: slot].confirmedBy = LogPosition(9)
+        details.setConfirmedBy(of: slot, LogPosition(9))
         details[content: slot].pendingDigest = ContentDigest(team: 4, bytes: [])
         details[content: slot].shownEntry = .epoch
         details[content: slot].unshown = InstanceDetails.Unshown(position: LogPosition(8), acceptedAt: .epoch)
@@ -105,7 +105,7 @@ import WidgetModel
         details[particulars: slot].controlToken = nil
         details[particulars: slot].controlEnvironment = .production
         details[content: slot].confirmedDigest = nil
-        details[content: slot].confirmedBy = .start
+        details.setConfirmedBy(of: slot, .start)
         details[content: slot].unshown = nil
         details[content: slot].timeline = nil
         details[observed: slot].awaitsReport = .min
@@ -113,7 +113,7 @@ import WidgetModel
         details[observed: slot].observedReloads += 0
         #expect(Self.counts(details) == [0, 0, 0])
         #expect(details[observed: slot].viewedAt == .min)
-        #expect(details[content: slot].confirmedBy == .start)
+        #expect(details.confirmedBy(of: slot) == .start)
         #expect(details[particulars: slot].controlEnvironment == .production)
     }
 
@@ -126,7 +126,8 @@ import WidgetModel
         details[observed: slot].observedReloads += 1
         details[observed: slot].awaitsLook = true
         #expect(Self.counts(details) == [0, 0, 1])
-        details[content: slot].confirmedBy = LogPosition(2)
+        details.setConfirmedBy(of: slot, LogPosition(2))
+        #expect(Self.counts(details) == [0, 0, 1])
         details[content: slot].confirmedDigest = Self.digest
         #expect(Self.counts(details) == [0, 1, 1])
         details[particulars: slot].tags = ["t"]
@@ -142,7 +143,7 @@ import WidgetModel
             { $0.controlEnvironment = .development },
         ]
         let content: [(inout InstanceDetails.Content) -> Void] = [
-            { $0.confirmedDigest = Self.digest }, { $0.confirmedBy = LogPosition(1) },
+            { $0.confirmedDigest = Self.digest },
             { $0.pendingDigest = Self.digest }, { $0.shownEntry = .epoch },
             { $0.unshown = InstanceDetails.Unshown(position: .start, acceptedAt: .epoch) },
             { $0.timeline = Self.full().details[content: 0].timeline },
@@ -170,7 +171,8 @@ import WidgetModel
         #expect(details.count == 0)
         let again = Self.insert("again", slot, into: &details)
         #expect(details[content: again].confirmedDigest == nil)
-        details[content: again].confirmedBy = LogPosition(1)
+        #expect(details.confirmedBy(of: again) == .start)
+        details[content: again].shownEntry = .epoch
         details[particulars: again].tags = ["x"]
         details[observed: again].viewedAt = 1
         #expect(Self.counts(details) == [1, 1, 1])
@@ -223,6 +225,33 @@ import WidgetModel
         #expect(details.count == 1)
     }
 
+    @Test func `what its content is known from takes no row of a group, and comes back`() throws {
+        var details = InstanceDetails()
+        let slot = Self.insert("one", 0, into: &details)
+        details.setConfiguration(of: slot, Self.bears)
+        details.setConfirmedBy(of: slot, LogPosition(.max))
+        details.setFamily(of: slot, .systemLarge)
+        details.setConfirmedBy(of: slot, LogPosition(70_000))
+        #expect(Self.counts(details) == [0, 0, 0])
+        #expect(details.family(of: slot) == .systemLarge)
+        #expect(details.id(of: slot) == InstanceID("one"))
+        #expect(details.configuration(of: slot) == Self.bears)
+        let bytes = try Self.bytes(details, slot)
+        var reader = StateReader(bytes)
+        let shape = try InstanceShape.blank.coded(by: &reader)
+        let row = InstanceDetails.Row(id: InstanceID(try reader.text("")), family: shape.family)
+        let groups = try InstanceGroups([]).coded(by: &reader)
+        #expect(groups.contains(.content))
+        let whole = try InstanceDetails.Whole(row: row).coded(by: &reader, groups)
+        var restored = InstanceDetails()
+        restored.restore(0, whole, shape.configuration)
+        #expect(restored.confirmedBy(of: 0) == LogPosition(70_000))
+        #expect(Self.counts(restored) == [0, 0, 0])
+        #expect(try Self.bytes(restored, 0) == bytes)
+        details.clear(slot)
+        #expect(details.confirmedBy(of: slot) == .start)
+    }
+
     @Test func `all of an instance comes back from what was written of it`() throws {
         let (details, slot) = Self.full()
         let bytes = try Self.bytes(details, slot)
@@ -241,7 +270,7 @@ import WidgetModel
         #expect(restored.configuration(of: 1) == Self.bears)
         let content = restored[content: 1]
         #expect(content.confirmedDigest == Self.digest)
-        #expect(content.confirmedBy == LogPosition(9))
+        #expect(restored.confirmedBy(of: 1) == LogPosition(9))
         #expect(content.pendingDigest == ContentDigest(team: 4, bytes: []))
         #expect(content.shownEntry == .epoch)
         #expect(content.unshown?.position == LogPosition(8))

@@ -21,7 +21,7 @@ extension InstanceDetails.Whole {
             whole.particulars = try (self.particulars ?? InstanceDetails.Particulars()).coded(by: &coder)
         }
         if groups.contains(.content) {
-            whole.content = try (self.content ?? InstanceDetails.Content()).coded(by: &coder)
+            whole.content = try (self.content ?? InstanceDetails.Content()).coded(by: &coder, &whole.confirmedBy)
         }
         if groups.contains(.observed) {
             whole.observed = try (self.observed ?? InstanceDetails.Observed()).coded(by: &coder)
@@ -50,8 +50,14 @@ extension InstanceDetails.Particulars {
     }
 }
 
-extension InstanceDetails.Content: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceDetails.Content {
+extension InstanceDetails.Content {
+    /// - Parameters:
+    ///   - coder: The coder.
+    ///   - confirmedBy: See ``InstanceDetails/confirmedBy(of:)``. A writer was given it, a reader reads it.
+    func coded(
+        by coder: inout some StateCoder,
+        _ confirmedBy: inout LogPosition
+    ) throws(ByteFault) -> InstanceDetails.Content {
         var content = InstanceDetails.Content()
         content.timeline = try coder.optional(self.timeline, .blank) { (coder, value) throws(ByteFault) in
             try value.coded(by: &coder)
@@ -59,7 +65,7 @@ extension InstanceDetails.Content: Coded {
         content.confirmedDigest = try coder.optional(self.confirmedDigest, .blank) { (coder, value) throws(ByteFault) in
             try value.coded(by: &coder)
         }
-        content.confirmedBy = try coder.position(self.confirmedBy)
+        confirmedBy = try coder.position(confirmedBy)
         content.pendingDigest = try coder.optional(self.pendingDigest, .blank) { (coder, value) throws(ByteFault) in
             try value.coded(by: &coder)
         }

@@ -30,7 +30,7 @@ struct InstanceGroups: OptionSet {
         if let particulars = details.particulars, particulars.isConditionOrControl {
             groups.insert(.conditionOrControl)
         }
-        if let content = details.content, !content.isBlank { groups.insert(.content) }
+        if details.content?.isBlank == false || details.confirmedBy != .start { groups.insert(.content) }
         if let observed = details.observed, !observed.isBlank { groups.insert(.observed) }
         if row.budget != ReloadBudget() || row.windowMinute != 0 || row.allowance != 0 { groups.insert(.budget) }
         if row.firstReload != ReloadTable.none || row.lastReload != ReloadTable.none || row.reloadsExpire != .max {

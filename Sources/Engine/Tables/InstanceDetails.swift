@@ -17,6 +17,8 @@ struct InstanceDetails: Sendable {
     /// What is packed of an instance before its text: its id, and its configuration's packed form.
     private struct Head {
         var family = WidgetFamily.systemSmall
+        /// What the state of its content is known from: the reload that brought it, or the report that said it.
+        var confirmedBy = LogPosition.start
         /// The numbers of its groups, if it has any.
         var particulars = SideTable<Particulars>.none
         var content = SideTable<Content>.none
@@ -31,9 +33,10 @@ struct InstanceDetails: Sendable {
 
         @inline(__always)
         func packed(by coder: inout some FieldCoder) -> Head {
-            coder.begin(7)
+            coder.begin(8)
             return Head(
                 family: WidgetFamily(rawValue: coder.number(self.family.rawValue)) ?? self.family,
+                confirmedBy: LogPosition(coder.number(self.confirmedBy.rawValue)),
                 particulars: coder.optional(self.particulars, none: SideTable<Particulars>.none),
                 content: coder.optional(self.content, none: SideTable<Content>.none),
                 observed: coder.optional(self.observed, none: SideTable<Observed>.none),
@@ -71,9 +74,8 @@ struct InstanceDetails: Sendable {
 
     /// The state of content that an instance shows, and will.
     struct Content: SideRow {
-        /// As far as it is confirmed, and the reload that confirmed it.
+        /// As far as it is confirmed; by what is ``InstanceDetails/confirmedBy(of:)``.
         var confirmedDigest: ContentDigest?
-        var confirmedBy = LogPosition.start
         var pendingDigest: ContentDigest?
         /// Most hosts say nothing of timelines.
         private var keptTimeline: Kept?
@@ -96,7 +98,7 @@ struct InstanceDetails: Sendable {
 
         var isBlank: Bool {
             self.keptTimeline == nil && self.confirmedDigest == nil && self.pendingDigest == nil
-                && self.confirmedBy == .start && self.shownEntry == nil && self.unshown == nil
+                && self.shownEntry == nil && self.unshown == nil
         }
     }
 
@@ -141,6 +143,7 @@ struct InstanceDetails: Sendable {
     /// All of one instance but its configuration, as it is written and read: nil is a group that has nothing.
     struct Whole {
         var row: Row
+        var confirmedBy = LogPosition.start
         var particulars: Particulars?
         var content: Content?
         var observed: Observed?
@@ -225,11 +228,23 @@ struct InstanceDetails: Sendable {
 
     func whole(_ slot: UInt32) -> Whole {
         let head = self.head(slot)
-        var whole = Whole(row: Row(id: self.id(of: slot), family: head.family))
+        var whole = Whole(row: Row(id: self.id(of: slot), family: head.family), confirmedBy: head.confirmedBy)
         if head.particulars != SideTable<Particulars>.none { whole.particulars = self.particulars[head.particulars] }
         if head.content != SideTable<Content>.none { whole.content = self.content[head.content] }
         if head.observed != SideTable<Observed>.none { whole.observed = self.observed[head.observed] }
         return whole
+    }
+
+    /// What the state of an instance's content is known from: nearly every instance has that, for every reload that is
+    /// acknowledged is news of it.
+    @inline(__always)
+    func confirmedBy(of slot: UInt32) -> LogPosition { self.head(slot).confirmedBy }
+
+    mutating func setConfirmedBy(of slot: UInt32, _ position: LogPosition) {
+        var head = self.head(slot)
+        guard head.confirmedBy != position else { return }
+        head.confirmedBy = position
+        self.replace(slot, head)
     }
 
     @inline(__always)
@@ -374,7 +389,7 @@ struct InstanceDetails: Sendable {
     /// Takes back an instance under its number.
     @inline(__always)
     mutating func restore(_ slot: UInt32, _ whole: consuming Whole, _ configuration: Configuration) {
-        var head = Head()
+        var head = Head(confirmedBy: whole.confirmedBy)
         if let particulars = whole.particulars { head.particulars = self.particulars.keep(particulars) }
         if let content = whole.content { head.content = self.content.keep(content) }
         if let observed = whole.observed { head.observed = self.observed.keep(observed) }

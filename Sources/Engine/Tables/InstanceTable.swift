@@ -115,6 +115,13 @@ struct InstanceTable: Sendable {
     @inline(__always)
     func family(of slot: UInt32) -> WidgetFamily { self.details.family(of: slot) }
 
+    @inline(__always)
+    func confirmedBy(of slot: UInt32) -> LogPosition { self.details.confirmedBy(of: slot) }
+
+    mutating func setConfirmedBy(of slot: UInt32, _ position: LogPosition) {
+        self.details.setConfirmedBy(of: slot, position)
+    }
+
     mutating func setFamily(of slot: UInt32, _ family: WidgetFamily) { self.details.setFamily(of: slot, family) }
 
     @inline(__always)
