@@ -45,6 +45,23 @@ import WidgetModel
         }
     }
 
+    @Test func `names are spelled as they were, also where two are equivalent`() {
+        var details = InstanceDetails()
+        let names = ["caf\u{E9}", "cafe\u{301}"]
+        for (slot, name) in names.enumerated() {
+            let row = InstanceDetails.Row(id: InstanceID("i"), family: .systemSmall)
+            details.insert(UInt32(slot), row, Self.configuration([(name, .int(1))]))
+        }
+        for (slot, name) in names.enumerated() {
+            let back = details.configuration(of: UInt32(slot)).parameters.map(\.name)
+            #expect(back.map { Array($0.utf8) } == [Array(name.utf8)])
+            for other in names {
+                let found = details.isConfigured(UInt32(slot), as: Self.configuration([(other, .int(1))]))
+                #expect(found == (Array(other.utf8) == Array(name.utf8)))
+            }
+        }
+    }
+
     @Test func `names and shapes are kept apart, however many there are`() {
         var packer = ConfigurationPacker()
         let count = ConfigurationPacker.shapesMax + 40

@@ -1,3 +1,4 @@
+import IntentMatching
 import WidgetModel
 
 /// Packs the configurations of instances into few bytes, and unpacks them: as an array of values, one of three parameters takes
@@ -14,9 +15,9 @@ struct ConfigurationPacker: Sendable {
     /// What a numbered text is packed as begins with a byte that no value begins with: this and the upper half of its number.
     private static let numbered: UInt8 = 1 << 7
 
-    /// The names of parameters, of which there are few, and the number of each.
+    /// The names of parameters, of which there are few, and the number of each. As texts, names are what their bytes are.
     private var names: [String] = []
-    private var numbers: [String: Int] = [:]
+    private var numbers: [UTF8Text: Int] = [:]
     /// By the names' numbers.
     private var texts: [ParameterTexts] = []
     private let seed = ByteHash.processSeed()
@@ -92,7 +93,7 @@ struct ConfigurationPacker: Sendable {
     private mutating func findShape(of parameters: [Configuration.Parameter]) {
         let names = self.latest.shape.names
         if names.count == parameters.count,
-            names.indices.allSatisfy({ self.names[names[$0]] == parameters[$0].name })
+            names.indices.allSatisfy({ self.names[names[$0]].hasSameBytes(as: parameters[$0].name) })
         {
             return
         }
@@ -110,8 +111,9 @@ struct ConfigurationPacker: Sendable {
     }
 
     private mutating func number(ofName name: String) -> Int {
-        if let number = self.numbers[name] { return number }
-        self.numbers[name] = self.names.count
+        let text = UTF8Text(name)
+        if let number = self.numbers[text] { return number }
+        self.numbers[text] = self.names.count
         self.names.append(name)
         self.texts.append(ParameterTexts())
         return self.names.count - 1

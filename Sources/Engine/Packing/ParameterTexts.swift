@@ -1,3 +1,4 @@
+import IntentMatching
 import WidgetModel
 
 /// The texts that parameters of one name have, by number, as long as there are not too many of them: most are one of a few
@@ -24,16 +25,9 @@ struct ParameterTexts: Sendable {
     ///   - seed: Hides from strangers where texts are found; nothing that comes out depends on it.
     /// - Returns: Below ``countMax``; nil if it is too long, or all numbers were given.
     mutating func number(of text: String, seed: UInt64) -> Int? {
-        let count = text.utf8.count
-        guard count <= Self.byteCountMax else { return nil }
+        guard text.utf8.count <= Self.byteCountMax else { return nil }
         let hash = ByteHash.of(text, seed: seed)
-        let found = self.index.find(hash) { number in
-            let other = self.texts[Int(number)]
-            guard other.utf8.count == count else { return false }
-            let (bytes, others) = (text.utf8.span, other.utf8.span)
-            for index in 0..<count where bytes[index] != others[index] { return false }
-            return true
-        }
+        let found = self.index.find(hash) { self.texts[Int($0)].hasSameBytes(as: text) }
         if let found { return Int(found) }
         guard self.texts.count < Self.countMax else { return nil }
         self.index.insert(hash, UInt32(self.texts.count))

@@ -70,7 +70,7 @@ package struct ParameterSchema: Hashable, Sendable {
 
 extension String {
     /// Whether both are the same bytes: `==` would call composed and decomposed characters equal.
-    func hasSameBytes(as other: String) -> Bool {
+    package func hasSameBytes(as other: String) -> Bool {
         self == other && self.utf8.elementsEqual(other.utf8)
     }
 }
