@@ -256,13 +256,22 @@ extension Engine {
     }
 
     /// The reload of an instance that was issued at a position, if it is still out.
+    ///
+    /// They lie in the order of their positions. The newest is looked at first, the others from the oldest on, and only as
+    /// far as they are older: while a provider is down, thousands may be out for one instance. O(those that are older).
     @inline(__always)
     func reload(_ position: LogPosition, of instance: UInt32) -> UInt32? {
+        let last = self.instances[instance].lastReload
+        guard last != ReloadTable.none else { return nil }
+        var found = self.reloads[stored: last].position
+        guard found > position else { return found == position ? last : nil }
         var slot = self.instances[instance].firstReload
-        while slot != ReloadTable.none, self.reloads[stored: slot].position != position {
+        found = self.reloads[stored: slot].position
+        while found < position {
             slot = self.reloads[stored: slot].next
+            found = self.reloads[stored: slot].position
         }
-        return slot == ReloadTable.none ? nil : slot
+        return found == position ? slot : nil
     }
 
     /// Gives up the reloads that nobody acknowledged in time. Their charge is kept.

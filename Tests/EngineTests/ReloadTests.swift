@@ -168,6 +168,34 @@ import WidgetModel
         #expect(scene.engine.outstandingReloads(host: HostID("phone")) == [out[0]])
     }
 
+    @Test(arguments: [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [3, 0, 5, 2, 4, 1]])
+    func `each of many reloads that are out is found, and no other`(order: [Int]) {
+        var scene = Scene(settings: Scene.settings(developerMode: true))
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
+        for _ in 0..<6 {
+            scene.push(to: "phone")
+            scene.pass(.seconds(20))
+        }
+        var out = scene.engine.outstandingReloads(host: HostID("phone")).map(\.id)
+        #expect(out.count == 6)
+        let ids = out
+        let positions = Set(ids.map(\.position.rawValue))
+        for ended in order {
+            for position in 0..<ids[5].position.rawValue + 3 where !positions.contains(position) {
+                let id = ReloadID(
+                    partition: ids[0].partition,
+                    position: LogPosition(position),
+                    instance: ids[0].instance
+                )
+                #expect(scene.engine.fetchSubject(of: id) == nil)
+            }
+            for id in ids { #expect(scene.engine.fetchSubject(of: id)?.reload == (out.contains(id) ? id : nil)) }
+            scene.apply(.delivery(DeliveryReport(reload: ids[ended], result: .acknowledged)))
+            out.removeAll { $0 == ids[ended] }
+            #expect(scene.engine.outstandingReloads(host: HostID("phone")).map(\.id) == out)
+        }
+    }
+
     @Test func `a timeline that names its reload acknowledges it`() {
         var scene = Self.phone()
         let push = scene.push(to: "phone")

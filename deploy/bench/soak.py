@@ -75,8 +75,9 @@ def failed(report: dict) -> int:
 
 
 def push_on(gateway: Gateway, is_done: threading.Event, every: float) -> None:
-    """Makes the gateway ask the provider, until it is told that it is enough; at least once."""
-    while True:
+    """Makes the gateway ask the provider, until it is told that it is enough: at least once, and no more often where the
+    round takes longer than it should, so that what waits for a provider that fails has a bound."""
+    for _ in range(PUSHES_A_ROUND):
         failing_provider.push(gateway)
         if is_done.wait(every):
             return

@@ -132,7 +132,9 @@ package actor TimelineFetcher {
 
     /// Asks about reloads that were issued.
     package func fetch(_ reloads: [ReloadID]) async {
-        for subject in await self.subjects(of: reloads) where !self.planner.knows(subject.reload) {
+        // Before the engine is asked too: after an overflow most of those that are out are known.
+        let unknown = reloads.filter { !self.planner.knows($0) }
+        for subject in await self.subjects(of: unknown) where !self.planner.knows(subject.reload) {
             if subject.isNew, self.services.gallery.kept(self.placeholder(subject)) == nil {
                 self.askForPlaceholder(subject)
             } else {

@@ -3,6 +3,7 @@ import FoundationEssentials
 import Gateway
 import HTTPTransport
 import Logging
+import NIOCore
 import NIOPosix
 import ScriptedServer
 import Synchronization
@@ -67,7 +68,7 @@ final class UpstreamScene: Sendable {
         )
         try "a secret of the webhook".write(toFile: "\(folder)/secret", atomically: true, encoding: .utf8)
         let configuration = Self.configuration(folder, server.port, configure)
-        let client = HTTPClient(configuration.deliveries.client, on: MultiThreadedEventLoopGroup.singleton)
+        let client = Self.client(configuration)
         let deliverer = try Self.deliverer(configuration, client, scene)
         let upstream = UpstreamScene(scene, server, deliverer, client, configuration, folder)
         do {
@@ -108,6 +109,14 @@ final class UpstreamScene: Sendable {
         return configuration
     }
 
+    /// Where other tests have the machine, a connection takes its time: that is no failed try.
+    private static func client(_ configuration: GatewayConfiguration) -> HTTPClient {
+        var client = configuration.deliveries.client
+        client.connection.connectTimeout = .minutes(5)
+        client.connection.handshakeTimeout = .minutes(5)
+        return HTTPClient(client, on: MultiThreadedEventLoopGroup.singleton)
+    }
+
     private static func deliverer(
         _ configuration: GatewayConfiguration,
         _ client: HTTPClient,
@@ -125,8 +134,7 @@ final class UpstreamScene: Sendable {
 
     /// Another deliverer on the same log, as after a restart.
     func restartedDeliverer() throws -> ReloadDeliverer {
-        let client = HTTPClient(self.configuration.deliveries.client, on: MultiThreadedEventLoopGroup.singleton)
-        return try Self.deliverer(self.configuration, client, self.scene)
+        try Self.deliverer(self.configuration, Self.client(self.configuration), self.scene)
     }
 
     func stop() async {
