@@ -106,11 +106,18 @@ import WidgetModel
         #expect(row - 3 + budget + pending == Self.fields(InstanceTable.Row.blank).count)
     }
 
-    private static func packed(_ row: InstanceTable.Row, at slot: UInt32) -> PackedBytes {
+    private static func packed(_ row: some PackedRow, at slot: UInt32) -> FieldWriter {
         var writer = FieldWriter()
         _ = row.packed(by: &writer, at: slot)
-        writer.finish()
-        return writer.packed
+        return writer
+    }
+
+    /// How many bytes a row takes, in words of four, its shape's number included.
+    private static func byteCount(_ row: some PackedRow, at slot: UInt32) -> Int {
+        var writer = self.packed(row, at: slot)
+        var shapes = RowShapes()
+        writer.finish(&shapes)
+        return writer.packed.wordCount * 4
     }
 
     @Test(arguments: UInt64(1)..<5)
@@ -120,9 +127,10 @@ import WidgetModel
         for step in 0..<3000 {
             let row = Self.row(&random)
             let slot = UInt32(truncatingIfNeeded: Self.number(&random))
-            var cells = PackedCells()
-            var bytes = Self.packed(row, at: slot)
-            guard let number = cells.insert(&bytes) else {
+            // As if all numbers of shapes were given, every second time.
+            var cells = PackedCells(shapesMax: step & 1)
+            var writer = Self.packed(row, at: slot)
+            guard let number = cells.insert(&writer) else {
                 long += 1
                 continue
             }
@@ -206,11 +214,9 @@ import WidgetModel
         for step in 0..<3000 {
             let row = Self.hostRow(&random)
             let slot = UInt32(truncatingIfNeeded: Self.number(&random))
-            var writer = FieldWriter()
-            _ = row.packed(by: &writer, at: slot)
-            writer.finish()
-            var cells = PackedCells()
-            guard let number = cells.insert(&writer.packed) else {
+            var writer = Self.packed(row, at: slot)
+            var cells = PackedCells(shapesMax: step & 1)
+            guard let number = cells.insert(&writer) else {
                 long += 1
                 continue
             }
@@ -223,7 +229,7 @@ import WidgetModel
         #expect(long > 3)
     }
 
-    @Test func `a host at rest takes twenty-four bytes, and sixteen more where it is looked at`() {
+    @Test func `a host at rest takes sixteen bytes, and four more where it is looked at`() {
         var row = HostTable.Row(
             app: 0,
             windows: TunedWindows(startMinute: 29_893_293, lengthMinutes: 1440, views: []),
@@ -235,15 +241,9 @@ import WidgetModel
         row.liveInstances = 3
         row.firstToken = 3_000_000
         row.revision = 1
-        func words() -> Int {
-            var writer = FieldWriter()
-            _ = row.packed(by: &writer, at: 3_000_000)
-            writer.finish()
-            return writer.packed.wordCount
-        }
-        #expect(words() == 3)
+        #expect(Self.byteCount(row, at: 3_000_000) == 16)
         for hour: Int64 in [7, 8, 12, 21] { row.windows.noteView(at: Instant(seconds: 3600 * hour)) }
-        #expect(words() == 5)
+        #expect(Self.byteCount(row, at: 3_000_000) == 20)
     }
 
     @Test func `every date comes back, seen from every other one`() {
@@ -257,21 +257,20 @@ import WidgetModel
             #expect((ends.code(.max), ends.code(.min)) == (0, 1))
             for date in dates {
                 var writer = FieldWriter()
-                writer.begin(1)
+                writer.begin()
                 _ = writer.past(date, near: origin)
-                writer.finish()
                 var cells = PackedCells()
-                guard let number = cells.insert(&writer.packed) else { continue }
+                guard let number = cells.insert(&writer) else { continue }
                 var reader = cells.reader(of: number)
-                reader.begin(1)
+                reader.begin()
                 #expect(reader.past(0, near: origin) == date, "from \(origin)")
-                if date == .min { #expect(writer.packed.count == 1) }
+                if date == .min { #expect(writer.packed.count == PackedBytes.numberCount) }
             }
         }
     }
 
     /// What the tables of a large population are made of, so that nobody makes it longer unawares.
-    @Test func `an instance at rest takes forty bytes`() {
+    @Test func `an instance at rest takes twenty-eight bytes`() {
         var row = InstanceTable.Row(host: 3_000_000, kind: 0, anchor: 333)
         row.nextOfHost = 9_000_001
         row.generation = 1
@@ -285,9 +284,9 @@ import WidgetModel
         row.exemptReloads = 1
         row.firstReload = 9_000_000
         row.lastReload = 9_000_000
-        row.reloadsExpire = row.firstWindow + 4_000_000_000
+        row.reloadsExpire = row.firstWindow + 40_000_000 + Interval.day.milliseconds
         row.lastDecision = 9_000_000
-        #expect(Self.packed(row, at: 9_000_000).wordCount == 5)
+        #expect(Self.byteCount(row, at: 9_000_000) == 28)
     }
 
     /// Against an array, few of whose rows are unpacked at a time.
@@ -348,19 +347,19 @@ import WidgetModel
         #expect(!table[5].isLive)
     }
 
-    /// Cells of sixteen words, the longest, do not fill a chunk evenly: none may reach beyond its end.
-    @Test(arguments: [1, 5, 16])
+    /// Cells of most lengths do not fill a chunk evenly: none may reach beyond its end.
+    @Test(arguments: [1, 5, 12, 14, 16, 24, 32])
     func `cells of a length are used again, and lie within a chunk`(words: Int) {
         var cells = PackedCells()
+        func length(_ number: UInt64) -> Int { (64 - number.leadingZeroBitCount + 7) / 8 }
+        func textCount(_ number: UInt64) -> Int { words * 4 - PackedBytes.numberCount - length(number) }
         func insert(_ number: UInt64) -> UInt32 {
             var writer = FieldWriter()
-            writer.begin(1)
+            writer.begin()
             _ = writer.field(number)
-            let count = words * 8 - 1 - Self.length(number)
-            let bytes = Array(repeating: UInt8(truncatingIfNeeded: number), count: count)
+            let bytes = Array(repeating: UInt8(truncatingIfNeeded: number), count: textCount(number))
             writer.append(bytes.span)
-            writer.finish()
-            return cells.insert(&writer.packed)!
+            return cells.insert(&writer)!
         }
         var numbers = (0..<UInt64(3000)).map { insert($0) }
         #expect(Set(numbers).count == 3000)
@@ -371,9 +370,9 @@ import WidgetModel
         #expect(cells.count == 3000)
         for (index, number) in numbers.enumerated() {
             var reader = cells.reader(of: number)
-            reader.begin(1)
+            reader.begin()
             #expect(reader.field(0) == UInt64(index))
-            var left = words * 8 - 1 - Self.length(UInt64(index))
+            var left = textCount(UInt64(index))
             while left > 0 {
                 let expected = UInt64(UInt8(truncatingIfNeeded: index)) &* 0x0101_0101_0101_0101
                 let count = min(8, left)
@@ -383,27 +382,29 @@ import WidgetModel
         }
     }
 
-    private static func length(_ number: UInt64) -> Int { (64 - number.leadingZeroBitCount + 7) / 8 }
+    /// A row that takes so many words, of a byte again and again.
+    private static func text(_ words: Int) -> FieldWriter {
+        var writer = FieldWriter()
+        let bytes = Array(repeating: UInt8(words), count: words * 4 - PackedBytes.numberCount)
+        writer.append(bytes.span)
+        return writer
+    }
 
     @Test func `what has no room among cells of its length goes to longer ones`() {
         var cells = PackedCells(wordsMax: 31)
         func insert(_ words: Int) -> UInt32? {
-            var writer = FieldWriter()
-            let bytes = Array(repeating: UInt8(words), count: words * 8)
-            writer.append(bytes.span)
-            writer.finish()
-            return cells.insert(&writer.packed)
+            var writer = Self.text(words)
+            return cells.insert(&writer)
         }
-        // Three cells of ten words are thirty; there are two of each length up to fifteen, and one of sixteen.
-        let numbers = (0..<14).map { _ in insert(10) }
-        #expect(numbers.map { $0 != nil } == Array(repeating: true, count: 14))
-        #expect(Set(numbers).count == 14)
-        #expect(cells.count == 14)
-        // The last one has the only cell of sixteen words.
-        #expect(insert(16) == nil)
+        // Three cells of ten words are thirty; there are two of 11, 12 and 14, one of 16 and 24, none of 32.
+        let numbers = (0..<11).map { _ in insert(10) }
+        #expect(numbers.map { $0 != nil } == Array(repeating: true, count: 11))
+        #expect(Set(numbers).count == 11)
+        #expect(cells.count == 11)
+        #expect(insert(10) == nil)
         #expect(insert(9) != nil)
-        cells.release(numbers[13]!)
-        #expect(insert(10) == numbers[13])
+        cells.release(numbers[10]!)
+        #expect(insert(10) == numbers[10])
         for number in numbers {
             var reader = cells.reader(of: number!)
             #expect(reader.bytes(8) == 0x0A0A_0A0A_0A0A_0A0A)
@@ -412,15 +413,73 @@ import WidgetModel
 
     @Test func `what is longer than a cell can be is not taken`() {
         var cells = PackedCells()
-        for (count, isTaken) in [(127, true), (128, false), (129, false)] {
+        for (count, isTaken) in [(125, true), (126, true), (127, false), (128, false)] {
             var writer = FieldWriter()
-            writer.begin(1)
+            writer.begin()
             _ = writer.field(0)
             let bytes = Array(repeating: UInt8(1), count: count)
             writer.append(bytes.span)
-            writer.finish()
-            let number = cells.insert(&writer.packed)
-            #expect((number != nil) == isTaken, "\(count) bytes behind one")
+            let number = cells.insert(&writer)
+            #expect((number != nil) == isTaken, "\(count) bytes behind two")
+        }
+    }
+
+    @Test func `a reload at rest takes twelve bytes`() {
+        let window = BudgetWindow(start: Instant(milliseconds: 29_893_293 * 60_000), length: .day)
+        let issuedAt = window.start + .milliseconds(40_000_000)
+        let row = ReloadTable.Stored(
+            instance: 9_000_000,
+            next: ReloadTable.none,
+            position: LogPosition(3_000_001),
+            issuedAt: issuedAt,
+            expiresAt: issuedAt + .day,
+            window: window,
+            generation: 1,
+            served: ReloadTable.none,
+            causes: ReloadCauses(.added),
+            exemption: .added,
+            collateral: nil,
+            isCounted: false,
+            isPush: false,
+            sharesToken: false,
+            isTrigger: false
+        )
+        #expect(Self.byteCount(row, at: 9_000_000) == 12)
+    }
+
+    @Test func `equal shapes have one number, and those that come when all are given have none`() {
+        var shapes = RowShapes(countMax: 3)
+        func shape(_ words: [UInt64]) -> RowShape {
+            var shape = RowShape()
+            for (index, word) in words.enumerated() { shape[index] = word }
+            return shape
+        }
+        let all = [[], [1], [0, 1], [1, 0, 0, 0, 0, 0, 0, 1], [7]].map { shape($0) }
+        #expect(all.map { shapes.number(of: $0) } == [0, 1, 2, nil, nil])
+        #expect(all.map { shapes.number(of: $0) } == [0, 1, 2, nil, nil])
+        for number in 0..<3 { #expect(shapes[number] == all[number]) }
+        #expect(all[3] != all[1])
+    }
+
+    /// Some of them have a number and some say it in the row, with words of all lengths.
+    @Test func `a row that has no number of a shape says itself what it is`() {
+        var cells = PackedCells(shapesMax: 20)
+        let numbers = (0..<64).map { number in
+            var writer = FieldWriter()
+            for group in 0..<3 {
+                writer.begin()
+                _ = writer.common(group == 1 ? .max >> UInt64(number) : UInt64(number & 3))
+                for field in 0..<UInt64(21) { _ = writer.field(field == UInt64(number) ? .max : 0) }
+            }
+            return cells.insert(&writer)!
+        }
+        for (index, number) in numbers.enumerated() {
+            var reader = cells.reader(of: number)
+            for group in 0..<3 {
+                reader.begin()
+                #expect(reader.common(0) == (group == 1 ? .max >> UInt64(index) : UInt64(index & 3)))
+                for field in 0..<UInt64(21) { #expect(reader.field(0) == (field == UInt64(index) ? .max : 0)) }
+            }
         }
     }
 }

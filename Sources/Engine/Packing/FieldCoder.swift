@@ -1,17 +1,17 @@
 /// One description of a row for both ways, as a ``StateCoder`` is for snapshots: each method gives back its value, which a
 /// writer was given and a reader has read in its place.
 ///
-/// A field takes as many bytes as its value needs, none where it is what it mostly is, and three bits for how many those are.
-/// Those of a group stand together before its fields, so that nothing depends on what was read but its place.
+/// A field takes as many bytes as its value needs, none where it is what it mostly is. How many those are, three bits for each of
+/// a group, is part of the row's ``RowShape``, which is kept once for all rows that have the same.
 protocol FieldCoder {
     /// Whether what is given is not looked at.
     static var isReading: Bool { get }
-    /// Begins a group.
-    ///
-    /// - Parameter fields: How many fields it has, at most 21.
-    mutating func begin(_ fields: Int)
+    /// Begins a group of at most 21 fields.
+    mutating func begin()
     /// A number that is mostly small.
     mutating func field(_ value: UInt64) -> UInt64
+    /// A number that is one of few in all rows: it becomes a part of the shape, and takes no byte of the row.
+    mutating func common(_ value: UInt64) -> UInt64
 }
 
 /// What windows begin near, in minutes since the epoch: the beginning of 2026. Within sixteen years of it they take a byte less
@@ -103,48 +103,57 @@ struct DateEnds {
 struct PackedBytes: Sendable {
     /// Rows that have more are not packed.
     static let countMax = 128
+    /// How many bytes the number of a shape takes.
+    static let numberCount = 2
     fileprivate static let wordMask = Self.countMax / 8 - 1
 
     /// Two words more than there is room for, since each is written with what comes next.
     fileprivate(set) var words = InlineArray<18, UInt64>(repeating: 0)
-    /// In bytes; more than there is room for if it was not enough.
-    fileprivate(set) var count = 0
+    /// In bytes; more than there is room for if it was not enough. A row begins behind the number of its shape.
+    fileprivate(set) var count = PackedBytes.numberCount
 
-    /// In words of eight bytes.
+    /// In words of four bytes.
     @inline(__always)
-    var wordCount: Int { (self.count &+ 7) &>> 3 }
+    var wordCount: Int { (self.count &+ 3) &>> 2 }
 
     /// How many bytes a code of three bits stands for: 0 to 6, or 8.
     @inline(__always)
     fileprivate static func length(_ code: UInt64) -> Int { Int(truncatingIfNeeded: code &+ (code &+ 1) &>> 3) }
-
-    /// How many bytes hold the codes of so many fields.
-    @inline(__always)
-    fileprivate static func codeBytes(_ fields: Int) -> Int { (fields &* 3 &+ 7) &>> 3 }
 }
 
 /// Packs rows.
 struct FieldWriter: FieldCoder {
     static var isReading: Bool { false }
 
-    /// Whole once ``finish()`` was called.
-    var packed = PackedBytes()
+    /// Whole once ``finish(_:)`` was called.
+    private(set) var packed = PackedBytes()
+    /// Whole once ``finish(_:)`` was called.
+    private(set) var shape = RowShape()
+    private var shapeCount = 0
     /// The word that is being filled; nothing of it is in `packed` that is not in it.
     private var word: UInt64 = 0
-    /// Of the group's fields so far: three bits each, and where they go.
+    /// Of the group's fields so far: three bits each, where the next ones go, and which word of the shape they are.
     private var lengths: UInt64 = 0
     private var shift: UInt64 = 0
     private var lengthsAt = 0
 
     @inline(__always)
-    mutating func begin(_ fields: Int) {
-        self.finish()
-        self.lengthsAt = self.packed.count
-        self.append(0, PackedBytes.codeBytes(fields))
+    mutating func begin() {
+        if self.shapeCount > 0 { self.shape[self.lengthsAt] |= self.lengths }
+        (self.lengths, self.shift, self.lengthsAt) = (0, 0, self.shapeCount)
+        self.shapeCount &+= 1
+    }
+
+    @inline(__always)
+    mutating func common(_ value: UInt64) -> UInt64 {
+        self.shape[self.shapeCount] = value
+        self.shapeCount &+= 1
+        return value
     }
 
     @inline(__always)
     mutating func field(_ value: UInt64) -> UInt64 {
+        assert(self.shift < 63, "a group has at most 21 fields")
         // The same fields are zero in most rows: that much the processor guesses.
         guard value != 0 else {
             self.shift &+= 3
@@ -184,17 +193,28 @@ struct FieldWriter: FieldCoder {
         self.packed.count &+= count
     }
 
-    /// Writes the lengths of the last group where room was left for them.
+    /// Ends a row: its first bytes are the number of its shape, or where it says itself what that is.
     @inline(__always)
-    mutating func finish() {
-        let place = (self.lengthsAt &>> 3) & PackedBytes.wordMask
-        let bits = UInt64(truncatingIfNeeded: self.lengthsAt & 7) &<< 3
+    mutating func finish(_ shapes: inout RowShapes) {
+        self.begin()
+        let number = shapes.number(of: self.shape) ?? self.appendShape()
         var words = self.packed.words.mutableSpan
-        words[place] |= self.lengths &<< bits
-        words[place &+ 1] |= (self.lengths &>> 1) &>> (63 &- bits)
-        // They may lie in the word that is being filled.
-        self.word = words[(self.packed.count &>> 3) & PackedBytes.wordMask]
-        (self.lengths, self.shift) = (0, 0)
+        words[0] |= UInt64(truncatingIfNeeded: number)
+    }
+
+    /// Writes the shape behind all else: of each word how many bytes it takes, and those.
+    ///
+    /// - Returns: What the row begins with.
+    @inline(never)
+    private mutating func appendShape() -> Int {
+        let place = self.packed.count
+        for index in 0..<RowShape.wordsMax {
+            let word = self.shape[index]
+            let count = (71 &- word.leadingZeroBitCount) &>> 3
+            self.append(UInt64(count), 1)
+            if count > 0 { self.append(word, count) }
+        }
+        return RowShape.inRow | place
     }
 }
 
@@ -203,14 +223,27 @@ struct FieldReader: FieldCoder {
     static var isReading: Bool { true }
 
     private let row: RowBytes
-    private var offset = 0
+    private let shape: RowShape
+    private var shapeAt = 0
+    private var offset = PackedBytes.numberCount
     private var lengths: UInt64 = 0
 
     @inline(__always)
-    init(_ row: RowBytes) { self.row = row }
+    init(_ row: RowBytes, _ shapes: RowShapes) {
+        self.row = row
+        let number = Int(row[0] & 0xFFFF)
+        self.shape =
+            _fastPath(number < RowShape.inRow) ? shapes[number] : RowShape(in: row, at: number & ~RowShape.inRow)
+    }
 
     @inline(__always)
-    mutating func begin(_ fields: Int) { self.lengths = self.bytes(PackedBytes.codeBytes(fields)) }
+    mutating func begin() { self.lengths = self.common(0) }
+
+    @inline(__always)
+    mutating func common(_ value: UInt64) -> UInt64 {
+        defer { self.shapeAt &+= 1 }
+        return self.shape[self.shapeAt]
+    }
 
     @inline(__always)
     mutating func field(_ value: UInt64) -> UInt64 {
@@ -245,5 +278,22 @@ struct FieldReader: FieldCoder {
     mutating func bytes(_ count: Int) -> UInt64 {
         defer { self.offset &+= count }
         return self.row[self.offset] & UInt64.max &>> UInt64(truncatingIfNeeded: 64 &- count &* 8)
+    }
+}
+
+extension RowShape {
+    /// A row that begins with so much, or more, says itself what its shape is, from so many bytes less than that on.
+    fileprivate static let inRow = 0x8000
+
+    /// Reads what ``FieldWriter`` wrote into the row.
+    @inline(never)
+    fileprivate init(in row: RowBytes, at place: Int) {
+        self.init()
+        var place = place
+        for index in 0..<Self.wordsMax {
+            let count = Int(row[place] & 0xFF)
+            if count > 0 { self[index] = row[place &+ 1] & UInt64.max &>> UInt64(64 &- count &* 8) }
+            place &+= count &+ 1
+        }
     }
 }

@@ -27,16 +27,19 @@ extension HostTable.Row: PackedRow {
     }
 
     func packed(by coder: inout some FieldCoder, at slot: UInt32) -> HostTable.Row {
-        coder.begin(15)
-        let said = Said(rawValue: coder.number(self.said.rawValue))
+        coder.begin()
+        let common = coder.common(
+            UInt64(self.said.rawValue) | UInt64(self.delivery.rawValue) << 8 | UInt64(self.app) << 32
+        )
+        let said = Said(rawValue: UInt8(truncatingIfNeeded: common))
         let start = coder.number(self.windows.startMinute, near: usualWindowMinute)
         let length = coder.number(self.windows.lengthMinutes, near: 1440)
         let registeredAt = coder.number(self.registeredAt.milliseconds, near: start &* 60_000)
         let firstRegisteredAt = coder.number(self.firstRegisteredAt.milliseconds, near: registeredAt)
         var row = HostTable.Row(
-            app: coder.number(self.app),
+            app: UInt32(truncatingIfNeeded: common >> 32),
             windows: TunedWindows(startMinute: start, lengthMinutes: length, views: []),
-            delivery: HostDelivery(rawValue: coder.number(self.delivery.rawValue)) ?? self.delivery,
+            delivery: HostDelivery(rawValue: UInt8(truncatingIfNeeded: common >> 8)) ?? self.delivery,
             registeredAt: Instant(milliseconds: registeredAt),
             firstRegisteredAt: Instant(milliseconds: firstRegisteredAt)
         )
@@ -68,7 +71,7 @@ extension HostTable.Row: PackedRow {
         let old = self.windows.views
         var views: [UInt16] = []
         for hour in 0..<TunedWindows.hours {
-            if hour.isMultiple(of: TunedWindows.hours / 2) { coder.begin(TunedWindows.hours / 2) }
+            if hour.isMultiple(of: TunedWindows.hours / 2) { coder.begin() }
             views.append(coder.number(old.isEmpty ? 0 : old[hour]))
         }
         return views
@@ -77,7 +80,7 @@ extension HostTable.Row: PackedRow {
 
 extension HostTable.Seldom {
     fileprivate func packed(by coder: inout some FieldCoder, near date: Int64) -> HostTable.Seldom {
-        coder.begin(11)
+        coder.begin()
         var aside = HostTable.Seldom()
         aside.foregroundUntil = coder.past(self.foregroundUntil, near: date)
         for session in aside.sessionsUntil.indices {

@@ -29,13 +29,13 @@ extension InstanceTable.Row: PackedRow {
         return groups
     }
 
-    func packed<Coder: FieldCoder>(by coder: inout Coder, at slot: UInt32) -> InstanceTable.Row {
-        coder.begin(21)
-        let usual = UInt32(InstanceTable.Flags([.isLive, .pushEnabled]).rawValue) << Groups.bits
-        let said = coder.number(Coder.isReading ? usual : self.said, near: usual)
+    func packed(by coder: inout some FieldCoder, at slot: UInt32) -> InstanceTable.Row {
+        coder.begin()
+        let common = coder.common(self.common)
+        let said = UInt32(truncatingIfNeeded: common)
         var row = InstanceTable.Row(
             host: coder.number(self.host),
-            kind: coder.number(self.kind),
+            kind: UInt32(truncatingIfNeeded: common >> 32),
             anchor: 0
         )
         row.flags = InstanceTable.Flags(rawValue: UInt16(truncatingIfNeeded: said >> Groups.bits))
@@ -59,15 +59,17 @@ extension InstanceTable.Row: PackedRow {
         if groups.contains(.waiting) { self.packWaiting(of: &row, near: reloaded, by: &coder) }
         if groups.contains(.views) { self.packViews(of: &row, near: reloaded, by: &coder) }
         if groups.contains(.seldom) {
-            coder.begin(2)
+            coder.begin()
             row.rollingDay = coder.optional(self.rollingDay, none: Slab<RollingDay>.none)
             row.granted = coder.number(self.granted)
         }
         return row
     }
 
-    /// The flags, and which groups there are.
-    private var said: UInt32 { UInt32(self.flags.rawValue) << Groups.bits | self.groups.rawValue }
+    /// What many instances have in common: the flags, which groups there are, and the kind.
+    private var common: UInt64 {
+        UInt64(self.groups.rawValue) | UInt64(self.flags.rawValue) << UInt64(Groups.bits) | UInt64(self.kind) << 32
+    }
 
     @inline(__always)
     private func packReloads(
@@ -76,15 +78,15 @@ extension InstanceTable.Row: PackedRow {
         near date: Int64,
         by coder: inout some FieldCoder
     ) {
-        coder.begin(4)
+        coder.begin()
         row.firstReload = coder.optional(self.firstReload, none: ReloadTable.none, near: slot)
         row.lastReload = coder.number(self.lastReload, near: row.firstReload)
-        row.reloadsExpire = coder.number(self.reloadsExpire, near: date, in: 1000)
+        row.reloadsExpire = coder.number(self.reloadsExpire, near: date &+ Interval.day.milliseconds, in: 1000)
     }
 
     @inline(__always)
     private func packWaiting(of row: inout InstanceTable.Row, near date: Int64, by coder: inout some FieldCoder) {
-        coder.begin(9)
+        coder.begin()
         row.pending.head = coder.optional(self.pending.head, none: PendingCauses.none)
         row.pending.tail = coder.number(self.pending.tail, near: row.pending.head)
         row.pending.count = coder.number(self.pending.count)
@@ -98,7 +100,7 @@ extension InstanceTable.Row: PackedRow {
 
     @inline(__always)
     private func packViews(of row: inout InstanceTable.Row, near date: Int64, by coder: inout some FieldCoder) {
-        coder.begin(4)
+        coder.begin()
         row.views = coder.number(self.views)
         row.rate = ViewRate(scaled: coder.number(self.rate.scaled, near: ViewRate.typical.scaled))
         row.visibleUntil = coder.date(self.visibleUntil, near: date)

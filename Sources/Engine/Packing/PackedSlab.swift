@@ -158,8 +158,7 @@ struct PackedSlab<Row: PackedRow>: RowTable, Sendable {
     private mutating func keep(_ row: borrowing Row, _ slot: UInt32) -> UInt32? {
         var writer = FieldWriter()
         _ = row.packed(by: &writer, at: slot)
-        writer.finish()
-        return self.cells.insert(&writer.packed)
+        return self.cells.insert(&writer)
     }
 
     private mutating func keepAnyhow(_ row: Row, _ slot: UInt32) {

@@ -21,13 +21,21 @@ extension ReloadTable.Stored: PackedRow {
         return said
     }
 
+    /// What many reloads have in common. One more than the raw value of what there may be none of, and 0 for none.
+    private var common: UInt64 {
+        UInt64(self.said.rawValue) | UInt64(self.exemption.map { $0.rawValue + 1 } ?? 0) << 8
+            | UInt64(self.collateral.map { $0.rawValue + 1 } ?? 0) << 16 | UInt64(self.causes.rawValue) << 32
+    }
+
     func packed(by coder: inout some FieldCoder, at slot: UInt32) -> ReloadTable.Stored {
-        coder.begin(15)
-        let said = Said(rawValue: coder.number(self.said.rawValue))
+        coder.begin()
+        let common = coder.common(self.common)
+        let said = Said(rawValue: UInt8(truncatingIfNeeded: common))
         let start = coder.number(self.window.start.milliseconds, near: usualWindowMinute * 60_000, in: 60_000)
         let issuedAt = coder.number(self.issuedAt.milliseconds, near: start)
-        let expiresAt = coder.number(self.expiresAt.milliseconds, near: issuedAt, in: 1000)
-        let length = coder.number(self.window.length.milliseconds, near: Interval.day.milliseconds)
+        let day = Interval.day.milliseconds
+        let expiresAt = coder.number(self.expiresAt.milliseconds, near: issuedAt &+ day, in: 1000)
+        let length = coder.number(self.window.length.milliseconds, near: day)
         return ReloadTable.Stored(
             instance: coder.number(self.instance, near: slot),
             next: coder.optional(self.next, none: ReloadTable.none),
@@ -37,10 +45,9 @@ extension ReloadTable.Stored: PackedRow {
             window: BudgetWindow(start: Instant(milliseconds: start), length: Interval(milliseconds: length)),
             generation: coder.number(self.generation, near: 1),
             served: coder.optional(self.served, none: ReloadTable.none),
-            causes: ReloadCauses(rawValue: coder.number(self.causes.rawValue)),
-            // One more than the raw value, and 0 for none.
-            exemption: Exemption(rawValue: coder.number(self.exemption.map { $0.rawValue + 1 } ?? 0) &- 1),
-            collateral: Collateral(rawValue: coder.number(self.collateral.map { $0.rawValue + 1 } ?? 0) &- 1),
+            causes: ReloadCauses(rawValue: .init(truncatingIfNeeded: common >> 32)),
+            exemption: Exemption(rawValue: UInt8(truncatingIfNeeded: common >> 8) &- 1),
+            collateral: Collateral(rawValue: UInt8(truncatingIfNeeded: common >> 16) &- 1),
             isCounted: said.contains(.isCounted),
             isPush: said.contains(.isPush),
             sharesToken: said.contains(.sharesToken),

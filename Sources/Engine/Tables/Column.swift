@@ -132,22 +132,6 @@ public import CKernels
         self.memory.count = self.count
     }
 
-    /// Gives rows that there are other values.
-    ///
-    /// - Parameters:
-    ///   - start: The first row's place.
-    ///   - rows: Their values.
-    @inline(__always)
-    mutating func replace(from start: Int, with rows: Span<Row>) {
-        precondition(start >= 0 && start + rows.count <= self.count, "beyond the rows")
-        self.makeUnique()
-        for index in rows.indices {
-            let place = start &+ index
-            // Sound: the memory holds `count` rows, and nobody else sees it.
-            unsafe self.chunks[place &>> Self.chunkShift][place & (Self.chunkRows &- 1)] = rows[index]
-        }
-    }
-
     /// Appends rows, as many as there are at a time.
     mutating func append(copying rows: Span<Row>) where Row: BitwiseCopyable {
         self.makeUnique()
@@ -254,17 +238,43 @@ extension Span {
     }
 }
 
-extension RowChunks<UInt64> {
+extension RowChunks<UInt32> {
+    /// So many words behind the last one of a chunk's can be read with it.
+    private static var spareWords: Int { 2 }
+
     /// Words that are read as bytes.
     ///
     /// - Parameters:
     ///   - start: The first word's place.
-    ///   - count: How many there are. Precondition: they and one more lie in one chunk.
+    ///   - count: How many there are. Precondition: they lie in one chunk, with two more.
     @inline(__always)
     func bytes(from start: Int, _ count: Int) -> RowBytes {
         let place = start & (Self.chunkRows &- 1)
-        precondition(start >= 0 && count >= 0 && start &+ count <= self.count && place &+ count < Self.chunkRows)
-        return unsafe RowBytes(self.memory, self.chunks[start &>> Self.chunkShift] + place, count &* 8)
+        precondition(start >= 0 && count >= 0 && start &+ count <= self.count)
+        precondition(place &+ count &+ Self.spareWords <= Self.chunkRows)
+        return unsafe RowBytes(self.memory, self.chunks[start &>> Self.chunkShift] + place, count &* 4)
+    }
+
+    /// Gives words that there are other values.
+    ///
+    /// - Parameters:
+    ///   - start: The first word's place. Precondition: all of them lie in one chunk.
+    ///   - pairs: Two words each, the lower half first.
+    ///   - count: How many words they are.
+    @inline(__always)
+    mutating func replace(from start: Int, with pairs: Span<UInt64>, count: Int) {
+        let place = start & (Self.chunkRows &- 1)
+        precondition(start >= 0 && count >= 0 && start &+ count <= self.count && place &+ count <= Self.chunkRows)
+        self.makeUnique()
+        // Sound: the memory holds `count` words from there on, which is looked at above, and nobody else sees it.
+        let target = unsafe UnsafeMutableRawPointer(self.chunks[start &>> Self.chunkShift] + place)
+        for index in 0..<count &>> 1 {
+            unsafe target.storeBytes(of: pairs[index], toByteOffset: index &* 8, as: UInt64.self)
+        }
+        if count & 1 != 0 {
+            let last = UInt32(truncatingIfNeeded: pairs[count &>> 1])
+            unsafe target.storeBytes(of: last, toByteOffset: (count &- 1) &* 4, as: UInt32.self)
+        }
     }
 
     /// Appends words that can be read as bytes, and others before them if else they could not.
@@ -272,7 +282,7 @@ extension RowChunks<UInt64> {
     /// - Returns: The first one's place.
     mutating func appendTogether(_ count: Int) -> Int {
         let place = self.count & (Self.chunkRows &- 1)
-        if place + count >= Self.chunkRows { self.append(repeating: 0, count: Self.chunkRows - place) }
+        if place + count + Self.spareWords > Self.chunkRows { self.append(repeating: 0, count: Self.chunkRows - place) }
         self.append(repeating: 0, count: count)
         return self.count - count
     }
@@ -280,12 +290,12 @@ extension RowChunks<UInt64> {
 
 /// Bytes of a chunk, read eight at a time from wherever they begin. It keeps their memory.
 @safe struct RowBytes {
-    private let memory: RowMemory<UInt64>
+    private let memory: RowMemory<UInt32>
     private let start: UnsafeRawPointer
     private let count: Int
 
     @inline(__always)
-    fileprivate init(_ memory: RowMemory<UInt64>, _ start: UnsafePointer<UInt64>, _ count: Int) {
+    fileprivate init(_ memory: RowMemory<UInt32>, _ start: UnsafePointer<UInt32>, _ count: Int) {
         self.memory = memory
         unsafe self.start = UnsafeRawPointer(start)
         self.count = count
@@ -295,7 +305,7 @@ extension RowChunks<UInt64> {
     @inline(__always)
     subscript(offset: Int) -> UInt64 {
         precondition(UInt(bitPattern: offset) < UInt(bitPattern: self.count), "beyond the bytes")
-        // Sound: self keeps the chunk, in which there is a word more than the bytes are; nobody who shares it writes to it.
+        // Sound: self keeps the chunk, in which there are two words more than the bytes are; nobody who shares it writes to it.
         return unsafe self.start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
     }
 }

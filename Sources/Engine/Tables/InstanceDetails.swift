@@ -33,17 +33,27 @@ struct InstanceDetails: Sendable {
 
         @inline(__always)
         func packed(by coder: inout some FieldCoder) -> Head {
-            coder.begin(8)
-            return Head(
-                family: WidgetFamily(rawValue: coder.number(self.family.rawValue)) ?? self.family,
-                confirmedBy: LogPosition(coder.number(self.confirmedBy.rawValue)),
-                particulars: coder.optional(self.particulars, none: SideTable<Particulars>.none),
-                content: coder.optional(self.content, none: SideTable<Content>.none),
-                observed: coder.optional(self.observed, none: SideTable<Observed>.none),
-                text: coder.optional(self.text, none: SideTable<Text>.none),
-                idCount: coder.number(self.idCount),
-                configurationCount: coder.number(self.configurationCount)
-            )
+            coder.begin()
+            var head = Head()
+            head.text = coder.optional(self.text, none: SideTable<Text>.none)
+            head.confirmedBy = LogPosition(coder.number(self.confirmedBy.rawValue))
+            head.particulars = coder.optional(self.particulars, none: SideTable<Particulars>.none)
+            head.content = coder.optional(self.content, none: SideTable<Content>.none)
+            head.observed = coder.optional(self.observed, none: SideTable<Observed>.none)
+            if head.text == SideTable<Text>.none {
+                // Both counts are small then.
+                let common = coder.common(
+                    UInt64(self.family.rawValue) | UInt64(self.idCount) << 8 | UInt64(self.configurationCount) << 16
+                )
+                head.family = WidgetFamily(rawValue: UInt8(truncatingIfNeeded: common)) ?? self.family
+                head.idCount = Int(common >> 8 & 0xFF)
+                head.configurationCount = Int(common >> 16)
+            } else {
+                head.family = WidgetFamily(rawValue: coder.number(self.family.rawValue)) ?? self.family
+                head.idCount = coder.number(self.idCount)
+                head.configurationCount = coder.number(self.configurationCount)
+            }
+            return head
         }
     }
 
@@ -449,9 +459,8 @@ struct InstanceDetails: Sendable {
         if head.text == SideTable<Text>.none { writer.append(self.scratch.span) }
         let place = self.places[Int(slot)]
         if place < PackedCells.end { self.cells.release(place) }
-        writer.finish()
-        guard let number = self.cells.insert(&writer.packed) else {
-            preconditionFailure("ids and configurations of a partition take more than ten gigabytes")
+        guard let number = self.cells.insert(&writer) else {
+            preconditionFailure("ids and configurations of a partition take more than five gigabytes")
         }
         self.places[Int(slot)] = number
     }

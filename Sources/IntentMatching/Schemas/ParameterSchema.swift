@@ -71,7 +71,10 @@ package struct ParameterSchema: Hashable, Sendable {
 extension String {
     /// Whether both are the same bytes: `==` would call composed and decomposed characters equal.
     package func hasSameBytes(as other: String) -> Bool {
-        self == other && self.utf8.elementsEqual(other.utf8)
+        let (left, right) = (self.utf8.span, other.utf8.span)
+        guard left.count == right.count else { return false }
+        for index in left.indices where left[index] != right[index] { return false }
+        return true
     }
 }
 
