@@ -4,8 +4,6 @@
 /// A field takes as many bytes as its value needs, none where it is what it mostly is. How many those are, three bits for each of
 /// a group, is part of the row's ``RowShape``, which is kept once for all rows that have the same.
 protocol FieldCoder {
-    /// Whether what is given is not looked at.
-    static var isReading: Bool { get }
     /// Begins a group of at most 21 fields.
     mutating func begin()
     /// A number that is mostly small.
@@ -123,12 +121,9 @@ struct PackedBytes: Sendable {
 
 /// Packs rows.
 struct FieldWriter: FieldCoder {
-    static var isReading: Bool { false }
-
     /// Whole once ``finish(_:)`` was called.
     private(set) var packed = PackedBytes()
-    /// Whole once ``finish(_:)`` was called.
-    private(set) var shape = RowShape()
+    private var shape = RowShape()
     private var shapeCount = 0
     /// The word that is being filled; nothing of it is in `packed` that is not in it.
     private var word: UInt64 = 0
@@ -220,8 +215,6 @@ struct FieldWriter: FieldCoder {
 
 /// Unpacks rows, from where they lie.
 struct FieldReader: FieldCoder {
-    static var isReading: Bool { true }
-
     private let row: RowBytes
     private let shape: RowShape
     private var shapeAt = 0
