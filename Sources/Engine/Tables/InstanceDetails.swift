@@ -64,8 +64,9 @@ struct InstanceDetails: Sendable {
         var isBlank: Bool { self.bytes.isEmpty }
     }
 
-    /// A text has at most so many bytes to be packed with what stands before it.
-    private static let textMax = 96
+    /// A text has at most so many bytes to be packed with what stands before it, and has room then whatever that is: two bytes
+    /// are the shape's number, eight the position, fifteen the numbers of three groups, and thirteen a shape without a number.
+    private static let textMax = PackedBytes.countMax - 38
 
     /// What few registrations say.
     struct Particulars: SideRow {
@@ -161,7 +162,7 @@ struct InstanceDetails: Sendable {
 
     /// Where each instance is packed; `PackedCells.end` for none.
     private var places = RowChunks<UInt32>()
-    private var cells = PackedCells()
+    private var cells: PackedCells
     private var packer = ConfigurationPacker()
     private var texts = SideTable<Text>()
     private(set) var particulars = SideTable<Particulars>()
@@ -171,10 +172,15 @@ struct InstanceDetails: Sendable {
     private var scratch: [UInt8] = []
 
     /// No rows.
-    init() {}
+    ///
+    /// - Parameter shapesMax: See ``PackedCells/init(wordsMax:shapesMax:)``.
+    init(shapesMax: Int = RowShapes.countMax) {
+        self.cells = PackedCells(shapesMax: shapesMax)
+    }
 
     /// Room for about so many rows that are read back, see ``restore(_:_:_:)``.
     init(expecting rows: Int) {
+        self.init()
         self.places.expect(rows)
     }
 
