@@ -149,16 +149,13 @@ extension Engine {
         writer.write(content.confirmedDigest) { self.write($1, &$0) }
         writer.write(row.hasPendingDigest ? content.pendingDigest : nil) { self.write($1, &$0) }
         self.digest(row.pending, &writer)
-        var reload = row.firstReload
-        while reload != ReloadTable.none {
-            let row = self.reloads[reload]
+        self.forEachReload(of: instance) { row in
             Effect.reload(self.effect(of: row)).encode(into: &writer)
             writer.write(varint: UInt64(row.generation))
             for flag in [row.isCounted, row.isPush, row.sharesToken, row.isTrigger] { writer.write(flag) }
             writer.write(row.collateral) { $0.write(byte: $1.rawValue) }
             writer.write(row.digest) { self.write($1, &$0) }
             self.digest(row.pushes, &writer)
-            reload = row.next
         }
     }
 

@@ -7,7 +7,7 @@ extension Engine {
         guard id.partition == self.partition, let slot = self.liveInstance(id.instance),
             let reload = self.reload(id.position, of: slot)
         else { return nil }
-        let row = self.reloads[reload]
+        let row = self.reload(reload, of: slot)
         let instance = self.instances[slot]
         let kind = self.apps.kinds[Int(instance.kind)]
         return FetchSubject(

@@ -24,11 +24,7 @@ extension Engine {
         let row = self.instances[slot]
         let kind = self.apps.kinds[Int(row.kind)]
         var outstanding: [ReloadEffect] = []
-        var reload = row.firstReload
-        while reload != ReloadTable.none {
-            outstanding.append(self.effect(of: self.reloads[reload]))
-            reload = self.reloads[stored: reload].next
-        }
+        self.forEachReload(of: slot) { outstanding.append(self.effect(of: $0)) }
         return InstanceView(
             address: address,
             app: self.apps.apps[Int(kind.app)].id,

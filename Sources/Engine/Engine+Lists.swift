@@ -69,11 +69,7 @@ extension Engine {
 
     private func outstanding(of instance: UInt32) -> Int {
         var count = 0
-        var reload = self.instances[instance].firstReload
-        while reload != ReloadTable.none {
-            count += 1
-            reload = self.reloads[stored: reload].next
-        }
+        self.forEachReload(of: instance) { _ in count += 1 }
         return count
     }
 

@@ -37,7 +37,7 @@ extension Engine {
         else { return nil }
         let isControl = self.instances[particulars: instance].controlToken != nil
         guard let token = self.token(of: instance) else { return nil }
-        let row = self.reloads[reload]
+        let row = self.reload(reload, of: instance)
         var priority: Priority?
         var collapseID: [UInt8] = []
         var slot = row.pushes.head
@@ -71,14 +71,10 @@ extension Engine {
         var found: [ReloadEffect] = []
         for slot in 0..<UInt32(self.instances.end) where found.count < limit {
             // A number that is free keeps its last row, which has no reloads.
-            var reload = self.instances[slot].firstReload
-            guard reload != ReloadTable.none, self.hosts[self.instances[slot].host].delivery != .stream else {
-                continue
-            }
-            while reload != ReloadTable.none {
-                found.append(self.effect(of: self.reloads[reload]))
-                reload = self.reloads[stored: reload].next
-            }
+            guard self.instances[slot].firstReload != ReloadTable.none,
+                self.hosts[self.instances[slot].host].delivery != .stream
+            else { continue }
+            self.forEachReload(of: slot) { found.append(self.effect(of: $0)) }
         }
         // In the order in which they were issued.
         return found.sorted { $0.id.position < $1.id.position }

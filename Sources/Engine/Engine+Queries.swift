@@ -78,7 +78,7 @@ extension Engine {
         for reason in FailureReason.allCases {
             stats.outcomes[reason] = self.ledger.failures[Int(reason.rawValue)]
         }
-        stats.reloadsOutstanding = self.reloads.count
+        stats.reloadsOutstanding = self.reloads.count + self.instances.ownReloads
         stats.repeatWindowStart = self.repeats.start
         stats.decisions = self.log.count
         stats.timersArmed = self.calendar.count

@@ -44,14 +44,11 @@ extension Engine {
         let scanEnd = min(end, slot + Self.reloadsPageScanMax)
         while slot < scanEnd, found.count < limit {
             let row = self.instances[UInt32(slot)]
-            var reload = row.firstReload
             // A number that is free keeps its last row, which has no reloads.
             // What a push to a token brings is not for streams.
-            if reload != ReloadTable.none, !row.isHostDriven, self.apps.kinds[Int(row.kind)].app == number {
-                while reload != ReloadTable.none {
-                    let row = self.reloads[reload]
-                    if row.position <= through { found.append(self.effect(of: row)) }
-                    reload = row.next
+            if row.firstReload != ReloadTable.none, !row.isHostDriven, self.apps.kinds[Int(row.kind)].app == number {
+                self.forEachReload(of: UInt32(slot)) {
+                    if $0.position <= through { found.append(self.effect(of: $0)) }
                 }
             }
             slot += 1

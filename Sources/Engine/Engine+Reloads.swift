@@ -155,19 +155,6 @@ extension Engine {
         if let push = row.push { self.combine(push.low ^ ByteHash.mix(push.high)) }
     }
 
-    mutating func append(_ row: ReloadTable.Row, to instance: UInt32) {
-        let slot = self.reloads.insert(row)
-        let last = self.instances[instance].lastReload
-        if last == ReloadTable.none {
-            self.instances[instance].firstReload = slot
-        } else {
-            self.reloads.link(last, to: slot)
-        }
-        self.instances[instance].lastReload = slot
-        let expires = row.expiresAt.milliseconds
-        if expires < self.instances[instance].reloadsExpire { self.instances[instance].reloadsExpire = expires }
-    }
-
     /// The effect that a reload was given out as.
     @inline(__always)
     func effect(of row: ReloadTable.Row) -> ReloadEffect {
@@ -202,11 +189,7 @@ extension Engine {
         var found: [ReloadTable.Row] = []
         var instance = self.hosts[slot].firstInstance
         while instance != InstanceTable.none {
-            var reload = self.instances[instance].firstReload
-            while reload != ReloadTable.none {
-                found.append(self.reloads[reload])
-                reload = self.reloads[stored: reload].next
-            }
+            self.forEachReload(of: instance) { found.append($0) }
             instance = self.instances[instance].nextOfHost
         }
         // Instances come in the order of their ids, and the sort is stable.
@@ -221,108 +204,88 @@ extension Engine {
         guard report.reload.partition == self.partition else { return .delivery(known: false) }
         if let instance = self.liveInstance(report.reload.instance),
             let named = self.reload(report.reload.position, of: instance),
-            case let reload = self.reloads[stored: named],
-            !reload.sharesToken || !self.instances[instance].isHostDriven
+            !self.stored(named, of: instance).sharesToken || !self.instances[instance].isHostDriven
         {
-            self.end(named, by: report.result)
+            self.end(named, of: instance, by: report.result)
             self.decide(instance)
             return .delivery(known: true)
         }
         var touched: [UInt32] = []
-        for reload in self.reloadsSharing(report.reload) {
-            touched.append(self.reloads[stored: reload].instance)
-            self.end(reload, by: report.result)
+        for (instance, reload) in self.reloadsSharing(report.reload) {
+            touched.append(instance)
+            self.end(reload, of: instance, by: report.result)
         }
         for instance in touched { self.decide(instance) }
         return .delivery(known: !touched.isEmpty)
     }
 
-    private mutating func end(_ reload: UInt32, by result: DeliveryReport.Result) {
+    private mutating func end(_ reload: UInt32, of instance: UInt32, by result: DeliveryReport.Result) {
         switch result {
         case .acknowledged:
             self.counters.reloadsAcknowledged += 1
-            self.end(reload, .acknowledged)
+            self.end(reload, of: instance, .acknowledged)
         case .refused:
             self.counters.reloadsRefused += 1
-            let row = self.reloads[reload]
+            let row = self.reload(reload, of: instance)
             if row.isCounted {
-                self.refund(row.instance, in: row.window, chargedAt: row.issuedAt, isPush: row.isPush)
+                self.refund(instance, in: row.window, chargedAt: row.issuedAt, isPush: row.isPush)
             }
-            if self.instances[observed: row.instance].awaitsReport == row.issuedAt.milliseconds {
-                self.instances[observed: row.instance].awaitsReport = .min
+            if self.instances[observed: instance].awaitsReport == row.issuedAt.milliseconds {
+                self.instances[observed: instance].awaitsReport = .min
             }
-            self.end(reload, .failed(.refused, .refused))
+            self.end(reload, of: instance, .failed(.refused, .refused))
         }
-    }
-
-    /// The reload of an instance that was issued at a position, if it is still out.
-    ///
-    /// They lie in the order of their positions. The newest is looked at first, the others from the oldest on, and only as
-    /// far as they are older: while a provider is down, thousands may be out for one instance. O(those that are older).
-    @inline(__always)
-    func reload(_ position: LogPosition, of instance: UInt32) -> UInt32? {
-        let last = self.instances[instance].lastReload
-        guard last != ReloadTable.none else { return nil }
-        var found = self.reloads[stored: last].position
-        guard found > position else { return found == position ? last : nil }
-        var slot = self.instances[instance].firstReload
-        found = self.reloads[stored: slot].position
-        while found < position {
-            slot = self.reloads[stored: slot].next
-            found = self.reloads[stored: slot].position
-        }
-        return found == position ? slot : nil
     }
 
     /// Gives up the reloads that nobody acknowledged in time. Their charge is kept.
     mutating func expireReloads(of instance: UInt32) {
         var slot = self.instances[instance].firstReload
         while slot != ReloadTable.none {
-            let next = self.reloads[stored: slot].next
-            if self.reloads[stored: slot].expiresAt <= self.time {
+            let reload = self.stored(slot, of: instance)
+            if reload.expiresAt <= self.time {
                 self.counters.reloadsUnacknowledged += 1
-                self.end(slot, .failed(.unacknowledged, .unacknowledged))
+                self.end(slot, of: instance, .failed(.unacknowledged, .unacknowledged))
             }
-            slot = next
+            slot = reload.next
         }
     }
 
     /// Ends every reload of an instance that is gone.
     mutating func removeReloads(of instance: UInt32, _ reason: DecisionReason) {
         while self.instances[instance].firstReload != ReloadTable.none {
-            self.end(self.instances[instance].firstReload, .removed(reason))
+            self.end(self.instances[instance].firstReload, of: instance, .removed(reason))
         }
     }
 
     /// Ends a reload and the pushes that it served, and forgets it. O(reloads that are out for the instance).
-    mutating func end(_ reload: UInt32, _ end: ReloadEnd) {
-        let row = self.reloads[reload]
+    mutating func end(_ reload: UInt32, of instance: UInt32, _ end: ReloadEnd) {
+        let row = self.reload(reload, of: instance)
         if case .acknowledged = end, let acceptedAt = self.oldestPush(of: row) {
             let news = InstanceDetails.Unshown(position: row.position, acceptedAt: acceptedAt)
-            self.instances[content: row.instance].unshown = news
+            self.instances[content: instance].unshown = news
         }
         self.endPushes(of: row, end)
-        self.unlink(reload, from: row.instance)
+        self.unlink(reload, from: instance)
         let cause = row.causes.first
         switch end {
         case .acknowledged:
-            if row.generation == self.instances[row.instance].generation,
-                row.position >= self.instances.confirmedBy(of: row.instance)
+            if row.generation == self.instances[instance].generation,
+                row.position >= self.instances.confirmedBy(of: instance)
             {
-                self.instances[content: row.instance].confirmedDigest = row.digest
-                self.instances.setConfirmedBy(of: row.instance, row.position)
+                self.instances[content: instance].confirmedDigest = row.digest
+                self.instances.setConfirmedBy(of: instance, row.position)
             }
             let outcome = row.exemption == nil ? PushOutcome.reloaded : .exempt
-            self.note(row.instance, outcome, .acknowledged, cause: cause, push: row.push, exemption: row.exemption)
+            self.note(instance, outcome, .acknowledged, cause: cause, push: row.push, exemption: row.exemption)
         case .failed(_, let reason):
-            self.note(row.instance, .failed, reason, cause: cause, push: row.push, exemption: row.exemption)
+            self.note(instance, .failed, reason, cause: cause, push: row.push, exemption: row.exemption)
             // The content is not what it should be: the timeline's policy asks anew, as it would have later.
             if !row.causes.isDisjoint(with: .lasting) {
                 let retry = self.now + Self.retryInterval.milliseconds
-                self.instances[row.instance].timelineDue = min(self.instances[row.instance].timelineDue, retry)
+                self.instances[instance].timelineDue = min(self.instances[instance].timelineDue, retry)
             }
         case .removed(let reason):
-            self.note(row.instance, .removed, reason, cause: cause, push: row.push, exemption: row.exemption)
+            self.note(instance, .removed, reason, cause: cause, push: row.push, exemption: row.exemption)
         }
     }
 
@@ -356,29 +319,6 @@ extension Engine {
             slot = node.next
         }
         self.causes.release(row.pushes)
-    }
-
-    private mutating func unlink(_ reload: UInt32, from instance: UInt32) {
-        var previous = ReloadTable.none
-        var slot = self.instances[instance].firstReload
-        var earliest = Int64.max
-        while slot != ReloadTable.none {
-            let next = self.reloads[stored: slot].next
-            if slot == reload {
-                if previous == ReloadTable.none {
-                    self.instances[instance].firstReload = next
-                } else {
-                    self.reloads.link(previous, to: next)
-                }
-                if next == ReloadTable.none { self.instances[instance].lastReload = previous }
-            } else {
-                earliest = min(earliest, self.reloads[stored: slot].expiresAt.milliseconds)
-                previous = slot
-            }
-            slot = next
-        }
-        self.instances[instance].reloadsExpire = earliest
-        self.reloads.release(reload)
     }
 
     /// The number of a live instance by its address.

@@ -16,9 +16,9 @@ extension Engine {
         var isStale = false
         if let id = report.reload, id.partition == self.partition, id.instance == address {
             if let reload = self.reload(id.position, of: instance) {
-                isStale = self.reloads[stored: reload].generation != self.instances[instance].generation
+                isStale = self.stored(reload, of: instance).generation != self.instances[instance].generation
                 self.counters.reloadsAcknowledged += 1
-                self.end(reload, .acknowledged)
+                self.end(reload, of: instance, .acknowledged)
             } else {
                 isStale = id.position < self.instances[instance].configuredAt
             }

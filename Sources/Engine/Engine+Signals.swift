@@ -136,7 +136,7 @@ extension Engine {
         let reload = self.reload(id.position, of: instance)
         if let reload {
             self.counters.reloadsAcknowledged += 1
-            self.end(reload, .acknowledged)
+            self.end(reload, of: instance, .acknowledged)
         }
         if let news = self.instances[content: instance].unshown, news.position == id.position {
             self.counters.freshness.record(self.time - news.acceptedAt)

@@ -138,10 +138,14 @@ extension Engine {
 
     /// The reloads of a host that one push to its token brought, whichever of them the id names: also if that one's
     /// instance is gone. None if the host is no longer reached through a token: it is offered each of them by itself.
-    func reloadsSharing(_ id: ReloadID) -> [UInt32] {
+    func reloadsSharing(_ id: ReloadID) -> [(instance: UInt32, reload: UInt32)] {
         guard let host = self.hosts.find(id.instance.host), self.hosts[host].delivery == .apns else { return [] }
-        return self.instances(of: host).compactMap { self.reload(id.position, of: $0) }
-            .filter { self.reloads[stored: $0].sharesToken }
+        return self.instances(of: host).compactMap { instance in
+            guard let reload = self.reload(id.position, of: instance),
+                self.stored(reload, of: instance).sharesToken
+            else { return nil }
+            return (instance, reload)
+        }
     }
 
     /// The pushes to tokens that are out and of whose end nothing is known, host by host in the order of their ids: what
@@ -155,17 +159,14 @@ extension Engine {
     private func outstandingTokenPushes(_ host: UInt32) -> [TokenPush] {
         var groups: [[ReloadTable.Row]] = []
         for instance in self.instances(of: host) {
-            var slot = self.instances[instance].firstReload
-            while slot != ReloadTable.none {
-                let row = self.reloads[slot]
-                slot = row.next
-                guard row.sharesToken || self.instances[instance].isControl else { continue }
+            self.forEachReload(of: instance) { row in
+                guard row.sharesToken || self.instances[instance].isControl else { return }
                 let group = groups.firstIndex {
                     $0[0].position == row.position && $0[0].sharesToken && row.sharesToken
                 }
                 guard let group else {
                     groups.append([row])
-                    continue
+                    return
                 }
                 groups[group].insert(row, at: row.isTrigger ? 0 : groups[group].endIndex)
             }

@@ -76,7 +76,7 @@ extension Engine {
     package func pushes(servedBy reload: ReloadID) -> [ServedPush] {
         guard let instance = self.liveInstance(reload.instance), let slot = self.reload(reload.position, of: instance)
         else { return [] }
-        let row = self.reloads[slot]
+        let row = self.reload(slot, of: instance)
         var served: [ServedPush] = []
         var cause = row.pushes.head
         while cause != PendingCauses.none {

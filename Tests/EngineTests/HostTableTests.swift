@@ -31,6 +31,7 @@ import WidgetModel
         #expect(MemoryLayout<HostTable.Name>.size == 8)
         #expect(MemoryLayout<TokenTable.Row>.stride == 56)
         #expect(MemoryLayout<ReloadTable.Stored>.stride == 64)
+        #expect(MemoryLayout<InstanceTable.Row>.stride == 256)
     }
 
     @Test func `what most hosts never have takes room from its first change to its last`() {

@@ -75,7 +75,46 @@ import WidgetModel
                 pushCount: number(0)
             )
         )
+        guard random.next() % 2 == 0 else { return row }
+        let (first, last, expire) = (row.firstReload, row.lastReload, row.reloadsExpire)
+        let day = Interval.day.milliseconds
+        let issuedAt = Instant(milliseconds: date(row.budget.parts.reloaded))
+        let start = Instant(milliseconds: date(Int64(row.windowMinute) * 60_000))
+        row.keepReload(
+            ReloadTable.Stored(
+                instance: 0,
+                next: number(ReloadTable.none),
+                position: LogPosition(number(row.configuredAt.rawValue)),
+                issuedAt: issuedAt,
+                expiresAt: Instant(milliseconds: date(issuedAt.milliseconds &+ day)),
+                window: BudgetWindow(start: start, length: Interval(milliseconds: max(1, date(day)))),
+                generation: number(row.generation),
+                served: ReloadTable.none,
+                causes: ReloadCauses(rawValue: number(1)),
+                exemption: Exemption(rawValue: UInt8(random.next() % 12)),
+                collateral: Collateral(rawValue: UInt8(random.next() % 3)),
+                isCounted: random.next() % 2 == 0,
+                isPush: random.next() % 2 == 0,
+                sharesToken: random.next() % 2 == 0,
+                isTrigger: random.next() % 2 == 0
+            )
+        )
+        if unusual > 0 { (row.lastReload, row.reloadsExpire) = (last, expire) }
+        // It is not its own any more.
+        if unusual == 9 { row.firstReload = first }
         return row
+    }
+
+    /// All of a reload but whose it is.
+    private static func fields(_ reload: ReloadTable.Stored) -> [Int64] {
+        let flags = [reload.isCounted, reload.isPush, reload.sharesToken, reload.isTrigger].map { Int64($0 ? 1 : 0) }
+        let numbers: [Int64] = [
+            Int64(reload.next), Int64(bitPattern: reload.position.rawValue), reload.issuedAt.milliseconds,
+            reload.expiresAt.milliseconds, reload.window.start.milliseconds, reload.window.length.milliseconds,
+            Int64(reload.generation), Int64(reload.served), Int64(reload.causes.rawValue),
+            Int64(reload.exemption?.rawValue ?? .max), Int64(reload.collateral?.rawValue ?? .max),
+        ]
+        return numbers + flags
     }
 
     /// All of a row.
@@ -94,7 +133,9 @@ import WidgetModel
             row.freeSetupAt, row.firstWindow, budget.reloaded,
         ]
         let positions = [row.lastDecision, row.configuredAt.rawValue].map { Int64(bitPattern: $0) }
-        return small.map { Int64($0) } + dates + positions
+        // Where it is not the row's own there is nothing to keep.
+        let reload = row.hasOwnReload ? row.ownReload : .blank
+        return small.map { Int64($0) } + dates + positions + self.fields(reload)
     }
 
     /// Every field is named in ``fields(_:)``.
@@ -102,8 +143,10 @@ import WidgetModel
         let budget = Mirror(reflecting: ReloadBudget().parts).children.count
         let row = Mirror(reflecting: InstanceTable.Row.blank).children.count
         let pending = Mirror(reflecting: CauseList()).children.count
-        // The budget, what waits and the padding are no fields of their own.
-        #expect(row - 3 + budget + pending == Self.fields(InstanceTable.Row.blank).count)
+        let reload = Mirror(reflecting: ReloadTable.Stored.blank).children.count
+        #expect(reload - 1 + 1 == Self.fields(ReloadTable.Stored.blank).count, "a window has two, and whose it is none")
+        // The budget, what waits, the reload and the padding are no fields of their own.
+        #expect(row - 4 + budget + pending + reload == Self.fields(InstanceTable.Row.blank).count)
     }
 
     private static func packed(_ row: some PackedRow, at slot: UInt32) -> FieldWriter {
@@ -270,7 +313,7 @@ import WidgetModel
     }
 
     /// What the tables of a large population are made of, so that nobody makes it longer unawares.
-    @Test func `an instance at rest takes twenty-eight bytes`() {
+    @Test func `an instance at rest takes twenty-eight bytes, with the reload that is out`() {
         var row = InstanceTable.Row(host: 3_000_000, kind: 0, anchor: 333)
         row.nextOfHost = 9_000_001
         row.generation = 1
@@ -282,10 +325,27 @@ import WidgetModel
         row.budget.noteExempt(at: Instant(milliseconds: row.firstWindow + 40_000_000))
         row.freeSetupAt = row.firstWindow + 40_000_000
         row.exemptReloads = 1
-        row.firstReload = 9_000_000
-        row.lastReload = 9_000_000
-        row.reloadsExpire = row.firstWindow + 40_000_000 + Interval.day.milliseconds
         row.lastDecision = 9_000_000
+        let issuedAt = Instant(milliseconds: row.firstWindow + 40_000_000)
+        row.keepReload(
+            ReloadTable.Stored(
+                instance: 9_000_000,
+                next: ReloadTable.none,
+                position: row.configuredAt,
+                issuedAt: issuedAt,
+                expiresAt: issuedAt + .day,
+                window: BudgetWindow(start: Instant(milliseconds: row.firstWindow), length: .day),
+                generation: 1,
+                served: ReloadTable.none,
+                causes: ReloadCauses(.added),
+                exemption: .added,
+                collateral: nil,
+                isCounted: false,
+                isPush: false,
+                sharesToken: false,
+                isTrigger: false
+            )
+        )
         #expect(Self.byteCount(row, at: 9_000_000) == 28)
     }
 

@@ -1,8 +1,9 @@
-import Engine
 import IntentMatching
 import Testing
 import Timelines
 import WidgetModel
+
+@testable import Engine
 
 /// The life of reloads: timelines, exemptions, acknowledgements.
 @Suite struct ReloadTests {
@@ -166,6 +167,42 @@ import WidgetModel
         #expect(out == Array(scene.reloads.suffix(2)))
         scene.acknowledge(out[1])
         #expect(scene.engine.outstandingReloads(host: HostID("phone")) == [out[0]])
+    }
+
+    /// How many reloads lie in the rows of instances, and how many in the table.
+    private static func places(_ scene: Scene) -> [Int] {
+        #expect(scene.engine.stats().reloadsOutstanding == scene.engine.outstandingReloads(host: HostID("phone")).count)
+        return [scene.engine.instances.ownReloads, scene.engine.reloads.count]
+    }
+
+    @Test func `a reload lies in its instance's row while it is the first that is out, and serves no push`() throws {
+        var scene = Scene()
+        scene.register("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "seahawks")])
+        #expect(Self.places(scene) == [2, 0])
+        scene.pass(.minutes(16))
+        scene.push(to: "phone")
+        #expect(Self.places(scene) == [2, 2])
+        let out = scene.engine.outstandingReloads(host: HostID("phone"))
+        try #require(out == scene.reloads && out.count == 4)
+        // The older one of one of them, the younger one of the other.
+        scene.acknowledge(out[0])
+        scene.acknowledge(out[3])
+        #expect(Self.places(scene) == [1, 1])
+        #expect(scene.engine.outstandingReloads(host: HostID("phone")) == [out[1], out[2]])
+        // What is behind another one lies in the table, whatever it serves.
+        scene.pass(.minutes(16))
+        scene.register("phone", [Scene.scores("w1", team: "mariners"), Scene.scores("w2", team: "mariners")])
+        #expect(Self.places(scene) == [1, 3])
+        for reload in scene.engine.outstandingReloads(host: HostID("phone")) { scene.acknowledge(reload) }
+        #expect(Self.places(scene) == [0, 0])
+        scene.pass(.minutes(16))
+        scene.register("phone", [Scene.scores("w1", team: "sounders"), Scene.scores("w2", team: "sounders")])
+        #expect(Self.places(scene) == [2, 0])
+        let refused = try #require(scene.reloads.last).id
+        scene.apply(.delivery(DeliveryReport(reload: refused, result: .refused(reason: "out of memory"))))
+        #expect(Self.places(scene) == [1, 0])
+        scene.pass(.hours(24))
+        #expect(scene.engine.stats().reloadsUnacknowledged == 1)
     }
 
     @Test(arguments: [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [3, 0, 5, 2, 4, 1]])

@@ -216,14 +216,18 @@ import WidgetModel
     }
 
     private static func frames(version: UInt64) throws -> [[UInt8]] {
-        var reader = ByteReader([UInt8](try Data(contentsOf: Self.fixture(version))))
+        try Self.frames(at: Self.fixture(version))
+    }
+
+    private static func frames(at url: URL) throws -> [[UInt8]] {
+        var reader = ByteReader([UInt8](try Data(contentsOf: url)))
         return try reader.readEach { (reader) throws(ByteFault) in try reader.readBytes() }
     }
 
     /// The state that all fixtures hold, by the rules of version 2.
     private static let fixtureDigest: UInt64 = 5238193667926753551
 
-    @Test(arguments: [1, 2, 3, 4, 5] as [UInt64]) func `frames that every version wrote are read for ever`(
+    @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64]) func `frames that every version wrote are read for ever`(
         version: UInt64
     )
         throws
@@ -239,12 +243,42 @@ import WidgetModel
         }
     }
 
+    /// Since version 6; what earlier versions wrote has none of these.
+    @Test func `frames with reloads that lie in rows are read for ever`() throws {
+        if ProcessInfo.processInfo.environment["FRESHET_WRITE_FIXTURES"] != nil { try Self.writeOwnReloads() }
+        let frames = try Self.frames(at: Self.ownReloads)
+        for engine in [try Self.engine(of: frames), try Self.engineOfSeveral(of: frames)] {
+            #expect(engine.stateDigest() == 1_578_830_233_816_214_235)
+            #expect(engine.checkInvariants() == [])
+            #expect((engine.instances.ownReloads, engine.reloads.count) == (3, 1))
+            #expect(Self.frames(of: engine) == frames)
+        }
+    }
+
+    private static var ownReloads: URL {
+        Self.fixture(6).deletingLastPathComponent().appending(path: "own-reloads-6.frames")
+    }
+
+    /// One that is alone, one with another one behind it, and one of a window and a configuration before.
+    private static func writeOwnReloads() throws {
+        var scene = Scene()
+        scene.register("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
+        scene.register("pad", [Scene.scores("w1", team: "seahawks")])
+        scene.pass(.hours(23))
+        scene.register("pad", [Scene.scores("w1", team: "sounders")])
+        let charged = scene.engine.outstandingReloads(host: HostID("pad"))
+        #expect(charged.count == 2)
+        scene.acknowledge(charged[1])
+        scene.push(match: "mariners")
+        try Self.write(Self.frames(of: scene.engine), to: Self.ownReloads)
+    }
+
     @Test func `one host alone is the same in all versions`() throws {
         let ids = try Self.engine(of: Self.frames(version: 1)).hosts(from: 0, app: nil, limit: 100, scanMax: 1000).rows
             .map(\.host)
         #expect(ids.count > 2)
         for id in ids {
-            let digests = try ([1, 2, 3, 4, 5] as [UInt64]).map { version in
+            let digests = try ([1, 2, 3, 4, 5, 6] as [UInt64]).map { version in
                 var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: id)
                 for frame in try Self.frames(version: version) { try decoder.take(frame) }
                 let alone = try decoder.finish()
@@ -285,8 +319,13 @@ import WidgetModel
     }
 
     private static func writeFixture() throws {
+        let frames = Self.frames(of: try Self.engine(of: Self.frames(version: 1)))
+        try Self.write(frames, to: Self.fixture(EngineSnapshot.version))
+    }
+
+    private static func write(_ frames: [[UInt8]], to url: URL) throws {
         var writer = ByteWriter()
-        writer.write(each: Self.frames(of: try Self.engine(of: Self.frames(version: 1)))) { $0.write($1) }
-        try Data(writer.bytes).write(to: Self.fixture(EngineSnapshot.version))
+        writer.write(each: frames) { $0.write($1) }
+        try Data(writer.bytes).write(to: url)
     }
 }

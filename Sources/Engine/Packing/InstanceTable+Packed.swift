@@ -10,13 +10,19 @@ extension InstanceTable.Row: PackedRow {
         static let waiting = Groups(rawValue: 1 << 1)
         static let views = Groups(rawValue: 1 << 2)
         static let seldom = Groups(rawValue: 1 << 3)
-        static let bits: UInt32 = 4
+        /// The reload that lies in the row, and then not ``reloads``.
+        static let ownReload = Groups(rawValue: 1 << 4)
+        static let bits: UInt32 = 5
     }
 
     @inline(__always)
     private var groups: Groups {
         var groups: Groups = []
-        if self.firstReload != ReloadTable.none || self.lastReload != ReloadTable.none || self.reloadsExpire != .max {
+        if self.hasOwnReload {
+            groups.insert(.ownReload)
+        } else if self.firstReload != ReloadTable.none || self.lastReload != ReloadTable.none
+            || self.reloadsExpire != .max
+        {
             groups.insert(.reloads)
         }
         if self.isWaiting { groups.insert(.waiting) }
@@ -56,6 +62,7 @@ extension InstanceTable.Row: PackedRow {
         row.freeSetupAt = coder.date(self.freeSetupAt, near: reloaded)
         let groups = Groups(rawValue: said & (1 << Groups.bits - 1))
         if groups.contains(.reloads) { self.packReloads(of: &row, at: slot, near: reloaded, by: &coder) }
+        if groups.contains(.ownReload) { self.packOwnReload(of: &row, at: slot, near: reloaded, by: &coder) }
         if groups.contains(.waiting) { self.packWaiting(of: &row, near: reloaded, by: &coder) }
         if groups.contains(.views) { self.packViews(of: &row, near: reloaded, by: &coder) }
         if groups.contains(.seldom) {
@@ -82,6 +89,30 @@ extension InstanceTable.Row: PackedRow {
         row.firstReload = coder.optional(self.firstReload, none: ReloadTable.none, near: slot)
         row.lastReload = coder.number(self.lastReload, near: row.firstReload)
         row.reloadsExpire = coder.number(self.reloadsExpire, near: date &+ Interval.day.milliseconds, in: 1000)
+    }
+
+    @inline(__always)
+    private func packOwnReload(
+        of row: inout InstanceTable.Row,
+        at slot: UInt32,
+        near date: Int64,
+        by coder: inout some FieldCoder
+    ) {
+        coder.begin()
+        row.keepReload(
+            self.ownReload.packed(
+                by: &coder,
+                of: slot,
+                near: ReloadTable.Stored.Surroundings(
+                    position: row.configuredAt,
+                    window: Int64(row.windowMinute) * 60_000,
+                    issuedAt: date,
+                    generation: row.generation
+                )
+            )
+        )
+        row.lastReload = coder.number(self.lastReload, near: row.lastReload)
+        row.reloadsExpire = coder.number(self.reloadsExpire, near: row.reloadsExpire)
     }
 
     @inline(__always)

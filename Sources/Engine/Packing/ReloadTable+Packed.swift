@@ -29,21 +29,41 @@ extension ReloadTable.Stored: PackedRow {
 
     func packed(by coder: inout some FieldCoder, at slot: UInt32) -> ReloadTable.Stored {
         coder.begin()
+        return self.packed(by: &coder, of: coder.number(self.instance, near: slot), near: Surroundings())
+    }
+
+    /// What dates and numbers of a reload are near.
+    struct Surroundings {
+        var position = LogPosition.start
+        /// The start of the window, in milliseconds.
+        var window = usualWindowMinute * 60_000
+        /// Milliseconds; nil if nothing is nearer than the window's start.
+        var issuedAt: Int64?
+        var generation: UInt32 = 1
+    }
+
+    /// All of it but whose it is: ten fields of a group that was begun.
+    @inline(__always)
+    func packed(
+        by coder: inout some FieldCoder,
+        of instance: UInt32,
+        near surroundings: Surroundings
+    ) -> ReloadTable.Stored {
         let common = coder.common(self.common)
         let said = Said(rawValue: UInt8(truncatingIfNeeded: common))
-        let start = coder.number(self.window.start.milliseconds, near: usualWindowMinute * 60_000, in: 60_000)
-        let issuedAt = coder.number(self.issuedAt.milliseconds, near: start)
+        let start = coder.number(self.window.start.milliseconds, near: surroundings.window, in: 60_000)
+        let issuedAt = coder.number(self.issuedAt.milliseconds, near: surroundings.issuedAt ?? start)
         let day = Interval.day.milliseconds
         let expiresAt = coder.number(self.expiresAt.milliseconds, near: issuedAt &+ day, in: 1000)
         let length = coder.number(self.window.length.milliseconds, near: day)
         return ReloadTable.Stored(
-            instance: coder.number(self.instance, near: slot),
+            instance: instance,
             next: coder.optional(self.next, none: ReloadTable.none),
-            position: LogPosition(coder.number(self.position.rawValue)),
+            position: LogPosition(coder.number(self.position.rawValue, near: surroundings.position.rawValue)),
             issuedAt: Instant(milliseconds: issuedAt),
             expiresAt: Instant(milliseconds: expiresAt),
             window: BudgetWindow(start: Instant(milliseconds: start), length: Interval(milliseconds: length)),
-            generation: coder.number(self.generation, near: 1),
+            generation: coder.number(self.generation, near: surroundings.generation),
             served: coder.optional(self.served, none: ReloadTable.none),
             causes: ReloadCauses(rawValue: .init(truncatingIfNeeded: common >> 32)),
             exemption: Exemption(rawValue: UInt8(truncatingIfNeeded: common >> 8) &- 1),

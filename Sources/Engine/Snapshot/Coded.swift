@@ -33,22 +33,7 @@ extension PendingCauses.Node: Coded {
 }
 
 extension ReloadTable.Row: Coded {
-    static let blank = ReloadTable.Row(
-        instance: 0,
-        position: .start,
-        issuedAt: .epoch,
-        expiresAt: .epoch,
-        causes: [],
-        exemption: nil,
-        generation: 0,
-        window: BudgetWindow(start: .epoch, length: .day),
-        isCounted: false,
-        isPush: false,
-        pushes: CauseList(),
-        primary: PendingCauses.none,
-        push: nil,
-        digest: nil
-    )
+    static let blank = ReloadTable.Row(own: .blank)
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> ReloadTable.Row {
         let said = Said(rawValue: try coder.number(Said(self).rawValue))
@@ -76,7 +61,7 @@ extension ReloadTable.Row: Coded {
     }
 
     /// What is so of a reload, and which of its fields follow: those that it has.
-    private struct Said: OptionSet {
+    fileprivate struct Said: OptionSet {
         let rawValue: UInt16
 
         static let isCounted = Said(rawValue: 1 << 0)
@@ -89,6 +74,8 @@ extension ReloadTable.Row: Coded {
         static let digest = Said(rawValue: 1 << 7)
         static let collateral = Said(rawValue: 1 << 8)
         static let known = Said(rawValue: (1 << 9) - 1)
+        /// What may be said of one that serves no push.
+        static let own: Said = [.isCounted, .isPush, .sharesToken, .isTrigger, .exemption, .collateral]
 
         init(rawValue: UInt16) { self.rawValue = rawValue }
 
@@ -105,6 +92,53 @@ extension ReloadTable.Row: Coded {
             if row.collateral != nil { said.insert(.collateral) }
             self = said
         }
+    }
+}
+
+extension ReloadTable.Stored {
+    /// A reload that lies in its instance's row: seen from what stands there, of which it mostly is a repetition.
+    ///
+    /// - Parameters:
+    ///   - coder: The coder.
+    ///   - slot: The row's number.
+    ///   - row: The row, but for its reloads.
+    @inline(__always)
+    func coded(
+        by coder: inout some StateCoder,
+        at slot: UInt32,
+        in row: borrowing InstanceTable.Row
+    ) throws(ByteFault) -> ReloadTable.Stored {
+        let said = ReloadTable.Row.Said(rawValue: try coder.number(ReloadTable.Row.Said(.init(own: self)).rawValue))
+        guard said.isSubset(of: .own) else { throw coder.fault() }
+        let day = Interval.day.milliseconds
+        let opened = Int64(row.windowMinute) * 60_000
+        let issuedAt = try coder.signed(self.issuedAt.milliseconds, near: row.budget.lastReload?.milliseconds ?? opened)
+        let length = try coder.signed(self.window.length.milliseconds, near: day)
+        guard length > 0 else { throw coder.fault() }
+        let position = try coder.signed(
+            Int64(bitPattern: self.position.rawValue),
+            near: Int64(bitPattern: row.configuredAt.rawValue)
+        )
+        return ReloadTable.Stored(
+            instance: slot,
+            next: try coder.slot(self.next),
+            position: LogPosition(UInt64(bitPattern: position)),
+            issuedAt: Instant(milliseconds: issuedAt),
+            expiresAt: Instant(milliseconds: try coder.signed(self.expiresAt.milliseconds, near: issuedAt &+ day)),
+            window: BudgetWindow(
+                start: Instant(milliseconds: try coder.signed(self.window.start.milliseconds, near: opened)),
+                length: Interval(milliseconds: length)
+            ),
+            generation: row.generation &- (try coder.number(row.generation &- self.generation)),
+            served: ReloadTable.none,
+            causes: ReloadCauses(rawValue: try coder.number(self.causes.rawValue)),
+            exemption: said.contains(.exemption) ? try coder.choice(self.exemption ?? .appForeground) : nil,
+            collateral: said.contains(.collateral) ? try coder.choice(self.collateral ?? .conforming) : nil,
+            isCounted: said.contains(.isCounted),
+            isPush: said.contains(.isPush),
+            sharesToken: said.contains(.sharesToken),
+            isTrigger: said.contains(.isTrigger)
+        )
     }
 }
 

@@ -11,7 +11,12 @@ extension Engine {
             throw .otherPartition
         }
         let rows = instances.rows
-        self.instances = InstanceTable(rows: rows.rows, details: rows.details, days: self.instances.days)
+        self.instances = InstanceTable(
+            rows: rows.rows,
+            ownReloads: rows.ownReloads,
+            details: rows.details,
+            days: self.instances.days
+        )
         self.counters.instances = rows.live
         self.counters.tombstones = Int(rows.rows.count) - rows.live
         self.counters.pushEnabledInstances = rows.pushEnabled

@@ -11,12 +11,12 @@ package import WidgetModel
 /// refuses others: state that was come to by other rules would decide differently from what its log says.
 package enum EngineSnapshot {
     /// The version of the frames that ``EngineSnapshotEncoder`` writes.
-    package static let version: UInt64 = 5
+    package static let version: UInt64 = 6
     /// The versions that are read. Since version 2 the rows of hosts and instances stand behind their length, so that a
     /// reader who wants one host steps over the others. Since version 3 an instance's row begins with what the index is made
     /// of, and who makes it steps over the rest. Since version 4 a frame says what instances have in common once
     /// (``InstanceShape``), and a row leaves out groups of fields in which everything is as at first. Since version 5 a shared
-    /// budget says in which pace it is measured.
+    /// budget says in which pace it is measured. Since version 6 the only reload that is out for an instance stands in its row.
     static let versions: ClosedRange<UInt64> = 1...version
 
     /// A frame is ended when it has so many bytes: some hundred rows, encoded in well under a millisecond.

@@ -330,7 +330,12 @@ package struct EngineSnapshotDecoder: Sendable {
         engine.counters = self.head.counters
         engine.counters.hosts = self.registeredHosts
         engine.hosts = self.hosts
-        engine.instances = InstanceTable(rows: PackedSlab(), details: InstanceDetails(), days: self.days)
+        engine.instances = InstanceTable(
+            rows: PackedSlab(),
+            ownReloads: 0,
+            details: InstanceDetails(),
+            days: self.days
+        )
         engine.causes = PendingCauses(nodes: self.causes)
         engine.reloads = self.reloads
         engine.ledger = PushLedger(

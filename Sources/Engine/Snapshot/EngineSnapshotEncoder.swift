@@ -105,7 +105,7 @@ package struct EngineSnapshotEncoder: Sendable {
                 let groups = try InstanceGroups(row, details).coded(by: &coder)
                 _ = try details.coded(by: &coder, groups)
                 let hash = engine.addressHash(of: slot)
-                _ = try row.coded(by: &coder, head, kind: row.kind, groups, addressHash: hash)
+                _ = try row.coded(by: &coder, at: slot, head, kind: row.kind, groups, addressHash: hash)
                 try Self.write(timer: engine.calendar.armed(Engine.timer(ofInstance: slot)), &coder)
             }
         }

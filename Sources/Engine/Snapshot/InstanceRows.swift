@@ -34,6 +34,8 @@ struct InstanceRows: Sendable {
     private(set) var live = 0
     private(set) var pushEnabled = 0
     private(set) var orphaned = 0
+    /// How many have a reload that lies in the row.
+    private(set) var ownReloads = 0
 
     /// No rows yet.
     ///
@@ -75,11 +77,13 @@ struct InstanceRows: Sendable {
             var whole = InstanceDetails.Whole(row: details)
             if !shape.tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: shape.tags) }
             whole = try whole.coded(by: &coder, groups)
-            let row = try InstanceTable.Row.blank.coded(by: &coder, head, kind: shape.kind, groups, addressHash: 0)
+            let row = try InstanceTable.Row.blank
+                .coded(by: &coder, at: slot, head, kind: shape.kind, groups, addressHash: 0)
             return try self.take(slot, row, whole, shape.configuration, bounds, &coder)
         }
         // Nearly all: what is to be copied is small.
-        let row = try InstanceTable.Row.blank.coded(by: &coder, head, kind: shape.kind, groups, addressHash: 0)
+        let row = try InstanceTable.Row.blank
+            .coded(by: &coder, at: slot, head, kind: shape.kind, groups, addressHash: 0)
         try self.note(slot, row, bounds, &coder)
         self.rows.restore(slot, row)
         self.details.insert(slot, details, shape.configuration)
@@ -120,6 +124,7 @@ struct InstanceRows: Sendable {
             if row.pushEnabled { self.pushEnabled += 1 }
         }
         if row.isOrphaned { self.orphaned += 1 }
+        if row.hasOwnReload { self.ownReloads += 1 }
     }
 
     /// Gives back the number of a row that is left out.

@@ -35,6 +35,12 @@ extension StateCoder {
         Zigzag.decode(try self.number(Zigzag.encode(value)))
     }
 
+    /// A number that is mostly near another one.
+    @inline(__always)
+    mutating func signed(_ value: Int64, near usual: Int64) throws(ByteFault) -> Int64 {
+        usual &+ (try self.signed(value &- usual))
+    }
+
     /// Milliseconds, where the two ends of the range stand for "never" and are the most frequent: a byte each.
     @inline(__always)
     mutating func date(_ value: Int64) throws(ByteFault) -> Int64 {

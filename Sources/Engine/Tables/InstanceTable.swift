@@ -62,13 +62,16 @@ struct InstanceTable: Sendable {
         var rate = ViewRate.typical
         /// What an operator gave on top, for the present window.
         var granted: UInt16 = 0
-        /// The reloads that are out, oldest first.
+        /// The reloads that are out, oldest first: numbers, or ``ReloadTable/own``.
         var firstReload = ReloadTable.none
         var lastReload = ReloadTable.none
         var exemptReloads: UInt32 = 0
-        /// Makes it three whole lines of memory, so that no row has a part in a fourth.
+        /// Makes it four whole lines of memory, so that no row has a part in a fifth.
         private let padding: UInt64 = 0
+        /// Where the first reload lies if that says so, else blank.
+        fileprivate(set) var ownReload = ReloadTable.Stored.blank
 
+        @inline(__always)
         init(host: UInt32, kind: UInt32, anchor: UInt32) {
             self.host = host
             self.kind = kind
@@ -79,6 +82,8 @@ struct InstanceTable: Sendable {
     private(set) var rows: PackedSlab<Row>
     private(set) var days = Slab<RollingDay>()
     private(set) var details = InstanceDetails()
+    /// How many rows have a reload that lies in them.
+    private(set) var ownReloads = 0
 
     /// An empty table.
     ///
@@ -88,8 +93,9 @@ struct InstanceTable: Sendable {
     }
 
     /// The table of rows that were read back; details have the numbers of their rows.
-    init(rows: PackedSlab<Row>, details: InstanceDetails, days: Slab<RollingDay>) {
+    init(rows: PackedSlab<Row>, ownReloads: Int, details: InstanceDetails, days: Slab<RollingDay>) {
         self.rows = rows
+        self.ownReloads = ownReloads
         self.details = details
         self.days = days
     }
@@ -172,6 +178,21 @@ struct InstanceTable: Sendable {
         self.details.release(slot)
     }
 
+    /// Makes a reload the only one of an instance that has none.
+    mutating func keepReload(_ slot: UInt32, _ reload: ReloadTable.Stored) {
+        self.rows[slot].keepReload(reload)
+        self.ownReloads += 1
+    }
+
+    /// Forgets the reload that lies in an instance's row, and is in its list no more.
+    mutating func dropReload(_ slot: UInt32) {
+        self.rows[slot].ownReload = .blank
+        self.ownReloads -= 1
+    }
+
+    /// Threads a reload behind the one that lies in an instance's row.
+    mutating func linkOwnReload(_ slot: UInt32, to next: UInt32) { self.rows[slot].ownReload.next = next }
+
     /// The charges of the last 24 hours, of an instance whose policy counts them.
     func rollingDay(of slot: UInt32) -> RollingDay? {
         let day = self.rows[slot].rollingDay
@@ -193,4 +214,19 @@ struct InstanceTable: Sendable {
 
     /// Every row in use, in the order of its number. O(rows).
     func usedSlots() -> [UInt32] { self.rows.usedSlots() }
+}
+
+extension InstanceTable.Row {
+    /// Whether its first reload lies in the row.
+    var hasOwnReload: Bool { self.firstReload == ReloadTable.own }
+
+    /// Makes a reload the first one. The others are those behind it.
+    mutating func keepReload(_ reload: ReloadTable.Stored) {
+        self.ownReload = reload
+        self.firstReload = ReloadTable.own
+        if reload.next == ReloadTable.none {
+            self.lastReload = ReloadTable.own
+            self.reloadsExpire = reload.expiresAt.milliseconds
+        }
+    }
 }

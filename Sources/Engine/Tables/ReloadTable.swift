@@ -3,9 +3,13 @@ import WidgetModel
 
 /// The reloads that were issued and of whose end nothing is known yet; each instance threads its own, oldest first.
 ///
-/// What only reloads for pushes have lies apart from the rest.
+/// What only reloads for pushes have lies apart from the rest. And most instances have one reload out at a time, of which
+/// nearly all is what the instance's row says anyway: where that serves no push it lies in the row, and not in this table;
+/// see ``Engine/append(_:to:)``.
 struct ReloadTable: Sendable {
     static let none = Slab<Stored>.none
+    /// Instead of a number: the reload that lies in its instance's row, ``InstanceTable/Row/ownReload``.
+    static let own = Self.none - 1
 
     /// A reload whole.
     struct Row: Sendable {
@@ -40,7 +44,7 @@ struct ReloadTable: Sendable {
     /// What every reload has. Most reloads are out for longer than one decision, and so packed.
     struct Stored: Sendable {
         let instance: UInt32
-        fileprivate(set) var next: UInt32
+        var next: UInt32
         let position: LogPosition
         let issuedAt: Instant
         let expiresAt: Instant
@@ -58,11 +62,20 @@ struct ReloadTable: Sendable {
     }
 
     /// What a reload has that pushes made happen, or that serves some.
-    private struct Served: SideRow {
+    fileprivate struct Served: SideRow {
         var pushes = CauseList()
         var primary = PendingCauses.none
         var push: PushID?
         var digest: ContentDigest?
+
+        init() {}
+
+        init(_ row: Row) {
+            self.pushes = row.pushes
+            self.primary = row.primary
+            self.push = row.push
+            self.digest = row.digest
+        }
 
         var isBlank: Bool {
             self.pushes.count == 0 && self.primary == PendingCauses.none && self.push == nil && self.digest == nil
@@ -98,8 +111,47 @@ struct ReloadTable: Sendable {
     /// A reload whole; whoever wants one thing that all have asks ``subscript(stored:)``.
     subscript(slot: UInt32) -> Row {
         let stored = self.rows[slot]
-        let served = self.served[stored.served]
-        return Row(
+        return Row(stored, self.served[stored.served])
+    }
+
+    @inline(__always)
+    subscript(stored slot: UInt32) -> Stored {
+        _read { yield self.rows[slot] }
+    }
+
+    /// Threads a reload before another one of its instance.
+    mutating func link(_ slot: UInt32, to next: UInt32) { self.rows[slot].next = next }
+
+    mutating func insert(_ row: Row) -> UInt32 {
+        let served = self.served.keep(Served(row))
+        return self.rows.insert(Stored(row, served: served))
+    }
+
+    /// A reload as it lies in its instance's row; nil if it has something of ``Served``, and so needs one in the table.
+    @inline(__always)
+    static func own(_ row: Row) -> Stored? { Served(row).isBlank ? Stored(row, served: self.none) : nil }
+
+    mutating func release(_ slot: UInt32) {
+        self.served.release(self.rows[slot].served)
+        self.rows.release(slot)
+    }
+
+    /// Takes back a reload under its number. They come in the order of their numbers.
+    mutating func restore(_ slot: UInt32, _ row: Row) {
+        let served = self.served.keep(Served(row))
+        self.rows.restore(slot, Stored(row, served: served))
+    }
+
+    /// Gives back the number of a reload that is left out.
+    mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }
+
+    /// Makes the table as long as it was, once its last row was taken back.
+    mutating func finishRestoring(end: Int) { self.rows.finishRestoring(end: end) }
+}
+
+extension ReloadTable.Row {
+    fileprivate init(_ stored: ReloadTable.Stored, _ served: ReloadTable.Served) {
+        self.init(
             instance: stored.instance,
             next: stored.next,
             position: stored.position,
@@ -121,39 +173,8 @@ struct ReloadTable: Sendable {
         )
     }
 
-    @inline(__always)
-    subscript(stored slot: UInt32) -> Stored {
-        _read { yield self.rows[slot] }
-    }
-
-    /// Threads a reload before another one of its instance.
-    mutating func link(_ slot: UInt32, to next: UInt32) { self.rows[slot].next = next }
-
-    mutating func insert(_ row: Row) -> UInt32 {
-        let served = self.serve(row)
-        return self.rows.insert(Stored(row, served: served))
-    }
-
-    private mutating func serve(_ row: Row) -> UInt32 {
-        self.served.keep(Served(pushes: row.pushes, primary: row.primary, push: row.push, digest: row.digest))
-    }
-
-    mutating func release(_ slot: UInt32) {
-        self.served.release(self.rows[slot].served)
-        self.rows.release(slot)
-    }
-
-    /// Takes back a reload under its number. They come in the order of their numbers.
-    mutating func restore(_ slot: UInt32, _ row: Row) {
-        let served = self.serve(row)
-        self.rows.restore(slot, Stored(row, served: served))
-    }
-
-    /// Gives back the number of a reload that is left out.
-    mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }
-
-    /// Makes the table as long as it was, once its last row was taken back.
-    mutating func finishRestoring(end: Int) { self.rows.finishRestoring(end: end) }
+    /// A reload that lies in its instance's row.
+    init(own stored: ReloadTable.Stored) { self.init(stored, ReloadTable.Served()) }
 }
 
 extension ReloadTable.Stored {
@@ -177,7 +198,27 @@ extension ReloadTable.Stored {
         )
     }
 
-    static let blank = ReloadTable.Stored(.blank, served: ReloadTable.none)
+    /// Made anew each time, for every instance's row begins with it.
+    @inline(__always)
+    static var blank: ReloadTable.Stored {
+        ReloadTable.Stored(
+            instance: 0,
+            next: ReloadTable.none,
+            position: .start,
+            issuedAt: .epoch,
+            expiresAt: .epoch,
+            window: BudgetWindow(start: .epoch, length: .day),
+            generation: 0,
+            served: ReloadTable.none,
+            causes: ReloadCauses(rawValue: 0),
+            exemption: nil,
+            collateral: nil,
+            isCounted: false,
+            isPush: false,
+            sharesToken: false,
+            isTrigger: false
+        )
+    }
 }
 
 /// A digest of content in its sender's namespace.
