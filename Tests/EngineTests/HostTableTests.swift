@@ -29,7 +29,7 @@ import WidgetModel
     @Test func `a row takes two lines of memory`() {
         #expect(MemoryLayout<HostTable.Row>.size == 128)
         #expect(MemoryLayout<HostTable.Name>.size == 8)
-        #expect(MemoryLayout<TokenTable.Row>.stride == 56)
+        #expect(MemoryLayout<TokenTable.Row>.stride == 44)
         #expect(MemoryLayout<ReloadTable.Stored>.stride == 64)
         #expect(MemoryLayout<InstanceTable.Row>.stride == 256)
     }

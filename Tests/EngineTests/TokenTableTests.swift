@@ -56,6 +56,34 @@ import WidgetModel
         #expect(tokens.newest(from: first, in: .production) == nil)
     }
 
+    @Test func `the date of a token is exact until the year 10889, and held at the ends`() {
+        let last = ShortInstant.last
+        for milliseconds: Int64 in [0, 1, 65_535, 65_536, 1 << 32 - 1, 1 << 32, 1_793_638_800_123, last - 1, last] {
+            let instant = Instant(milliseconds: milliseconds)
+            #expect(ShortInstant(instant).instant == instant)
+        }
+        #expect(ShortInstant(Instant(milliseconds: last + 1)).instant.milliseconds == last)
+        #expect(ShortInstant(.distantFuture).instant.milliseconds == last)
+        #expect(ShortInstant(Instant(milliseconds: -1)).instant == .epoch)
+    }
+
+    @Test func `a token of a control is bound to it, and to a host again when that registers it`() {
+        var tokens = TokenTable(seed: 5)
+        let token = Self.token(1, bytes: 32)
+        tokens.bind(token, to: TokenTable.Binding(host: 3, instance: 7))
+        #expect(tokens.binding(of: token) == TokenTable.Binding(host: 3, instance: 7))
+        tokens.bind(token, to: TokenTable.Binding(host: 4, instance: InstanceTable.none))
+        #expect(tokens.binding(of: token) == TokenTable.Binding(host: 4, instance: InstanceTable.none))
+        tokens.bind(token, to: TokenTable.Binding(host: 3, instance: 8))
+        tokens.remove(token, ofApp: 0, .leaseEnded, at: Instant(seconds: 1))
+        tokens.erase(token)
+        // The number is used again.
+        let other = tokens.bind(Self.token(2, bytes: 32), to: TokenTable.Binding(host: 5, instance: InstanceTable.none))
+        #expect(tokens.token(other) == Self.token(2, bytes: 32))
+        #expect(tokens.binding(of: Self.token(2, bytes: 32))?.instance == InstanceTable.none)
+        #expect(tokens.tokens(from: other).count == 1)
+    }
+
     @Test(arguments: counts) func `a number that is used again has nothing of the token before`(count: Int) {
         var tokens = TokenTable(seed: 3)
         var first = TokenTable.none

@@ -30,26 +30,36 @@ struct TokenTable: Sendable {
     /// The bytes of a token that lie in its row. Tokens of widgets have as many; those of longer ones lie elsewhere.
     static let bytesInRow = 32
 
-    /// 56 bytes.
+    /// 44 bytes.
     struct Row: Sendable {
         /// The token's bytes, filled up with zeroes; all zero if there are more than fit.
         fileprivate var bytes = InlineArray<32, UInt8>(repeating: 0)
-        /// What it is bound to. Only looked at where ``isBound``.
+        /// The host that it is bound to. Only looked at where it is bound.
         fileprivate var host: UInt32 = 0
-        fileprivate var instance = InstanceTable.none
         /// When it was bound to its host, or removed.
-        fileprivate var at = Instant.epoch
-        /// The next token of the host, a younger one.
-        fileprivate var next = TokenTable.none
+        fileprivate var at = ShortInstant(.epoch)
         /// `.max` if the bytes lie elsewhere.
         fileprivate var byteCount: UInt8 = 0
-        fileprivate var isBound = false
-        fileprivate var environment = PushEnvironment.production
+        fileprivate var flags: Flags = []
+    }
+
+    fileprivate struct Flags: OptionSet {
+        let rawValue: UInt8
+
+        static let isBound = Flags(rawValue: 1 << 0)
+        static let isDevelopment = Flags(rawValue: 1 << 1)
+        /// Whether it has an entry in ``TokenTable/controls``, and in ``TokenTable/successors``.
+        static let isControl = Flags(rawValue: 1 << 2)
+        static let hasNext = Flags(rawValue: 1 << 3)
     }
 
     private var rows = Slab<Row>()
     /// The tokens that are longer than ``bytesInRow``, by their rows' numbers.
     private var longTokens: [UInt32: DeviceToken] = [:]
+    /// The instances of controls, by the rows of their tokens.
+    private var controls: [UInt32: UInt32] = [:]
+    /// The next token of the host, a younger one, by rows: nearly all hosts have one token.
+    private var successors: [UInt32: UInt32] = [:]
     private var index = SlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots()
@@ -120,6 +130,8 @@ struct TokenTable: Sendable {
         if self.rows[slot].isBound { self.boundCount -= 1 }
         self.index.remove(self.hash(token), slot)
         self.longTokens[slot] = nil
+        self.setControl(of: slot, InstanceTable.none)
+        self.link(slot, to: Self.none)
         // A number that is free holds no token's bytes.
         self.rows[slot] = Row()
         self.rows.release(slot)
@@ -127,7 +139,30 @@ struct TokenTable: Sendable {
 
     func binding(of token: DeviceToken) -> Binding? {
         guard let slot = self.find(token), self.rows[slot].isBound else { return nil }
-        return Binding(host: self.rows[slot].host, instance: self.rows[slot].instance)
+        return Binding(host: self.rows[slot].host, instance: self.control(of: slot))
+    }
+
+    /// The control whose token it is, or `InstanceTable.none`.
+    private func control(of slot: UInt32) -> UInt32 {
+        self.rows[slot].flags.contains(.isControl) ? self.controls[slot] ?? InstanceTable.none : InstanceTable.none
+    }
+
+    private mutating func setControl(of slot: UInt32, _ instance: UInt32) {
+        guard instance != InstanceTable.none || self.rows[slot].flags.contains(.isControl) else { return }
+        self.controls[slot] = instance == InstanceTable.none ? nil : instance
+        self.rows[slot].set(.isControl, instance != InstanceTable.none)
+    }
+
+    /// The next token of the host, ``none`` if it is the youngest.
+    @inline(__always)
+    private func next(_ slot: UInt32) -> UInt32 {
+        self.rows[slot].flags.contains(.hasNext) ? self.successors[slot] ?? Self.none : Self.none
+    }
+
+    private mutating func link(_ slot: UInt32, to next: UInt32) {
+        guard next != Self.none || self.rows[slot].flags.contains(.hasNext) else { return }
+        self.successors[slot] = next == Self.none ? nil : next
+        self.rows[slot].set(.hasNext, next != Self.none)
     }
 
     /// Binds a token; that of a host is to be made one of its list as well, see ``append(_:boundAt:_:to:)``.
@@ -142,9 +177,9 @@ struct TokenTable: Sendable {
 
     private mutating func bind(_ slot: UInt32, to binding: Binding) {
         if !self.rows[slot].isBound { self.boundCount += 1 }
-        self.rows[slot].isBound = true
+        self.rows[slot].set(.isBound, true)
         self.rows[slot].host = binding.host
-        self.rows[slot].instance = binding.instance
+        self.setControl(of: slot, binding.instance)
     }
 
     mutating func remove(_ token: DeviceToken, ofApp app: UInt32, _ reason: TokenRemoval, at now: Instant) {
@@ -155,12 +190,12 @@ struct TokenTable: Sendable {
     private mutating func markRemoved(_ token: DeviceToken, at now: Instant) {
         let slot = self.place(token)
         if self.rows[slot].isBound { self.boundCount -= 1 }
-        self.rows[slot].isBound = false
-        self.rows[slot].at = now
+        self.rows[slot].set(.isBound, false)
+        self.rows[slot].at = ShortInstant(now)
     }
 
     /// When a token was removed; nil if it stands for something, or was never known.
-    private func removedAt(_ token: DeviceToken) -> Instant? {
+    private func removedAt(_ token: DeviceToken) -> ShortInstant? {
         guard let slot = self.find(token), !self.rows[slot].isBound else { return nil }
         return self.rows[slot].at
     }
@@ -208,7 +243,7 @@ struct TokenTable: Sendable {
     }
 
     /// Whether a token stands for nothing since this removal, which is then the last word on it.
-    func isLast(_ removal: Removal) -> Bool { self.removedAt(removal.token) == removal.at }
+    func isLast(_ removal: Removal) -> Bool { self.removedAt(removal.token) == ShortInstant(removal.at) }
 
     /// When the oldest removal may be forgotten, if there is one.
     func nextForgotten(after retention: Interval) -> Instant? {
@@ -244,8 +279,8 @@ extension TokenTable {
         var slot = first
         while slot != Self.none {
             let row = self.rows[slot]
-            tokens.append(BoundToken(token: self.token(slot), boundAt: row.at, environment: row.environment))
-            slot = row.next
+            tokens.append(BoundToken(token: self.token(slot), boundAt: row.at.instant, environment: row.environment))
+            slot = self.next(slot)
         }
         return tokens
     }
@@ -256,14 +291,14 @@ extension TokenTable {
         var slot = first
         while slot != Self.none {
             self.withBytes(of: slot, body)
-            slot = self.rows[slot].next
+            slot = self.next(slot)
         }
     }
 
     /// How many tokens a host has. O(tokens).
     func count(from first: UInt32) -> Int {
         var (count, slot) = (0, first)
-        while slot != Self.none { (count, slot) = (count + 1, self.rows[slot].next) }
+        while slot != Self.none { (count, slot) = (count + 1, self.next(slot)) }
         return count
     }
 
@@ -272,7 +307,7 @@ extension TokenTable {
         var (newest, slot) = (UInt32?.none, first)
         while slot != Self.none {
             if self.rows[slot].environment == environment { newest = slot }
-            slot = self.rows[slot].next
+            slot = self.next(slot)
         }
         return newest
     }
@@ -281,17 +316,17 @@ extension TokenTable {
     func find(_ token: DeviceToken, from first: UInt32) -> UInt32? {
         guard let wanted = self.find(token) else { return nil }
         var slot = first
-        while slot != Self.none, slot != wanted { slot = self.rows[slot].next }
+        while slot != Self.none, slot != wanted { slot = self.next(slot) }
         return slot == wanted ? slot : nil
     }
 
-    func boundAt(_ slot: UInt32) -> Instant { self.rows[slot].at }
+    func boundAt(_ slot: UInt32) -> Instant { self.rows[slot].at.instant }
     func environment(_ slot: UInt32) -> PushEnvironment { self.rows[slot].environment }
 
     /// A host says again that a token is its own.
     mutating func renew(_ slot: UInt32, at now: Instant, _ environment: PushEnvironment) {
-        self.rows[slot].at = now
-        self.rows[slot].environment = environment
+        self.rows[slot].at = ShortInstant(now)
+        self.rows[slot].set(.isDevelopment, environment == .development)
     }
 
     /// Makes a token that was bound to a host the youngest of its list, in which it is not. O(tokens).
@@ -302,18 +337,18 @@ extension TokenTable {
         to first: inout UInt32
     ) {
         self.renew(slot, at: now, environment)
-        self.rows[slot].next = Self.none
+        self.link(slot, to: Self.none)
         guard first != Self.none else { return first = slot }
         var last = first
-        while self.rows[last].next != Self.none { last = self.rows[last].next }
-        self.rows[last].next = slot
+        while self.next(last) != Self.none { last = self.next(last) }
+        self.link(last, to: slot)
     }
 
     /// Makes a host's list empty. O(tokens).
     mutating func unlinkAll(from first: inout UInt32) {
         while first != Self.none {
-            let next = self.rows[first].next
-            self.rows[first].next = Self.none
+            let next = self.next(first)
+            self.link(first, to: Self.none)
             first = next
         }
     }
@@ -321,16 +356,23 @@ extension TokenTable {
     /// Takes a token out of a host's list, whatever it stands for now. O(tokens).
     mutating func unlink(_ token: DeviceToken, from first: inout UInt32) {
         guard let wanted = self.find(token, from: first) else { return }
-        let next = self.rows[wanted].next
-        self.rows[wanted].next = Self.none
+        let next = self.next(wanted)
+        self.link(wanted, to: Self.none)
         guard first != wanted else { return first = next }
         var slot = first
-        while self.rows[slot].next != wanted { slot = self.rows[slot].next }
-        self.rows[slot].next = next
+        while self.next(slot) != wanted { slot = self.next(slot) }
+        self.link(slot, to: next)
     }
 }
 
 extension TokenTable.Row {
+    fileprivate var isBound: Bool { self.flags.contains(.isBound) }
+    fileprivate var environment: PushEnvironment { self.flags.contains(.isDevelopment) ? .development : .production }
+
+    fileprivate mutating func set(_ flag: TokenTable.Flags, _ isSet: Bool) {
+        if isSet { self.flags.insert(flag) } else { self.flags.remove(flag) }
+    }
+
     fileprivate init(_ token: DeviceToken) {
         let bytes = token.bytes.span
         self.byteCount = bytes.count <= TokenTable.bytesInRow ? UInt8(bytes.count) : .max
