@@ -101,7 +101,7 @@ extension Engine {
             let instance = matches[place]
             self.instances.rows.prefetch(instance)
             if hasDigest { self.instances.details.prefetch(instance) }
-            self.calendar.approach(Self.timer(ofInstance: instance))
+            self.instanceTimers.approach(instance)
             self.postponed.approach(instance)
         }
         for place in range {

@@ -182,7 +182,7 @@ extension Engine {
         let row = self.instances[instance]
         guard row.isLive else { return }
         let at = row.nextDate
-        let armed = self.calendar.armed(Self.timer(ofInstance: instance))
+        let armed = self.instanceTimers.armed(instance)
         if (at == .max) != (armed == nil) { faults.append("\(name): due \(at), armed \(String(describing: armed))") }
         if let armed, armed.milliseconds < at || armed.milliseconds - at >= 1000 {
             faults.append("\(name): due \(at), armed for \(armed.milliseconds)")

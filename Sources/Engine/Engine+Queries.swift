@@ -81,7 +81,7 @@ extension Engine {
         stats.reloadsOutstanding = self.reloads.count + self.instances.ownReloads
         stats.repeatWindowStart = self.repeats.start
         stats.decisions = self.log.count
-        stats.timersArmed = self.calendar.count
+        stats.timersArmed = self.instanceTimers.count + self.hostTimers.count
         return stats
     }
 

@@ -101,9 +101,9 @@ extension Engine {
         self.hosts.setContext(of: host, registration.context)
         self.hosts[host].leaseEnds = registration.lease.map { self.time + $0 }
         if let ends = self.hosts[host].leaseEnds {
-            self.calendar.arm(Self.timer(ofHost: host), at: ends)
+            self.hostTimers.arm(host, at: ends)
         } else {
-            self.calendar.cancel(Self.timer(ofHost: host))
+            self.hostTimers.cancel(host)
         }
         self.bind(registration.token, to: host)
         if let replaced = registration.replacedToken, replaced != registration.token {

@@ -28,7 +28,7 @@ extension Engine {
 
     /// Removes a host with all its tokens and instances. Budgets are remembered until they no longer hold anything back.
     mutating func removeHost(_ host: UInt32, _ reason: TokenRemoval = .unregistered) {
-        self.calendar.cancel(Self.timer(ofHost: host))
+        self.hostTimers.cancel(host)
         for token in self.tokens(of: host) { self.forget(token.token, ofApp: self.hosts[host].app, reason) }
         self.tokens.unlinkAll(from: &self.hosts[host].firstToken)
         if self.hosts[host].isRegistered { self.counters.hosts -= 1 }
@@ -82,7 +82,7 @@ extension Engine {
         self.instances[instance].heldUntil = .min
         self.instances[instance].visibleUntil = .min
         self.instances.clearDetails(of: instance)
-        self.calendar.arm(Self.timer(ofInstance: instance), at: self.tombstoneEnd(of: instance))
+        self.instanceTimers.arm(instance, at: self.tombstoneEnd(of: instance))
     }
 
     /// Until when a removed instance's budget must be remembered, so that nobody gains by adding it again: the end of
@@ -115,7 +115,7 @@ extension Engine {
         if !isShared || others.isEmpty {
             // Another policy may hold back more since, or others may have used what is shared.
             let end = self.heldBack(instance)
-            if end > self.time { return self.calendar.arm(Self.timer(ofInstance: instance), at: end) }
+            if end > self.time { return self.instanceTimers.arm(instance, at: end) }
         }
         self.link(others, to: host)
         self.instances.release(instance)

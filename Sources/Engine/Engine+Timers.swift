@@ -6,22 +6,47 @@ extension Engine {
     package var nextTimer: Instant? {
         let forgotten = self.tokens.nextForgotten(after: self.limits.removedTokenRetention)
         var next = Instant(milliseconds: self.postponed.due)
-        if let due = self.calendar.nextDue { next = min(next, due) }
+        if let due = self.nextDue { next = min(next, due) }
         if let forgotten { next = min(next, forgotten) }
         return next.milliseconds == .max ? nil : next
     }
 
-    /// Instances and hosts share one calendar: even ids and odd ones.
-    static func timer(ofInstance instance: UInt32) -> UInt32 { instance << 1 }
-    static func timer(ofHost host: UInt32) -> UInt32 { host << 1 | 1 }
+    /// The first due second of any timer.
+    private var nextDue: Instant? {
+        guard let host = self.hostTimers.nextDue else { return self.instanceTimers.nextDue }
+        return self.instanceTimers.nextDue.map { min($0, host) } ?? host
+    }
 
-    /// Fires what is due by the log's time, in the order of due seconds and then ids.
+    enum DueTimer: Hashable {
+        case instance(UInt32)
+        case host(UInt32)
+    }
+
+    /// Disarms what is due by the log's time: in the order of due seconds, then of numbers, and of an instance and a host that
+    /// have the same number the instance first.
+    mutating func takeDue() -> [DueTimer] {
+        var due: [DueTimer] = []
+        while let second = self.nextDue, second <= self.time {
+            // Second by second only while hosts have timers that are due.
+            let last = self.hostTimers.nextDue.map { $0 > self.time } ?? true ? self.time : second
+            var hosts = self.hostTimers.takeDue(upTo: last)[...]
+            for instance in self.instanceTimers.takeDue(upTo: last) {
+                while let host = hosts.first, host < instance { due.append(.host(hosts.removeFirst())) }
+                due.append(.instance(instance))
+            }
+            due += hosts.map { .host($0) }
+        }
+        return due
+    }
+
+    /// Fires what is due by the log's time.
     mutating func fireTimers() {
         if !self.senderPauses.isEmpty { self.senderPauses = self.senderPauses.filter { $0.value > self.now } }
         if self.postponed.due <= self.now { self.settleDue() }
-        if let due = self.calendar.nextDue, due <= self.time {
-            for id in self.calendar.takeDue(upTo: self.time) {
-                if id & 1 == 0 { self.fireInstance(id >> 1) } else { self.fireHost(id >> 1) }
+        for timer in self.takeDue() {
+            switch timer {
+            case .instance(let instance): self.fireInstance(instance)
+            case .host(let host): self.fireHost(host)
             }
         }
         if let due = self.tokens.nextForgotten(after: self.limits.removedTokenRetention), due <= self.time {
@@ -36,12 +61,11 @@ extension Engine {
     }
 
     private mutating func fireInstance(_ instance: UInt32) {
-        let timer = Self.timer(ofInstance: instance)
-        if let armed = self.calendar.armed(timer) {
+        if let armed = self.instanceTimers.armed(instance) {
             // Something that fired before has moved it: a lease that ran out makes a tombstone of a widget. What is due all
             // the same is done now, as where postponed matches were written because a sibling's timer fired.
             guard armed <= self.time else { return }
-            self.calendar.cancel(timer)
+            self.instanceTimers.cancel(instance)
         }
         guard self.instances[instance].isLive else { return self.releaseTombstone(instance) }
         self.settle(instance)
@@ -59,9 +83,9 @@ extension Engine {
     mutating func arm(_ instance: UInt32) {
         let at = self.instances[instance].nextDate
         if at == .max {
-            self.calendar.cancel(Self.timer(ofInstance: instance))
+            self.instanceTimers.cancel(instance)
         } else {
-            self.calendar.arm(Self.timer(ofInstance: instance), at: Instant(milliseconds: at))
+            self.instanceTimers.arm(instance, at: Instant(milliseconds: at))
         }
         self.noteSureWait(instance)
     }

@@ -53,7 +53,8 @@ package struct Engine: Sendable {
     var postponed = PostponedMatches()
     var tokens: TokenTable
     var channels = ChannelTable()
-    var calendar = TimerCalendar()
+    var instanceTimers = TimerCalendar()
+    var hostTimers = TimerCalendar()
     var index: IntentIndex
     /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
     var senderPauses: [UInt32: Int64] = [:]

@@ -26,9 +26,9 @@ extension Engine {
             let host = self.instances[instance].host
             self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
         }
-        self.calendar.makeRoom(for: self.instances.end << 1)
+        self.instanceTimers.makeRoom(for: self.instances.end)
         for timer in rows.timers {
-            self.calendar.arm(Self.timer(ofInstance: timer.instance), at: Instant(seconds: Int64(timer.second)))
+            self.instanceTimers.arm(timer.instance, at: Instant(seconds: Int64(timer.second)))
         }
     }
 

@@ -33,7 +33,7 @@ package struct EngineSnapshotDecoder: Sendable {
     private var decisions = RowChunks<DecisionLog.Entry>()
     private var tokens: TokenTable
     private var channels = ChannelTable()
-    private var calendar = TimerCalendar()
+    private var hostTimers = TimerCalendar()
     /// Rows and free numbers read.
     private var rows: UInt64 = 0
     /// Whether the end was read, and was right.
@@ -123,7 +123,7 @@ package struct EngineSnapshotDecoder: Sendable {
         self.decisions.expect(
             min(self.head.decisionCapacity, Int(clamping: self.head.decisionCount), SnapshotHead.expectedMax)
         )
-        self.calendar = TimerCalendar(startingAt: self.head.time)
+        self.hostTimers = TimerCalendar(startingAt: self.head.time)
     }
 
     /// The number of the row that the last one read had, plus one; rows of a frame count from it.
@@ -200,7 +200,7 @@ package struct EngineSnapshotDecoder: Sendable {
         let next: UInt64 = try coder.number(0)
         guard let second = UInt32(exactly: next), end == nil || coder.offset == end else { throw coder.fault() }
         guard isKept else { return self.hosts.leaveOut(slot) }
-        if second > 0 { self.calendar.arm(Engine.timer(ofHost: slot), at: Instant(seconds: Int64(second - 1))) }
+        if second > 0 { self.hostTimers.arm(slot, at: Instant(seconds: Int64(second - 1))) }
         self.hostSlot = slot
         if record.row.isRegistered { self.registeredHosts += 1 }
         self.hosts.restore(slot, record.row, named: record.id, saying: record.context, firstToken: firstToken)
@@ -358,7 +358,8 @@ package struct EngineSnapshotDecoder: Sendable {
         )
         engine.tokens = self.tokens
         engine.channels = self.channels
-        engine.calendar = self.calendar
+        engine.instanceTimers = TimerCalendar(startingAt: self.head.time)
+        engine.hostTimers = self.hostTimers
         return engine
     }
 }

@@ -57,7 +57,7 @@ package struct EngineSnapshotEncoder: Sendable {
                     let (id, context) = (engine.hosts.id(of: slot), engine.hosts.context(of: slot))
                     _ = try HostTable.Record(id: id, row: row, context: context).coded(by: &coder)
                     try TokenTable.BoundToken.each(engine.tokens(of: slot), by: &coder) { _ in }
-                    try Self.write(timer: engine.calendar.armed(Engine.timer(ofHost: slot)), &coder)
+                    try Self.write(timer: engine.hostTimers.armed(slot), &coder)
                 }
             }
         case .instances: return try self.writeInstances(&coder)
@@ -106,7 +106,7 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = try details.coded(by: &coder, groups)
                 let hash = engine.addressHash(of: slot)
                 _ = try row.coded(by: &coder, at: slot, head, kind: row.kind, groups, addressHash: hash)
-                try Self.write(timer: engine.calendar.armed(Engine.timer(ofInstance: slot)), &coder)
+                try Self.write(timer: engine.instanceTimers.armed(slot), &coder)
             }
         }
         guard !rows.writer.bytes.isEmpty else { return isDone }

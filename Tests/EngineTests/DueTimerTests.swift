@@ -1,0 +1,46 @@
+import TestSupport
+import Testing
+import Timelines
+import WidgetModel
+
+@testable import Engine
+
+/// The timers of instances and of hosts, which fire together.
+@Suite struct DueTimerTests {
+    private static let start = Instant(seconds: 1_793_638_800)
+
+    /// Against a sorted list.
+    @Test(arguments: UInt64(1)..<40)
+    func `what is due is taken in the order of seconds, then of numbers, then the instance before the host`(
+        seed: UInt64
+    ) {
+        var random = SplitMix64(seed: seed)
+        var engine = Engine(partition: PartitionID(0), partitions: 1)
+        var model: [(second: UInt64, rank: UInt64, timer: Engine.DueTimer)] = []
+        // Some schedules have many of one sort, and some have hosts late or never.
+        let (instances, hosts) = (random.next() % 40, random.next() % 3 * 15)
+        let spread = 1 + random.next() % 30
+        for number in 0..<UInt32(40) {
+            if UInt64(number) < instances {
+                let second = random.next() % spread
+                engine.instanceTimers.arm(number, at: Self.start + .seconds(Int64(second)))
+                model.append((second, UInt64(number) << 1, .instance(number)))
+            }
+            if UInt64(number) < hosts {
+                let second = random.next() % (spread * 2)
+                engine.hostTimers.arm(number, at: Self.start + .seconds(Int64(second)))
+                model.append((second, UInt64(number) << 1 | 1, .host(number)))
+            }
+        }
+        model.sort { ($0.second, $0.rank) < ($1.second, $1.rank) }
+        var taken = 0
+        for second in [0, spread / 2, spread, spread * 2] {
+            engine.time = Self.start + .seconds(Int64(second))
+            let due = model[taken...].prefix { $0.second <= second }.map(\.timer)
+            #expect(engine.takeDue() == due, "by second \(second)")
+            taken += due.count
+        }
+        #expect(taken == model.count)
+        #expect(engine.nextTimer == nil)
+    }
+}
