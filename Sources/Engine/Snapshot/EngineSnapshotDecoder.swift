@@ -30,7 +30,7 @@ package struct EngineSnapshotDecoder: Sendable {
     private var pushes = Slab<PushLedger.Row>()
     private var collapseIDs: [UInt32: [UInt8]] = [:]
     private var repeats = RowChunks<RepeatWindow.Entry>()
-    private var decisions = RowChunks<DecisionLog.Entry>()
+    private var decisions = DecisionLog(capacity: 1)
     private var tokens: TokenTable
     private var channels = ChannelTable()
     private var hostTimers = TimerCalendar()
@@ -120,9 +120,7 @@ package struct EngineSnapshotDecoder: Sendable {
         self.causes = Slab(free: self.free[3], expecting: others[0])
         self.reloads = ReloadTable(free: self.free[4], expecting: others[1])
         self.pushes = Slab(free: self.free[5], expecting: others[2])
-        self.decisions.expect(
-            min(self.head.decisionCapacity, Int(clamping: self.head.decisionCount), SnapshotHead.expectedMax)
-        )
+        self.decisions = DecisionLog(capacity: self.head.decisionCapacity, count: self.head.decisionCount)
         self.hostTimers = TimerCalendar(startingAt: self.head.time)
     }
 
@@ -159,7 +157,8 @@ package struct EngineSnapshotDecoder: Sendable {
             self.pushes.restore(slot, row, blank: .blank)
             if row.hasCollapseID { self.collapseIDs[slot] = try coder.bytes([]) }
         case .repeats: self.repeats.append(try RepeatWindow.Entry.blank.coded(by: &coder))
-        case .decisions: self.decisions.append(try DecisionLog.Entry.blank.coded(by: &coder))
+        case .decisions:
+            guard self.decisions.restore(try DecisionLog.Entry.blank.coded(by: &coder)) else { throw coder.fault() }
         case .removals: self.tokens.restore(try TokenTable.Removal.blank.coded(by: &coder))
         case .channels: try self.readChannels(&coder)
         case .end:
@@ -303,7 +302,7 @@ package struct EngineSnapshotDecoder: Sendable {
     /// The engine without its instances and its index, for ``Engine/adopt(_:)``; until then it is asked nothing.
     package consuming func finishWithoutInstances() throws(SnapshotFault) -> Engine {
         guard self.isWhole, self.repeats.count <= self.head.repeatCapacity,
-            self.head.repeatOldest <= self.repeats.count, self.decisions.count <= self.head.decisionCapacity
+            self.head.repeatOldest <= self.repeats.count, self.decisions.isWhole
         else { throw .incomplete(frames: self.frames) }
         self.hosts.finishRestoring(end: Int(self.head.ends[EngineSnapshot.hostTable]))
         self.tokens.finishRestoring()
@@ -351,11 +350,7 @@ package struct EngineSnapshotDecoder: Sendable {
             entries: self.repeats,
             oldest: self.head.repeatOldest
         )
-        engine.log = DecisionLog(
-            capacity: self.head.decisionCapacity,
-            entries: self.decisions,
-            count: self.head.decisionCount
-        )
+        engine.log = self.decisions
         engine.tokens = self.tokens
         engine.channels = self.channels
         engine.instanceTimers = TimerCalendar(startingAt: self.head.time)

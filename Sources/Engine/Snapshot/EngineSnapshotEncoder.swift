@@ -79,7 +79,8 @@ package struct EngineSnapshotEncoder: Sendable {
                 if row.hasCollapseID { _ = try coder.bytes(engine.ledger.collapseID(slot)) }
             }
         case .repeats: return try self.write(engine.repeats.entries, &coder)
-        case .decisions: return try self.write(engine.log.entries, &coder)
+        case .decisions:
+            return try self.write((0..<engine.log.kept).lazy.map { engine.log.entry(atPlace: $0) }, &coder)
         case .removals: return try self.write(engine.tokens.removalsInOrder, &coder)
         case .channels: return self.writeChannels(&coder)
         case .end:

@@ -9,9 +9,9 @@ struct DecisionLog: Sendable {
         let position: LogPosition
         /// Only looked at where ``hasPush``.
         let push: PushID
-        /// The number of the instance's previous decision.
-        let previous: UInt64
-        /// Milliseconds, for `deferred`.
+        /// The number of the instance's previous decision; ``none`` if that is not kept any more.
+        var previous: UInt64
+        /// Milliseconds, for `deferred`; `.max` for no date.
         let until: Int64
         let instance: UInt32
         let cause: ReloadCause
@@ -22,34 +22,72 @@ struct DecisionLog: Sendable {
     }
 
     /// In the ring's order.
-    private(set) var entries = RowChunks<Entry>()
+    private var entries = RowChunks<PackedDecision>()
     private(set) var capacity: Int
     /// How many decisions were ever noted; the next one's number.
     private(set) var count: UInt64 = 0
     /// The number that was kept free for the next decision that is noted; ``none`` if it gets the next one.
-    private var kept = Self.none
+    private var keptFree = Self.none
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
 
-    /// The log of entries that were read back.
-    init(capacity: Int, entries: RowChunks<Entry>, count: UInt64) {
+    /// A log that is read back, see ``restore(_:)``.
+    ///
+    /// - Parameters:
+    ///   - capacity: How many decisions are kept.
+    ///   - count: How many were ever noted.
+    init(capacity: Int, count: UInt64) {
         self.init(capacity: capacity)
-        self.entries = entries
         self.count = count
+        self.entries.expect(min(self.capacity, Int(clamping: count), SnapshotHead.expectedMax))
+    }
+
+    /// Takes back an entry; they come in the ring's order.
+    ///
+    /// - Returns: False if there are more than it keeps.
+    mutating func restore(_ entry: consuming Entry) -> Bool {
+        guard self.entries.count < min(UInt64(self.capacity), self.count) else { return false }
+        entry.forgetPrevious(before: self.count - min(UInt64(self.capacity), self.count))
+        self.entries.append(PackedDecision(entry))
+        return true
+    }
+
+    /// How many are kept.
+    var kept: Int { self.entries.count }
+
+    /// Whether so many were taken back as there can be: as many as are kept, or all since the ring began.
+    var isWhole: Bool { self.entries.count == self.capacity || self.oldest % UInt64(self.capacity) == 0 }
+
+    /// An entry by its place in the ring.
+    func entry(atPlace place: Int) -> Entry {
+        let lap = self.oldest / UInt64(self.capacity) * UInt64(self.capacity) + UInt64(place)
+        return self.entry(lap < self.oldest ? lap + UInt64(self.capacity) : lap, place)
+    }
+
+    private func entry(_ number: UInt64, _ place: Int) -> Entry {
+        var entry = self.entries[place].entry(numbered: number)
+        entry.forgetPrevious(before: self.oldest)
+        return entry
     }
 
     /// Notes a decision and returns its number.
-    mutating func append(_ entry: Entry) -> UInt64 {
-        if self.kept != Self.none { return self.fill(entry) }
+    mutating func append(_ entry: consuming Entry) -> UInt64 {
+        if self.keptFree != Self.none { return self.fill(entry) }
         defer { self.count += 1 }
+        let packed = self.packed(entry, numbered: self.count)
         if self.entries.count < self.capacity {
-            self.entries.append(entry)
+            self.entries.append(packed)
         } else {
-            self.entries[Int(self.count % UInt64(self.capacity))] = entry
+            self.entries[Int(self.count % UInt64(self.capacity))] = packed
         }
         return self.count
+    }
+
+    private func packed(_ entry: consuming Entry, numbered number: UInt64) -> PackedDecision {
+        entry.forgetPrevious(before: number - min(UInt64(self.capacity), number))
+        return PackedDecision(entry)
     }
 
     /// Keeps the next numbers free for decisions that are noted later. Until then nothing may be read under them.
@@ -58,7 +96,7 @@ struct DecisionLog: Sendable {
     mutating func keepFree(_ numbers: Int) -> UInt64 {
         let first = self.count
         let room = min(numbers, self.capacity - self.entries.count)
-        if room > 0 { self.entries.append(repeating: .blank, count: room) }
+        if room > 0 { self.entries.append(repeating: PackedDecision(.blank), count: room) }
         self.count += UInt64(numbers)
         return first
     }
@@ -68,22 +106,24 @@ struct DecisionLog: Sendable {
     /// - Parameter number: The number, or ``none``.
     /// - Returns: The number that was to be used until now; ``none`` once it has been.
     mutating func use(_ number: UInt64) -> UInt64 {
-        defer { self.kept = number }
-        return self.kept
+        defer { self.keptFree = number }
+        return self.keptFree
     }
 
-    private mutating func fill(_ entry: Entry) -> UInt64 {
-        let number = self.kept
-        self.kept = Self.none
+    private mutating func fill(_ entry: consuming Entry) -> UInt64 {
+        let number = self.keptFree
+        self.keptFree = Self.none
         // Where so many came after it that it would be gone by now, it is.
-        if number >= self.oldest { self.entries[Int(number % UInt64(self.capacity))] = entry }
+        if number >= self.oldest {
+            self.entries[Int(number % UInt64(self.capacity))] = self.packed(entry, numbered: number)
+        }
         return number
     }
 
     /// A decision by its number, if it is still kept.
     subscript(number: UInt64) -> Entry? {
         guard number < self.count, self.count - number <= UInt64(self.entries.count) else { return nil }
-        return self.entries[Int(number % UInt64(self.capacity))]
+        return self.entry(number, Int(number % UInt64(self.capacity)))
     }
 
     /// The number of the oldest decision that is kept.
@@ -104,12 +144,12 @@ struct DecisionLog: Sendable {
         let capacity = max(1, capacity)
         guard capacity != self.capacity else { return }
         let first = self.count - UInt64(min(self.entries.count, capacity))
-        var ring = RowChunks<Entry>()
+        var ring = RowChunks<PackedDecision>()
         if self.count - first == UInt64(capacity) {
             // A full ring's numbers start at a multiple of its capacity.
-            for number in first..<self.count { if let entry = self[number] { ring.append(entry) } }
+            ring.append(repeating: PackedDecision(.blank), count: capacity)
             for number in first..<self.count {
-                if let entry = self[number] { ring[Int(number % UInt64(capacity))] = entry }
+                ring[Int(number % UInt64(capacity))] = self.entries[Int(number % UInt64(self.capacity))]
             }
         } else if first == 0 {
             ring = self.entries
@@ -119,6 +159,13 @@ struct DecisionLog: Sendable {
         }
         self.entries = ring
         self.capacity = capacity
+    }
+}
+
+extension DecisionLog.Entry {
+    /// Forgets the previous decision if its number is less than that of the oldest that is kept.
+    fileprivate mutating func forgetPrevious(before oldest: UInt64) {
+        if self.previous < oldest { self.previous = DecisionLog.none }
     }
 }
 

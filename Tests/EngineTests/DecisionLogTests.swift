@@ -1,0 +1,123 @@
+import TestSupport
+import Testing
+import WidgetModel
+
+@testable import Engine
+
+/// The ring of the last decisions, each in 48 bytes.
+@Suite struct DecisionLogTests {
+    @Test func `a decision takes forty-eight bytes`() {
+        #expect(MemoryLayout<PackedDecision>.stride == 48)
+    }
+
+    private static func entry(_ random: inout SplitMix64, previous: UInt64) -> DecisionLog.Entry {
+        let hasPush = random.next() % 2 == 0
+        return DecisionLog.Entry(
+            at: Instant(milliseconds: Int64(random.next() % UInt64(ShortInstant.last))),
+            position: LogPosition(random.next()),
+            push: hasPush ? PushID(high: random.next(), low: random.next()) : PushID(high: 0, low: 0),
+            previous: previous,
+            until: random.next() % 2 == 0 ? .max : Int64(random.next() % UInt64(ShortInstant.last)),
+            instance: UInt32(truncatingIfNeeded: random.next()),
+            cause: ReloadCause.allCases.randomElement(using: &random)!,
+            outcome: PushOutcome.allCases.randomElement(using: &random)!,
+            reason: DecisionReason.allCases.randomElement(using: &random)!,
+            exemption: random.next() % 2 == 0 ? nil : Exemption.allCases.randomElement(using: &random),
+            hasPush: hasPush
+        )
+    }
+
+    private static func bytes(_ entry: DecisionLog.Entry) throws(ByteFault) -> [UInt8] {
+        var writer = StateWriter()
+        _ = try entry.coded(by: &writer)
+        return writer.writer.bytes
+    }
+
+    /// What snapshots make of a log.
+    private static func restored(_ log: DecisionLog) -> DecisionLog {
+        var copy = DecisionLog(capacity: log.capacity, count: log.count)
+        for place in 0..<log.kept {
+            let isTaken = copy.restore(log.entry(atPlace: place))
+            #expect(isTaken)
+        }
+        #expect(copy.isWhole)
+        if log.kept > 0, log.kept == min(UInt64(log.capacity), log.count) {
+            let isTaken = copy.restore(log.entry(atPlace: 0))
+            #expect(!isTaken, "there is no room for one more")
+        }
+        return copy
+    }
+
+    /// Against an array of all decisions, of which as many are kept as the ring has room for. Numbers begin where the lower
+    /// halves of them wrap around, too.
+    @Test(arguments: UInt64(1)..<20, [0, 1 << 32 - 40] as [UInt64])
+    func `the last decisions are kept as they were noted`(seed: UInt64, first: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let capacity = [1, 2, 7, 64][Int(random.next() % 4)]
+        var log = DecisionLog(capacity: capacity, count: first.roundedUp(toMultipleOf: UInt64(capacity)))
+        let start = log.count
+        var all: [DecisionLog.Entry] = []
+        for step in 0..<200 {
+            let number = log.count
+            // Often one that is kept no more.
+            let back = 1 + random.next() % UInt64(capacity * 2)
+            let previous = random.next() % 4 == 0 || number < start + back ? DecisionLog.none : number - back
+            let entry = Self.entry(&random, previous: previous)
+            all.append(entry)
+            if random.next() % 5 == 0 {
+                let kept = log.keepFree(1)
+                let before = log.use(kept)
+                #expect(before == DecisionLog.none)
+            }
+            let noted = log.append(entry)
+            #expect(noted == number)
+            guard step % 10 == 0 else { continue }
+            for log in [log, Self.restored(log)] {
+                #expect(log.oldest == max(start, log.count - min(log.count, UInt64(capacity))))
+                #expect(log[log.count] == nil)
+                if log.oldest > 0 { #expect(log[log.oldest - 1] == nil) }
+                for number in log.oldest..<log.count {
+                    var expected = all[Int(number - start)]
+                    let read = try #require(log[number])
+                    // Which decision was before is known as long as that is kept.
+                    if expected.previous < log.oldest { expected.previous = DecisionLog.none }
+                    #expect(try Self.bytes(read) == Self.bytes(expected), "decision \(number)")
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [(10, 4), (10, 25), (3, 2), (64, 1)]) func `another capacity keeps what has room`(
+        old: Int,
+        new: Int
+    ) throws {
+        var random = SplitMix64(seed: 7)
+        var log = DecisionLog(capacity: old)
+        var all: [DecisionLog.Entry] = []
+        for number in 0..<UInt64(old - 1) {
+            all.append(Self.entry(&random, previous: number == 0 ? DecisionLog.none : number - 1))
+            _ = log.append(all[Int(number)])
+        }
+        log.resize(to: new)
+        #expect(log.kept == min(old - 1, new))
+        for number in log.oldest..<log.count {
+            var expected = all[Int(number)]
+            if expected.previous < log.oldest { expected.previous = DecisionLog.none }
+            #expect(try Self.bytes(#require(log[number])) == Self.bytes(expected))
+        }
+    }
+
+    @Test func `a ring of which some is missing is none`() {
+        var random = SplitMix64(seed: 9)
+        var log = DecisionLog(capacity: 4, count: 10)
+        #expect(!log.isWhole)
+        for count in 1...4 {
+            let isTaken = log.restore(Self.entry(&random, previous: DecisionLog.none))
+            #expect(isTaken)
+            // From the tenth back to the eighth the ring began anew.
+            #expect(log.isWhole == (count == 2 || count == 4))
+        }
+        let isTaken = log.restore(Self.entry(&random, previous: DecisionLog.none))
+        #expect(!isTaken)
+    }
+}
