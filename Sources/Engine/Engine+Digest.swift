@@ -149,7 +149,7 @@ extension Engine {
         writer.write(content.confirmedDigest) { self.write($1, &$0) }
         writer.write(row.hasPendingDigest ? content.pendingDigest : nil) { self.write($1, &$0) }
         self.digest(row.pending, &writer)
-        self.forEachReload(of: instance) { row in
+        self.forEachReload(of: row) { row in
             Effect.reload(self.effect(of: row)).encode(into: &writer)
             writer.write(varint: UInt64(row.generation))
             for flag in [row.isCounted, row.isPush, row.sharesToken, row.isTrigger] { writer.write(flag) }

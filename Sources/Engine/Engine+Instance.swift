@@ -24,7 +24,7 @@ extension Engine {
         let row = self.instances[slot]
         let kind = self.apps.kinds[Int(row.kind)]
         var outstanding: [ReloadEffect] = []
-        self.forEachReload(of: slot) { outstanding.append(self.effect(of: $0)) }
+        self.forEachReload(of: row) { outstanding.append(self.effect(of: $0)) }
         return InstanceView(
             address: address,
             app: self.apps.apps[Int(kind.app)].id,

@@ -148,6 +148,9 @@ extension Engine {
         while reload != ReloadTable.none {
             let row = self.reload(reload, of: instance)
             if reload == ReloadTable.own { held.ownReloads += 1 } else { held.reloads += 1 }
+            if reload == ReloadTable.own, last != ReloadTable.none || row.pushes.count > 0 || row.push != nil {
+                faults.append("\(name): the reload in its row is not its first, or serves a push")
+            }
             earliest = min(earliest, row.expiresAt.milliseconds)
             if row.instance != instance { faults.append("\(name): holds another instance's reload") }
             if last != ReloadTable.none, self.stored(last, of: instance).position >= row.position {

@@ -69,7 +69,11 @@ extension Engine {
 
     private func outstanding(of instance: UInt32) -> Int {
         var count = 0
-        self.forEachReload(of: instance) { _ in count += 1 }
+        var reload = self.instances[instance].firstReload
+        while reload != ReloadTable.none {
+            count += 1
+            reload = self.stored(reload, of: instance).next
+        }
         return count
     }
 

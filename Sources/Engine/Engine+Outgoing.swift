@@ -71,10 +71,9 @@ extension Engine {
         var found: [ReloadEffect] = []
         for slot in 0..<UInt32(self.instances.end) where found.count < limit {
             // A number that is free keeps its last row, which has no reloads.
-            guard self.instances[slot].firstReload != ReloadTable.none,
-                self.hosts[self.instances[slot].host].delivery != .stream
-            else { continue }
-            self.forEachReload(of: slot) { found.append(self.effect(of: $0)) }
+            let row = self.instances[slot]
+            guard row.firstReload != ReloadTable.none, self.hosts[row.host].delivery != .stream else { continue }
+            self.forEachReload(of: row) { found.append(self.effect(of: $0)) }
         }
         // In the order in which they were issued.
         return found.sorted { $0.id.position < $1.id.position }

@@ -15,12 +15,13 @@ extension Engine {
         reload == ReloadTable.own ? self.instances[instance].ownReload : self.reloads[stored: reload]
     }
 
-    /// Gives each reload of an instance to `body`, the oldest first.
+    /// Gives each reload of an instance's row to `body`, the oldest first.
     @inline(__always)
-    func forEachReload(of instance: UInt32, _ body: (ReloadTable.Row) -> Void) {
-        var reload = self.instances[instance].firstReload
+    func forEachReload(of instance: borrowing InstanceTable.Row, _ body: (ReloadTable.Row) -> Void) {
+        var reload = instance.firstReload
         while reload != ReloadTable.none {
-            let row = self.reload(reload, of: instance)
+            let row =
+                reload == ReloadTable.own ? ReloadTable.Row(own: instance.ownReload) : self.reloads[reload]
             body(row)
             reload = row.next
         }

@@ -47,7 +47,7 @@ extension Engine {
             // A number that is free keeps its last row, which has no reloads.
             // What a push to a token brings is not for streams.
             if row.firstReload != ReloadTable.none, !row.isHostDriven, self.apps.kinds[Int(row.kind)].app == number {
-                self.forEachReload(of: UInt32(slot)) {
+                self.forEachReload(of: row) {
                     if $0.position <= through { found.append(self.effect(of: $0)) }
                 }
             }

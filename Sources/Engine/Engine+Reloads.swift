@@ -189,7 +189,7 @@ extension Engine {
         var found: [ReloadTable.Row] = []
         var instance = self.hosts[slot].firstInstance
         while instance != InstanceTable.none {
-            self.forEachReload(of: instance) { found.append($0) }
+            self.forEachReload(of: self.instances[instance]) { found.append($0) }
             instance = self.instances[instance].nextOfHost
         }
         // Instances come in the order of their ids, and the sort is stable.

@@ -17,6 +17,7 @@ extension Engine {
         return self.instanceTimers.nextDue.map { min($0, host) } ?? host
     }
 
+    /// A timer that is due, by whose it is.
     enum DueTimer: Hashable {
         case instance(UInt32)
         case host(UInt32)
@@ -27,8 +28,9 @@ extension Engine {
     mutating func takeDue() -> [DueTimer] {
         var due: [DueTimer] = []
         while let second = self.nextDue, second <= self.time {
-            // Second by second only while hosts have timers that are due.
-            let last = self.hostTimers.nextDue.map { $0 > self.time } ?? true ? self.time : second
+            // Those of instances all at once up to the next one of a host.
+            let host = self.hostTimers.nextDue ?? .distantFuture
+            let last = host > second ? min(self.time, host - .seconds(1)) : second
             var hosts = self.hostTimers.takeDue(upTo: last)[...]
             for instance in self.instanceTimers.takeDue(upTo: last) {
                 while let host = hosts.first, host < instance { due.append(.host(hosts.removeFirst())) }

@@ -159,8 +159,9 @@ extension Engine {
     private func outstandingTokenPushes(_ host: UInt32) -> [TokenPush] {
         var groups: [[ReloadTable.Row]] = []
         for instance in self.instances(of: host) {
+            let instance = self.instances[instance]
             self.forEachReload(of: instance) { row in
-                guard row.sharesToken || self.instances[instance].isControl else { return }
+                guard row.sharesToken || instance.isControl else { return }
                 let group = groups.firstIndex {
                     $0[0].position == row.position && $0[0].sharesToken && row.sharesToken
                 }

@@ -107,6 +107,19 @@ import WidgetModel
         }
     }
 
+    @Test func `a decision that is said to have come after a later one came after none`() {
+        for (number, previous) in [(0, 0), (1, 1), (1, 2), (2, 500), (3, UInt64(1) << 33)] as [(UInt64, UInt64)] {
+            var random = SplitMix64(seed: 11)
+            var log = DecisionLog(capacity: 4, count: 4)
+            for place in UInt64(0)..<4 {
+                let entry = Self.entry(&random, previous: place == number ? previous : DecisionLog.none)
+                let isTaken = log.restore(entry)
+                #expect(isTaken)
+            }
+            #expect(log[number]?.previous == DecisionLog.none, "\(number) after \(previous)")
+        }
+    }
+
     @Test func `a ring of which some is missing is none`() {
         var random = SplitMix64(seed: 9)
         var log = DecisionLog(capacity: 4, count: 10)

@@ -26,7 +26,7 @@ import WidgetModel
         )
     }
 
-    @Test func `a row takes two lines of memory`() {
+    @Test func `rows that are not packed take whole lines of memory`() {
         #expect(MemoryLayout<HostTable.Row>.size == 128)
         #expect(MemoryLayout<HostTable.Name>.size == 8)
         #expect(MemoryLayout<TokenTable.Row>.stride == 44)

@@ -80,7 +80,7 @@ import WidgetModel
         let day = Interval.day.milliseconds
         let issuedAt = Instant(milliseconds: date(row.budget.parts.reloaded))
         let start = Instant(milliseconds: date(Int64(row.windowMinute) * 60_000))
-        row.keepReload(
+        row.setOwnReload(
             ReloadTable.Stored(
                 instance: 0,
                 next: number(ReloadTable.none),
@@ -327,7 +327,7 @@ import WidgetModel
         row.exemptReloads = 1
         row.lastDecision = 9_000_000
         let issuedAt = Instant(milliseconds: row.firstWindow + 40_000_000)
-        row.keepReload(
+        row.setOwnReload(
             ReloadTable.Stored(
                 instance: 9_000_000,
                 next: ReloadTable.none,
@@ -519,6 +519,25 @@ import WidgetModel
         #expect(all.map { shapes.number(of: $0) } == [0, 1, 2, nil, nil])
         for number in 0..<3 { #expect(shapes[number] == all[number]) }
         #expect(all[3] != all[1])
+    }
+
+    /// At the last number, and behind it.
+    @Test func `as many shapes are told apart as two bytes have numbers for, and one more`() throws {
+        var cells = PackedCells()
+        let numbers = (0...UInt64(RowShapes.countMax)).map { number in
+            var writer = FieldWriter()
+            writer.begin()
+            _ = writer.common(number)
+            _ = writer.field(number)
+            return cells.insert(&writer)
+        }
+        for (number, cell) in numbers.enumerated() {
+            let cell = try #require(cell, "row \(number) was not kept")
+            var reader = cells.reader(of: cell)
+            reader.begin()
+            let read = (reader.common(0), reader.field(0))
+            if read != (UInt64(number), UInt64(number)) { Issue.record("row \(number) was read as \(read)") }
+        }
     }
 
     /// Some of them have a number and some say it in the row, with words of all lengths.

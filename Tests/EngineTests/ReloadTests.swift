@@ -175,7 +175,9 @@ import WidgetModel
         return [scene.engine.instances.ownReloads, scene.engine.reloads.count]
     }
 
-    @Test func `a reload lies in its instance's row while it is the first that is out, and serves no push`() throws {
+    @Test func `a reload lies in its instance's row if no other was out when it was issued, and it serves no push`()
+        throws
+    {
         var scene = Scene()
         scene.register("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "seahawks")])
         #expect(Self.places(scene) == [2, 0])

@@ -99,7 +99,7 @@ extension InstanceTable.Row: PackedRow {
         by coder: inout some FieldCoder
     ) {
         coder.begin()
-        row.keepReload(
+        row.setOwnReload(
             self.ownReload.packed(
                 by: &coder,
                 of: slot,

@@ -8,7 +8,7 @@ struct PackedDecision: Sendable {
     /// The lower half of the previous decision's number.
     private let previous: UInt32
     private let at: ShortInstant
-    /// The last one for no date.
+    /// ``ShortInstant/last`` for no date.
     private let until: ShortInstant
     private let cause: ReloadCause
     /// The outcome, and above it what there is.
@@ -47,7 +47,7 @@ struct PackedDecision: Sendable {
             at: self.at.instant,
             position: self.position,
             push: self.push,
-            previous: self.outcome & Self.hasPrevious == 0 ? DecisionLog.none : number - distance,
+            previous: self.outcome & Self.hasPrevious == 0 ? DecisionLog.none : number &- distance,
             until: until == ShortInstant.last ? .max : until,
             instance: self.instance,
             cause: self.cause,

@@ -37,10 +37,10 @@ struct RowShape: Equatable, Sendable {
 
 /// The shapes of a table's rows by number: those that came first, and as long as the table lives.
 ///
-/// Rows that mean the same sort of widget have one of a few dozen shapes. A row whose shape has no number says itself what it is.
+/// Rows that mean the same kind of widget have one of a few dozen shapes. A row whose shape has no number says itself what it is.
 struct RowShapes: Sendable {
-    /// How many shapes are numbered, half a megabyte of them.
-    static let countMax = 8192
+    /// How many shapes are numbered, two megabytes of them: all that two bytes tell apart from what else they say.
+    static let countMax = 32_768
 
     private var shapes: [RowShape] = []
     private var index = SlotIndex()

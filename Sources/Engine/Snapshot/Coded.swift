@@ -8,6 +8,16 @@ protocol Coded {
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> Self
 }
 
+extension StateCoder {
+    /// The number of a reload in the table, or none.
+    @inline(__always)
+    mutating func reload(_ value: UInt32) throws(ByteFault) -> UInt32 {
+        let reload = try self.slot(value)
+        guard reload != ReloadTable.own else { throw self.fault() }
+        return reload
+    }
+}
+
 extension CauseList: Coded {
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> CauseList {
         let count = try coder.number(self.count)
@@ -40,7 +50,7 @@ extension ReloadTable.Row: Coded {
         guard said.isSubset(of: .known) else { throw coder.fault() }
         return ReloadTable.Row(
             instance: try coder.slot(self.instance),
-            next: try coder.slot(self.next),
+            next: try coder.reload(self.next),
             position: try coder.position(self.position),
             issuedAt: try coder.instant(self.issuedAt),
             expiresAt: try coder.instant(self.expiresAt),
@@ -96,7 +106,7 @@ extension ReloadTable.Row: Coded {
 }
 
 extension ReloadTable.Stored {
-    /// A reload that lies in its instance's row: seen from what stands there, of which it mostly is a repetition.
+    /// A reload that lies in its instance's row: seen from what stands there, for most of it is the same.
     ///
     /// - Parameters:
     ///   - coder: The coder.
@@ -121,7 +131,7 @@ extension ReloadTable.Stored {
         )
         return ReloadTable.Stored(
             instance: slot,
-            next: try coder.slot(self.next),
+            next: try coder.reload(self.next),
             position: LogPosition(UInt64(bitPattern: position)),
             issuedAt: Instant(milliseconds: issuedAt),
             expiresAt: Instant(milliseconds: try coder.signed(self.expiresAt.milliseconds, near: issuedAt &+ day)),

@@ -98,8 +98,8 @@ enum EarlierRows {
         row.heldUntil = try coder.date(0)
         row.firstLimit = try coder.number(0)
         row.firstWindow = try coder.date(0)
-        row.firstReload = try coder.slot(0)
-        row.lastReload = try coder.slot(0)
+        row.firstReload = try coder.reload(0)
+        row.lastReload = try coder.reload(0)
         row.reloadsExpire = try coder.date(0)
         row.freeSetupAt = try coder.date(0)
         row.generation = try coder.number(0)
@@ -138,7 +138,7 @@ enum EarlierRows {
     static func reload(_ coder: inout StateReader) throws(ByteFault) -> ReloadTable.Row {
         ReloadTable.Row(
             instance: try coder.slot(0),
-            next: try coder.slot(0),
+            next: try coder.reload(0),
             position: try coder.position(.start),
             issuedAt: try coder.instant(.epoch),
             expiresAt: try coder.instant(.epoch),

@@ -16,7 +16,8 @@ package enum EngineSnapshot {
     /// reader who wants one host steps over the others. Since version 3 an instance's row begins with what the index is made
     /// of, and who makes it steps over the rest. Since version 4 a frame says what instances have in common once
     /// (``InstanceShape``), and a row leaves out groups of fields in which everything is as at first. Since version 5 a shared
-    /// budget says in which pace it is measured. Since version 6 the only reload that is out for an instance stands in its row.
+    /// budget says in which pace it is measured. Since version 6 the oldest reload that is out for an instance
+    /// may stand in the instance's row.
     static let versions: ClosedRange<UInt64> = 1...version
 
     /// A frame is ended when it has so many bytes: some hundred rows, encoded in well under a millisecond.

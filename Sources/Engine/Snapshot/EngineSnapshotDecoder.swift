@@ -120,7 +120,12 @@ package struct EngineSnapshotDecoder: Sendable {
         self.causes = Slab(free: self.free[3], expecting: others[0])
         self.reloads = ReloadTable(free: self.free[4], expecting: others[1])
         self.pushes = Slab(free: self.free[5], expecting: others[2])
-        self.decisions = DecisionLog(capacity: self.head.decisionCapacity, count: self.head.decisionCount)
+        let (capacity, count) = (self.head.decisionCapacity, self.head.decisionCount)
+        self.decisions = DecisionLog(
+            capacity: capacity,
+            count: count,
+            expecting: min(capacity, Int(clamping: count), SnapshotHead.expectedMax)
+        )
         self.hostTimers = TimerCalendar(startingAt: self.head.time)
     }
 

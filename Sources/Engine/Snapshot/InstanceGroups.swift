@@ -55,7 +55,9 @@ struct InstanceGroups: OptionSet {
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceGroups {
         let groups = InstanceGroups(rawValue: try coder.number(self.rawValue))
-        guard groups.isSubset(of: Self.known) else { throw coder.fault() }
+        guard groups.isSubset(of: Self.known), !groups.isSuperset(of: [.reloads, .ownReload]) else {
+            throw coder.fault()
+        }
         return groups
     }
 }

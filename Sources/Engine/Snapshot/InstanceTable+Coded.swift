@@ -63,8 +63,8 @@ extension InstanceTable.Row {
             row.allowance = try coder.number(self.allowance)
         }
         if groups.contains(.reloads) {
-            row.firstReload = try coder.slot(self.firstReload)
-            row.lastReload = try coder.slot(self.lastReload)
+            row.firstReload = try coder.reload(self.firstReload)
+            row.lastReload = try coder.reload(self.lastReload)
             row.reloadsExpire = try coder.date(self.reloadsExpire)
         }
         if groups.contains(.waiting) {
@@ -98,9 +98,9 @@ extension InstanceTable.Row {
         at slot: UInt32,
         by coder: inout some StateCoder
     ) throws(ByteFault) {
-        row.keepReload(try self.ownReload.coded(by: &coder, at: slot, in: row))
+        row.setOwnReload(try self.ownReload.coded(by: &coder, at: slot, in: row))
         guard row.ownReload.next != ReloadTable.none else { return }
-        row.lastReload = try coder.slot(self.lastReload)
+        row.lastReload = try coder.reload(self.lastReload)
         row.reloadsExpire = try coder.date(self.reloadsExpire)
     }
 

@@ -9,7 +9,7 @@ struct DecisionLog: Sendable {
         let position: LogPosition
         /// Only looked at where ``hasPush``.
         let push: PushID
-        /// The number of the instance's previous decision; ``none`` if that is not kept any more.
+        /// The number of the instance's previous decision; ``none`` if it had none, or that is not kept any more.
         var previous: UInt64
         /// Milliseconds, for `deferred`; `.max` for no date.
         let until: Int64
@@ -38,10 +38,11 @@ struct DecisionLog: Sendable {
     /// - Parameters:
     ///   - capacity: How many decisions are kept.
     ///   - count: How many were ever noted.
-    init(capacity: Int, count: UInt64) {
+    ///   - entries: About how many will come.
+    init(capacity: Int, count: UInt64, expecting entries: Int = 0) {
         self.init(capacity: capacity)
         self.count = count
-        self.entries.expect(min(self.capacity, Int(clamping: count), SnapshotHead.expectedMax))
+        self.entries.expect(entries)
     }
 
     /// Takes back an entry; they come in the ring's order.
@@ -49,6 +50,7 @@ struct DecisionLog: Sendable {
     /// - Returns: False if there are more than it keeps.
     mutating func restore(_ entry: consuming Entry) -> Bool {
         guard self.entries.count < min(UInt64(self.capacity), self.count) else { return false }
+        if entry.previous >= self.count { entry.previous = Self.none }
         entry.forgetPrevious(before: self.count - min(UInt64(self.capacity), self.count))
         self.entries.append(PackedDecision(entry))
         return true
@@ -68,6 +70,8 @@ struct DecisionLog: Sendable {
 
     private func entry(_ number: UInt64, _ place: Int) -> Entry {
         var entry = self.entries[place].entry(numbered: number)
+        // One that did not come before it, as in a snapshot that nobody wrote, is none.
+        if entry.previous >= number { entry.previous = Self.none }
         entry.forgetPrevious(before: self.oldest)
         return entry
     }

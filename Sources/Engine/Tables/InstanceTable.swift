@@ -6,7 +6,7 @@ struct InstanceTable: Sendable {
     static let none = Slab<Row>.none
 
     /// What decisions read and write: no pointer in it, so that copying costs nothing, and in an order that leaves no gap between
-    /// the fields. Most rows are packed into a quarter of it, see `InstanceTable+Packed.swift`: a field that is added here is
+    /// the fields. Most rows are packed into a ninth of it, see `InstanceTable+Packed.swift`: a field that is added here is
     /// added there.
     struct Row: Sendable {
         /// The pushes that wait.
@@ -68,7 +68,7 @@ struct InstanceTable: Sendable {
         var exemptReloads: UInt32 = 0
         /// Makes it four whole lines of memory, so that no row has a part in a fifth.
         private let padding: UInt64 = 0
-        /// Where the first reload lies if that says so, else blank.
+        /// The first reload if ``firstReload`` is ``ReloadTable/own``, else blank.
         fileprivate(set) var ownReload = ReloadTable.Stored.blank
 
         @inline(__always)
@@ -180,7 +180,7 @@ struct InstanceTable: Sendable {
 
     /// Makes a reload the only one of an instance that has none.
     mutating func keepReload(_ slot: UInt32, _ reload: ReloadTable.Stored) {
-        self.rows[slot].keepReload(reload)
+        self.rows[slot].setOwnReload(reload)
         self.ownReloads += 1
     }
 
@@ -220,8 +220,8 @@ extension InstanceTable.Row {
     /// Whether its first reload lies in the row.
     var hasOwnReload: Bool { self.firstReload == ReloadTable.own }
 
-    /// Makes a reload the first one. The others are those behind it.
-    mutating func keepReload(_ reload: ReloadTable.Stored) {
+    /// Makes a reload the row's own; the others are those behind it. It is not counted, see ``InstanceTable/keepReload(_:_:)``.
+    mutating func setOwnReload(_ reload: ReloadTable.Stored) {
         self.ownReload = reload
         self.firstReload = ReloadTable.own
         if reload.next == ReloadTable.none {

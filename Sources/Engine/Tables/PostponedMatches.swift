@@ -12,7 +12,7 @@ struct PostponedMatches: Sendable {
     var countMax = 0
     /// Matches of at most so many pushes: an instance is looked for among those of each, and each may take of its room.
     static let runsMax = SureWait.roomMax
-    /// Marks an instance whose match has been written. Instances' numbers are below: timers have twice as many.
+    /// Marks an instance whose match has been written. Instances' numbers are below: no memory has room for as many.
     private static let done = UInt32(1) << 31
 
     /// Matches of one push, in the order of their decisions.

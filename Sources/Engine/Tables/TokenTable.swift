@@ -48,8 +48,9 @@ struct TokenTable: Sendable {
 
         static let isBound = Flags(rawValue: 1 << 0)
         static let isDevelopment = Flags(rawValue: 1 << 1)
-        /// Whether it has an entry in ``TokenTable/controls``, and in ``TokenTable/successors``.
+        /// Whether it has an entry in ``TokenTable/controls``.
         static let isControl = Flags(rawValue: 1 << 2)
+        /// Whether it has one in ``TokenTable/successors``.
         static let hasNext = Flags(rawValue: 1 << 3)
     }
 
@@ -271,7 +272,7 @@ struct TokenTable: Sendable {
     var removalsInOrder: ArraySlice<Removal> { self.removals[self.firstRemoval...] }
 }
 
-/// The tokens of a host: a list through their rows, the oldest first, whose first the host knows.
+/// The tokens of a host: a list, the oldest first, whose first the host knows.
 extension TokenTable {
     /// The tokens of the host whose first one this is. O(tokens).
     func tokens(from first: UInt32) -> [BoundToken] {
