@@ -312,6 +312,29 @@ import WidgetModel
         }
     }
 
+    /// The first reload of the last of nine million instances, issued when it was configured.
+    private static let reloadAtRest: ReloadTable.Stored = {
+        let window = BudgetWindow(start: Instant(milliseconds: 29_893_293 * 60_000), length: .day)
+        let issuedAt = window.start + .milliseconds(40_000_000)
+        return ReloadTable.Stored(
+            instance: 9_000_000,
+            next: ReloadTable.none,
+            position: LogPosition(3_000_001),
+            issuedAt: issuedAt,
+            expiresAt: issuedAt + .day,
+            window: window,
+            generation: 1,
+            served: ReloadTable.none,
+            causes: ReloadCauses(.added),
+            exemption: .added,
+            collateral: nil,
+            isCounted: false,
+            isPush: false,
+            sharesToken: false,
+            isTrigger: false
+        )
+    }()
+
     /// What the tables of a large population are made of, so that nobody makes it longer unawares.
     @Test func `an instance at rest takes twenty-eight bytes, with the reload that is out`() {
         var row = InstanceTable.Row(host: 3_000_000, kind: 0, anchor: 333)
@@ -326,26 +349,7 @@ import WidgetModel
         row.freeSetupAt = row.firstWindow + 40_000_000
         row.exemptReloads = 1
         row.lastDecision = 9_000_000
-        let issuedAt = Instant(milliseconds: row.firstWindow + 40_000_000)
-        row.setOwnReload(
-            ReloadTable.Stored(
-                instance: 9_000_000,
-                next: ReloadTable.none,
-                position: row.configuredAt,
-                issuedAt: issuedAt,
-                expiresAt: issuedAt + .day,
-                window: BudgetWindow(start: Instant(milliseconds: row.firstWindow), length: .day),
-                generation: 1,
-                served: ReloadTable.none,
-                causes: ReloadCauses(.added),
-                exemption: .added,
-                collateral: nil,
-                isCounted: false,
-                isPush: false,
-                sharesToken: false,
-                isTrigger: false
-            )
-        )
+        row.setOwnReload(Self.reloadAtRest)
         #expect(Self.byteCount(row, at: 9_000_000) == 28)
     }
 
@@ -485,26 +489,7 @@ import WidgetModel
     }
 
     @Test func `a reload at rest takes twelve bytes`() {
-        let window = BudgetWindow(start: Instant(milliseconds: 29_893_293 * 60_000), length: .day)
-        let issuedAt = window.start + .milliseconds(40_000_000)
-        let row = ReloadTable.Stored(
-            instance: 9_000_000,
-            next: ReloadTable.none,
-            position: LogPosition(3_000_001),
-            issuedAt: issuedAt,
-            expiresAt: issuedAt + .day,
-            window: window,
-            generation: 1,
-            served: ReloadTable.none,
-            causes: ReloadCauses(.added),
-            exemption: .added,
-            collateral: nil,
-            isCounted: false,
-            isPush: false,
-            sharesToken: false,
-            isTrigger: false
-        )
-        #expect(Self.byteCount(row, at: 9_000_000) == 12)
+        #expect(Self.byteCount(Self.reloadAtRest, at: 9_000_000) == 12)
     }
 
     @Test func `equal shapes have one number, and those that come when all are given have none`() {

@@ -149,9 +149,20 @@ struct TokenTable: Sendable {
     }
 
     private mutating func setControl(of slot: UInt32, _ instance: UInt32) {
-        guard instance != InstanceTable.none || self.rows[slot].flags.contains(.isControl) else { return }
-        self.controls[slot] = instance == InstanceTable.none ? nil : instance
-        self.rows[slot].set(.isControl, instance != InstanceTable.none)
+        Self.set(.isControl, of: slot, in: &self.rows, &self.controls, instance)
+    }
+
+    /// Notes a number that few rows have, and of none that it has none.
+    private static func set(
+        _ flag: Flags,
+        of slot: UInt32,
+        in rows: inout Slab<Row>,
+        _ numbers: inout [UInt32: UInt32],
+        _ number: UInt32
+    ) {
+        guard number != Self.none || rows[slot].flags.contains(flag) else { return }
+        numbers[slot] = number == Self.none ? nil : number
+        rows[slot].set(flag, number != Self.none)
     }
 
     /// The next token of the host, ``none`` if it is the youngest.
@@ -161,9 +172,7 @@ struct TokenTable: Sendable {
     }
 
     private mutating func link(_ slot: UInt32, to next: UInt32) {
-        guard next != Self.none || self.rows[slot].flags.contains(.hasNext) else { return }
-        self.successors[slot] = next == Self.none ? nil : next
-        self.rows[slot].set(.hasNext, next != Self.none)
+        Self.set(.hasNext, of: slot, in: &self.rows, &self.successors, next)
     }
 
     /// Binds a token; that of a host is to be made one of its list as well, see ``append(_:boundAt:_:to:)``.
