@@ -1,4 +1,3 @@
-import Foundation
 import IntentMatching
 import TestSupport
 import Testing
@@ -208,59 +207,8 @@ import WidgetModel
         }
     }
 
-    // MARK: Files that earlier versions wrote
-
-    private static func fixture(_ version: UInt64) -> URL {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../Fixtures/Snapshots/engine-\(version).frames")
-    }
-
-    private static func frames(version: UInt64) throws -> [[UInt8]] {
-        try Self.frames(at: Self.fixture(version))
-    }
-
-    private static func frames(at url: URL) throws -> [[UInt8]] {
-        var reader = ByteReader([UInt8](try Data(contentsOf: url)))
-        return try reader.readEach { (reader) throws(ByteFault) in try reader.readBytes() }
-    }
-
-    /// The state that all fixtures hold, by the rules of version 2.
-    private static let fixtureDigest: UInt64 = 5238193667926753551
-
-    @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64]) func `frames that every version wrote are read for ever`(
-        version: UInt64
-    )
-        throws
-    {
-        if ProcessInfo.processInfo.environment["FRESHET_WRITE_FIXTURES"] != nil { try Self.writeFixture() }
-        let frames = try Self.frames(version: version)
-        for engine in [try Self.engine(of: frames), try Self.engineOfSeveral(of: frames)] {
-            #expect(engine.stateDigest() == Self.fixtureDigest)
-            #expect(engine.checkInvariants() == [])
-            #expect(engine.stats().pushesAccepted > 20)
-            // What is written today is the same, too, as long as the version is.
-            #expect(try Self.frames(of: engine) == Self.frames(version: EngineSnapshot.version))
-        }
-    }
-
-    /// Since version 6; what earlier versions wrote has none of these.
-    @Test func `frames with reloads that lie in rows are read for ever`() throws {
-        if ProcessInfo.processInfo.environment["FRESHET_WRITE_FIXTURES"] != nil { try Self.writeOwnReloads() }
-        let frames = try Self.frames(at: Self.ownReloads)
-        for engine in [try Self.engine(of: frames), try Self.engineOfSeveral(of: frames)] {
-            #expect(engine.stateDigest() == 1_578_830_233_816_214_235)
-            #expect(engine.checkInvariants() == [])
-            #expect((engine.instances.ownReloads, engine.reloads.count) == (3, 1))
-            #expect(Self.frames(of: engine) == frames)
-        }
-    }
-
-    private static var ownReloads: URL {
-        Self.fixture(6).deletingLastPathComponent().appending(path: "own-reloads-6.frames")
-    }
-
     /// One that is alone, one with another one behind it, and one of a window and a configuration before.
-    private static func writeOwnReloads() throws {
+    @Test func `reloads that lie in rows are read back`() throws {
         var scene = Scene()
         scene.register("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
         scene.register("pad", [Scene.scores("w1", team: "seahawks")])
@@ -270,22 +218,35 @@ import WidgetModel
         #expect(charged.count == 2)
         scene.acknowledge(charged[1])
         scene.push(match: "mariners")
-        try Self.write(Self.frames(of: scene.engine), to: Self.ownReloads)
+        let frames = Self.frames(of: scene.engine)
+        for engine in [try Self.engine(of: frames), try Self.engineOfSeveral(of: frames)] {
+            #expect(engine.stateDigest() == scene.engine.stateDigest())
+            #expect(engine.checkInvariants() == [])
+            #expect((engine.instances.ownReloads, engine.reloads.count) == (3, 1))
+            #expect(Self.frames(of: engine) == frames)
+        }
     }
 
-    @Test func `one host alone is the same in all versions`() throws {
-        let ids = try Self.engine(of: Self.frames(version: 1)).hosts(from: 0, app: nil, limit: 100, scanMax: 1000).rows
-            .map(\.host)
-        #expect(ids.count > 2)
+    @Test(arguments: Seeds.from(921, count: 3))
+    func `one host that is read alone is what it is among the others`(seed: UInt64) throws {
+        var schedule = RandomSchedule(seed: seed, deliveries: [.stream, .apns])
+        schedule.scene.checks = false
+        schedule.run(steps: 120)
+        let frames = Self.frames(of: schedule.scene.engine)
+        let whole = try Self.engine(of: frames)
+        let ids = whole.hosts(from: 0, app: nil, limit: 100, scanMax: 1000).rows.map(\.host)
+        #expect(ids.count > 2, "seed \(seed)")
         for id in ids {
-            let digests = try ([1, 2, 3, 4, 5, 6] as [UInt64]).map { version in
-                var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: id)
-                for frame in try Self.frames(version: version) { try decoder.take(frame) }
-                let alone = try decoder.finish()
-                #expect(alone.host(id) != nil)
-                return alone.stateDigest()
+            var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: id)
+            for frame in frames { try decoder.take(frame) }
+            let alone = try decoder.finish()
+            let host = try #require(whole.host(id))
+            #expect(alone.host(id) == host, "seed \(seed)")
+            for instance in host.instances {
+                let address = InstanceAddress(host: id, instance: instance.id)
+                #expect(alone.instance(address) == whole.instance(address), "seed \(seed)")
             }
-            #expect(digests.allSatisfy { $0 == digests[0] }, "\(id)")
+            #expect(alone.stats().hosts == 1, "seed \(seed)")
         }
     }
 
@@ -316,16 +277,5 @@ import WidgetModel
         for (index, frame) in frames.enumerated() where index != section { if try !instances.take(frame) { break } }
         let finished = instances
         #expect(throws: SnapshotFault.incomplete(frames: section)) { try finished.finish() }
-    }
-
-    private static func writeFixture() throws {
-        let frames = Self.frames(of: try Self.engine(of: Self.frames(version: 1)))
-        try Self.write(frames, to: Self.fixture(EngineSnapshot.version))
-    }
-
-    private static func write(_ frames: [[UInt8]], to url: URL) throws {
-        var writer = ByteWriter()
-        writer.write(each: frames) { $0.write($1) }
-        try Data(writer.bytes).write(to: url)
     }
 }

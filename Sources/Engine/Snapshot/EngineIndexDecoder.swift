@@ -85,21 +85,17 @@ package struct EngineIndexDecoder: Sendable {
 
     private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
         let end = Int(self.head.ends[EngineSnapshot.instanceTable])
-        var shapes = self.head.version >= 4 ? try ShapeReader(&coder) : nil
+        var shapes = try ShapeReader(&coder)
         // By shape: an instance that others may be like, or none.
         var models: [UInt32] = []
         while !coder.isAtEnd {
             let slot = Int(try coder.rowNumber(expected: self.expected, least: self.instances, below: end))
             self.expected = slot + 1
             self.instances = slot + 1
-            let rowEnd = self.head.version >= 2 ? try coder.rowEnd() : nil
-            if shapes != nil {
-                try self.insert(UInt32(slot), &shapes!, &models, &coder)
-            } else {
-                try self.insert(UInt32(slot), &coder)
-            }
-            // What an index does not need, and the timer, which stands behind every row.
-            if let rowEnd { coder.move(to: rowEnd) } else { _ = try coder.number() }
+            let rowEnd = try coder.rowEnd()
+            try self.insert(UInt32(slot), &shapes, &models, &coder)
+            // An index does not need the rest, nor the timer behind it.
+            coder.move(to: rowEnd)
         }
     }
 
@@ -130,17 +126,6 @@ package struct EngineIndexDecoder: Sendable {
     private mutating func insert(_ slot: UInt32, like other: UInt32, _ host: UInt32) -> Bool {
         self.insertPlain()
         return self.index.insert(slot, like: other, host: host)
-    }
-
-    /// Of an earlier version.
-    private mutating func insert(_ slot: UInt32, _ coder: inout StateReader) throws(ByteFault) {
-        let (row, details, configuration) = try EarlierRows.indexed(&coder, version: self.head.version)
-        guard row.host < self.head.ends[EngineSnapshot.hostTable] else { throw coder.fault() }
-        guard row.flags.contains(.isLive) else { return }
-        let shape = InstanceShape(kind: row.kind, details, configuration)
-        let isPlain = details.tags.isEmpty && details.when == nil && row.flags.contains(.pushEnabled)
-        let place = isPlain ? coder.configurations.latest : nil
-        try self.insert(slot, row.host, shape, details.when, row.flags, place, &coder)
     }
 
     /// - Parameter place: Where the configuration is kept of one who has nothing beside it.

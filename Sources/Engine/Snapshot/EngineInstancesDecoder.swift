@@ -76,13 +76,13 @@ package struct EngineInstancesDecoder: Sendable {
         var expected = 0
         swap(&coder.configurations, &self.configurations)
         defer { swap(&coder.configurations, &self.configurations) }
-        var shapes = bounds.version >= 4 ? try ShapeReader(&coder) : nil
+        var shapes = try ShapeReader(&coder)
         while !coder.isAtEnd {
             let slot = try coder.rowNumber(expected: expected, least: self.rows.end, below: end)
             expected = Int(slot) + 1
-            let rowEnd = bounds.version >= 2 ? try coder.rowEnd() : nil
+            let rowEnd = try coder.rowEnd()
             try self.rows.read(slot, bounds, &shapes, &coder)
-            guard rowEnd == nil || coder.offset == rowEnd else { throw coder.fault() }
+            guard coder.offset == rowEnd else { throw coder.fault() }
         }
     }
 

@@ -7,18 +7,11 @@ package import WidgetModel
 /// (hash tables, the intent index, timers' buckets) is not in it. Frames have no checksums of their own: whoever stores
 /// them adds those.
 ///
-/// The first frame names the version of this format and of the decision rules. A program reads the versions it knows and
-/// refuses others: state that was come to by other rules would decide differently from what its log says.
+/// The first frame names the version of this format and of the decision rules. A program refuses every other version: state
+/// that other rules led to would decide differently from what its log says.
 package enum EngineSnapshot {
-    /// The version of the frames that ``EngineSnapshotEncoder`` writes.
-    package static let version: UInt64 = 6
-    /// The versions that are read. Since version 2 the rows of hosts and instances stand behind their length, so that a
-    /// reader who wants one host steps over the others. Since version 3 an instance's row begins with what the index is made
-    /// of, and who makes it steps over the rest. Since version 4 a frame says what instances have in common once
-    /// (``InstanceShape``), and a row leaves out groups of fields in which everything is as at first. Since version 5 a shared
-    /// budget says in which pace it is measured. Since version 6 the oldest reload that is out for an instance
-    /// may stand in the instance's row.
-    static let versions: ClosedRange<UInt64> = 1...version
+    /// The version of the frames that ``EngineSnapshotEncoder`` writes, and the only one that is read.
+    package static let version: UInt64 = 7
 
     /// A frame is ended when it has so many bytes: some hundred rows, encoded in well under a millisecond.
     static let frameBytes = 65_536
@@ -65,7 +58,7 @@ package enum SnapshotFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .damaged(let frame, let fault): "frame \(frame) is damaged (\(fault))"
         case .incomplete(let frames): "its \(frames) frames are not a whole state"
         case .otherFormat(let version):
-            "its format is version \(version), this program reads versions \(EngineSnapshot.versions)"
+            "its format is version \(version), this program reads version \(EngineSnapshot.version)"
         case .otherEngine(let version):
             "it was decided by engine version \(version), this program decides by version \(Engine.version)"
         case .otherPartition: "it is of another partition"

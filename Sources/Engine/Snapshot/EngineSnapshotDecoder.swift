@@ -152,8 +152,7 @@ package struct EngineSnapshotDecoder: Sendable {
             self.causes.restore(slot, try PendingCauses.Node.blank.coded(by: &coder), blank: .blank)
         case .reloads:
             let slot = try self.slot(4, from: self.reloads.end, &coder)
-            let row =
-                self.head.version >= 4 ? try ReloadTable.Row.blank.coded(by: &coder) : try EarlierRows.reload(&coder)
+            let row = try ReloadTable.Row.blank.coded(by: &coder)
             let isKept = self.host == nil || self.hostInstances.contains(row.instance)
             if isKept { self.reloads.restore(slot, row) } else { self.reloads.leaveOut(slot) }
         case .pushes:
@@ -182,7 +181,7 @@ package struct EngineSnapshotDecoder: Sendable {
 
     private mutating func readHost(_ coder: inout StateReader) throws(ByteFault) {
         let slot = try self.slot(EngineSnapshot.hostTable, from: self.hosts.end, &coder)
-        let end = try self.rowEnd(&coder)
+        let end = try coder.rowEnd()
         if try self.skip(
             to: end,
             &coder,
@@ -192,18 +191,11 @@ package struct EngineSnapshotDecoder: Sendable {
         ) {
             return self.hosts.leaveOut(slot)
         }
-        var record =
-            self.head.version >= 4 ? try HostTable.Record.blank.coded(by: &coder) : try EarlierRows.host(&coder)
-        // Before version 5 there stood a window, and the pace is what the terms say.
-        if self.head.version < 5, record.row.hasAside { record.row.budgetInterval = 0 }
-        let isKept = self.host.map { $0 == record.id } ?? true
+        let record = try HostTable.Record.blank.coded(by: &coder)
         var firstToken = TokenTable.none
-        try TokenTable.BoundToken.each([], by: &coder) { token in
-            if isKept { self.tokens.restore(token, of: slot, to: &firstToken) }
-        }
+        try TokenTable.BoundToken.each([], by: &coder) { self.tokens.restore($0, of: slot, to: &firstToken) }
         let next: UInt64 = try coder.number(0)
-        guard let second = UInt32(exactly: next), end == nil || coder.offset == end else { throw coder.fault() }
-        guard isKept else { return self.hosts.leaveOut(slot) }
+        guard let second = UInt32(exactly: next), coder.offset == end else { throw coder.fault() }
         if second > 0 { self.hostTimers.arm(slot, at: Instant(seconds: Int64(second - 1))) }
         self.hostSlot = slot
         if record.row.isRegistered { self.registeredHosts += 1 }
@@ -212,7 +204,7 @@ package struct EngineSnapshotDecoder: Sendable {
 
     private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
         let bounds = InstanceRows.Bounds(self.head)
-        var shapes = bounds.version >= 4 ? try ShapeReader(&coder) : nil
+        var shapes = try ShapeReader(&coder)
         while !coder.isAtEnd {
             try self.readInstance(bounds, &shapes, &coder)
             self.rows += 1
@@ -221,11 +213,11 @@ package struct EngineSnapshotDecoder: Sendable {
 
     private mutating func readInstance(
         _ bounds: InstanceRows.Bounds,
-        _ shapes: inout ShapeReader?,
+        _ shapes: inout ShapeReader,
         _ coder: inout StateReader
     ) throws(ByteFault) {
         let slot = try self.slot(EngineSnapshot.instanceTable, from: self.instances.end, &coder)
-        let end = try self.rowEnd(&coder)
+        let end = try coder.rowEnd()
         if try self.skip(
             to: end,
             &coder,
@@ -235,20 +227,9 @@ package struct EngineSnapshotDecoder: Sendable {
         ) {
             return self.instances.leaveOut(slot)
         }
-        // Where nobody says where rows end, another host's is read and left out.
-        let start = coder.offset
-        let host = try coder.slot(0)
-        coder.move(to: start)
-        let isKept = self.host == nil || host == self.hostSlot
-        if isKept {
-            try self.instances.read(slot, bounds, &shapes, &coder)
-            if self.host != nil { self.hostInstances.insert(slot) }
-        } else {
-            var other = InstanceRows(free: [])
-            try other.read(0, bounds, &shapes, &coder)
-            self.instances.leaveOut(slot)
-        }
-        guard end == nil || coder.offset == end else { throw coder.fault() }
+        try self.instances.read(slot, bounds, &shapes, &coder)
+        if self.host != nil { self.hostInstances.insert(slot) }
+        guard coder.offset == end else { throw coder.fault() }
     }
 
     private mutating func readChannels(_ coder: inout StateReader) throws(ByteFault) {
@@ -262,21 +243,15 @@ package struct EngineSnapshotDecoder: Sendable {
         }
     }
 
-    /// Where a row of hosts or instances ends; nil in versions that do not say.
-    private func rowEnd(_ coder: inout StateReader) throws(ByteFault) -> Int? {
-        self.head.version >= 2 ? try coder.rowEnd() : nil
-    }
-
-    /// Steps over a row where one host alone is kept and the row begins as another's. Does nothing where nobody says where
-    /// rows end.
+    /// Steps over a row where one host alone is kept and the row begins as another's.
     ///
     /// - Returns: Whether it did; if not, the row is still to be read.
     private func skip(
-        to end: Int?,
+        to end: Int,
         _ coder: inout StateReader,
         unless isKept: (inout StateReader) throws(ByteFault) -> Bool
     ) throws(ByteFault) -> Bool {
-        guard self.host != nil, let end else { return false }
+        guard self.host != nil else { return false }
         let start = coder.offset
         guard try !isKept(&coder) else {
             coder.move(to: start)

@@ -1,7 +1,7 @@
 import Timelines
 import WidgetModel
 
-/// Which groups of fields a snapshot says of an instance, since version 4: those in which anything is not as at first.
+/// Which groups of fields a snapshot says of an instance: those in which anything is not as at first.
 struct InstanceGroups: OptionSet {
     let rawValue: UInt16
 
@@ -19,7 +19,7 @@ struct InstanceGroups: OptionSet {
     static let views = InstanceGroups(rawValue: 1 << 6)
     /// What hardly any has.
     static let seldom = InstanceGroups(rawValue: 1 << 7)
-    /// The reload that lies in the row, since version 6, and then not ``reloads``.
+    /// The reload that lies in the row, and then not ``reloads``.
     static let ownReload = InstanceGroups(rawValue: 1 << 8)
 
     static let details: InstanceGroups = [.conditionOrControl, .content, .observed]

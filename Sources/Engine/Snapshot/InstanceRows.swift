@@ -11,13 +11,11 @@ struct InstanceRows: Sendable {
 
     /// What a snapshot's head says of its rows of instances.
     struct Bounds: Sendable {
-        let version: UInt64
         /// What is above all numbers of hosts, and of kinds.
         let hosts: UInt32
         let kinds: UInt32
 
         init(_ head: borrowing SnapshotHead) {
-            self.version = head.version
             self.hosts = head.ends[EngineSnapshot.hostTable]
             self.kinds = UInt32(clamping: head.kinds.count)
         }
@@ -55,21 +53,17 @@ struct InstanceRows: Sendable {
     /// - Parameters:
     ///   - slot: The number.
     ///   - bounds: What the snapshot's head says.
-    ///   - shapes: The frame's; nil in versions that have none.
+    ///   - shapes: The frame's.
     ///   - coder: The reader.
     @inline(__always)
     mutating func read(
         _ slot: UInt32,
         _ bounds: Bounds,
-        _ shapes: inout ShapeReader?,
+        _ shapes: inout ShapeReader,
         _ coder: inout StateReader
     ) throws(ByteFault) {
-        guard shapes != nil else {
-            let (row, details, configuration) = try EarlierRows.instance(&coder, version: bounds.version)
-            return try self.take(slot, row, details, configuration, bounds, &coder)
-        }
         let head = try InstanceTable.Row.Head.blank.coded(by: &coder)
-        let shape = try shapes!.entry(head.shape, &coder).shape
+        let shape = try shapes.entry(head.shape, &coder).shape
         let id = InstanceID(try coder.text(""))
         let groups = try InstanceGroups([]).coded(by: &coder)
         let details = InstanceDetails.Row(id: id, family: shape.family)

@@ -71,7 +71,7 @@ extension SnapshotHead {
 
     /// Refuses what this program does not read.
     func checkVersions() throws(SnapshotFault) {
-        guard EngineSnapshot.versions.contains(self.version) else { throw .otherFormat(version: self.version) }
+        guard self.version == EngineSnapshot.version else { throw .otherFormat(version: self.version) }
         guard self.engineVersion == UInt64(Engine.version) else { throw .otherEngine(version: self.engineVersion) }
     }
 }
@@ -82,7 +82,7 @@ extension SnapshotHead: Coded {
         // What any version says first, so that another one can be told what it is.
         head.version = try coder.number(self.version)
         head.engineVersion = try coder.number(self.engineVersion)
-        guard EngineSnapshot.versions.contains(head.version) else { return head }
+        guard head.version == EngineSnapshot.version else { return head }
         head.partition = try coder.number(self.partition)
         head.partitions = try coder.number(self.partitions)
         head.position = try coder.position(self.position)
