@@ -7,17 +7,22 @@ package import WidgetModel
 package struct ProviderToken: Hashable, Sendable {
     package let keyID: KeyID
     package let team: TeamID
-    package let issuedAt: Instant
+    package let times: ProviderTokenTimes
     /// R || S, 64 bytes.
     package let signature: [UInt8]
     /// What the signature is over.
     package let signingInput: [UInt8]
 
+    /// Claims of other tokens, which a team's key may sign as well: what has one of them was not made to speak for the
+    /// team. Above all a host's credential, also one with a slip in its `aud`.
+    private static let foreignClaims = ["aud", "sub", "app", "host", "pushToken"]
+
     /// Reads an `authorization` value. Allocates; cache what comes of it (``ProviderTokenCache``).
     ///
     /// The scheme is `bearer` in any case, with any white space around it. Nothing, or a scheme without a token, is
     /// `MissingProviderToken`; another scheme is `InvalidProviderToken`, since the sender did try to say who it is. So is
-    /// a host's credential: it is signed by the same key, and what a device holds must not speak for its team.
+    /// a token with a claim of other tokens, such as a host's credential: it is signed by the same key, and what a device
+    /// holds must not speak for its team.
     package static func parse(
         authorization: Span<UInt8>,
         reader: JSONReader,
@@ -27,13 +32,24 @@ package struct ProviderToken: Hashable, Sendable {
         do throws(TokenFault) {
             let token = try CompactToken.parse(authorization.extracting(range), reader: reader, rules: rules)
             let team = try CompactToken.id("iss", of: token.claims, rules)
-            guard rules.met(.audience, !HostCredential.isAudience(token.claims["aud"])) else {
-                throw TokenFault("the token is the credential of a host")
+            if let foreign = Self.foreignClaims.first(where: { token.claims[$0] != nil }) {
+                guard rules.met(.foreignClaims, false) else {
+                    throw TokenFault(
+                        "the claim \(foreign) is of another kind of token; a provider token has iss and iat"
+                    )
+                }
+            }
+            func instant(_ name: String) throws(TokenFault) -> Instant? {
+                token.claims[name] == nil ? nil : try CompactToken.instant(name, of: token.claims, rules)
             }
             return ProviderToken(
                 keyID: token.keyID,
                 team: TeamID(team),
-                issuedAt: try CompactToken.instant("iat", of: token.claims, rules),
+                times: ProviderTokenTimes(
+                    issuedAt: try CompactToken.instant("iat", of: token.claims, rules),
+                    notBefore: try instant("nbf"),
+                    expiresAt: try instant("exp")
+                ),
                 signature: token.signature,
                 signingInput: token.signingInput
             )
@@ -83,6 +99,22 @@ package struct ProviderTokenFault: Error, Hashable, Sendable, CustomStringConver
     package var description: String { "\(self.rejection.rawValue): \(self.sentence)" }
 }
 
+/// When a provider token counts, by its own word.
+package struct ProviderTokenTimes: Hashable, Sendable {
+    /// `iat`.
+    package let issuedAt: Instant
+    /// `nbf`.
+    package let notBefore: Instant?
+    /// `exp`.
+    package let expiresAt: Instant?
+
+    package init(issuedAt: Instant, notBefore: Instant? = nil, expiresAt: Instant? = nil) {
+        self.issuedAt = issuedAt
+        self.notBefore = notBefore
+        self.expiresAt = expiresAt
+    }
+}
+
 /// How old a provider token may be.
 package struct ProviderTokenRules: Hashable, Sendable {
     /// The greatest age. Default one hour, as at APNs.
@@ -95,11 +127,15 @@ package struct ProviderTokenRules: Hashable, Sendable {
         self.futureSkewMax = futureSkewMax
     }
 
-    /// Refuses a token that is older than ``ageMax`` (`ExpiredProviderToken`) or from further ahead than
-    /// ``futureSkewMax`` (`InvalidProviderToken`). Ask on every use, cached or not.
-    package func check(issuedAt: Instant, now: Instant, rules: PushRules = .all) throws(Rejection) {
-        guard rules.met(.issuedAtAge, now - issuedAt <= self.ageMax) else { throw .expiredProviderToken }
-        guard rules.met(.issuedAtFuture, issuedAt - now <= self.futureSkewMax) else { throw .invalidProviderToken }
+    /// Refuses a token that is older than ``ageMax``, or whose `exp` has come (`ExpiredProviderToken`), or that is from, or
+    /// counts only, further ahead than ``futureSkewMax`` (`InvalidProviderToken`). Ask on every use, cached or not.
+    package func check(_ times: ProviderTokenTimes, now: Instant, rules: PushRules = .all) throws(Rejection) {
+        guard rules.met(.issuedAtAge, now - times.issuedAt <= self.ageMax) else { throw .expiredProviderToken }
+        guard rules.met(.tokenExpiration, times.expiresAt.map { now < $0 } ?? true) else {
+            throw .expiredProviderToken
+        }
+        let start = max(times.issuedAt, times.notBefore ?? times.issuedAt)
+        guard rules.met(.issuedAtFuture, start - now <= self.futureSkewMax) else { throw .invalidProviderToken }
     }
 }
 

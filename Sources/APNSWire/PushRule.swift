@@ -37,9 +37,9 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     case criticalHeader
     /// `kid` and `iss` have 1 to ``CompactToken/idBytesMax`` bytes.
     case idSize
-    /// `aud` does not make it the credential of a host.
-    case audience
-    /// `iat` lies between 1970 and the year 9999.
+    /// No claim of other tokens, such as a host's credential: ``ProviderToken``.
+    case foreignClaims
+    /// `iat`, and `exp` and `nbf` where they are there, lie between 1970 and the year 9999.
     case issuedAtRange
 
     // The provider token, against what the gateway knows.
@@ -56,7 +56,9 @@ package enum PushRule: UInt8, Hashable, Sendable, CaseIterable {
     case keyEnvironment
     /// `iat` is not older than allowed: `ExpiredProviderToken`.
     case issuedAtAge
-    /// `iat` is not further ahead than clocks may differ: `InvalidProviderToken`.
+    /// `exp`, where it is there, has not come: `ExpiredProviderToken`.
+    case tokenExpiration
+    /// `iat` and `nbf` are not further ahead than clocks may differ: `InvalidProviderToken`.
     case issuedAtFuture
     /// The sender does not renew its token more often than allowed: `TooManyProviderTokenUpdates`.
     case tokenUpdates

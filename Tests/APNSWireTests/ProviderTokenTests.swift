@@ -29,7 +29,7 @@ import WidgetModel
         let token = try self.parse { _ in }.get()
         #expect(token.keyID == KeyID("ABC123DEFG"))
         #expect(token.team == TeamID("TEAM123456"))
-        #expect(token.issuedAt == Instant(seconds: 1_700_000_000))
+        #expect(token.times.issuedAt == Instant(seconds: 1_700_000_000))
         #expect(token.signature == TokenFixture.raw)
         let text = fixture.authorization.dropFirst("bearer ".utf8.count)
         #expect(token.signingInput == Array(text.prefix(upTo: text.lastIndex(of: 0x2E) ?? text.startIndex)))
@@ -76,7 +76,7 @@ import WidgetModel
     )
     func `claims of real senders are read`(claims: String) throws {
         let token = try self.parse { $0.claims = claims }.get()
-        #expect(token.issuedAt == Instant(seconds: 1_700_000_000))
+        #expect(token.times.issuedAt == Instant(seconds: 1_700_000_000))
         #expect(token.team == TeamID("TEAM123456"))
     }
 
@@ -122,19 +122,39 @@ import WidgetModel
     @Test(arguments: [("1700000000.125", 125), ("1700000000.9999", 999), ("1.7000000005e9", 500)] as [(String, Int64)])
     func `a fraction of a second is kept to the millisecond`(iat: String, milliseconds: Int64) throws {
         let token = try self.parse { $0.claims = #"{"iss":"TEAM123456","iat":\#(iat)}"# }.get()
-        #expect(token.issuedAt == Instant(milliseconds: 1_700_000_000_000 + milliseconds))
+        #expect(token.times.issuedAt == Instant(milliseconds: 1_700_000_000_000 + milliseconds))
     }
 
-    @Test(arguments: [#""freshet-host""#, #"["x","freshet-host"]"#])
-    func `the credential of a host is no provider token`(audience: String) {
-        let fault = ProviderTokenFault(.invalidProviderToken, "the token is the credential of a host")
-        let claims = #"{"iss":"TEAM123456","iat":1700000000,"aud":\#(audience)}"#
-        #expect(self.parse { $0.claims = claims } == .failure(fault))
+    @Test(arguments: ["aud", "sub", "app", "host", "pushToken"], [#""freshet-host""#, #"["x"]"#, "null", "7"])
+    func `a token with a claim of another kind of token is no provider token`(claim: String, value: String) {
+        let sentence = "the claim \(claim) is of another kind of token; a provider token has iss and iat"
+        let claims = #"{"iss":"TEAM123456","iat":1700000000,"\#(claim)":\#(value)}"#
+        #expect(self.parse { $0.claims = claims } == .failure(ProviderTokenFault(.invalidProviderToken, sentence)))
     }
 
-    @Test(arguments: [#""apns""#, #"["x"]"#, "null", "7"])
-    func `another audience is nothing to us`(audience: String) {
-        #expect(self.rejection { $0.claims = #"{"iss":"TEAM123456","iat":1700000000,"aud":\#(audience)}"# } == nil)
+    @Test func `a token may say by itself when it counts`() throws {
+        let claims = #"{"iss":"TEAM123456","iat":1700000000,"nbf":"1700000001","exp":1700000002.5}"#
+        let token = try self.parse { $0.claims = claims }.get()
+        #expect(token.times.notBefore == Instant(seconds: 1_700_000_001))
+        #expect(token.times.expiresAt == Instant(milliseconds: 1_700_000_002_500))
+        #expect(self.rejection { $0.claims = #"{"iss":"TEAM123456","iat":1,"exp":"soon"}"# } == .invalidProviderToken)
+    }
+
+    @Test(
+        arguments: [
+            (-301, .invalidProviderToken), (-300, nil), (0, nil), (99, nil), (100, .expiredProviderToken),
+        ] as [(Int64, Rejection?)]
+    )
+    func `what a token says by itself counts where it is stricter`(second: Int64, reason: Rejection?) {
+        let start = Instant(seconds: 1_700_000_000)
+        let times = ProviderTokenTimes(issuedAt: start - .days(9), notBefore: start, expiresAt: start + .seconds(100))
+        var rejection: Rejection?
+        do throws(Rejection) {
+            try ProviderTokenRules(ageMax: .days(30)).check(times, now: start + .seconds(second))
+        } catch {
+            rejection = error
+        }
+        #expect(rejection == reason)
     }
 
     @Test(arguments: [64, 65])
@@ -174,7 +194,7 @@ import WidgetModel
         let issuedAt = Instant(seconds: 1_700_000_000)
         var rejection: Rejection?
         do throws(Rejection) {
-            try ProviderTokenRules().check(issuedAt: issuedAt, now: issuedAt + .seconds(age))
+            try ProviderTokenRules().check(ProviderTokenTimes(issuedAt: issuedAt), now: issuedAt + .seconds(age))
         } catch {
             rejection = error
         }
@@ -189,7 +209,7 @@ import WidgetModel
         )
         let text = CompactToken.compact(signingInput: claims.signingInput, signature: TokenFixture.raw)
         let token = try self.parse(Array("bearer ".utf8) + text).get()
-        #expect(token.keyID == claims.keyID && token.team == claims.team && token.issuedAt == claims.issuedAt)
+        #expect(token.keyID == claims.keyID && token.team == claims.team && token.times.issuedAt == claims.issuedAt)
         #expect(token.signingInput == claims.signingInput)
         #expect(token.signature == TokenFixture.raw)
     }

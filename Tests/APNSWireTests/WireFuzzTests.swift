@@ -28,7 +28,7 @@ import WidgetModel
             if let token = try? ProviderToken.parse(authorization: text.span, reader: self.reader) {
                 #expect(token.signature.count == 64, "seed \(seed)")
                 #expect(!token.keyID.rawValue.isEmpty && !token.team.rawValue.isEmpty, "seed \(seed)")
-                #expect((0...253_402_300_799).contains(token.issuedAt.seconds), "seed \(seed)")
+                #expect((0...253_402_300_799).contains(token.times.issuedAt.seconds), "seed \(seed)")
             }
             _ = try? HostCredential.parse(authorization: text.span, reader: self.reader)
         }

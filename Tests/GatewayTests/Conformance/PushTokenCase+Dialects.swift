@@ -44,10 +44,9 @@ extension PushTokenCase {
             $0.claims =
                 "{\n  \"iat\" : \"\(PushWorld.now)\",\n  \"iss\" : \"TEAM123456\",\n  \"kid\" : \"TEAMKEY001\"\n}"
         },
-        .good("exp, which APNs does not ask for") { $0.claims = PushToken.claims(#","exp":1"#) },
-        .good("nbf in the future") { $0.claims = PushToken.claims(#","nbf":9999999999"#) },
-        .good("an audience that is not ours") { $0.claims = PushToken.claims(#","aud":"apns""#) },
-        .good("a list of them") { $0.claims = PushToken.claims(#","aud":["apns","appstoreconnect-v1"]"#) },
+        .good("exp, a second away") { $0.claims = PushToken.claims(#","exp":\#(PushWorld.now + 1)"#) },
+        .good("nbf as far ahead as iat may be") { $0.claims = PushToken.claims(#","nbf":\#(PushWorld.now + 300)"#) },
+        .good("nbf long ago, which makes it no older") { $0.claims = PushToken.claims(#","nbf":1"#) },
         .good("claims of the sender's own") { $0.claims = PushToken.claims(#","nested":{"a":[1,{"b":null}]}"#) },
         .good("claims nested 8 deep") { $0.claims = PushToken.claims(#","x":"# + Self.nested(7)) },
         .good("escapes in the JSON") { $0.header = #"{"\u0061lg":"ES\u0032\u0035\u0036","kid":"TEAMKEY00\u0031"}"# },
@@ -177,17 +176,24 @@ extension PushTokenCase {
         .bad("iat with a fraction as a string", Self.noTime) { $0.claims = Self.iat("\"\(PushWorld.now).5\"") },
         .bad("iat with a space", Self.noTime) { $0.claims = Self.iat("\" \(PushWorld.now)\"") },
         .bad("iat NaN as a string", Self.noTime) { $0.claims = Self.iat("\"NaN\"") },
-        .bad("a host's credential", "the token is the credential of a host") {
+        .bad("a host's credential", Self.foreign("aud")) {
             $0.claims = PushToken.claims(
                 #","aud":"freshet-host","app":"com.example.scores","sub":"00","exp":9999999999"#
             )
         },
-        .bad("half of a host's credential", "the token is the credential of a host") {
-            $0.claims = PushToken.claims(#","aud":"freshet-host""#)
+        .bad("a host's credential with a slip in its audience", Self.foreign("aud")) {
+            $0.claims = PushToken.claims(#","aud":"freshet-hots","app":"com.example.scores","sub":"00""#)
         },
-        .bad("a host's audience in a list", "the token is the credential of a host") {
-            $0.claims = PushToken.claims(#","aud":["apns","freshet-host"]"#)
+        .bad("a host's credential without an audience", Self.foreign("sub")) {
+            $0.claims = PushToken.claims(#","app":"com.example.scores","sub":"00""#)
         },
+        .bad("an audience in a list", Self.foreign("aud")) { $0.claims = PushToken.claims(#","aud":["apns"]"#) },
+        .bad("an audience that is null", Self.foreign("aud")) { $0.claims = PushToken.claims(#","aud":null"#) },
+        .bad("an app", Self.foreign("app")) { $0.claims = PushToken.claims(#","app":"com.example.scores""#) },
+        .bad("a host", Self.foreign("host")) { $0.claims = PushToken.claims(#","host":"panel-1""#) },
+        .bad("a push token", Self.foreign("pushToken")) { $0.claims = PushToken.claims(#","pushToken":"00""#) },
+        .bad("exp in words", "exp is not a time in UNIX seconds") { $0.claims = PushToken.claims(#","exp":"soon""#) },
+        .bad("nbf in a list", "nbf is not a time in UNIX seconds") { $0.claims = PushToken.claims(#","nbf":[1]"#) },
         .bad("an empty signature", Self.noSignature) { $0.signature = .bytes([]) },
         .bad("a signature of 63 bytes", Self.noSignature) { $0.signature = .bytes(Array(repeating: 1, count: 63)) },
         .bad("a signature of 65 bytes", Self.noSignature) { $0.signature = .bytes(Array(repeating: 1, count: 65)) },
@@ -202,6 +208,10 @@ extension PushTokenCase {
     static let missing = "403 MissingProviderToken"
     static let invalid = "403 InvalidProviderToken"
     private static let noTime = "iat is not a time in UNIX seconds"
+    private static func foreign(_ claim: String) -> String {
+        "the claim \(claim) is of another kind of token; a provider token has iss and iat"
+    }
+
     private static let noSignature = "the signature is neither 64 bytes nor DER"
 
     private static func notJSON(_ part: String, _ sentence: String) -> String {

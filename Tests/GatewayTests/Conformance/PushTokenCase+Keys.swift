@@ -45,6 +45,14 @@ extension PushTokenCase {
         .time("an hour and a second old", issued: -3601, "403 ExpiredProviderToken", "iat is too long ago"),
         .time("a day old", issued: -86_400, "403 ExpiredProviderToken", "iat is too long ago"),
         .time("of 1970", issued: -PushWorld.now, "403 ExpiredProviderToken", "iat is too long ago"),
+        .own("exp that is now", #","exp":\#(PushWorld.now)"#, "403 ExpiredProviderToken", "exp has come"),
+        .own("exp long ago", #","exp":1"#, "403 ExpiredProviderToken", "exp has come"),
+        .own(
+            "nbf 5 minutes and a second ahead",
+            #","nbf":\#(PushWorld.now + 301)"#,
+            "403 InvalidProviderToken",
+            "nbf is too far in the future"
+        ),
         .time("5 minutes and a second ahead", issued: 301, "403 InvalidProviderToken", "iat is too far in the future"),
         .time("an hour ahead", issued: 3600, "403 InvalidProviderToken", "iat is too far in the future"),
         .time(
@@ -70,6 +78,13 @@ extension PushTokenCase {
     ]
 
     private static let unsigned = "no key of the team that the token names has signed it"
+
+    /// With more claims than a token needs.
+    private static func own(_ name: String, _ claims: String, _ answer: String, _ detail: String) -> PushTokenCase {
+        var token = PushToken(of: "TEAMKEY001")
+        token.claims = PushToken.claims(claims)
+        return .value(name, token.authorization, answer, detail, .genuine)
+    }
 
     private static func time(_ name: String, issued: Int64, _ answer: String, _ detail: String) -> PushTokenCase {
         .value(name, PushToken(of: "TEAMKEY001", issued: issued).authorization, answer, detail, .genuine)
