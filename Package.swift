@@ -129,7 +129,12 @@ let package = Package(
         ),
 
         // Tests.
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .target(
+            name: "TestSupport",
+            dependencies: ["WidgetModel"],
+            path: "Tests/Support",
+            swiftSettings: settings
+        ),
         suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
         suite("IntentMatchingTests", ["IntentMatching", "WidgetModel", "TestSupport"]),
         suite("TimelinesTests", ["Timelines", "WidgetModel", "TestSupport"]),

@@ -7,6 +7,8 @@ package struct HostCredential: Hashable, Sendable {
     package static let audience = "freshet-host"
     /// The longest push token in hex digits.
     package static let tokenDigitsMax = 400
+    /// The longest host id in bytes.
+    package static let hostBytesMax = 128
 
     package let keyID: KeyID
     package let claims: HostCredentialClaims
@@ -35,12 +37,19 @@ package struct HostCredential: Hashable, Sendable {
         guard case .string(let hex) = token.claims["sub"], hex.utf8.count <= Self.tokenDigitsMax,
             let pushToken = DeviceToken(hex: hex)
         else { throw TokenFault("sub is no push token in hex") }
+        let host: HostID?
+        switch token.claims["host"] {
+        case nil: host = nil
+        case .string(let id) where (1...Self.hostBytesMax).contains(id.utf8.count): host = HostID(id)
+        default: throw TokenFault("host is no host id of 1 to \(Self.hostBytesMax) bytes")
+        }
         return HostCredential(
             keyID: token.keyID,
             claims: HostCredentialClaims(
                 team: TeamID(try CompactToken.id("iss", of: token.claims)),
                 app: BundleID(app),
                 pushToken: pushToken,
+                host: host,
                 issuedAt: try CompactToken.instant("iat", of: token.claims),
                 expiresAt: try CompactToken.instant("exp", of: token.claims)
             ),
@@ -64,30 +73,39 @@ package struct HostCredentialClaims: Hashable, Sendable {
     package let team: TeamID
     package let app: BundleID
     package let pushToken: DeviceToken
+    /// The host of the app that the push token is of, as the app's back end says; nil if it does not say.
+    package let host: HostID?
     package let issuedAt: Instant
     package let expiresAt: Instant
 
-    package init(team: TeamID, app: BundleID, pushToken: DeviceToken, issuedAt: Instant, expiresAt: Instant) {
+    package init(
+        team: TeamID,
+        app: BundleID,
+        pushToken: DeviceToken,
+        host: HostID? = nil,
+        issuedAt: Instant,
+        expiresAt: Instant
+    ) {
         self.team = team
         self.app = app
         self.pushToken = pushToken
+        self.host = host
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
     }
 
     /// What a key signs; ``CompactToken/compact(signingInput:signature:)`` makes the credential of it.
     package func signingInput(keyID: KeyID) -> [UInt8] {
-        CompactToken.signingInput(
-            keyID: keyID,
-            claims: [
-                JSONValue.Member(name: "iss", value: .string(self.team.rawValue)),
-                JSONValue.Member(name: "aud", value: .string(HostCredential.audience)),
-                JSONValue.Member(name: "app", value: .string(self.app.rawValue)),
-                JSONValue.Member(name: "sub", value: .string(self.pushToken.hex)),
-                JSONValue.Member(name: "iat", value: .int(self.issuedAt.seconds)),
-                JSONValue.Member(name: "exp", value: .int(self.expiresAt.seconds)),
-            ]
-        )
+        var claims = [
+            JSONValue.Member(name: "iss", value: .string(self.team.rawValue)),
+            JSONValue.Member(name: "aud", value: .string(HostCredential.audience)),
+            JSONValue.Member(name: "app", value: .string(self.app.rawValue)),
+            JSONValue.Member(name: "sub", value: .string(self.pushToken.hex)),
+            JSONValue.Member(name: "iat", value: .int(self.issuedAt.seconds)),
+            JSONValue.Member(name: "exp", value: .int(self.expiresAt.seconds)),
+        ]
+        if let host = self.host { claims.append(JSONValue.Member(name: "host", value: .string(host.rawValue))) }
+        return CompactToken.signingInput(keyID: keyID, claims: claims)
     }
 }
 

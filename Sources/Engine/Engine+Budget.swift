@@ -148,7 +148,7 @@ extension Engine {
         let kind = Int(self.instances[instance].kind)
         let host = self.instances[instance].host
         let (budget, policy) = (self.apps.kinds[kind].budget, self.apps.kinds[kind].bare)
-        let anchor = budget.anchor(of: self.hosts.id(of: host))
+        let anchor = budget.anchor(of: self.hostKey(of: host))
         self.instances[instance].anchor = UInt32(clamping: anchor)
         self.openHostWindows(of: host)
         let window = self.window(of: instance)
@@ -201,7 +201,7 @@ extension Engine {
             let window = self.hosts[host].windows.window
             return window.start <= old.at && window.contains(instant) ? window : nil
         }
-        let window = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: self.hosts.id(of: host)))
+        let window = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: self.hostKey(of: host)))
         return window.contains(instant) ? window : nil
     }
 

@@ -83,7 +83,7 @@ extension Engine {
     private func digest(host: UInt32, _ hash: inout StableHash) {
         let row = self.hosts[host]
         var writer = ByteWriter()
-        writer.write(self.hosts.id(of: host).rawValue)
+        self.hostKey(of: host).encode(into: &writer)
         writer.write(self.apps.apps[Int(row.app)].id.rawValue)
         writer.write(row.isRegistered)
         writer.write(byte: row.delivery.rawValue)

@@ -18,7 +18,7 @@ extension Engine {
         for host in 0..<UInt32(self.hosts.end) {
             let row = self.hosts[host]
             guard row.firstToken != TokenTable.none else { continue }
-            self.hosts.withName(of: host) { name in
+            self.hosts.withID(of: host) { name in
                 self.tokens.forEach(from: row.firstToken) { body($0, name, Int(row.app)) }
             }
         }
@@ -44,9 +44,8 @@ extension Engine {
                 continue
             }
             let host = self.instances[instance].host
-            let app = self.apps.apps[Int(self.hosts[host].app)].id
             let id = self.instances.id(of: instance)
-            Self.add(.bound(token, host: self.hosts.id(of: host), app: app, instance: id), to: &changes, body)
+            Self.add(.bound(token, host: self.hostKey(of: host), instance: id), to: &changes, body)
         }
         if !changes.isEmpty { body(changes) }
     }

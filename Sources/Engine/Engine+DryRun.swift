@@ -34,7 +34,7 @@ extension Engine {
                 app: self.apps.apps[Int(app)].id,
                 kind: audience.kind.map { self.apps.kinds[Int($0)].name },
                 pattern: audience.pattern,
-                hosts: HostNames(self.hosts),
+                hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
                 attributes: audience.attributes
             ) { batch in
                 for place in batch.indices { hit.append(batch[place]) }
@@ -60,12 +60,7 @@ extension Engine {
             matched: hit.count,
             isRepeat: isRepeat,
             rows: rows,
-            sample: hit.prefix(DryRunView.sampleMax).map { instance in
-                InstanceAddress(
-                    host: self.hosts.id(of: self.instances[instance].host),
-                    instance: self.instances.id(of: instance)
-                )
-            },
+            sample: hit.prefix(DryRunView.sampleMax).map { self.address(of: $0) },
             plans: plans
         )
     }

@@ -4,7 +4,7 @@ import WidgetModel
 extension Engine {
     /// What a reload that is out is about; nil if it is not out any more.
     package func fetchSubject(of id: ReloadID) -> FetchSubject? {
-        guard id.partition == self.partition, let slot = self.liveInstance(id.instance),
+        guard let slot = self.liveInstance(of: id),
             let reload = self.reload(id.position, of: slot)
         else { return nil }
         let row = self.reload(reload, of: slot)
@@ -12,7 +12,7 @@ extension Engine {
         let kind = self.apps.kinds[Int(instance.kind)]
         return FetchSubject(
             reload: id,
-            app: self.apps.apps[Int(kind.app)].id,
+            address: self.address(of: slot),
             kind: kind.name,
             family: self.instances.family(of: slot),
             configuration: self.instances.configuration(of: slot),
@@ -41,7 +41,7 @@ extension Engine {
 
     /// Whether an instance shows the timeline that a reload gave, in this state, for the configuration that it has now.
     package func isShown(_ digest: [UInt8], from reload: ReloadID) -> Bool {
-        guard let slot = self.liveInstance(reload.instance),
+        guard let slot = self.liveInstance(of: reload),
             let shown = self.instances[content: slot].timeline?.timeline.digest
         else { return false }
         return shown == digest && reload.position >= self.instances[slot].configuredAt

@@ -27,7 +27,6 @@ extension Engine {
         self.forEachReload(of: row) { outstanding.append(self.effect(of: $0)) }
         return InstanceView(
             address: address,
-            app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
             family: self.instances.family(of: slot),
             configuration: self.instances.configuration(of: slot),
@@ -92,9 +91,61 @@ extension Engine {
     /// A stable hash of an instance's address. O(bytes).
     func addressHash(of instance: UInt32) -> UInt64 {
         var hash = StableHash()
-        hash.combine(self.hosts.id(of: self.instances[instance].host).rawValue)
+        hash.combine(self.hostKey(of: self.instances[instance].host))
         hash.combine(self.instances.id(of: instance).rawValue)
         return hash.value
+    }
+
+    /// The key of a host by its number.
+    @inline(__always)
+    func hostKey(of host: UInt32) -> HostKey {
+        HostKey(app: self.apps.apps[Int(self.hosts[host].app)].id, id: self.hosts.id(of: host))
+    }
+
+    /// The address of an instance by its number.
+    @inline(__always)
+    func address(of instance: UInt32) -> InstanceAddress {
+        InstanceAddress(
+            host: self.hostKey(of: self.instances[instance].host),
+            instance: self.instances.id(of: instance)
+        )
+    }
+
+    /// The live instance of a host that the id of a reload is about; nil if it is gone, or the id is of another log or host.
+    ///
+    /// An engine that was given one host's records only, as `freshet why` has it, numbers instances otherwise: there the
+    /// check alone has to tell. O(1), or O(instances of the host) if the number is not right.
+    func liveInstance(of reload: ReloadID, on host: UInt32) -> UInt32? {
+        if let instance = self.liveInstance(of: reload), self.instances[instance].host == host { return instance }
+        return self.instances(of: host).first { instance in
+            self.liveInstance(of: reload.numbered(instance)) != nil
+        }
+    }
+
+    /// Whether the id of a reload is about the instance of an address.
+    package func isAbout(_ reload: ReloadID, _ address: InstanceAddress) -> Bool {
+        guard let instance = self.liveInstance(address) else { return false }
+        return self.liveInstance(of: reload, on: self.instances[instance].host) == instance
+    }
+
+    /// The live instance that the id of a reload is about, by its number; nil if it is gone, or the id is of another log.
+    func liveInstance(of reload: ReloadID) -> UInt32? {
+        let instance = reload.instance
+        guard reload.partition == self.partition, Int(instance) < self.instances.end, self.instances[instance].isLive,
+            reload == self.reloadID(at: reload.position, of: instance)
+        else { return nil }
+        return instance
+    }
+
+    /// The id of the reload of an instance that was issued at a position.
+    @inline(__always)
+    func reloadID(at position: LogPosition, of instance: UInt32) -> ReloadID {
+        ReloadID(
+            partition: self.partition,
+            position: position,
+            instance: instance,
+            addressHash: self.addressHash(of: instance)
+        )
     }
 
     private func timeline(of instance: UInt32) -> TimelineView? {

@@ -18,7 +18,7 @@ extension Engine {
         case .relevance:
             var hosts = self.hosts.usedSlots()
             if let id = request.host {
-                guard let host = self.hosts.find(id) else { return .unknownHost }
+                guard let host = self.hosts.find(HostKey(app: request.app, id: id)) else { return .unknownHost }
                 hosts = [host]
             }
             for host in hosts where self.hosts[host].isRegistered && self.hosts[host].app == app {

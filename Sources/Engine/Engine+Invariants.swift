@@ -77,7 +77,7 @@ extension Engine {
 
     private func check(host: UInt32, _ held: inout Held, _ faults: inout [String]) {
         let row = self.hosts[host]
-        let id = self.hosts.id(of: host)
+        let id = self.hostKey(of: host)
         let instances = self.instances(of: host)
         let ids = instances.map { self.instances.id(of: $0) }
         if zip(ids, ids.dropFirst()).contains(where: { $0 >= $1 }) {
@@ -102,7 +102,7 @@ extension Engine {
 
     private func check(instance: UInt32, _ held: inout Held, _ faults: inout [String]) {
         let row = self.instances[instance]
-        let name = "\(self.hosts.id(of: row.host)):\(self.instances.id(of: instance))"
+        let name = self.address(of: instance).description
         held.instances += 1
         if row.isLive, row.pushEnabled { held.pushEnabled[Int(self.apps.kinds[Int(row.kind)].app)] += 1 }
         if self.index.host(of: instance) != (row.isLive && row.pushEnabled ? row.host : nil) {

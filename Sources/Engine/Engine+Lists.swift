@@ -28,7 +28,7 @@ extension Engine {
     }
 
     /// The live instances of a host, in the order of their ids.
-    package func instances(of host: HostID, _ filter: InstanceFilter) -> [InstanceSummary] {
+    package func instances(of host: HostKey, _ filter: InstanceFilter) -> [InstanceSummary] {
         guard let slot = self.hosts.find(host) else { return [] }
         return self.instances(of: slot).compactMap { self.summary(ofInstance: $0, filter) }
     }
@@ -51,8 +51,7 @@ extension Engine {
         }
         let host = self.hosts[row.host]
         return InstanceSummary(
-            address: InstanceAddress(host: self.hosts.id(of: row.host), instance: self.instances.id(of: slot)),
-            app: app,
+            address: self.address(of: slot),
             kind: kind.name,
             family: self.instances.family(of: slot),
             pushEnabled: row.pushEnabled,
@@ -84,16 +83,16 @@ extension Engine {
         limit: Int,
         scanMax: Int
     ) -> ListPage<HostSummary, UInt32> {
-        self.hosts(from: start, app: app, limit: limit, scanMax: scanMax) { self.summary(ofHost: $0, $1) }
+        self.hosts(from: start, app: app, limit: limit, scanMax: scanMax) { self.summary(ofHost: $0) }
     }
 
-    /// What `row` makes of registered hosts from a number on, and of their apps.
+    /// What `row` makes of registered hosts from a number on.
     private func hosts<Row: Sendable>(
         from start: UInt32,
         app: BundleID?,
         limit: Int,
         scanMax: Int,
-        _ row: (UInt32, BundleID) -> Row
+        _ row: (UInt32) -> Row
     ) -> ListPage<Row, UInt32> {
         var page = ListPage<Row, UInt32>()
         let end = UInt32(clamping: min(self.hosts.end, Int(start) + scanMax))
@@ -101,7 +100,7 @@ extension Engine {
         while slot < end, page.rows.count < limit {
             if self.hosts[slot].isRegistered {
                 let id = self.apps.apps[Int(self.hosts[slot].app)].id
-                if app == nil || app == id { page.rows.append(row(slot, id)) }
+                if app == nil || app == id { page.rows.append(row(slot)) }
             }
             slot += 1
         }
@@ -118,19 +117,19 @@ extension Engine {
         limit: Int,
         scanMax: Int
     ) -> ListPage<[HostRegistration], UInt32> {
-        self.hosts(from: start, app: app, limit: limit, scanMax: scanMax) { self.registrations(ofHost: $0, $1) }
+        self.hosts(from: start, app: app, limit: limit, scanMax: scanMax) { self.registrations(ofHost: $0) }
     }
 
-    private func registrations(ofHost slot: UInt32, _ app: BundleID) -> [HostRegistration] {
+    private func registrations(ofHost slot: UInt32) -> [HostRegistration] {
         let row = self.hosts[slot]
-        let id = self.hosts.id(of: slot)
+        let key = self.hostKey(of: slot)
         let instances = self.registeredInstances(of: slot)
         let context = self.hosts.context(of: slot)
-        return self.tokens(of: slot).map { token in
+        return self.tokens(of: slot).enumerated().map { index, token in
             HostRegistration(
-                host: id,
+                host: key,
                 token: token.token,
-                app: app,
+                registrant: index == 0 ? .backEnd : .backEndAddingToken,
                 revision: row.revision,
                 delivery: row.delivery,
                 context: context,
@@ -140,11 +139,10 @@ extension Engine {
         }
     }
 
-    private func summary(ofHost slot: UInt32, _ app: BundleID) -> HostSummary {
+    private func summary(ofHost slot: UInt32) -> HostSummary {
         let row = self.hosts[slot]
         return HostSummary(
-            host: self.hosts.id(of: slot),
-            app: app,
+            host: self.hostKey(of: slot),
             delivery: row.delivery,
             registeredAt: row.registeredAt,
             leaseEnds: row.leaseEnds,
@@ -241,10 +239,7 @@ extension Engine {
             guard last != DecisionLog.none, last > number, let newer = self.log[last] else { return nil }
             last = newer.previous
         }
-        return InstanceAddress(
-            host: self.hosts.id(of: self.instances[entry.instance].host),
-            instance: self.instances.id(of: entry.instance)
-        )
+        return self.address(of: entry.instance)
     }
 }
 

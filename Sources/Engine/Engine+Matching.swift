@@ -17,7 +17,7 @@ extension Engine {
             app: self.apps.apps[Int(app)].id,
             kind: audience.kind.map { self.apps.kinds[Int($0)].name },
             pattern: audience.pattern,
-            hosts: HostNames(self.hosts),
+            hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
             attributes: audience.attributes,
             batchLimit: 4096
         ) { batch in
@@ -70,7 +70,7 @@ extension Engine {
             app: self.apps.apps[Int(app)].id,
             kind: kind.map { self.apps.kinds[Int($0)].name },
             pattern: pattern,
-            hosts: HostNames(self.hosts),
+            hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
             attributes: attributes,
             batchLimit: 4096
         ) { batch in

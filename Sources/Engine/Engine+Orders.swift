@@ -90,9 +90,10 @@ extension Engine {
         switch scope {
         case .app, .kind, .host, .instance: true
         case .sender(let team): self.teams.find(team.rawValue) == self.ledger[node.push].team
-        case .push(let id, let team):
+        case .push(let id, let team, let app):
             self.ledger[node.push].id == id
                 && (team == nil || team.flatMap { self.teams.find($0.rawValue) } == self.ledger[node.push].team)
+                && (app == nil || app.flatMap { self.apps.find($0) } == self.ledger[node.push].app)
         }
     }
 

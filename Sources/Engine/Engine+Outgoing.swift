@@ -32,7 +32,7 @@ extension Engine {
     ///
     /// O(instances of the host + pushes that the reload serves).
     package func outgoingPush(for id: ReloadID) -> OutgoingPush? {
-        guard id.partition == self.partition, let instance = self.liveInstance(id.instance),
+        guard let instance = self.liveInstance(of: id),
             let reload = self.reload(id.position, of: instance)
         else { return nil }
         let isControl = self.instances[particulars: instance].controlToken != nil

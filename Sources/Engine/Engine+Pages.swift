@@ -31,7 +31,7 @@ extension Engine {
             if let kind, self.apps.kinds[Int(row.kind)].name != kind { continue }
             if let pattern, !self.matches(instance, pattern) { continue }
             page.rows.append(
-                ListedWidget(host: self.hosts.id(of: row.host), registration: self.registration(of: instance))
+                ListedWidget(host: self.hostKey(of: row.host), registration: self.registration(of: instance))
             )
         }
         page.next = slot < self.instances.end ? slot : nil

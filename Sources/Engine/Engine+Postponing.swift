@@ -55,7 +55,7 @@ extension Engine {
     }
 
     /// Writes what is postponed of a host's instances. O(instances * log postponed), O(1) if nothing is.
-    package mutating func settle(_ host: HostID) {
+    package mutating func settle(_ host: HostKey) {
         guard !self.postponed.isEmpty, let host = self.hosts.find(host) else { return }
         self.settle(of: host)
         self.postponed.tidy()

@@ -94,10 +94,13 @@ extension Engine {
             audience.app = app
             audience.reach = .app(app)
         } else {
-            guard let host = self.hosts.find(bytes, in: head.targetName) else { return audience }
+            guard let host = self.hosts.find(bytes, in: head.targetName) else {
+                audience.app = self.app(ofHost: bytes[head.targetName])
+                return audience
+            }
             self.hosts.wake(host)
-            guard self.hosts[host].isRegistered else { return audience }
             audience.app = self.hosts[host].app
+            guard self.hosts[host].isRegistered else { return audience }
             audience.reach = .host(host)
         }
         guard head.flags.contains(.kind), let app = audience.app else { return audience }
@@ -108,6 +111,16 @@ extension Engine {
         return audience
     }
 
+    /// The app of a host's key, see ``HostKey/text``; nil if it is not configured here.
+    private func app(ofHost key: ArraySlice<UInt8>) -> UInt32? {
+        guard let separator = key.firstIndex(of: 0) else { return nil }
+        let bytes = Array(key[..<separator])
+        guard let app = self.apps.names.find(bytes, in: bytes.indices), self.apps.apps[Int(app)].isConfigured else {
+            return nil
+        }
+        return app
+    }
+
     /// Resolves what the headers mean at the log's time, and opens the push's row.
     private mutating func open(_ head: PushHead, team: UInt32, app: UInt32?, _ bytes: [UInt8]) -> IncomingPush {
         var push = self.resolve(head, team: team, app: app, bytes)
@@ -115,6 +128,7 @@ extension Engine {
             PushLedger.Row(
                 id: head.id,
                 team: team,
+                app: app ?? PushLedger.noApp,
                 priority: push.priority,
                 isForApp: head.target == .app,
                 contentHash: head.contentHash,

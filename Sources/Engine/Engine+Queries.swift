@@ -21,6 +21,7 @@ extension Engine {
         return PushView(
             id: row.id,
             team: TeamID(self.teams.names[Int(row.team)]),
+            app: row.app == PushLedger.noApp ? nil : self.apps.apps[Int(row.app)].id,
             contentHash: row.contentHash,
             position: row.position,
             acceptedAt: row.acceptedAt,
@@ -35,12 +36,11 @@ extension Engine {
     }
 
     /// A host and what it shows, or nil if it is not registered here.
-    package func host(_ id: HostID) -> HostView? {
+    package func host(_ id: HostKey) -> HostView? {
         guard let slot = self.hosts.find(id), self.hosts[slot].isRegistered else { return nil }
         let row = self.hosts[slot]
         return HostView(
             host: id,
-            app: self.apps.apps[Int(row.app)].id,
             tokens: self.tokens(of: slot).map(\.token),
             revision: row.revision,
             delivery: row.delivery,
@@ -54,6 +54,11 @@ extension Engine {
             instances: self.registeredInstances(of: slot),
             outstandingReloads: self.outstandingReloads(host: id).count
         )
+    }
+
+    /// The host whose reload an id is of; nil if its instance is gone, or the id is of another partition.
+    package func host(of reload: ReloadID) -> HostKey? {
+        self.liveInstance(of: reload).map { self.hostKey(of: self.instances[$0].host) }
     }
 
     /// What a host shows. O(its instances).

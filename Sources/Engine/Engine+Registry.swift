@@ -7,7 +7,7 @@ extension Engine {
     mutating func register(_ registration: HostRegistration) -> RecordAnswer.Result {
         let existing = self.hosts.find(registration.host)
         if let existing { self.hosts.wake(existing) }
-        if let existing, self.hosts[existing].isRegistered, registration.revision < self.hosts[existing].revision {
+        if let existing, self.isStale(registration, existing) {
             return .staleRevision(current: self.hosts[existing].revision)
         }
         let plan: [PlannedInstance]
@@ -18,12 +18,54 @@ extension Engine {
             return .refused(error)
         }
         let host = existing ?? self.insertHost(registration, app: app)
+        let dropped = registration.registrant.takesOver ? self.dropOtherTokens(of: host, than: registration) : 0
         let wasHostDriven = self.hosts[host].delivery == .apns
         self.update(host, app: app, registration)
-        let (counts, touched) = self.replaceInstances(of: host, with: plan)
+        var (counts, touched) = self.replaceInstances(of: host, with: plan)
+        counts.removed += dropped
         if wasHostDriven || registration.delivery == .apns { self.adoptDelivery(of: host) }
         for instance in touched { self.decide(instance) }
         return .registered(counts)
+    }
+
+    /// Whether a newer registration was applied. What a host counts by itself does not keep its back end out.
+    private func isStale(_ registration: HostRegistration, _ host: UInt32) -> Bool {
+        let row = self.hosts[host]
+        guard row.isRegistered, registration.revision < row.revision else { return false }
+        return registration.registrant.isHost || !row.isRegisteredByItself
+    }
+
+    /// Takes a host from the tokens that a registration does not name: they are answered as removed, and what waits or is
+    /// out for its instances ends `removed`. Budgets stay.
+    ///
+    /// - Returns: How many instances were removed.
+    private mutating func dropOtherTokens(of host: UInt32, than registration: HostRegistration) -> Int {
+        let others = self.tokens(of: host).map(\.token).filter {
+            $0 != registration.token && $0 != registration.replacedToken
+        }
+        guard !others.isEmpty else { return 0 }
+        for token in others {
+            self.tokens.unlink(token, from: &self.hosts[host].firstToken)
+            self.forget(token, ofApp: self.hosts[host].app)
+        }
+        self.forgetSignals(of: host)
+        let live = self.instances(of: host).filter { self.instances[$0].isLive }
+        for instance in live { self.removeInstance(instance, .hostRemoved) }
+        return live.count
+    }
+
+    /// What a registration would be refused with now; nil if it would be taken.
+    package func refusal(of registration: HostRegistration) -> RecordAnswer.Result? {
+        let existing = self.hosts.find(registration.host)
+        if let existing, self.isStale(registration, existing) {
+            return .staleRevision(current: self.hosts[existing].revision)
+        }
+        do throws(RegistrationRefusal) {
+            _ = try self.check(registration, existing: existing)
+            return nil
+        } catch {
+            return .refused(error)
+        }
     }
 
     /// An instance of a registration with its kind's number.
@@ -38,7 +80,6 @@ extension Engine {
         existing: UInt32?
     ) throws(RegistrationRefusal) -> (UInt32, [PlannedInstance]) {
         guard let app = self.apps.find(registration.app) else { throw .unknownApp(registration.app) }
-        if let existing, self.hosts[existing].isRegistered, self.hosts[existing].app != app { throw .hostOfAnotherApp }
         if registration.instances.count > self.limits.instancesPerHostMax {
             throw .tooManyInstances(max: self.limits.instancesPerHostMax)
         }
@@ -48,6 +89,7 @@ extension Engine {
                 throw .tokenOfAnotherApp
             }
         }
+        try self.checkHolder(registration, existing)
         for (index, instance) in registration.instances.enumerated() {
             guard let token = instance.controlToken else { continue }
             let others = registration.instances[..<index]
@@ -75,6 +117,29 @@ extension Engine {
         return (app, planned)
     }
 
+    /// A host speaks for itself only; its back end may give and take.
+    private func checkHolder(
+        _ registration: HostRegistration,
+        _ existing: UInt32?
+    ) throws(RegistrationRefusal) {
+        func isBound(_ token: DeviceToken) -> Bool { self.tokens.binding(of: token)?.host == existing }
+        if let replaced = registration.replacedToken, let binding = self.tokens.binding(of: replaced),
+            binding.host != existing || binding.instance != InstanceTable.none
+        {
+            throw .replacedTokenOfOther
+        }
+        for instance in registration.instances {
+            guard let token = instance.controlToken, let binding = self.tokens.binding(of: token) else { continue }
+            let isTakenOver = !registration.registrant.isHost || binding.host == existing
+            guard isTakenOver, binding.instance != InstanceTable.none else { throw .controlTokenOfOther(instance.id) }
+        }
+        if registration.registrant == .host, let existing, self.hosts[existing].isRegistered,
+            !isBound(registration.token) || (registration.replacedToken.map(isBound) ?? false)
+        {
+            throw .hostOfOtherTokens
+        }
+    }
+
     private mutating func insertHost(_ registration: HostRegistration, app: UInt32) -> UInt32 {
         self.counters.hosts += 1
         return self.hosts.insert(
@@ -92,9 +157,9 @@ extension Engine {
 
     /// Takes in what the registration says of the host itself.
     private mutating func update(_ host: UInt32, app: UInt32, _ registration: HostRegistration) {
-        self.hosts[host].app = app
         if !self.hosts[host].isRegistered { self.counters.hosts += 1 }
         self.hosts[host].isRegistered = true
+        self.hosts[host].isRegisteredByItself = registration.registrant.isHost
         self.hosts[host].delivery = registration.delivery
         self.hosts[host].revision = registration.revision
         self.hosts[host].registeredAt = self.time

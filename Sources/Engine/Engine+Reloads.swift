@@ -161,15 +161,8 @@ extension Engine {
         let instance = self.instances[row.instance]
         let kind = instance.kind
         return ReloadEffect(
-            id: ReloadID(
-                partition: self.partition,
-                position: row.position,
-                instance: InstanceAddress(
-                    host: self.hosts.id(of: instance.host),
-                    instance: self.instances.id(of: row.instance)
-                )
-            ),
-            app: self.apps.apps[Int(self.apps.kinds[Int(kind)].app)].id,
+            id: self.reloadID(at: row.position, of: row.instance),
+            address: self.address(of: row.instance),
             kind: self.apps.kinds[Int(kind)].name,
             family: self.instances.family(of: row.instance),
             delivery: self.hosts[instance.host].delivery,
@@ -184,7 +177,7 @@ extension Engine {
 
     /// The reloads of a host that are out and not acknowledged, in the order in which they were issued: what a host is
     /// offered again when it comes back.
-    package func outstandingReloads(host: HostID) -> [ReloadEffect] {
+    package func outstandingReloads(host: HostKey) -> [ReloadEffect] {
         guard let slot = self.hosts.find(host) else { return [] }
         var found: [ReloadTable.Row] = []
         var instance = self.hosts[slot].firstInstance
@@ -201,8 +194,10 @@ extension Engine {
     /// A host, or who delivers to it, says what became of a reload; of one that a push to a token brings, it is said of
     /// all that the push brings, unless the host has been given another delivery since.
     mutating func accept(_ report: DeliveryReport) -> RecordAnswer.Result {
-        guard report.reload.partition == self.partition else { return .delivery(known: false) }
-        if let instance = self.liveInstance(report.reload.instance),
+        guard report.reload.partition == self.partition, let host = self.hosts.find(report.host) else {
+            return .delivery(known: false)
+        }
+        if let instance = self.liveInstance(of: report.reload, on: host),
             let named = self.reload(report.reload.position, of: instance),
             !self.stored(named, of: instance).sharesToken || !self.instances[instance].isHostDriven
         {
@@ -211,7 +206,7 @@ extension Engine {
             return .delivery(known: true)
         }
         var touched: [UInt32] = []
-        for (instance, reload) in self.reloadsSharing(report.reload) {
+        for (instance, reload) in self.reloadsSharing(report.reload.position, of: host) {
             touched.append(instance)
             self.end(reload, of: instance, by: report.result)
         }

@@ -7,8 +7,13 @@ extension Engine {
     mutating func unregister(_ removal: HostRemoval) -> RecordAnswer.Result {
         guard let host = self.hosts.find(removal.host), self.hosts[host].isRegistered else { return .unknownHost }
         if let token = removal.token {
-            guard let known = self.tokens.find(token, from: self.hosts[host].firstToken) else { return .unknownHost }
-            if let since = removal.notRegisteredSince, self.tokens.boundAt(known) > since { return .unregistered }
+            guard self.tokens.binding(of: token)?.host == host else { return .unknownHost }
+            if let since = removal.notRegisteredSince,
+                let known = self.tokens.find(token, from: self.hosts[host].firstToken),
+                self.tokens.boundAt(known) > since
+            {
+                return .unregistered
+            }
             self.unbind(token, ofApp: self.hosts[host].app)
             return .unregistered
         }
@@ -35,15 +40,20 @@ extension Engine {
         self.hosts[host].isRegistered = false
         self.hosts[host].revision = 0
         self.hosts[host].leaseEnds = nil
+        self.forgetSignals(of: host)
+        for instance in self.instances(of: host) where self.instances[instance].isLive {
+            self.removeInstance(instance, .hostRemoved, reason)
+        }
+        if self.hosts[host].firstInstance == InstanceTable.none { self.hosts.release(host) }
+    }
+
+    /// What a host signalled of itself ends.
+    mutating func forgetSignals(of host: UInt32) {
         self.hosts[host].exemptUntil = .min
         self.hosts[host].foregroundUntil = .min
         self.hosts[host].sessionsUntil = InlineArray(repeating: .min)
         self.hosts[host].isInStandBy = false
         self.hosts[host].isInLowPower = false
-        for instance in self.instances(of: host) where self.instances[instance].isLive {
-            self.removeInstance(instance, .hostRemoved, reason)
-        }
-        if self.hosts[host].firstInstance == InstanceTable.none { self.hosts.release(host) }
     }
 
     /// Takes an instance away: all that waits or is out for it ends `removed`; its budget stays as a tombstone.
@@ -162,8 +172,7 @@ extension Engine {
     }
 
     mutating func announce(_ token: DeviceToken, host: UInt32, instance: InstanceID?) {
-        let app = self.apps.apps[Int(self.hosts[host].app)].id
-        self.output.directory.append(.bound(token, host: self.hosts.id(of: host), app: app, instance: instance))
+        self.output.directory.append(.bound(token, host: self.hostKey(of: host), instance: instance))
     }
 
     /// Takes a token from a host or a control, without it being removed: it stands for something else now. A host
@@ -186,7 +195,7 @@ extension Engine {
     }
 
     /// From now on the token is answered as removed.
-    private mutating func forget(_ token: DeviceToken, ofApp app: UInt32, _ reason: TokenRemoval = .unregistered) {
+    mutating func forget(_ token: DeviceToken, ofApp app: UInt32, _ reason: TokenRemoval = .unregistered) {
         self.tokens.remove(token, ofApp: app, reason, at: self.time)
         self.output.directory.append(.removed(token, app: self.apps.apps[Int(app)].id, reason, at: self.time))
     }

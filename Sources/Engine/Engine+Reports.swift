@@ -14,7 +14,8 @@ extension Engine {
             return .timelineRefused(error)
         }
         var isStale = false
-        if let id = report.reload, id.partition == self.partition, id.instance == address {
+        if let id = report.reload {
+            guard self.liveInstance(of: id, on: host) == instance else { return .unknownReload }
             if let reload = self.reload(id.position, of: instance) {
                 isStale = self.stored(reload, of: instance).generation != self.instances[instance].generation
                 self.counters.reloadsAcknowledged += 1
@@ -68,7 +69,7 @@ extension Engine {
         self.instances[instance].timelineDue = .max
         self.instances[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
-            let host = self.hosts.id(of: self.instances[instance].host)
+            let host = self.hostKey(of: self.instances[instance].host)
             // Smoothing spares who is asked; a host that asks by itself does so when it likes.
             let slot = self.instances[instance].isHostDriven ? .zero : self.apps.kinds[kind].bare.smoothing
             let offset = Smoothing.offset(host: host, date: date, slot: slot)
@@ -87,7 +88,7 @@ extension Engine {
         }
         let hit: [UInt32]
         if let id = request.host {
-            guard let host = self.hosts.find(id), self.hosts[host].isRegistered, self.hosts[host].app == app else {
+            guard let host = self.hosts.find(HostKey(app: request.app, id: id)), self.hosts[host].isRegistered else {
                 return .unknownHost
             }
             hit = self.instances(of: host).filter { instance in

@@ -33,7 +33,7 @@ extension Engine {
     }
 
     /// The widgets of a host in the order of a Smart Stack, or nil if it is not registered here.
-    package func stack(of host: HostID, at now: Instant) -> SmartStack? {
+    package func stack(of host: HostKey, at now: Instant) -> SmartStack? {
         guard let slot = self.hosts.find(host), self.hosts[slot].isRegistered else { return nil }
         return SmartStack(
             self.instances(of: slot)

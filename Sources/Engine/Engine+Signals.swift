@@ -17,6 +17,12 @@ extension Engine {
             self.note(signal.event, of: instance)
             return .signalled
         }
+        if case .entryShown(let reload, let date) = signal.event {
+            guard let instance = self.liveInstance(of: reload, on: host) else { return .unknownReload }
+            self.counters.signals += 1
+            self.acknowledge(reload, showing: date, instance)
+            return .signalled
+        }
         self.counters.signals += 1
         self.note(signal.event, on: host)
         return .signalled
@@ -54,7 +60,6 @@ extension Engine {
             self.instances[instance].visibleUntil = .min
         case .appIntent: self.want(.appIntent, instance)
         case .reloaded: self.observe(instance)
-        case .entryShown(let reload, let date): self.acknowledge(reload, showing: date, instance)
         default: return
         }
     }
@@ -132,7 +137,6 @@ extension Engine {
 
     private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: UInt32) {
         self.instances[content: instance].shownEntry = date
-        guard id.partition == self.partition else { return }
         let reload = self.reload(id.position, of: instance)
         if let reload {
             self.counters.reloadsAcknowledged += 1

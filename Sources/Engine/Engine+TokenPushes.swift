@@ -136,12 +136,12 @@ extension Engine {
         )
     }
 
-    /// The reloads of a host that one push to its token brought, whichever of them the id names: also if that one's
-    /// instance is gone. None if the host is no longer reached through a token: it is offered each of them by itself.
-    func reloadsSharing(_ id: ReloadID) -> [(instance: UInt32, reload: UInt32)] {
-        guard let host = self.hosts.find(id.instance.host), self.hosts[host].delivery == .apns else { return [] }
+    /// The reloads of a host that one push to its token brought, by the position at which it went out: whichever of them an
+    /// id names, also if that one's instance is gone. None if the host is no longer reached through a token: it is offered each of them by itself.
+    func reloadsSharing(_ position: LogPosition, of host: UInt32) -> [(instance: UInt32, reload: UInt32)] {
+        guard self.hosts[host].delivery == .apns else { return [] }
         return self.instances(of: host).compactMap { instance in
-            guard let reload = self.reload(id.position, of: instance),
+            guard let reload = self.reload(position, of: instance),
                 self.stored(reload, of: instance).sharesToken
             else { return nil }
             return (instance, reload)

@@ -5,7 +5,6 @@ package struct TracedDecision: Hashable, Sendable {
     /// Counts the partition's decisions.
     package let number: UInt64
     package let instance: InstanceAddress
-    package let app: BundleID
     package let kind: WidgetKind
     package let decision: DecisionView
 }
@@ -50,11 +49,7 @@ extension Engine {
             body(
                 TracedDecision(
                     number: next,
-                    instance: InstanceAddress(
-                        host: self.hosts.id(of: row.host),
-                        instance: self.instances.id(of: entry.instance)
-                    ),
-                    app: self.apps.apps[Int(kind.app)].id,
+                    instance: self.address(of: entry.instance),
                     kind: kind.name,
                     decision: DecisionView(
                         at: entry.at,
@@ -74,7 +69,7 @@ extension Engine {
 
     /// The pushes that a reload serves, in the order in which they came; none if it is not outstanding.
     package func pushes(servedBy reload: ReloadID) -> [ServedPush] {
-        guard let instance = self.liveInstance(reload.instance), let slot = self.reload(reload.position, of: instance)
+        guard let instance = self.liveInstance(of: reload), let slot = self.reload(reload.position, of: instance)
         else { return [] }
         let row = self.reload(slot, of: instance)
         var served: [ServedPush] = []

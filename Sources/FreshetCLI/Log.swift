@@ -135,12 +135,6 @@ struct LogStats: ParsableCommand {
         of log: LogDirectory,
         to statistics: inout LogStatistics
     ) throws {
-        // Hosts that registered in what is gone from the log's front are told by a snapshot; rows are counted without one, too.
-        if log.head(partition) > LogPosition.start.next,
-            let engine = try? SnapshotStart(log).engine(of: partition, in: log, .oldest(notAfter: nil))
-        {
-            statistics.learnHosts(of: engine)
-        }
         var next = LogPosition.start.next
         while case let entries = try log.read(partition, from: next, entriesMax: 256), let last = entries.last {
             for entry in entries { statistics.add(entry, of: partition) }

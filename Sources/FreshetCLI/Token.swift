@@ -44,12 +44,17 @@ struct Token: ParsableCommand {
     struct MintHost: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "host",
-            abstract: "Mint a host credential for one push token of an app."
+            abstract: "Mint a host credential for one push token of an app.",
+            discussion: """
+                With --host it also names the host that the token is of: such a host may register under that name, and \
+                under another push token than before. Without it a host has the name that its token gives.
+                """
         )
 
         @OptionGroup var signer: Signer
         @Option(help: "The app's bundle id.") var app: String
         @Option(name: .customLong("push-token"), help: "The host's push token in hex.") var pushToken: String
+        @Option(help: "The id of the host that the push token is of.") var host: String?
         @Option(help: "For how many days; at most 90.") var days: Int64 = 30
 
         func validate() throws {
@@ -64,6 +69,7 @@ struct Token: ParsableCommand {
                 team: TeamID(self.signer.team),
                 app: BundleID(self.app),
                 pushToken: pushToken,
+                host: self.host.map { HostID($0) },
                 issuedAt: now,
                 expiresAt: now + .days(self.days)
             )

@@ -16,18 +16,18 @@ struct Why: AsyncParsableCommand {
             every step: which condition of a push matched or failed, what the budget was before and after, what waits and \
             until when, what the host answered. From a data directory, beside a running gateway or without one:
 
-              freshet why phone:scores-1 --data data --since 24h
+              freshet why com.example.scores/phone:scores-1 --data data --since 24h
 
             or from the gateway itself, through its listener for operators:
 
-              freshet why phone:scores-1 --server https://127.0.0.1:9443 --ca certs/ca.pem
+              freshet why com.example.scores/phone:scores-1 --server https://127.0.0.1:9443 --ca certs/ca.pem
 
             Exit codes: 0 told, 1 the log or the server cannot be read, 2 refused by the server, or there is no such \
             instance.
             """
     )
 
-    @Argument(help: "The instance, as <host>:<instance>.") var instance: String
+    @Argument(help: "The instance, as <app>/<host>:<instance>.") var instance: String
     @Option(help: "How far back: 45s, 90m, 24h or 2d.") var since = "24h"
     @Option(name: [.customLong("data"), .customShort("d")], help: "The data directory.") var directory: String?
     @Option(help: "The operators' listener, as https://127.0.0.1:9443.") var server: String?
@@ -38,7 +38,7 @@ struct Why: AsyncParsableCommand {
 
     func validate() throws {
         guard InstanceAddress(self.instance) != nil else {
-            throw ValidationError("an instance is given as <host>:<instance>")
+            throw ValidationError("an instance is given as <app>/<host>:<instance>")
         }
         guard HistorySpan.parse(self.since) != nil else {
             throw ValidationError("--since takes a length of time, as in 90m, 24h or 2d")
@@ -75,8 +75,12 @@ struct Why: AsyncParsableCommand {
     /// Asks a gateway.
     private func ask(_ server: String) async throws {
         let endpoint = try OperatorEndpoint(server, ca: self.ca, token: self.token)
-        let id = self.instance.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? self.instance
-        let path = "/v1/instances/\(id)/why?since=\(self.since)"
+        func escaped(_ text: String) -> String {
+            text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
+        }
+        guard let address = InstanceAddress(self.instance) else { return }
+        let instance = "\(escaped(address.host.id.rawValue)):\(escaped(address.instance.rawValue))"
+        let path = "/v1/instances/\(escaped(address.app.rawValue))/\(instance)/why?since=\(self.since)"
         let response = try await endpoint.send("GET", path, accept: self.json ? "application/json" : "text/plain")
         guard response.status == 200 else {
             Output.standardError("the gateway refused: \(response.status) \(response.text)")

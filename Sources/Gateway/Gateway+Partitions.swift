@@ -58,7 +58,11 @@ extension Gateway {
                 directory.reserve(engine.tokenCount * partitions)
                 directory.take(engine, partition)
             },
-            directory: { partition, changes in directory.apply(changes, partition) },
+            directory: { partition, changes in
+                // First, so that a stream that is about to be opened finds what its token stands for now.
+                directory.apply(changes, partition)
+                streams.apply(changes)
+            },
             applied: { followers.wake(.applied) },
             failed: { partition, _ in
                 readiness.set(.partitions, met: false)

@@ -24,7 +24,7 @@ extension Views {
 
     static func summary(_ row: HostSummary, streams: Int) -> JSONValue {
         JSONValue.object(of: [
-            ("host", .string(row.host.rawValue)),
+            ("host", .string(row.host.id.rawValue)),
             ("app", .string(row.app.rawValue)),
             ("delivery", .string(String(describing: row.delivery))),
             ("connected", .bool(streams > 0)),

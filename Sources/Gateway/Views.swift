@@ -10,7 +10,7 @@ package enum Views {
         JSONValue.object(of: [
             ("id", .string(reload.id.description)),
             ("app", .string(reload.app.rawValue)),
-            ("host", .string(reload.host.rawValue)),
+            ("host", .string(reload.host.id.rawValue)),
             ("instance", .string(reload.instance.rawValue)),
             ("kind", .string(reload.kind.rawValue)),
             ("family", .string(reload.family.name)),
@@ -61,7 +61,7 @@ package enum Views {
     /// A host's registration, as `GET …/widgets` answers it. Tokens are shortened.
     package static func registration(_ host: HostView) -> JSONValue {
         JSONValue.object(of: [
-            ("host", .string(host.host.rawValue)),
+            ("host", .string(host.host.id.rawValue)),
             ("app", .string(host.app.rawValue)),
             ("tokens", .strings(host.tokens.map(\.description))),
             ("revision", .unsigned(host.revision)),
@@ -100,6 +100,7 @@ package enum Views {
         return JSONValue.object(of: [
             ("id", .string(first.id.description)),
             ("team", .string(first.team.rawValue)),
+            ("app", first.app.map { .string($0.rawValue) }),
             ("priority", .count(Int(first.priority.rawValue))),
             ("acceptedAt", .instant(first.acceptedAt)),
             ("expiresAt", .instant(first.expiresAt)),
@@ -115,7 +116,7 @@ package enum Views {
         ])
     }
 
-    /// Everything about one instance: `GET /v1/instances/<host>:<instance>`.
+    /// Everything about one instance: `GET /v1/instances/<app>/<host>:<instance>`.
     package static func instance(_ view: InstanceView) -> JSONValue {
         JSONValue.object(of: [
             ("id", .string(view.address.description)),

@@ -27,7 +27,7 @@ package protocol HistoryStart: Sendable {
         of partition: PartitionID,
         in history: any LogHistory,
         _ reach: HistoryReach,
-        only host: HostID?
+        only host: HostKey?
     ) throws -> Engine
 }
 
@@ -46,7 +46,7 @@ package struct EmptyStart: HistoryStart {
         of partition: PartitionID,
         in history: any LogHistory,
         _ reach: HistoryReach,
-        only host: HostID?
+        only host: HostKey?
     ) throws -> Engine {
         let first = try history.head(partition)
         guard first == LogPosition.start.next else {

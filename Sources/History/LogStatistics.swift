@@ -31,10 +31,6 @@ package struct LogStatistics: Sendable {
     /// By the kinds' raw values.
     private var kinds = Array(repeating: Count(), count: 256)
     private var apps: [String: Count] = [:]
-    /// To which app a host belongs, by the hash of its id: two hosts with one hash are counted as one.
-    private var appsOfHosts: [UInt64: String] = [:]
-    /// Records about hosts of which neither the log nor a snapshot says whose they are.
-    package private(set) var unknownHosts = 0
     /// Records that are none.
     package private(set) var unreadable = 0
 
@@ -45,22 +41,6 @@ package struct LogStatistics: Sendable {
     package var entries: Int { self.partitions.reduce(0) { $0 + $1.entries } }
     package var records: Int { self.partitions.reduce(0) { $0 + $1.records } }
     package var bytes: Int { self.partitions.reduce(0) { $0 + $1.bytes } }
-
-    /// Takes over whose the hosts are that a log knows before its first entry.
-    package mutating func learnHosts(of engine: Engine) {
-        var cursor: UInt32? = 0
-        while let from = cursor {
-            let page = engine.hosts(from: from, app: nil, limit: .max, scanMax: 65_536)
-            for row in page.rows { self.appsOfHosts[Self.hash(Array(row.host.rawValue.utf8).span)] = row.app.rawValue }
-            cursor = page.next
-        }
-    }
-
-    private static func hash(_ host: Span<UInt8>) -> UInt64 {
-        var hash = StableHash()
-        hash.combine(host)
-        return hash.value
-    }
 
     /// Counts an entry and its records.
     package mutating func add(_ entry: LogEntry, of partition: PartitionID) {
@@ -79,7 +59,8 @@ package struct LogStatistics: Sendable {
                 continue
             }
             self.kinds[Int(glance.kind.rawValue)].add(range.count)
-            if let app = self.app(of: glance, bytes) { self.apps[app, default: Count()].add(range.count) }
+            guard let app = glance.app else { continue }
+            self.apps[String(decoding: bytes[app], as: UTF8.self), default: Count()].add(range.count)
         }
     }
 
@@ -91,25 +72,12 @@ package struct LogStatistics: Sendable {
         self.partitions[index].effects += (try? reader.readCount()) ?? 0
     }
 
-    private mutating func app(of glance: RecordGlance, _ bytes: [UInt8]) -> String? {
-        var host: UInt64?
-        if case .host(let range) = glance.subject { host = Self.hash(bytes.span.extracting(range)) }
-        guard let named = glance.app else {
-            let app = host.flatMap { self.appsOfHosts[$0] }
-            if host != nil, app == nil { self.unknownHosts += 1 }
-            return app
-        }
-        let app = String(decoding: bytes[named], as: UTF8.self)
-        if let host, glance.kind == .register { self.appsOfHosts[host] = app }
-        return app
-    }
-
     /// Kinds of which there is a record, in the order of their tags.
     package var byKind: [(kind: Record.Tag, count: Count)] {
         Record.Tag.allCases.map { ($0, self.kinds[Int($0.rawValue)]) }.filter { $0.1.records > 0 }
     }
 
-    /// The apps that records name, or whose hosts they are about, by bundle id.
+    /// The apps that records are about, by bundle id.
     package var byApp: [(app: String, count: Count)] {
         self.apps.map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
     }
@@ -124,7 +92,7 @@ extension LogStatistics {
         return .members([
             ("entries", .number(self.entries)), ("records", .number(self.records)), ("bytes", .number(self.bytes)),
             ("fileBytes", .number(fileBytes)), ("from", self.from.map { .at($0) }), ("to", self.to.map { .at($0) }),
-            ("unreadable", .number(self.unreadable)), ("unknownHosts", .number(self.unknownHosts)),
+            ("unreadable", .number(self.unreadable)),
             ("kinds", .members(self.byKind.map { ($0.kind.name, .members(count($0.count))) })),
             ("apps", .members(self.byApp.map { ($0.app, .members(count($0.count))) })),
             (
@@ -161,7 +129,6 @@ extension LogStatistics {
                 "  partition \(index): \(partition.entries) entries, \(partition.records) records, \(partition.bytes) bytes, "
                 + "\(partition.outputs) outputs with \(partition.effects) effects\n"
         }
-        if self.unknownHosts > 0 { text += "  \(self.unknownHosts) records are about hosts of no known app\n" }
         if self.unreadable > 0 { text += "  \(self.unreadable) records cannot be read\n" }
         return text
     }

@@ -22,9 +22,7 @@ extension HostSignal {
     }
 
     var members: [(String, JSONValue?)] {
-        var members: [(String, JSONValue?)] = [
-            ("host", .string(self.host.rawValue)), ("signal", .string(self.name)),
-        ]
+        var members = self.host.members + [("signal", .string(self.name))]
         switch self.event {
         case .sessionStarted: members.append(("state", .string("start")))
         case .sessionEnded: members.append(("state", .string("end")))
@@ -53,10 +51,13 @@ extension OperatorOrder {
             case .app(let app): [("app", .string(app.rawValue))]
             case .kind(let app, let kind): [("app", .string(app.rawValue)), ("kind", .string(kind.rawValue))]
             case .sender(let team): [("sender", .string(team.rawValue))]
-            case .host(let host): [("host", .string(host.rawValue))]
+            case .host(let host): host.members
             case .instance(let address): [("instance", .string(address.description))]
-            case .push(let push, let team):
-                [("push", .string(push.description)), ("sender", team.map { .string($0.rawValue) })]
+            case .push(let push, let team, let app):
+                [
+                    ("push", .string(push.description)), ("sender", team.map { .string($0.rawValue) }),
+                    ("app", app.map { .string($0.rawValue) }),
+                ]
             }
         return action + [("of", .members(scope))]
     }

@@ -106,22 +106,15 @@ extension Record {
         case .push(let push): push.members
         case .register(let registration): registration.members
         case .unregister(let removal):
-            [
-                ("host", .string(removal.host.rawValue)), ("token", removal.token.map { .string($0.description) }),
+            removal.host.members + [
+                ("token", removal.token.map { .string($0.description) }),
                 ("notRegisteredSince", removal.notRegisteredSince.map { .at($0) }),
                 ("erased", removal.isErased ? .bool(true) : nil),
             ]
         case .signal(let signal): signal.members
         case .timeline(let report): report.members
         case .delivery(let report):
-            switch report.result {
-            case .acknowledged: [("reload", .string(report.reload.description)), ("result", .string("acknowledged"))]
-            case .refused(let reason):
-                [
-                    ("reload", .string(report.reload.description)), ("result", .string("refused")),
-                    ("reason", .string(reason)),
-                ]
-            }
+            report.host.members + [("reload", .string(report.reload.description))] + report.result.members
         case .appReload(let request):
             [
                 ("app", .string(request.app.rawValue)), ("kind", request.kind.map { .string($0.rawValue) }),
@@ -142,6 +135,21 @@ extension Record {
                 ("push", .string(trace.push.description)), ("traceparent", .string(trace.context.traceparent)),
             ]
         case .tick: []
+        }
+    }
+}
+
+extension HostKey {
+    var members: [(String, JSONValue?)] {
+        [("app", .string(self.app.rawValue)), ("host", .string(self.id.rawValue))]
+    }
+}
+
+extension DeliveryReport.Result {
+    fileprivate var members: [(String, JSONValue?)] {
+        switch self {
+        case .acknowledged: [("result", .string("acknowledged"))]
+        case .refused(let reason): [("result", .string("refused")), ("reason", .string(reason))]
         }
     }
 }
@@ -171,9 +179,7 @@ extension PushRecord {
         var target: [(String, JSONValue?)]
         switch self.target {
         case .host(let host, let instance):
-            target = [
-                ("host", .string(host.rawValue)), ("instance", instance.map { .string($0.rawValue) }),
-            ]
+            target = host.members + [("instance", instance.map { .string($0.rawValue) })]
         case .app(let app): target = [("app", .string(app.rawValue))]
         }
         target += [
@@ -194,10 +200,10 @@ extension PushRecord {
 
 extension HostRegistration {
     fileprivate var members: [(String, JSONValue?)] {
-        [
-            ("host", .string(self.host.rawValue)), ("token", .string(self.token.description)),
+        self.host.members + [
+            ("token", .string(self.token.description)),
             ("replaces", self.replacedToken.map { .string($0.description) }),
-            ("app", .string(self.app.rawValue)), ("revision", .unsigned(self.revision)),
+            ("revision", .unsigned(self.revision)),
             ("delivery", .string(String(describing: self.delivery))),
             ("locale", self.context.locale.map { .string($0) }),
             ("timeZone", self.context.timeZone.map { .string($0) }),
@@ -224,8 +230,8 @@ extension HostRegistration {
 
 extension TimelineReport {
     fileprivate var members: [(String, JSONValue?)] {
-        [
-            ("host", .string(self.host.rawValue)), ("instance", .string(self.instance.rawValue)),
+        self.host.members + [
+            ("instance", .string(self.instance.rawValue)),
             ("reload", self.reload.map { .string($0.description) }),
             ("policy", .of(self.timeline.policy)),
             ("digest", self.timeline.digest.map { .text($0) }),

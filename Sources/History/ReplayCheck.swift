@@ -123,7 +123,7 @@ package struct ReplayCheck {
         guard let glance = try? RecordGlance(bytes, in: range), glance.kind == .register,
             case .host(let place) = glance.subject
         else { return }
-        let host = HostID(String(decoding: bytes[place], as: UTF8.self))
+        guard let host = HostKey(text: String(decoding: bytes[place], as: UTF8.self)) else { return }
         let home = PartitionID(of: host, among: self.partitions)
         guard home != self.partition else { return }
         let sentence = "record \(index): host \(host) belongs to partition \(home)"

@@ -15,7 +15,7 @@ package struct SnapshotStart: HistoryStart {
         of partition: PartitionID,
         in history: any LogHistory,
         _ reach: HistoryReach,
-        only host: HostID?
+        only host: HostKey?
     ) throws -> Engine {
         let first = try history.head(partition)
         let isWhole = first == LogPosition.start.next
@@ -46,7 +46,7 @@ package struct SnapshotStart: HistoryStart {
     /// The state that a snapshot holds, of all hosts or of one.
     ///
     /// - Throws: ``SnapshotFault`` or ``JournalError`` if it cannot be read.
-    package func engine(_ id: SnapshotID, among partitions: Int, only host: HostID? = nil) throws -> Engine {
+    package func engine(_ id: SnapshotID, among partitions: Int, only host: HostKey? = nil) throws -> Engine {
         var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: partitions, seed: 1, only: host)
         try self.store.read(id) { try decoder.take($0) }
         let engine = try decoder.finish()

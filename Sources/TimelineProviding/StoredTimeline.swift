@@ -19,7 +19,7 @@ package struct StoredTimeline: Hashable, Sendable {
     }
 
     package let reload: ReloadID
-    package let app: BundleID
+    package let address: InstanceAddress
     package let kind: WidgetKind
     package let family: WidgetFamily
     /// The state of the content: what the engine has as the timeline's digest.
@@ -29,14 +29,14 @@ package struct StoredTimeline: Hashable, Sendable {
 
     package init(
         reload: ReloadID,
-        app: BundleID,
+        address: InstanceAddress,
         kind: WidgetKind,
         family: WidgetFamily,
         digest: [UInt8],
         entries: [Entry]
     ) {
         self.reload = reload
-        self.app = app
+        self.address = address
         self.kind = kind
         self.family = family
         self.digest = digest
@@ -46,7 +46,7 @@ package struct StoredTimeline: Hashable, Sendable {
         }.map { entries[$0] }
     }
 
-    package var address: InstanceAddress { self.reload.instance }
+    package var app: BundleID { self.address.app }
 
     /// The index of the entry shown at an instant; nil before the first. O(log entries).
     package func index(at instant: Instant) -> Int? {
@@ -69,7 +69,7 @@ package struct StoredTimeline: Hashable, Sendable {
     package func encode(into writer: inout ByteWriter) {
         writer.write(byte: Self.version)
         self.reload.encode(into: &writer)
-        writer.write(self.app.rawValue)
+        self.address.encode(into: &writer)
         writer.write(self.kind.rawValue)
         writer.write(byte: self.family.rawValue)
         writer.write(self.digest)
@@ -87,7 +87,7 @@ package struct StoredTimeline: Hashable, Sendable {
         let start = reader.offset
         guard try reader.readByte() == Self.version else { throw .invalid(offset: start) }
         self.reload = try ReloadID(from: &reader)
-        self.app = BundleID(try reader.readString())
+        self.address = try InstanceAddress(from: &reader)
         self.kind = WidgetKind(try reader.readString())
         let place = reader.offset
         guard let family = WidgetFamily(rawValue: try reader.readByte()) else { throw .invalid(offset: place) }
@@ -106,5 +106,5 @@ package struct StoredTimeline: Hashable, Sendable {
         guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
     }
 
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
 }

@@ -132,7 +132,7 @@ package struct BudgetPolicy: Hashable, Sendable {
     package var windowLengthMax: Interval { self.window == .tuned ? .hours(25) : self.windowLength }
 
     /// The minute at which a host's row of windows starts, the `anchor` of ``window(containing:anchoredAt:)``. One hash.
-    package func anchor(of host: HostID) -> Int {
+    package func anchor(of host: HostKey) -> Int {
         if case .fixed(_, .utc) = self.window { return 0 }
         return BudgetWindow.anchor(of: host, length: self.windowLength)
     }

@@ -46,11 +46,11 @@ package struct BudgetWindow: Hashable, Sendable {
     /// The minute of the period at which a host's windows start: a hash, so that hosts do not all start at midnight.
     ///
     /// - Returns: In `0..<length in minutes`, for whole days the minute of the day.
-    package static func anchor(of host: HostID, length: Interval = .day) -> Int {
+    package static func anchor(of host: HostKey, length: Interval = .day) -> Int {
         var hash = StableHash()
         // The word keeps the anchor independent of the partition, which is a hash of the same host.
         hash.combine("window")
-        hash.combine(host.rawValue)
+        hash.combine(host)
         return Int(StableHash.reduce(hash.value, below: UInt64(max(1, length.milliseconds / 60_000))))
     }
 }

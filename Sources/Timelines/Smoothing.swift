@@ -8,12 +8,12 @@ package enum Smoothing {
     /// that no host is always the last. Zero for an empty slot.
     ///
     /// - Parameter slot: A policy's ``BudgetPolicy/smoothing``.
-    package static func offset(host: HostID, date: Instant, slot: Interval) -> Interval {
+    package static func offset(host: HostKey, date: Instant, slot: Interval) -> Interval {
         guard slot > .zero else { return .zero }
         var hash = StableHash()
         // The word keeps the offset independent of the partition, which is a hash of the same host.
         hash.combine("smoothing")
-        hash.combine(host.rawValue)
+        hash.combine(host)
         hash.combine(UInt64(bitPattern: date.milliseconds))
         let offset = StableHash.reduce(hash.value, below: UInt64(slot.milliseconds))
         return Interval(milliseconds: Int64(offset))

@@ -21,7 +21,7 @@ package struct TunedWindows: Sendable {
     package private(set) var views: [UInt16] = []
 
     /// The windows of a host about which nothing is known: whole days from a minute that a hash of it picks.
-    package init(host: HostID, at now: Instant) {
+    package init(host: HostKey, at now: Instant) {
         let window = BudgetWindow.containing(now, anchoredAt: BudgetWindow.anchor(of: host))
         self.startMinute = window.start.milliseconds / 60_000
     }

@@ -77,7 +77,7 @@ package struct WidgetKind: Hashable, Comparable, Sendable, CustomStringConvertib
     package static func < (left: WidgetKind, right: WidgetKind) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The stable id of one app install, the key by which it is placed in a partition.
+/// The stable id of one app install, unique within its app: `$host` in patterns. Two apps may use the same.
 package struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
     package let rawValue: String
     package init(_ rawValue: String) { self.rawValue = rawValue }
@@ -107,27 +107,91 @@ package struct InstanceID: Hashable, Comparable, Sendable, CustomStringConvertib
     package static func < (left: InstanceID, right: InstanceID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Where an instance is: `<host>:<instance>` in text.
+/// The key of a host: its app and its id there. No app can take, or learn of, another app's.
+///
+/// In records, tables and hashes it is the bytes of ``text``: the app, a zero byte, the id.
+package struct HostKey: Hashable, Comparable, Sendable, CustomStringConvertible {
+    package let app: BundleID
+    package let id: HostID
+
+    package init(app: BundleID, id: HostID) {
+        self.app = app
+        self.id = id
+    }
+
+    /// The key that ``text`` is of, or nil if there is no zero byte in it.
+    package init?(text: String) {
+        guard let separator = text.utf8.firstIndex(of: 0) else { return nil }
+        self.init(
+            app: BundleID(String(text[..<separator])),
+            id: HostID(String(text[text.utf8.index(after: separator)...]))
+        )
+    }
+
+    /// The app, a zero byte, the id. Neither of them contains one.
+    package var text: String { "\(self.app.rawValue)\0\(self.id.rawValue)" }
+
+    package func encode(into writer: inout ByteWriter) { writer.write(self.text) }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        guard let host = HostKey(text: try reader.readString()) else { throw .invalid(offset: start) }
+        self = host
+    }
+
+    /// `<app>/<host>`.
+    package var description: String { "\(self.app)/\(self.id)" }
+    package static func < (left: HostKey, right: HostKey) -> Bool { (left.app, left.id) < (right.app, right.id) }
+}
+
+/// Where an instance is: `<app>/<host>:<instance>` in text.
 package struct InstanceAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
-    package let host: HostID
+    package let host: HostKey
     package let instance: InstanceID
 
-    package init(host: HostID, instance: InstanceID) {
+    package init(host: HostKey, instance: InstanceID) {
         self.host = host
         self.instance = instance
     }
 
-    /// Splits at the first colon (a host id contains none), or nil if a part is missing.
-    package init?(_ text: String) {
-        guard let colon = text.firstIndex(of: ":") else { return nil }
-        let instance = text[text.index(after: colon)...]
-        guard colon != text.startIndex, !instance.isEmpty else { return nil }
-        self.init(host: HostID(String(text[..<colon])), instance: InstanceID(String(instance)))
+    /// Splits at the first slash (an app contains none) and the first colon behind it (a host id contains none), or nil if a
+    /// part is missing.
+    ///
+    /// - Parameters:
+    ///   - text: `<app>/<host>:<instance>`, or where the app is known `<host>:<instance>`, too.
+    ///   - app: The app that is known, nil if none is.
+    package init?(_ text: String, of app: BundleID? = nil) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[1].isEmpty, let host = HostKey(address: parts[0], of: app) else { return nil }
+        self.init(host: host, instance: InstanceID(String(parts[1])))
     }
 
+    package func encode(into writer: inout ByteWriter) {
+        self.host.encode(into: &writer)
+        writer.write(self.instance.rawValue)
+    }
+
+    package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.host = try HostKey(from: &reader)
+        self.instance = InstanceID(try reader.readString())
+    }
+
+    package var app: BundleID { self.host.app }
     package var description: String { "\(self.host):\(self.instance)" }
     package static func < (left: InstanceAddress, right: InstanceAddress) -> Bool {
         (left.host, left.instance) < (right.host, right.instance)
+    }
+}
+
+extension HostKey {
+    /// The key that `<app>/<host>` spells, or `<host>` where the app is known; nil if a part is missing, or the app is not
+    /// the one that is known.
+    package init?(address text: Substring, of app: BundleID? = nil) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let host = parts.last, !host.isEmpty, let first = parts.first, !first.isEmpty else { return nil }
+        let named = parts.count == 2 ? BundleID(String(first)) : nil
+        guard let known = named ?? app, app == nil || app == known else { return nil }
+        self.init(app: known, id: HostID(String(host)))
     }
 }
 
@@ -223,8 +287,17 @@ package struct PartitionID: Hashable, Comparable, Sendable, CustomStringConverti
     /// - Parameters:
     ///   - host: The host.
     ///   - partitions: How many partitions the log was created with; at least 1.
-    package init(of host: HostID, among partitions: Int) {
-        self.rawValue = UInt16(StableHash.reduce(StableHash.of(host.rawValue), below: UInt64(partitions)))
+    package init(of host: HostKey, among partitions: Int) {
+        self.init(hash: StableHash.of(host), among: partitions)
+    }
+
+    /// The partition where what belongs to an app as a whole is kept: its channels. Part of the on-disk format.
+    package init(homeOf app: BundleID, among partitions: Int) {
+        self.init(hash: StableHash.of(app.rawValue), among: partitions)
+    }
+
+    private init(hash: UInt64, among partitions: Int) {
+        self.rawValue = UInt16(StableHash.reduce(hash, below: UInt64(partitions)))
     }
 }
 

@@ -29,12 +29,26 @@ package struct StableHash: Sendable {
         self.combine(byte: 0xFF)
     }
 
+    /// The same as its ``HostKey/text`` would give.
+    package mutating func combine(_ host: HostKey) {
+        for byte in host.app.rawValue.utf8 { self.combine(byte: byte) }
+        self.combine(byte: 0)
+        self.combine(host.id.rawValue)
+    }
+
     package var value: UInt64 { Self.mix(self.state) }
 
     /// The hash of one string.
     package static func of(_ string: String) -> UInt64 {
         var hash = StableHash()
         hash.combine(string)
+        return hash.value
+    }
+
+    /// The hash of one host's key.
+    package static func of(_ host: HostKey) -> UInt64 {
+        var hash = StableHash()
+        hash.combine(host)
         return hash.value
     }
 

@@ -129,7 +129,7 @@ import Testing
                 "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
             ]
         )
-        let views = Self.views + ["instances/host-1:scores-0", "pushes/\(first)"]
+        let views = Self.views + ["instances/com.example.scores%2Fhost-1:scores-0", "pushes/\(first)"]
         let reports = try await Self.reports(gateway, ["tour"] + views, shots: "busy")
         load.terminate()
         _ = await load.wait()

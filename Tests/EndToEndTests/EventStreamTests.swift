@@ -151,7 +151,7 @@ import Testing
             gateway,
             path,
             bearer: bearer,
-            ["--http2", "--header", "last-event-id: 0-999-a:b"]
+            ["--http2", "--header", "last-event-id: 0-999-7-00000000"]
         )
         var sawGap = false
         for await line in stream.lines where line == "event: gap" {
@@ -219,7 +219,10 @@ import Testing
         )
         #expect(signalled.status == 204)
         // Exempt reloads keep 15 seconds of distance, so the one that waited may still be on its way.
-        let instance = try await gateway.curl("GET", "\(gateway.opsURL)/v1/instances/host-1:scores-0")
+        let instance = try await gateway.curl(
+            "GET",
+            "\(gateway.opsURL)/v1/instances/com.example.scores/host-1:scores-0"
+        )
         let budget = instance.json["budget"] as? [String: Any]
         #expect(budget?["exemption"] as? String == "appForeground")
         #expect(budget?["charged"] as? Int == 1)

@@ -3,7 +3,7 @@ import Testing
 
 /// What is asked of a log, through the program and through the gateway.
 @Suite struct HistoryTests {
-    private static let instance = "host-1:scores-0"
+    private static let instance = "com.example.scores/host-1:scores-0"
 
     /// A gateway with a widget that was pushed to, and the push's id.
     private static func pushed(extra: String = "") async throws -> (gateway: TestGateway, bearer: String) {
@@ -63,14 +63,14 @@ import Testing
     @Test func `why says what is wrong with a question`() async throws {
         let (gateway, _) = try await Self.pushed()
         let why = "\(gateway.opsURL)/v1/instances"
-        #expect(try await gateway.curl("GET", "\(why)/host-1:none/why").reason == "unknown-instance")
-        #expect(try await gateway.curl("GET", "\(why)/host-1/why").reason == "bad-request")
+        #expect(try await gateway.curl("GET", "\(why)/\(TestGateway.app)/host-1:none/why").reason == "unknown-instance")
+        #expect(try await gateway.curl("GET", "\(why)/\(TestGateway.app)/host-1/why").reason == "bad-request")
         #expect(try await gateway.curl("GET", "\(why)/\(Self.instance)/why?since=soon").reason == "bad-request")
         let program = TestGateway.program
         let data = "\(gateway.folder)/data"
-        #expect(try await Command.run(program, ["why", "host-1:none", "--data", data]).status == 2)
+        #expect(try await Command.run(program, ["why", "\(TestGateway.app)/host-1:none", "--data", data]).status == 2)
         #expect(try await Command.run(program, ["why", Self.instance, "--data", "\(data)/none"]).status == 1)
-        #expect(try await Command.run(program, ["why", "host-1"]).status == 64)
+        #expect(try await Command.run(program, ["why", "host-1:scores-0"]).status == 64)
         await gateway.stop()
     }
 
@@ -94,7 +94,11 @@ import Testing
             )
             let lines = export.output.split(separator: "\n")
             #expect(lines.count == 1)
-            #expect(lines.first?.contains(#""record":"register","host":"host-1","token":"00000000…""#) ?? false)
+            #expect(
+                lines.first?.contains(
+                    #""record":"register","app":"com.example.scores","host":"host-1","token":"00000000…""#
+                ) ?? false
+            )
         }
         try FileManager.default.removeItem(atPath: "\(data)/format")
         let verify = try await Command.run(TestGateway.program, ["log", "verify", "--data", data])
@@ -129,7 +133,7 @@ import Testing
         let known = try await second.curl("GET", "\(second.opsURL)/v1/instances/\(Self.instance)")
         #expect(known.status == 200, "\(known.body)")
         // What came after the backup is not in it.
-        let unknown = try await second.curl("GET", "\(second.opsURL)/v1/instances/host-2:scores-0")
+        let unknown = try await second.curl("GET", "\(second.opsURL)/v1/instances/com.example.scores/host-2:scores-0")
         #expect(unknown.status == 404)
         await second.stop()
     }
@@ -139,11 +143,14 @@ import Testing
         for number in 2...5 { _ = try await gateway.register(number, teams: ["kraken"], bearer: bearer) }
         let place = ["--server", gateway.opsURL, "--ca", gateway.ca]
         let erase = ["erase"] + place
-        let one = try await Command.run(TestGateway.program, erase + ["--host", "host-1"])
+        let one = try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app, "--host", "host-1"])
         #expect(one.status == 0, "\(one.errors)")
         let gone = try await gateway.curl("GET", "\(gateway.opsURL)/v1/instances/\(Self.instance)")
         #expect(gone.status == 404)
-        #expect(try await Command.run(TestGateway.program, erase + ["--host", "host-1"]).status == 2)
+        #expect(
+            try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app, "--host", "host-1"]).status
+                == 2
+        )
         let all = try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app, "--json"])
         #expect(all.output == "{\"removed\":4}\n", "\(all.errors)")
         #expect(try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app]).status == 2)
@@ -167,7 +174,8 @@ import Testing
         #expect(try !Self.files(in: data, holding: team).isEmpty)
         let erase =
             [
-                "erase", "--host", "host-\(number)", "--server", gateway.opsURL, "--ca", gateway.ca, "--history",
+                "erase", "--app", TestGateway.app, "--host", "host-\(number)", "--server", gateway.opsURL, "--ca",
+                gateway.ca, "--history",
                 "--json",
             ]
         let erased = try await Command.run(TestGateway.program, erase)

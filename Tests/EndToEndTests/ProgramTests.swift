@@ -68,11 +68,11 @@ import Testing
             body: #"{"policy":"never","digest":"sha256:1","entries":[{"date":"2026-11-21T12:00:00Z"}]}"#
         )
         #expect(timeline.status == 200, "\(timeline.body)")
-        let before = try await first.curl("GET", "\(first.opsURL)/v1/instances/host-1:scores-0")
+        let before = try await first.curl("GET", "\(first.opsURL)/v1/instances/com.example.scores/host-1:scores-0")
         #expect(await first.drain() == 0)
 
         let second = try await TestGateway.start(in: folder)
-        let after = try await second.curl("GET", "\(second.opsURL)/v1/instances/host-1:scores-0")
+        let after = try await second.curl("GET", "\(second.opsURL)/v1/instances/com.example.scores/host-1:scores-0")
         #expect(before.status == 200)
         // What is conforming next moves with the clock; all that was decided stays.
         for key in ["configuration", "timeline", "outstanding", "decisions", "generation"] {

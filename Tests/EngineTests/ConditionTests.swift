@@ -1,5 +1,6 @@
 import Engine
 import IntentMatching
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -76,7 +77,7 @@ import WidgetModel
         var scene = Scene()
         scene.settle("phone", [Scene.scores("a", team: "bears"), Scene.scores("b", team: "lions")])
         let view = scene.engine.dryRun(scene.makePush(match: "bears"))
-        #expect(view.sample == [InstanceAddress(host: HostID("phone"), instance: InstanceID("a"))])
+        #expect(view.sample == [InstanceAddress(host: HostKey("phone"), instance: InstanceID("a"))])
         let plan = try #require(view.plans.first { $0.kind == WidgetKind("scores") })
         #expect(plan.rows == 2)
         #expect(plan.touched.matched == 1)

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -47,8 +48,8 @@ import WidgetModel
         scene.apply(.settings(Self.settings(.production)))
         #expect(
             scene.directory == [
-                .bound(Scene.token("phone"), host: HostID("phone"), app: Scene.sports, instance: nil),
-                .bound(Scene.token("control"), host: HostID("phone"), app: Scene.sports, instance: InstanceID("c1")),
+                .bound(Scene.token("phone"), host: HostKey("phone"), instance: nil),
+                .bound(Scene.token("control"), host: HostKey("phone"), instance: InstanceID("c1")),
             ]
         )
         #expect(scene.outcomes(goal) == [.issued: 2])

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -74,7 +75,7 @@ import WidgetModel
         let charged = scene.now
         scene.acknowledgeAll("phone")
         scene.pass(.seconds(290))
-        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .appForeground)))
+        scene.apply(.signal(HostSignal(host: HostKey("phone"), event: .appForeground)))
         scene.push(to: "phone")
         #expect(scene.issued.map(\.exemption) == [.appForeground])
         scene.acknowledgeAll("phone")
@@ -96,7 +97,7 @@ import WidgetModel
         scene.push(to: "phone")
         scene.acknowledgeAll("phone")
         scene.pass(.seconds(290))
-        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .appForeground)))
+        scene.apply(.signal(HostSignal(host: HostKey("phone"), event: .appForeground)))
         scene.push(to: "phone")
         scene.acknowledgeAll("phone")
         scene.pass(.seconds(1))

@@ -35,11 +35,11 @@ import WidgetModel
     func `a host's instances are found under its id alone`(seed: UInt64) {
         var scene = Scene()
         var random = SplitMix64(seed: seed)
-        var ids: [UInt32: Set<HostID>] = [:]
+        var ids: [UInt32: Set<HostKey>] = [:]
         for step in 0..<100 {
             let host = "phone-\(random.next() % 30)"
             if random.chance(2, in: 5) {
-                scene.apply(.unregister(HostRemoval(host: HostID(host))))
+                scene.apply(.unregister(HostRemoval(host: HostKey(host))))
             } else {
                 let instances = (0..<random.next() % 4).map { number in
                     Scene.scores("w\(number)", team: "seahawks", pushEnabled: random.chance(4, in: 5))
@@ -49,7 +49,7 @@ import WidgetModel
             // From time to time budgets are forgotten, and hosts with them.
             scene.pass(random.chance(1, in: 10) ? .hours(50) : .minutes(1))
             for slot in scene.engine.hosts.usedSlots() {
-                ids[slot, default: []].insert(scene.engine.hosts.id(of: slot))
+                ids[slot, default: []].insert(scene.engine.hostKey(of: slot))
             }
             guard step % 5 == 0 else { continue }
             for atoms in Self.conditions + [[.equals(.string(UTF8Text(host)))]] {

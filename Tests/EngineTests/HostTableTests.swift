@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -9,7 +10,7 @@ import WidgetModel
     private static func row(_ id: String) -> HostTable.Row {
         HostTable.Row(
             app: 0,
-            windows: TunedWindows(host: HostID(id), at: .epoch),
+            windows: TunedWindows(host: HostKey(id), at: .epoch),
             delivery: .stream,
             registeredAt: .epoch,
             firstRegisteredAt: .epoch
@@ -80,17 +81,17 @@ import WidgetModel
 
     @Test func `a number that is used again has nothing of the host before`() {
         var hosts = HostTable(seed: 1)
-        let first = hosts.insert(Self.row("phone"), named: HostID("phone"), saying: Self.context("en-US"))
+        let first = hosts.insert(Self.row("phone"), named: HostKey("phone"), saying: Self.context("en-US"))
         hosts[first].foregroundUntil = 5
         hosts.release(first)
         #expect(!hosts[first].hasAside)
         #expect(hosts.contextCount == 0)
-        let second = hosts.insert(Self.row("tablet"), named: HostID("tablet"), saying: HostContext())
+        let second = hosts.insert(Self.row("tablet"), named: HostKey("tablet"), saying: HostContext())
         #expect(second == first)
         #expect(hosts.context(of: second) == HostContext())
         #expect(hosts[second].foregroundUntil == .min)
-        #expect(hosts.find(HostID("phone")) == nil)
-        #expect(hosts.find(HostID("tablet")) == second)
+        #expect(hosts.find(HostKey("phone")) == nil)
+        #expect(hosts.find(HostKey("tablet")) == second)
     }
 
     @Test func `names are those of the moment, whoever goes and whose number is used again`() {
@@ -98,7 +99,7 @@ import WidgetModel
         let padding = String(repeating: "x", count: 100)
         var numbers: [String: UInt32] = [:]
         func expectNames(_ note: String) {
-            let names = HostNames(hosts)
+            let names = HostNames(hosts, of: HostKey("").app)
             #expect(numbers.allSatisfy { names.number(ofHost: Array($0.key.utf8)) == $0.value }, "\(note)")
             #expect(names.number(ofHost: Array("nobody".utf8)) == nil, "\(note)")
             var found: [String: UInt32] = [:]
@@ -110,10 +111,12 @@ import WidgetModel
             }
             #expect(found == numbers.filter { $0.value >= 3 }, "\(note)")
         }
-        func insert(_ id: String) { numbers[id] = hosts.insert(Self.row(id), named: HostID(id), saying: HostContext()) }
+        func insert(_ id: String) {
+            numbers[id] = hosts.insert(Self.row(id), named: HostKey(id), saying: HostContext())
+        }
         for number in 0..<2000 { insert("h\(number)-\(padding)") }
         expectNames("all")
-        let before = HostNames(hosts)
+        let before = HostNames(hosts, of: HostKey("").app)
         // So many go that what is left of the ids is moved together.
         for number in 0..<1500 { numbers.removeValue(forKey: "h\(number)-\(padding)").map { hosts.release($0) } }
         expectNames("some gone")
@@ -123,9 +126,12 @@ import WidgetModel
     }
 
     @Test func `a name lies where it was put, up to a tebibyte away`() {
-        for (offset, count) in [(0, 0), (0, 1 << 24 - 1), (1 << 40 - 1, 0), (1 << 40 - 1, 1 << 24 - 1), (77, 9)] {
-            let name = HostTable.Name(offset: offset, count: count)
-            #expect(name.range == offset..<offset + count)
+        for (offset, count) in [(0, 0), (0, 1 << 12 - 1), (1 << 40 - 1, 0), (1 << 40 - 1, 1 << 12 - 1), (77, 9)] {
+            for prefix in [0, count / 2, count] {
+                let name = HostTable.Name(offset: offset, prefix: prefix, count: count)
+                #expect(name.range == offset..<offset + count)
+                #expect(name.id == offset + prefix..<offset + count)
+            }
         }
     }
 
@@ -134,25 +140,25 @@ import WidgetModel
         var hosts = HostTable(seed: 5, unpackedMax: unpackedMax)
         let ids = (0..<40).map { $0 == 7 ? String(repeating: "ü", count: 200) : "host-\($0)" }
         for (number, id) in ids.enumerated() {
-            let slot = hosts.insert(Self.row(id), named: HostID(id), saying: HostContext())
+            let slot = hosts.insert(Self.row(id), named: HostKey(id), saying: HostContext())
             hosts[slot].revision = UInt64(number)
             if number.isMultiple(of: 5) { hosts[slot].foregroundUntil = Int64(number) }
             if number.isMultiple(of: 7) { hosts[slot].windows.noteView(at: Instant(seconds: 3600 * Int64(number))) }
         }
         for (number, id) in ids.enumerated() {
             let slot = UInt32(number)
-            #expect(hosts.find(HostID(id)) == slot)
-            #expect(hosts.find(Array("-\(id)-".utf8), in: 1..<id.utf8.count + 1) == slot)
-            #expect(hosts.find(HostID(id + "x")) == nil)
+            #expect(hosts.find(HostKey(id)) == slot)
+            #expect(hosts.find(Array("-\(HostKey(id).text)-".utf8), in: 1..<HostKey(id).text.utf8.count + 1) == slot)
+            #expect(hosts.find(HostKey(id + "x")) == nil)
             #expect(hosts.id(of: slot) == HostID(id))
             #expect(hosts[slot].revision == UInt64(number))
             #expect(hosts[slot].foregroundUntil == (number.isMultiple(of: 5) ? Int64(number) : .min))
             #expect(hosts[slot].windows.views.isEmpty != number.isMultiple(of: 7))
         }
-        #expect(hosts.sortedSlots().map { ids[Int($0)] } == ids.sorted { HostID($0) < HostID($1) })
+        #expect(hosts.sortedSlots().map { ids[Int($0)] } == ids.sorted { HostKey($0) < HostKey($1) })
         hosts.release(3)
         #expect(hosts.id(of: 3) == HostID(""))
-        #expect(hosts.find(HostID("host-3")) == nil)
+        #expect(hosts.find(HostKey("host-3")) == nil)
     }
 
     @Test func `what hosts say alike is kept once, as long as one of them says it`() {
@@ -160,7 +166,7 @@ import WidgetModel
         let slots = (0..<10).map { number in
             hosts.insert(
                 Self.row("h\(number)"),
-                named: HostID("h\(number)"),
+                named: HostKey("h\(number)"),
                 saying: number == 9 ? HostContext() : Self.context("l\(number % 3)")
             )
         }
@@ -191,7 +197,7 @@ import WidgetModel
             Self.context("de", width: nil), Self.context("de", width: .nan), HostContext(locale: "de"),
             HostContext(timeZone: "de"),
         ]
-        let slots = contexts.enumerated().map { hosts.insert(Self.row("h\($0)"), named: HostID("h\($0)"), saying: $1) }
+        let slots = contexts.enumerated().map { hosts.insert(Self.row("h\($0)"), named: HostKey("h\($0)"), saying: $1) }
         #expect(hosts.contextCount == contexts.count)
         func bytes(_ context: HostContext) -> [UInt8] {
             var writer = ByteWriter()
@@ -199,7 +205,7 @@ import WidgetModel
             return writer.bytes
         }
         #expect(slots.map { bytes(hosts.context(of: $0)) } == contexts.map(bytes))
-        let again = hosts.insert(Self.row("again"), named: HostID("again"), saying: Self.context("de", width: .nan))
+        let again = hosts.insert(Self.row("again"), named: HostKey("again"), saying: Self.context("de", width: .nan))
         #expect(hosts.contextCount == contexts.count)
         #expect(hosts[again].contextNumber == hosts[slots[5]].contextNumber)
     }

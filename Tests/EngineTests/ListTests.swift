@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -24,11 +25,11 @@ import WidgetModel
         for host in 0..<5 {
             scene.settle("phone-\(host)", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
         }
-        scene.apply(.unregister(HostRemoval(host: HostID("phone-2"))))
+        scene.apply(.unregister(HostRemoval(host: HostKey("phone-2"))))
         let all = scene.engine.instances(from: 0, InstanceFilter(), limit: 100, scanMax: 100)
         #expect(all.next == nil)
         #expect(
-            all.rows.map(\.address.description).sorted() == [
+            all.rows.map(\.address.short).sorted() == [
                 "phone-0:w1", "phone-0:w2", "phone-1:w1", "phone-1:w2", "phone-3:w1", "phone-3:w2", "phone-4:w1",
                 "phone-4:w2",
             ]
@@ -47,7 +48,7 @@ import WidgetModel
         scene.settle("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
         scene.settle("tablet", app: Scene.game, [Scene.character("c1", "panda")])
         func listed(_ filter: InstanceFilter) -> [String] {
-            scene.engine.instances(from: 0, filter, limit: 100, scanMax: 100).rows.map(\.address.description)
+            scene.engine.instances(from: 0, filter, limit: 100, scanMax: 100).rows.map(\.address.short)
         }
         #expect(listed(InstanceFilter(app: Scene.game)) == ["tablet:c1"])
         #expect(listed(InstanceFilter(kind: WidgetKind("scores"))) == ["phone:w1", "phone:w2"])
@@ -59,8 +60,8 @@ import WidgetModel
         #expect(listed(InstanceFilter(state: .waiting)) == ["phone:w2"])
         scene.signal("phone", .widgetVisible(InstanceID("w1")))
         #expect(listed(InstanceFilter(state: .visible)) == ["phone:w1"])
-        #expect(scene.engine.instances(of: HostID("phone"), InstanceFilter(state: .waiting)).map(\.waiting) == [1])
-        #expect(scene.engine.instances(of: HostID("nobody"), InstanceFilter()) == [])
+        #expect(scene.engine.instances(of: HostKey("phone"), InstanceFilter(state: .waiting)).map(\.waiting) == [1])
+        #expect(scene.engine.instances(of: HostKey("nobody"), InstanceFilter()) == [])
     }
 
     @Test func `a line says what is charged, what waits and what is out`() {
@@ -68,7 +69,7 @@ import WidgetModel
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
         scene.push(to: "phone")
         scene.push(to: "phone")
-        let row = scene.engine.instances(of: HostID("phone"), InstanceFilter()).first
+        let row = scene.engine.instances(of: HostKey("phone"), InstanceFilter()).first
         let view = scene.instance("phone", "w1")
         #expect(row?.charged == 1)
         #expect(row?.allowance == view?.budget.allowance)
@@ -82,12 +83,12 @@ import WidgetModel
         var scene = Scene()
         for host in 0..<4 { scene.settle("phone-\(host)", [Scene.scores("w1", team: "seahawks")]) }
         scene.settle("tablet", app: Scene.game, [Scene.character("c1", "panda")])
-        scene.apply(.unregister(HostRemoval(host: HostID("phone-1"))))
+        scene.apply(.unregister(HostRemoval(host: HostKey("phone-1"))))
         let rows = Self.pages { scene.engine.hosts(from: $0 ?? 0, app: nil, limit: 2, scanMax: 3) }.flatMap { $0 }
-        #expect(rows.map(\.host.rawValue) == ["phone-0", "phone-2", "phone-3", "tablet"])
+        #expect(rows.map(\.host.id.rawValue) == ["phone-0", "phone-2", "phone-3", "tablet"])
         #expect(rows.map(\.instances) == [1, 1, 1, 1])
         let game = scene.engine.hosts(from: 0, app: Scene.game, limit: 10, scanMax: 100)
-        #expect(game.rows.map(\.host.rawValue) == ["tablet"])
+        #expect(game.rows.map(\.host.id.rawValue) == ["tablet"])
     }
 
     @Test func `pushes come newest first, and evicted ones not at all`() {

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -19,7 +20,7 @@ import WidgetModel
     private static func report(_ scene: inout Scene, _ policy: ReloadPolicy, _ reload: ReloadID? = nil) {
         let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: policy)
         let report = TimelineReport(
-            host: HostID("phone"),
+            host: HostKey("phone"),
             instance: InstanceID("w1"),
             reload: reload,
             timeline: timeline

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -14,7 +15,7 @@ import WidgetModel
     }
 
     private static func address(_ instance: String) -> InstanceAddress {
-        InstanceAddress(host: HostID("phone"), instance: InstanceID(instance))
+        InstanceAddress(host: HostKey("phone"), instance: InstanceID(instance))
     }
 
     @Test(
@@ -129,9 +130,9 @@ import WidgetModel
 
     @Test(
         arguments: [
-            OperatorOrder(.pause(until: nil), .host(HostID("phone"))), OperatorOrder(.grant(0), .app(Scene.sports)),
+            OperatorOrder(.pause(until: nil), .host(HostKey("phone"))), OperatorOrder(.grant(0), .app(Scene.sports)),
             OperatorOrder(.grant(10_001), .app(Scene.sports)), OperatorOrder(.grant(1), .sender(Scene.team)),
-            OperatorOrder(.resume, .instance(InstanceAddress(host: HostID("h"), instance: InstanceID("i")))),
+            OperatorOrder(.resume, .instance(InstanceAddress(host: HostKey("h"), instance: InstanceID("i")))),
         ]
     )
     func `what cannot be ordered cannot be logged`(order: OperatorOrder) {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -19,7 +20,7 @@ import WidgetModel
                     priority: priority,
                     expiration: expiration,
                     collapseID: collapseID.isEmpty ? nil : CollapseID(bytes: Array(collapseID.utf8)),
-                    target: .host(HostID(host), instance)
+                    target: .host(HostKey(host), instance)
                 )
                 let place = Array((host + (instance?.rawValue ?? "")).utf8)
                 let bytes = Array("before\(collapseID)".utf8)
@@ -31,6 +32,7 @@ import WidgetModel
                     expiration: expiration
                 ).encode(
                     team: parts.team,
+                    app: HostKey(host).app,
                     host: 0..<host.utf8.count,
                     instance: instance.map { _ in host.utf8.count..<place.count },
                     of: place.span,

@@ -72,7 +72,7 @@ struct PolicyChangeCheck {
         }
     }
 
-    private static func shared(_ host: HostID) -> InstanceAddress {
+    private static func shared(_ host: HostKey) -> InstanceAddress {
         InstanceAddress(host: host, instance: InstanceID(""))
     }
 
@@ -112,16 +112,16 @@ struct PolicyChangeCheck {
     }
 
     private mutating func check(_ charge: Charge) {
-        let (id, now) = (charge.reload.id, charge.reload.issuedAt)
+        let (id, now, charged) = (charge.reload.id, charge.reload.issuedAt, charge.reload.address)
         let kind = charge.reload.kind
-        let policies = self.history.inForce(kind, on: id.instance.host, at: now, id.position)
+        let policies = self.history.inForce(kind, on: charged.host, at: now, id.position)
         if policies.count > 1 { self.bound += 1 }
         let limited = policies.filter { !$0.isUnlimited }
-        let address = policies.first?.scope == .host ? Self.shared(id.instance.host) : id.instance
+        let address = policies.first?.scope == .host ? Self.shared(charged.host) : charged
         var owner = self.owners[address] ?? Owner()
         defer { self.owners[address] = owner }
         defer { owner.last = now }
-        let name = "\(id.instance) at \(now), position \(id.position)"
+        let name = "\(charged) at \(now), position \(id.position)"
         guard !limited.isEmpty else {
             self.unlimited += 1
             (owner.paced, owner.window) = ([], nil)
@@ -133,9 +133,9 @@ struct PolicyChangeCheck {
         self.checkWindow(charge, &owner, name)
         self.checkPace(charge, policies, &owner, name)
         if limited.contains(where: \.isRolling), !charge.isRefused {
-            self.rolling[id.instance, default: []].append((now, id.position))
+            self.rolling[charged, default: []].append((now, id.position))
             let since = self.history.rolling(kind, at: id.position)
-            let count = self.rolling[id.instance, default: []].count { now - $0.at < .day && $0.position >= since }
+            let count = self.rolling[charged, default: []].count { now - $0.at < .day && $0.position >= since }
             if count > charge.view.allowance { self.faults.append("\(name): \(count) in a day") }
         }
     }

@@ -12,7 +12,7 @@ struct PolicyHistory {
         let position: LogPosition
         let at: Instant
         /// The tuned windows of the hosts at that instant.
-        let tuned: [HostID: BudgetWindow]
+        let tuned: [HostKey: BudgetWindow]
         /// The instances that had a budget then, also removed ones, and in which window each was first added: one that was
         /// forgotten since begins anew.
         let known: [InstanceAddress: Instant]
@@ -23,11 +23,11 @@ struct PolicyHistory {
     /// Notes what is in force after a scene's last record.
     mutating func note(_ scene: Scene) {
         let engine = scene.engine
-        var tuned: [HostID: BudgetWindow] = [:]
+        var tuned: [HostKey: BudgetWindow] = [:]
         var known: [InstanceAddress: Instant] = [:]
         for instance in engine.instances.usedSlots() {
             let number = engine.instances[instance].host
-            let host = engine.hosts.id(of: number)
+            let host = engine.hostKey(of: number)
             tuned[host] = engine.hosts[number].windows.window
             let address = InstanceAddress(host: host, instance: engine.instances.id(of: instance))
             known[address] = Instant(milliseconds: engine.instances[instance].firstWindow)
@@ -42,7 +42,7 @@ struct PolicyHistory {
 
     /// The policy of a kind after the record at a position, and those that were replaced in a window that lasts until
     /// after the instant: what has to hold all at once.
-    func inForce(_ kind: WidgetKind, on host: HostID, at instant: Instant, _ position: LogPosition) -> [BudgetPolicy] {
+    func inForce(_ kind: WidgetKind, on host: HostKey, at instant: Instant, _ position: LogPosition) -> [BudgetPolicy] {
         let changes = (self.changes[kind] ?? []).prefix { $0.position <= position }
         guard let present = changes.last else { return [] }
         let binding = zip(changes, changes.dropFirst()).filter { old, new in

@@ -45,7 +45,7 @@ import WidgetModel
             if settled.nextTimer != self.plain.nextTimer { found.append("the next timer") }
             for host in hosts {
                 for id in ["w1", "w2", "w3", "c1"] {
-                    let address = InstanceAddress(host: HostID(host), instance: InstanceID(id))
+                    let address = InstanceAddress(host: HostKey(host), instance: InstanceID(id))
                     if settled.instance(address) != self.plain.instance(address) { found.append("\(address)") }
                 }
             }
@@ -74,7 +74,7 @@ import WidgetModel
             }
             switch random.next() % 12 {
             case 0: twins.postponing.settle(atMost: Int(random.next() % 16) + 1)
-            case 1: twins.postponing.settle(HostID(RandomSchedule.hosts[Int(random.next() % 4)]))
+            case 1: twins.postponing.settle(HostKey(RandomSchedule.hosts[Int(random.next() % 4)]))
             case 2 where random.chance(1, in: 4): twins.postponing.settle()
             case 3 where random.chance(1, in: 4):
                 let differences = twins.differences()
@@ -170,14 +170,14 @@ import WidgetModel
         // Every second host is in the foreground, where nothing is sure.
         var (twins, scene) = try Self.twins(widgets: 200)
         for number in stride(from: 0, to: 200, by: 2) {
-            try Self.apply(.signal(HostSignal(host: HostID("host\(number)"), event: .appForeground)), &twins, &scene)
+            try Self.apply(.signal(HostSignal(host: HostKey("host\(number)"), event: .appForeground)), &twins, &scene)
         }
         scene.pass(.minutes(1))
         try Self.apply(.push(scene.makePush()), &twins, &scene)
         #expect(scene.issued.count == 100)
         #expect(twins.postponing.postponedMatches == 100)
         twins.postponing.settle(atMost: 30)
-        twins.postponing.settle(HostID("host151"))
+        twins.postponing.settle(HostKey("host151"))
         #expect(twins.postponing.postponedMatches == 69)
         #expect(twins.differences(hosts: (0..<200).map { "host\($0)" }) == [])
     }
@@ -186,13 +186,13 @@ import WidgetModel
         var (twins, scene) = try Self.twins()
         try Self.apply(.push(scene.makePush()), &twins, &scene)
         #expect(twins.postponing.postponedMatches == 6)
-        try Self.apply(.signal(HostSignal(host: HostID("host1"), event: .appForeground)), &twins, &scene)
+        try Self.apply(.signal(HostSignal(host: HostKey("host1"), event: .appForeground)), &twins, &scene)
         #expect(twins.postponing.postponedMatches == 5)
         scene.pass(.minutes(1))
         // In the foreground nothing is charged: that one reloads.
         try Self.apply(.push(scene.makePush()), &twins, &scene)
         #expect(twins.postponing.postponedMatches == 10)
-        #expect(scene.issued.map(\.host) == [HostID("host1")])
+        #expect(scene.issued.map(\.host) == [HostKey("host1")])
         #expect(twins.differences(hosts: Self.hosts) == [])
         try Self.apply(.order(OperatorOrder(.pause(until: nil), .app(Scene.sports))), &twins, &scene)
         #expect(twins.postponing.postponedMatches == 0)

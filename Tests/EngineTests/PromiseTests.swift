@@ -69,11 +69,11 @@ import WidgetModel
         for host in RandomSchedule.hosts { schedule.scene.push(to: host, .low, expiration: 1) }
         var exempt = 0
         for host in RandomSchedule.hosts {
-            guard let registered = schedule.scene.engine.host(HostID(host)) else { continue }
+            guard let registered = schedule.scene.engine.host(HostKey(host)) else { continue }
             for instance in registered.instances {
                 let view = try #require(schedule.scene.instance(host, instance.id.rawValue))
                 let charged = schedule.scene.charges.count { charge in
-                    charge.reload.id.instance == view.address && !schedule.refused.contains(charge.reload.id)
+                    charge.reload.address == view.address && !schedule.refused.contains(charge.reload.id)
                         && charge.reload.issuedAt >= max(view.budget.windowStart, registered.firstRegisteredAt)
                 }
                 #expect(view.budget.charged == charged, "seed \(seed): \(view.address)")
@@ -94,9 +94,9 @@ import WidgetModel
         while rounds < 60 || (later == 0 && rounds < 600) {
             rounds += 1
             schedule.run(steps: 10)
-            let out = RandomSchedule.hosts.flatMap { schedule.scene.engine.outstandingReloads(host: HostID($0)) }
+            let out = RandomSchedule.hosts.flatMap { schedule.scene.engine.outstandingReloads(host: HostKey($0)) }
             guard let reload = out.first(where: { $0.pushCount > 0 }) else { continue }
-            let waiting = schedule.scene.engine.instance(reload.id.instance)?.pending.count ?? 0
+            let waiting = schedule.scene.engine.instance(reload.address)?.pending.count ?? 0
             if waiting > 0 { later += 1 }
             let before = schedule.scene.engine.stats().outcomes
             schedule.scene.acknowledge(reload)
@@ -116,29 +116,29 @@ import WidgetModel
         while rounds < 60 || (waited == 0 && rounds < 600) {
             rounds += 1
             schedule.run(steps: 10)
-            let out = RandomSchedule.hosts.flatMap { schedule.scene.engine.outstandingReloads(host: HostID($0)) }
+            let out = RandomSchedule.hosts.flatMap { schedule.scene.engine.outstandingReloads(host: HostKey($0)) }
             guard let reload = out.last else { continue }
             let host = try #require(schedule.scene.engine.host(reload.host))
             let asked = try #require(host.instances.first { $0.id == reload.instance })
             let isControl = asked.controlToken != nil
             let position = schedule.scene.position
             schedule.scene.apply(
-                .appReload(AppReloadRequest(app: Scene.sports, host: reload.host, isForControls: isControl))
+                .appReload(AppReloadRequest(app: Scene.sports, host: reload.host.id, isForControls: isControl))
             )
             // What a phone drives by itself and cannot be reached, and what the system has just reloaded, is not asked.
             guard asked.pushEnabled || host.delivery != .apns else { continue }
             // Its lease may have ended by then.
-            guard schedule.scene.engine.instance(reload.id.instance) != nil else { continue }
+            guard schedule.scene.engine.instance(reload.address) != nil else { continue }
             // It may have been woken for another's reload in the same record, which is decided after the request.
-            let isCovered = schedule.scene.engine.instance(reload.id.instance)?.decisions.contains { decision in
+            let isCovered = schedule.scene.engine.instance(reload.address)?.decisions.contains { decision in
                 decision.position == schedule.scene.position && decision.reason == .systemChange
             }
             if isCovered == true { continue }
-            let isKept = Self.isKept(schedule.scene, reload.id.instance, after: position)
+            let isKept = Self.isKept(schedule.scene, reload.address, after: position)
             #expect(isKept, "seed \(seed): \(reload.id)")
             if isKept, schedule.scene.issued.isEmpty { waited += 1 }
             schedule.scene.acknowledge(reload)
-            #expect(Self.isKept(schedule.scene, reload.id.instance, after: position), "seed \(seed): \(reload.id)")
+            #expect(Self.isKept(schedule.scene, reload.address, after: position), "seed \(seed): \(reload.id)")
             // Once nothing is paused, it is served.
             guard served < 4 else { continue }
             served += 1
@@ -147,10 +147,10 @@ import WidgetModel
             later.apply(.order(OperatorOrder(.resume, .kind(Scene.sports, WidgetKind("scores")))))
             later.pass(.days(2))
             let isServed = later.reloads.contains { other in
-                other.id.instance == reload.id.instance && other.id.position > position
+                other.address == reload.address && other.id.position > position
                     && other.causes.contains(.appRequest)
             }
-            let isGone = later.engine.instance(reload.id.instance) == nil
+            let isGone = later.engine.instance(reload.address) == nil
             #expect(isServed || isGone, "seed \(seed): \(reload.id)")
         }
         #expect(waited > 0, "seed \(seed)")
@@ -160,7 +160,7 @@ import WidgetModel
     private static func isKept(_ scene: Scene, _ instance: InstanceAddress, after position: LogPosition) -> Bool {
         if scene.engine.instance(instance)?.pending.contains(where: { $0.cause == .appRequest }) == true { return true }
         return scene.reloads.contains { reload in
-            reload.id.instance == instance && reload.id.position > position && reload.causes.contains(.appRequest)
+            reload.address == instance && reload.id.position > position && reload.causes.contains(.appRequest)
         }
     }
 
@@ -179,7 +179,7 @@ import WidgetModel
         #expect(isEagerSame, "seed \(seed)")
         for host in RandomSchedule.hosts {
             for id in ["w1", "w2", "w3"] {
-                let address = InstanceAddress(host: HostID(host), instance: InstanceID(id))
+                let address = InstanceAddress(host: HostKey(host), instance: InstanceID(id))
                 #expect(eager.engine.instance(address)?.budget == lazy.engine.instance(address)?.budget, "seed \(seed)")
             }
         }
@@ -197,9 +197,9 @@ import WidgetModel
         var position = LogPosition.start
         func look(at time: Instant) throws {
             for host in RandomSchedule.hosts {
-                let instances = engine.host(HostID(host))?.instances ?? []
+                let instances = engine.host(HostKey(host))?.instances ?? []
                 let isWaitedFor = instances.contains { instance in
-                    let address = InstanceAddress(host: HostID(host), instance: instance.id)
+                    let address = InstanceAddress(host: HostKey(host), instance: instance.id)
                     return engine.instance(address)?.pending.isEmpty == false
                 }
                 guard !isWaitedFor else { continue }
@@ -210,7 +210,7 @@ import WidgetModel
                     contentHash: looks,
                     priority: .low,
                     expiration: 1,
-                    target: .host(HostID(host), nil)
+                    target: .host(HostKey(host), nil)
                 )
                 try engine.apply((.push(push), position, time), into: &output)
             }

@@ -104,7 +104,7 @@ import WidgetModel
         BudgetCheck(schedule, policy: policy).expectKept("seed \(seed)")
         var byInstance: [InstanceAddress: [Instant]] = [:]
         for (reload, _, _) in schedule.scene.charges where !schedule.refused.contains(reload.id) {
-            byInstance[reload.id.instance, default: []].append(reload.issuedAt)
+            byInstance[reload.address, default: []].append(reload.issuedAt)
         }
         for instants in byInstance.values {
             let most = instants.indices.map { first in instants[first...].count { $0 - instants[first] < .day } }.max()
@@ -120,11 +120,11 @@ import WidgetModel
         var last: [InstanceAddress: ReloadEffect] = [:]
         var tooNear: [ReloadID] = []
         for reload in schedule.scene.reloads {
-            if let before = last[reload.id.instance] {
+            if let before = last[reload.address] {
                 let isApart = reload.isCharged || reload.issuedAt - before.issuedAt >= .seconds(15)
                 if before.id.position >= reload.id.position || !isApart { tooNear.append(reload.id) }
             }
-            last[reload.id.instance] = reload
+            last[reload.address] = reload
         }
         #expect(tooNear == [], "seed \(seed)")
         // The first seeds, which always run, are known to have some.

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -21,20 +22,19 @@ import WidgetModel
     @Test func `the context says what the host said`() throws {
         var scene = Scene()
         var registration = HostRegistration(
-            host: HostID("desk"),
+            host: HostKey("desk", of: Scene.game),
             token: Scene.token("desk"),
-            app: Scene.game,
             revision: 1,
             instances: [Scene.character("w1", "panda")]
         )
         registration.context = Self.host
         scene.apply(.register(registration))
-        let address = InstanceAddress(host: HostID("desk"), instance: InstanceID("w1"))
+        let address = InstanceAddress(host: HostKey("desk", of: Scene.game), instance: InstanceID("w1"))
         let context = try #require(scene.engine.providerContext(of: address))
         #expect(context == TimelineProviderContext(family: .accessoryCircular, host: Self.host))
         #expect(context.displaySize == TimelineProviderContext.DisplaySize(width: 170, height: 180))
         #expect(!context.isPreview)
-        let nobody = InstanceAddress(host: HostID("desk"), instance: InstanceID("w9"))
+        let nobody = InstanceAddress(host: HostKey("desk", of: Scene.game), instance: InstanceID("w9"))
         #expect(scene.engine.providerContext(of: nobody) == nil)
     }
 

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -10,7 +11,7 @@ import WidgetModel
         scene.settle("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
         scene.settle("tablet", [Scene.scores("w1", team: "seahawks")])
         let goal = scene.push(match: "seahawks")
-        #expect(scene.issued.map(\.id.instance.description) == ["phone:w1", "tablet:w1"])
+        #expect(scene.issued.map(\.address.short) == ["phone:w1", "tablet:w1"])
         #expect(scene.issued.allSatisfy { $0.causes == ReloadCauses(.push) && $0.isCharged && $0.push == goal })
         #expect(scene.outcomes(goal) == [.issued: 2])
         scene.acknowledgeAll("phone")
@@ -24,7 +25,7 @@ import WidgetModel
         scene.settle("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
         scene.settle("tablet", [Scene.scores("w1", team: "seahawks")])
         scene.push(to: "phone")
-        #expect(scene.issued.map(\.id.instance.description) == ["phone:w1", "phone:w2"])
+        #expect(scene.issued.map(\.address.short) == ["phone:w1", "phone:w2"])
     }
 
     @Test func `a push that matches nothing is accepted with nothing matched`() {
@@ -222,7 +223,7 @@ import WidgetModel
         var scene = Scene()
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
         let pushes = (0..<4).map { _ in scene.push(to: "phone") }
-        let address = InstanceAddress(host: HostID("phone"), instance: InstanceID("w1"))
+        let address = InstanceAddress(host: HostKey("phone"), instance: InstanceID("w1"))
         let views = [1, 2, 3, 4].map { scene.engine.instance(address, pending: $0) }
         #expect(views.map { $0?.pendingCount } == [3, 3, 3, 3])
         let waiting = Array(pushes[1...])

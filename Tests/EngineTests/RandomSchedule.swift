@@ -148,18 +148,18 @@ struct RandomSchedule {
 
     /// What hosts have been told and have not answered.
     private func outstanding() -> Set<ReloadID> {
-        Set(Self.hosts.flatMap { self.scene.engine.outstandingReloads(host: HostID($0)) }.map(\.id))
+        Set(Self.hosts.flatMap { self.scene.engine.outstandingReloads(host: HostKey($0)) }.map(\.id))
     }
 
     private mutating func record() -> Record {
         if self.hasBursts, self.random.chance(1, in: 2) { return .push(self.burst()) }
-        let host = HostID(self.pick(Self.hosts))
+        let host = HostKey(self.pick(Self.hosts))
         switch self.below(20) {
         case 0...8: return .push(self.push())
         case 9...10: return self.registration(of: host)
         case 11:
             return self.random.chance(1, in: 4)
-                ? .unregister(HostRemoval(host: host)) : .appReload(AppReloadRequest(app: Scene.sports, host: host))
+                ? .unregister(HostRemoval(host: host)) : .appReload(AppReloadRequest(app: Scene.sports, host: host.id))
         case 12...13: return .signal(HostSignal(host: host, event: self.event()))
         case 14...17: return self.report(of: host) ?? .tick
         case 18:
@@ -175,7 +175,7 @@ struct RandomSchedule {
 
     private mutating func order() -> OperatorOrder {
         let address = InstanceAddress(
-            host: HostID(self.pick(Self.hosts)),
+            host: HostKey(self.pick(Self.hosts)),
             instance: InstanceID(self.pick(["w1", "w2"]))
         )
         let until: Instant? = self.random.chance(3, in: 4) ? self.scene.now + .seconds(Int64(self.below(9000))) : nil
@@ -224,7 +224,7 @@ struct RandomSchedule {
         return push
     }
 
-    private mutating func registration(of host: HostID) -> Record {
+    private mutating func registration(of host: HostKey) -> Record {
         var instances: [InstanceRegistration] = []
         for id in ["w1", "w2", "w3"] where self.random.chance(3, in: 4) {
             let kind = id == "w3" && !self.standings.isEmpty ? "standings" : "scores"
@@ -250,8 +250,8 @@ struct RandomSchedule {
         return .register(
             HostRegistration(
                 host: host,
-                token: Scene.token(host.rawValue + String(self.below(3))),
-                app: Scene.sports,
+                token: Scene.token(host.id.rawValue + String(self.below(3))),
+                registrant: Registrant.allCases[Int(self.below(4))],
                 revision: self.random.chance(1, in: 10) ? 1 : self.revision,
                 delivery: delivery,
                 lease: self.random.chance(1, in: 4) ? .hours(Int64(self.below(30))) : nil,
@@ -278,13 +278,13 @@ struct RandomSchedule {
         }
     }
 
-    private mutating func report(of host: HostID) -> Record? {
+    private mutating func report(of host: HostKey) -> Record? {
         let out = self.scene.engine.outstandingReloads(host: host)
         guard !out.isEmpty else { return nil }
         let reload = self.pick(out)
         switch self.below(8) {
-        case 0: return .delivery(DeliveryReport(reload: reload.id, result: .refused(reason: "busy")))
-        case 1...4: return .delivery(DeliveryReport(reload: reload.id, result: .acknowledged))
+        case 0: return .delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .refused(reason: "busy")))
+        case 1...4: return .delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged))
         default:
             let dates = (0..<self.below(4)).map { _ in
                 TimelineEntry(date: self.scene.now + .seconds(Int64(self.below(20_000))))

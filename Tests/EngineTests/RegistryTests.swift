@@ -1,5 +1,6 @@
 import Engine
 import IntentMatching
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -18,7 +19,7 @@ import WidgetModel
         #expect(scene.outcomes(scene.lastID) == [.issued: 1, .removed: 1])
         #expect(scene.instance("phone", "w1")?.budget.charged == 1)
         #expect(scene.instance("phone", "w2") == nil)
-        #expect(scene.engine.host(HostID("phone"))?.instances.map(\.id.rawValue) == ["w1", "w3"])
+        #expect(scene.engine.host(HostKey("phone"))?.instances.map(\.id.rawValue) == ["w1", "w3"])
     }
 
     @Test func `an older revision changes nothing`() {
@@ -65,7 +66,7 @@ import WidgetModel
         for revision in 0..<400 {
             scene.push(to: "phone", expiration: 0)
             charged += scene.issued.count { $0.isCharged }
-            scene.apply(.unregister(HostRemoval(host: HostID("phone"))))
+            scene.apply(.unregister(HostRemoval(host: HostKey("phone"))))
             scene.register("phone", revision: UInt64(revision), [Self.seahawks])
             charged += scene.issued.count { $0.isCharged }
             scene.pass(.minutes(3))
@@ -79,13 +80,13 @@ import WidgetModel
         var scene = Scene()
         scene.settle("phone", [Self.seahawks, Self.mariners])
         scene.push(to: "phone")
-        scene.apply(.unregister(HostRemoval(host: HostID("phone"))))
-        #expect(scene.engine.host(HostID("phone")) == nil)
+        scene.apply(.unregister(HostRemoval(host: HostKey("phone"))))
+        #expect(scene.engine.host(HostKey("phone")) == nil)
         #expect(scene.engine.stats().tombstones == 2)
         scene.pass(.hours(25))
         #expect(scene.engine.stats().tombstones == 0)
         #expect(scene.engine.stats().hosts == 0)
-        #expect(scene.apply(.unregister(HostRemoval(host: HostID("phone")))) == .unknownHost)
+        #expect(scene.apply(.unregister(HostRemoval(host: HostKey("phone")))) == .unknownHost)
     }
 
     @Test func `an erased host's tokens are not remembered, those of others are`() throws {
@@ -94,8 +95,8 @@ import WidgetModel
         control.controlToken = Scene.token("control")
         scene.register("phone", [Self.seahawks, control])
         scene.register("tablet", [Self.seahawks])
-        scene.apply(.unregister(HostRemoval(host: HostID("tablet"))))
-        let removal = Record.unregister(HostRemoval(host: HostID("phone"), isErased: true))
+        scene.apply(.unregister(HostRemoval(host: HostKey("tablet"))))
+        let removal = Record.unregister(HostRemoval(host: HostKey("phone"), isErased: true))
         var reader = ByteReader(removal.bytes)
         let decoded = try Record(from: &reader)
         #expect(decoded == removal)
@@ -121,9 +122,9 @@ import WidgetModel
         scene.register("phone", revision: 2, lease: .hours(2), [Self.seahawks])
         let push = scene.push(to: "phone", .low)
         scene.pass(.hours(1) + .minutes(30))
-        #expect(scene.engine.host(HostID("phone")) != nil)
+        #expect(scene.engine.host(HostKey("phone")) != nil)
         scene.pass(.minutes(31))
-        #expect(scene.engine.host(HostID("phone")) == nil)
+        #expect(scene.engine.host(HostKey("phone")) == nil)
         #expect(scene.outcomes(push) == [.removed: 1])
         let end = Scene.start + .hours(3)
         #expect(scene.output.directory == [.removed(Scene.token("phone"), app: Scene.sports, .leaseEnded, at: end)])
@@ -135,21 +136,20 @@ import WidgetModel
         let old = Scene.token("phone")
         let new = Scene.token("restored phone")
         var registration = HostRegistration(
-            host: HostID("phone"),
+            host: HostKey("phone"),
             token: new,
             replacedToken: old,
-            app: Scene.sports,
             revision: 2,
             instances: [Self.seahawks]
         )
         scene.apply(.register(registration))
         #expect(
             scene.output.directory == [
-                .bound(new, host: HostID("phone"), app: Scene.sports, instance: nil),
+                .bound(new, host: HostKey("phone"), instance: nil),
                 .removed(old, app: Scene.sports, .unregistered, at: scene.now),
             ]
         )
-        #expect(scene.engine.host(HostID("phone"))?.tokens == [new])
+        #expect(scene.engine.host(HostKey("phone"))?.tokens == [new])
         let removedAt = scene.now
         scene.pass(.days(30) - .seconds(1))
         #expect(scene.engine.stats().removedTokens == 1)
@@ -157,27 +157,29 @@ import WidgetModel
         #expect(scene.output.directory == [.forgotten(old)])
         #expect(scene.now == removedAt + .days(30))
         registration.revision = 3
-        registration.app = Scene.game
+        registration.host = HostKey("phone", of: Scene.game)
         registration.instances = []
-        #expect(scene.apply(.register(registration)) == .refused(.hostOfAnotherApp))
-        registration.host = HostID("stranger")
         #expect(scene.apply(.register(registration)) == .refused(.tokenOfAnotherApp))
+        registration.token = Scene.token("another phone")
+        registration.replacedToken = nil
+        #expect(scene.apply(.register(registration)) == .registered(RegistrationCounts()))
+        #expect(scene.engine.host(HostKey("phone"))?.tokens == [new], "two apps may have hosts of one name")
     }
 
     @Test func `an upstream 410 removes the alias it names, if that is not newer`() {
         var scene = Scene()
         scene.register("phone", [Self.seahawks])
         let stale = HostRemoval(
-            host: HostID("phone"),
+            host: HostKey("phone"),
             token: Scene.token("phone"),
             notRegisteredSince: scene.now - .hours(1)
         )
         #expect(scene.apply(.unregister(stale)) == .unregistered)
-        #expect(scene.engine.host(HostID("phone")) != nil)
+        #expect(scene.engine.host(HostKey("phone")) != nil)
         scene.pass(.hours(2))
-        let gone = HostRemoval(host: HostID("phone"), token: Scene.token("phone"), notRegisteredSince: scene.now)
+        let gone = HostRemoval(host: HostKey("phone"), token: Scene.token("phone"), notRegisteredSince: scene.now)
         #expect(scene.apply(.unregister(gone)) == .unregistered)
-        #expect(scene.engine.host(HostID("phone")) == nil, "the host goes with its last token")
+        #expect(scene.engine.host(HostKey("phone")) == nil, "the host goes with its last token")
     }
 
     @Test func `a control has a token of its own`() {
@@ -188,7 +190,7 @@ import WidgetModel
         scene.push(to: "phone")
         #expect(scene.issued.map(\.instance.rawValue) == ["w1"])
         var push = scene.makePush()
-        push.target = .host(HostID("phone"), InstanceID("w2"))
+        push.target = .host(HostKey("phone"), InstanceID("w2"))
         scene.apply(.push(push))
         #expect(scene.issued.map(\.instance.rawValue) == ["w2"])
         scene.register("phone", revision: 2, [Self.seahawks])
@@ -216,7 +218,7 @@ import WidgetModel
         ]
         for (instances, refusal) in cases {
             #expect(scene.register("phone", instances) == .refused(refusal))
-            #expect(scene.engine.host(HostID("phone")) == nil)
+            #expect(scene.engine.host(HostKey("phone")) == nil)
         }
         #expect(
             scene.register("phone", app: BundleID("com.example.none"), [])

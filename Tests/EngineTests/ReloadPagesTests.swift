@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -28,7 +29,7 @@ import WidgetModel
     @Test(arguments: [1, 2, 3, 7, 40, 100])
     func `pages of any size hold every reload that is out, each once`(limit: Int) {
         let scene = Self.scene(hosts: 20)
-        let all = (0..<20).flatMap { scene.engine.outstandingReloads(host: HostID("phone-\($0)")).map(\.id) }
+        let all = (0..<20).flatMap { scene.engine.outstandingReloads(host: HostKey("phone-\($0)")).map(\.id) }
         let paged = Self.pages(scene, limit: limit)
         #expect(all.count == 40)
         #expect(paged.ids.count == 40 && Set(paged.ids) == Set(all))
@@ -48,7 +49,7 @@ import WidgetModel
             limit: 100
         )
         #expect(rest.next == nil)
-        #expect(Set(rest.reloads.map(\.host.rawValue)) == ["phone-1", "phone-2"])
+        #expect(Set(rest.reloads.map(\.host.id.rawValue)) == ["phone-1", "phone-2"])
         #expect(rest.reloads.count == 4)
     }
 

@@ -1,4 +1,5 @@
 import IntentMatching
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -17,7 +18,7 @@ import WidgetModel
 
     static func report(_ scene: Scene, _ timeline: Timeline, reload: ReloadID? = nil) -> Record {
         .timeline(
-            TimelineReport(host: HostID("phone"), instance: InstanceID("w1"), reload: reload, timeline: timeline)
+            TimelineReport(host: HostKey("phone"), instance: InstanceID("w1"), reload: reload, timeline: timeline)
         )
     }
 
@@ -95,7 +96,7 @@ import WidgetModel
         let waiting = scene.push(to: "phone")
         #expect(scene.outcomes(waiting) == [.deferred: 1])
         scene.pass(.minutes(1))
-        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .appForeground)))
+        scene.apply(.signal(HostSignal(host: HostKey("phone"), event: .appForeground)))
         #expect(scene.issued.map(\.exemption) == [.appForeground], "an exemption's start decides anew")
         let second = scene.push(to: "phone")
         #expect(scene.lastDecision("phone", "w1")?.reason == .exemptInterval)
@@ -110,9 +111,9 @@ import WidgetModel
     func `a session lapses after an hour unless it is renewed`(session: HostSession, exemption: Exemption) {
         var scene = Self.phone()
         scene.push(to: "phone")
-        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .sessionStarted(session))))
+        scene.apply(.signal(HostSignal(host: HostKey("phone"), event: .sessionStarted(session))))
         scene.pass(.minutes(50))
-        scene.apply(.signal(HostSignal(host: HostID("phone"), event: .sessionStarted(session))))
+        scene.apply(.signal(HostSignal(host: HostKey("phone"), event: .sessionStarted(session))))
         scene.pass(.minutes(50))
         scene.push(to: "phone")
         #expect(scene.issued.map(\.exemption) == [exemption])
@@ -120,7 +121,7 @@ import WidgetModel
         scene.pass(.minutes(20))
         scene.push(to: "phone")
         #expect(scene.issued.map(\.exemption) == [nil])
-        #expect(scene.engine.host(HostID("phone"))?.exemptions == [])
+        #expect(scene.engine.host(HostKey("phone"))?.exemptions == [])
     }
 
     @Test func `in developer mode nothing is charged`() {
@@ -141,16 +142,17 @@ import WidgetModel
         #expect(scene.outcomes(push) == [.failed: 1])
         #expect(scene.engine.push(push, team: Scene.team).first?.counts[.unacknowledged] == 1)
         #expect(scene.instance("phone", "w1")?.budget.charged == 1)
-        #expect(
-            scene.apply(.delivery(DeliveryReport(reload: scene.reloads[1].id, result: .acknowledged)))
-                == .delivery(known: false)
-        )
+        #expect(scene.acknowledge(scene.reloads[1]) == .delivery(known: false))
     }
 
     @Test func `a reload that is refused gives its count back`() {
         var scene = Self.phone()
         let push = scene.push(to: "phone")
-        let refusal = DeliveryReport(reload: scene.issued[0].id, result: .refused(reason: "out of memory"))
+        let refusal = DeliveryReport(
+            host: scene.issued[0].host,
+            reload: scene.issued[0].id,
+            result: .refused(reason: "out of memory")
+        )
         #expect(scene.apply(.delivery(refusal)) == .delivery(known: true))
         #expect(scene.outcomes(push) == [.failed: 1])
         #expect(scene.engine.push(push, team: Scene.team).first?.counts[.refused] == 1)
@@ -163,15 +165,17 @@ import WidgetModel
         scene.push(to: "phone")
         scene.pass(.minutes(6))
         scene.push(to: "phone")
-        let out = scene.engine.outstandingReloads(host: HostID("phone"))
+        let out = scene.engine.outstandingReloads(host: HostKey("phone"))
         #expect(out == Array(scene.reloads.suffix(2)))
         scene.acknowledge(out[1])
-        #expect(scene.engine.outstandingReloads(host: HostID("phone")) == [out[0]])
+        #expect(scene.engine.outstandingReloads(host: HostKey("phone")) == [out[0]])
     }
 
     /// How many reloads lie in the rows of instances, and how many in the table.
     private static func places(_ scene: Scene) -> [Int] {
-        #expect(scene.engine.stats().reloadsOutstanding == scene.engine.outstandingReloads(host: HostID("phone")).count)
+        #expect(
+            scene.engine.stats().reloadsOutstanding == scene.engine.outstandingReloads(host: HostKey("phone")).count
+        )
         return [scene.engine.instances.ownReloads, scene.engine.reloads.count]
     }
 
@@ -184,24 +188,25 @@ import WidgetModel
         scene.pass(.minutes(16))
         scene.push(to: "phone")
         #expect(Self.places(scene) == [2, 2])
-        let out = scene.engine.outstandingReloads(host: HostID("phone"))
+        let out = scene.engine.outstandingReloads(host: HostKey("phone"))
         try #require(out == scene.reloads && out.count == 4)
         // The older one of one of them, the younger one of the other.
         scene.acknowledge(out[0])
         scene.acknowledge(out[3])
         #expect(Self.places(scene) == [1, 1])
-        #expect(scene.engine.outstandingReloads(host: HostID("phone")) == [out[1], out[2]])
+        #expect(scene.engine.outstandingReloads(host: HostKey("phone")) == [out[1], out[2]])
         // What is behind another one lies in the table, whatever it serves.
         scene.pass(.minutes(16))
         scene.register("phone", [Scene.scores("w1", team: "mariners"), Scene.scores("w2", team: "mariners")])
         #expect(Self.places(scene) == [1, 3])
-        for reload in scene.engine.outstandingReloads(host: HostID("phone")) { scene.acknowledge(reload) }
+        for reload in scene.engine.outstandingReloads(host: HostKey("phone")) { scene.acknowledge(reload) }
         #expect(Self.places(scene) == [0, 0])
         scene.pass(.minutes(16))
         scene.register("phone", [Scene.scores("w1", team: "sounders"), Scene.scores("w2", team: "sounders")])
         #expect(Self.places(scene) == [2, 0])
-        let refused = try #require(scene.reloads.last).id
-        scene.apply(.delivery(DeliveryReport(reload: refused, result: .refused(reason: "out of memory"))))
+        let last = try #require(scene.reloads.last)
+        let refusal = DeliveryReport(host: last.host, reload: last.id, result: .refused(reason: "out of memory"))
+        scene.apply(.delivery(refusal))
         #expect(Self.places(scene) == [1, 0])
         scene.pass(.hours(24))
         #expect(scene.engine.stats().reloadsUnacknowledged == 1)
@@ -215,7 +220,7 @@ import WidgetModel
             scene.push(to: "phone")
             scene.pass(.seconds(20))
         }
-        var out = scene.engine.outstandingReloads(host: HostID("phone")).map(\.id)
+        var out = scene.engine.outstandingReloads(host: HostKey("phone")).map(\.id)
         #expect(out.count == 6)
         let ids = out
         let positions = Set(ids.map(\.position.rawValue))
@@ -224,14 +229,16 @@ import WidgetModel
                 let id = ReloadID(
                     partition: ids[0].partition,
                     position: LogPosition(position),
-                    instance: ids[0].instance
+                    instance: ids[0].instance,
+                    check: ids[0].check
                 )
                 #expect(scene.engine.fetchSubject(of: id) == nil)
             }
             for id in ids { #expect(scene.engine.fetchSubject(of: id)?.reload == (out.contains(id) ? id : nil)) }
-            scene.apply(.delivery(DeliveryReport(reload: ids[ended], result: .acknowledged)))
+            let report = DeliveryReport(host: HostKey("phone"), reload: ids[ended], result: .acknowledged)
+            scene.apply(.delivery(report))
             out.removeAll { $0 == ids[ended] }
-            #expect(scene.engine.outstandingReloads(host: HostID("phone")).map(\.id) == out)
+            #expect(scene.engine.outstandingReloads(host: HostKey("phone")).map(\.id) == out)
         }
     }
 
@@ -282,9 +289,46 @@ import WidgetModel
         let id = ReloadID(
             partition: PartitionID(3),
             position: LogPosition(4711),
-            instance: InstanceAddress(host: HostID("a-phone"), instance: InstanceID("w:1"))
+            instance: 17,
+            check: 0x00AB_CDEF
         )
+        #expect(id.description == "3-4711-17-00abcdef")
         #expect(ReloadID(id.description) == id)
-        #expect(ReloadID("3-x-a:b") == nil)
+        for text in [
+            "3-x-17-00abcdef", "3-4711-17", "3-4711-17-abcdef", "+3-4711-17-00abcdef", "3-04711-17-00abcdef",
+            "3-4711-17-00ABCDEF", "3-4711-17-00abcdef-", "3-4711-4294967296-00abcdef", "70000-1-1-00000000", "",
+        ] {
+            #expect(ReloadID(text) == nil, "\(text)")
+        }
+    }
+
+    @Test func `the id of a reload is about its own instance alone, whatever numbers come again`() throws {
+        var scene = Scene()
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "seahawks")])
+        scene.settle("pad", [Scene.scores("w1", team: "mariners")])
+        scene.push(to: "phone")
+        let reloads = scene.issued
+        #expect(reloads.map(\.instance.rawValue) == ["w1", "w2"])
+        let (first, second) = (reloads[0].id, reloads[1].id)
+        // Another's number, another's check, and the right ones told of another host.
+        for id in [first.numbered(second.instance), second.numbered(first.instance)] {
+            #expect(scene.engine.fetchSubject(of: id) == nil)
+        }
+        let foreign = DeliveryReport(host: HostKey("pad"), reload: first, result: .acknowledged)
+        #expect(scene.apply(.delivery(foreign)) == .delivery(known: false))
+        let shown = HostSignal(host: HostKey("pad"), event: .entryShown(first, date: scene.now))
+        #expect(scene.apply(.signal(shown)) == .unknownReload)
+        let timeline = TimelineReport(
+            host: HostKey("phone"),
+            instance: InstanceID("w1"),
+            reload: second,
+            timeline: Self.timeline(scene, in: .hours(2))
+        )
+        #expect(scene.apply(.timeline(timeline)) == .unknownReload)
+        #expect(scene.engine.outstandingReloads(host: HostKey("phone")).map(\.id) == [first, second])
+        // By the check alone, as where instances have other numbers.
+        let own = DeliveryReport(host: HostKey("phone"), reload: first.numbered(99), result: .acknowledged)
+        #expect(scene.apply(.delivery(own)) == .delivery(known: true))
+        #expect(scene.engine.outstandingReloads(host: HostKey("phone")).map(\.id) == [second])
     }
 }

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -7,11 +8,13 @@ import WidgetModel
 @Suite struct RetryTests {
     private static func fail(_ reload: ReloadEffect, _ scene: inout Scene, refuses: Bool) {
         if refuses {
-            scene.apply(.delivery(DeliveryReport(reload: reload.id, result: .refused(reason: "busy"))))
+            scene.apply(
+                .delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .refused(reason: "busy")))
+            )
         } else {
             scene.pass(reload.expiresAt - scene.now + .seconds(1))
         }
-        #expect(scene.engine.outstandingReloads(host: HostID("phone")) == [])
+        #expect(scene.engine.outstandingReloads(host: HostKey("phone")) == [])
     }
 
     @Test(arguments: [true, false])

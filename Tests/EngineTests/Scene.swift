@@ -1,5 +1,6 @@
 import Engine
 import IntentMatching
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -26,6 +27,8 @@ struct Scene {
     /// the same entry has removed the instance.
     private(set) var charges: [(reload: ReloadEffect, isPush: Bool, budget: BudgetView?)] = []
     private var pushes: UInt64 = 0
+    /// The apps of hosts that are not of the sports app.
+    private var apps: [String: BundleID] = [:]
     /// Whether every record is followed by a check of the invariants.
     var checks = true
 
@@ -129,7 +132,7 @@ struct Scene {
             self.reloads.append(reload)
             if reload.isCharged, collateral != .over {
                 let isPush = collateral == .conforming || reload.causes == ReloadCauses(.push)
-                let budget = self.engine.instance(reload.id.instance, decisions: 0)?.budget
+                let budget = self.engine.instance(reload.address, decisions: 0)?.budget
                 self.charges.append((reload, isPush, budget))
             }
         }
@@ -213,12 +216,12 @@ struct Scene {
         lease: Interval? = nil,
         _ instances: [InstanceRegistration]
     ) -> RecordAnswer.Result {
-        self.apply(
+        self.apps[host] = app == Scene.sports ? nil : app
+        return self.apply(
             .register(
                 HostRegistration(
-                    host: HostID(host),
+                    host: self.key(host),
                     token: Scene.token(host),
-                    app: app,
                     revision: revision,
                     delivery: delivery,
                     lease: lease,
@@ -242,12 +245,16 @@ struct Scene {
 
     /// Acknowledges everything that is out for a host.
     mutating func acknowledgeAll(_ host: String) {
-        for reload in self.engine.outstandingReloads(host: HostID(host)) { self.acknowledge(reload) }
+        for reload in self.engine.outstandingReloads(host: self.key(host)) { self.acknowledge(reload) }
     }
 
-    mutating func acknowledge(_ reload: ReloadEffect) {
-        self.apply(.delivery(DeliveryReport(reload: reload.id, result: .acknowledged)))
+    @discardableResult
+    mutating func acknowledge(_ reload: ReloadEffect) -> RecordAnswer.Result {
+        self.apply(.delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)))
     }
+
+    /// The key of a host, which is of the app that it was registered for last.
+    func key(_ host: String) -> HostKey { HostKey(host, of: self.apps[host] ?? Scene.sports) }
 
     // MARK: Pushes
 
@@ -278,7 +285,7 @@ struct Scene {
             collapseID: collapseID.flatMap { CollapseID(bytes: Array($0.utf8)) },
             notBefore: notBefore,
             digest: digest.map { Array($0.utf8) },
-            target: host.map { .host(HostID($0), nil) } ?? .app(Scene.sports),
+            target: host.map { .host(self.key($0), nil) } ?? .app(Scene.sports),
             pattern: match.map { Scene.pattern(team: $0) }
         )
     }
@@ -327,7 +334,7 @@ struct Scene {
     }
 
     func instance(_ host: String, _ id: String) -> InstanceView? {
-        self.engine.instance(InstanceAddress(host: HostID(host), instance: InstanceID(id)))
+        self.engine.instance(InstanceAddress(host: self.key(host), instance: InstanceID(id)))
     }
 
     /// The last decision about an instance.

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -40,15 +41,15 @@ import WidgetModel
                 TimelineEntry(date: scene.now + .hours(Int64(hour)), relevance: EntryRelevance(score: score))
             }
             let timeline = Timeline(entries: entries, policy: .never)
-            scene.apply(.timeline(TimelineReport(host: HostID("phone"), instance: InstanceID(id), timeline: timeline)))
+            scene.apply(.timeline(TimelineReport(host: HostKey("phone"), instance: InstanceID(id), timeline: timeline)))
         }
         report("w1", [1, 5])
         report("w2", [2, 2])
         let now = scene.now
-        #expect(scene.engine.stack(of: HostID("phone"), at: now)?.widgets.map(\.instance.rawValue) == ["w2", "w1"])
-        let later = scene.engine.stack(of: HostID("phone"), at: now + .hours(1))
+        #expect(scene.engine.stack(of: HostKey("phone"), at: now)?.widgets.map(\.instance.rawValue) == ["w2", "w1"])
+        let later = scene.engine.stack(of: HostKey("phone"), at: now + .hours(1))
         #expect(later?.widgets.map(\.instance.rawValue) == ["w1", "w2"])
-        #expect(scene.engine.stack(of: HostID("tablet"), at: now) == nil)
+        #expect(scene.engine.stack(of: HostKey("tablet"), at: now) == nil)
     }
 
     @Test func `an app reloads its widgets or its controls`() {

@@ -46,7 +46,7 @@ import WidgetModel
         let goal = scene.push(to: "phone", expiration: scene.now.seconds + 86_400 * 2)
         let reload = try #require(scene.issued.first)
         #expect(scene.instance("phone", "w2")?.budget.charged == 1)
-        scene.apply(.delivery(DeliveryReport(reload: reload.id, result: .refused(reason: ""))))
+        scene.apply(.delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .refused(reason: ""))))
         #expect(scene.instance("phone", "w2")?.budget.charged == 0)
         #expect(scene.outcomes(goal) == [.failed: 1, .deferred: 1], "the pace is not given back")
     }

@@ -1,11 +1,12 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
 
 /// What hosts tell, and what each of it does and does not.
 @Suite struct SignalTests {
-    private static let phone = HostID("phone")
+    private static let phone = HostKey("phone")
     private static let widget = InstanceID("w1")
 
     private static func scene(usesLocation: Bool = false) -> Scene {
@@ -186,6 +187,6 @@ extension Scene {
 
     @discardableResult
     mutating func signal(_ host: String, _ event: HostSignal.Event) -> RecordAnswer.Result {
-        self.apply(.signal(HostSignal(host: HostID(host), event: event)))
+        self.apply(.signal(HostSignal(host: HostKey(host), event: event)))
     }
 }

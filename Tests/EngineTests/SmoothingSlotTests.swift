@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -28,7 +29,7 @@ import WidgetModel
     private static func report(_ scene: inout Scene, after date: Instant, hosts: [String] = Self.hosts) {
         let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .after(date))
         for host in hosts {
-            let report = TimelineReport(host: HostID(host), instance: InstanceID("w1"), timeline: timeline)
+            let report = TimelineReport(host: HostKey(host), instance: InstanceID("w1"), timeline: timeline)
             scene.apply(.timeline(report))
         }
     }
@@ -59,11 +60,11 @@ import WidgetModel
         let date = scene.now + .hours(3)
         let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .after(date))
         for widget in widgets {
-            scene.apply(.timeline(TimelineReport(host: HostID("phone"), instance: widget.id, timeline: timeline)))
+            scene.apply(.timeline(TimelineReport(host: HostKey("phone"), instance: widget.id, timeline: timeline)))
         }
         scene.pass(.hours(5))
         let together = scene.reloads.filter { $0.causes == ReloadCauses(.policy) }
-        #expect(together.map(\.id.instance.instance) == widgets.map(\.id))
+        #expect(together.map(\.instance) == widgets.map(\.id))
         #expect(Set(together.map(\.issuedAt)).count == 1)
         #expect(together.allSatisfy { $0.issuedAt >= date })
     }

@@ -117,7 +117,7 @@ import WidgetModel
         func taken(_ changes: [DirectoryChange], into known: inout [DeviceToken: DirectoryChange]) {
             for change in changes {
                 switch change {
-                case .bound(let token, _, _, _), .removed(let token, _, _, _): known[token] = change
+                case .bound(let token, _, _), .removed(let token, _, _, _): known[token] = change
                 case .forgotten(let token): known[token] = nil
                 }
             }
@@ -138,7 +138,7 @@ import WidgetModel
             let token = DeviceToken(bytes: Array(copying: bytes))
             let id = HostID(String(decoding: Array(copying: host), as: UTF8.self))
             #expect(fromState[token] == nil, "seed \(seed)")
-            fromState[token] = .bound(token, host: id, app: apps[app], instance: nil)
+            fromState[token] = .bound(token, host: HostKey(app: apps[app], id: id), instance: nil)
         }
         #expect(fromState.count == read.tokenCount)
         #expect(fromState == fromLog, "seed \(seed)")
@@ -157,7 +157,7 @@ import WidgetModel
         scene.pass(.minutes(10))
         let read = try Self.engine(of: Self.frames(of: scene.engine))
         #expect(read.stateDigest() == scene.engine.stateDigest())
-        #expect(read.host(HostID("phone")) == scene.engine.host(HostID("phone")))
+        #expect(read.host(HostKey("phone")) == scene.engine.host(HostKey("phone")))
         #expect(read.checkInvariants() == [])
         let blank = Engine(partition: PartitionID(0), partitions: 1)
         let frames = Self.frames(of: blank)
@@ -214,7 +214,7 @@ import WidgetModel
         scene.register("pad", [Scene.scores("w1", team: "seahawks")])
         scene.pass(.hours(23))
         scene.register("pad", [Scene.scores("w1", team: "sounders")])
-        let charged = scene.engine.outstandingReloads(host: HostID("pad"))
+        let charged = scene.engine.outstandingReloads(host: HostKey("pad"))
         #expect(charged.count == 2)
         scene.acknowledge(charged[1])
         scene.push(match: "mariners")

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -48,7 +49,7 @@ import WidgetModel
         #expect(survey.kinds[0].exhaustedWithin[0] == 1)
         #expect(survey.kinds[0].exhaustedWithin.reduce(0, +) == 1)
         let listed = scene.engine.instances(from: 0, InstanceFilter(state: .exhausted), limit: 10, scanMax: 10)
-        #expect(listed.rows.map(\.address.description) == ["phone:w1"])
+        #expect(listed.rows.map(\.address.short) == ["phone:w1"])
     }
 
     /// Two hundred hosts, each with a widget whose timeline asks for the next one at the same instant.
@@ -59,7 +60,7 @@ import WidgetModel
             let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .after(instant))
             scene.apply(
                 .timeline(
-                    TimelineReport(host: HostID("phone-\(host)"), instance: InstanceID("w1"), timeline: timeline)
+                    TimelineReport(host: HostKey("phone-\(host)"), instance: InstanceID("w1"), timeline: timeline)
                 )
             )
         }

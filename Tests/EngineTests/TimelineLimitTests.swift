@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -17,7 +18,7 @@ import WidgetModel
     private static func report(entries: Int, digest: Int? = nil, contentBytes: Int? = nil) -> Record {
         .timeline(
             TimelineReport(
-                host: HostID("phone"),
+                host: HostKey("phone"),
                 instance: InstanceID("w1"),
                 timeline: Timeline(
                     entries: (0..<entries).map { TimelineEntry(date: Scene.start + .hours(Int64($0) + 1)) },

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -12,7 +13,7 @@ import WidgetModel
 
     private static func report(reload: ReloadID? = nil, contentBytes: Int? = nil) -> TimelineReport {
         TimelineReport(
-            host: HostID("phone"),
+            host: HostKey("phone"),
             instance: InstanceID("w1"),
             reload: reload,
             timeline: Self.timeline,
@@ -20,7 +21,7 @@ import WidgetModel
         )
     }
 
-    @Test(arguments: [ReloadID("0-7-phone:w1"), nil], [0, 1, 10_000_001, .max, nil] as [Int?])
+    @Test(arguments: [ReloadID("0-7-0-00000000"), nil], [0, 1, 10_000_001, .max, nil] as [Int?])
     func `a report reads back as it was written, and never from less`(reload: ReloadID?, contentBytes: Int?) throws {
         let report = Self.report(reload: reload, contentBytes: contentBytes)
         let bytes = Record.timeline(report).bytes
@@ -56,7 +57,7 @@ import WidgetModel
         scene.register("phone", [Scene.scores("w1", team: "seahawks", pushEnabled: pushEnabled)])
         let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .never)
         scene.apply(
-            .timeline(TimelineReport(host: HostID("phone"), instance: InstanceID("w1"), timeline: timeline))
+            .timeline(TimelineReport(host: HostKey("phone"), instance: InstanceID("w1"), timeline: timeline))
         )
         #expect(scene.instance("phone", "w1")?.timeline?.findings == (pushEnabled ? [] : [.neverReloaded]))
     }

@@ -35,7 +35,7 @@ import WidgetModel
         #expect(push.token == Scene.token("phone"))
         #expect(push.priority == .high)
         #expect(scene.outcomes(goal) == [.issued: 3])
-        scene.apply(.delivery(DeliveryReport(reload: push.id, result: .acknowledged)))
+        scene.apply(.delivery(DeliveryReport(host: push.host, reload: push.id, result: .acknowledged)))
         #expect(scene.outcomes(goal) == [.reloaded: 3])
         scene.push(to: "phone", digest: "1-0")
         #expect(scene.tokenPushes == [], "all of them show that already")
@@ -129,8 +129,8 @@ import WidgetModel
         #expect(scene.tokenPushes.map(\.isControl) == [false, true])
         #expect(scene.tokenPushes.map(\.token) == [Scene.token("phone"), Scene.token("control")])
         #expect(Set(scene.engine.outstandingTokenPushes()) == Set(scene.tokenPushes))
-        let id = try #require(scene.tokenPushes.last?.id)
-        scene.apply(.delivery(DeliveryReport(reload: id, result: .acknowledged)))
+        let push = try #require(scene.tokenPushes.last)
+        scene.apply(.delivery(DeliveryReport(host: push.host, reload: push.id, result: .acknowledged)))
         #expect(scene.outcomes(goal) == [.reloaded: 1, .issued: 1])
     }
 
@@ -149,7 +149,7 @@ import WidgetModel
         let goal = scene.push(match: "mariners")
         let push = try #require(scene.tokenPushes.first)
         let before = try #require(scene.instance("phone", "w1")?.budget)
-        let report = DeliveryReport(reload: push.id, result: .refused(reason: "BadDeviceToken"))
+        let report = DeliveryReport(host: push.host, reload: push.id, result: .refused(reason: "BadDeviceToken"))
         #expect(scene.apply(.delivery(report)) == .delivery(known: true))
         #expect(["w1", "w2", "w3"].map { scene.instance("phone", $0)?.budget.charged } == [0, 0, 0])
         #expect(scene.instance("phone", "w1")?.budget.nextNormal == before.nextNormal)
@@ -181,7 +181,9 @@ import WidgetModel
         scene.push(match: "mariners")
         let push = try #require(scene.tokenPushes.first)
         #expect(push.members.map(\.collateral) == [nil, .over])
-        scene.apply(.delivery(DeliveryReport(reload: push.id, result: .refused(reason: "TopicDisallowed"))))
+        scene.apply(
+            .delivery(DeliveryReport(host: push.host, reload: push.id, result: .refused(reason: "TopicDisallowed")))
+        )
         #expect(scene.instance("phone", "w1")?.budget.charged == used)
         #expect(scene.instance("phone", "w2")?.budget.charged == 0)
     }
@@ -192,7 +194,7 @@ import WidgetModel
         let push = try #require(scene.tokenPushes.first)
         scene.register("phone", revision: 2, delivery: .apns, Array(Self.widgets.dropFirst()))
         #expect(scene.outcomes(goal) == [.removed: 1, .issued: 2])
-        scene.apply(.delivery(DeliveryReport(reload: push.id, result: .acknowledged)))
+        scene.apply(.delivery(DeliveryReport(host: push.host, reload: push.id, result: .acknowledged)))
         #expect(scene.outcomes(goal) == [.removed: 1, .reloaded: 2])
     }
 
@@ -203,7 +205,11 @@ import WidgetModel
         #expect(push.members.map(\.reload.instance.rawValue) == ["w1", "w2", "w3"])
         scene.register("phone", revision: 2, delivery: .stream, Self.widgets)
         // The stream offers each of them by itself.
-        let refusal = DeliveryReport(reload: push.members[1].reload.id, result: .refused(reason: "busy"))
+        let refusal = DeliveryReport(
+            host: push.host,
+            reload: push.members[1].reload.id,
+            result: .refused(reason: "busy")
+        )
         #expect(scene.apply(.delivery(refusal)) == .delivery(known: true))
         #expect(scene.outcomes(goal) == [.issued: 2, .failed: 1])
         #expect(["w1", "w2", "w3"].map { scene.instance("phone", $0)?.budget.charged } == [1, 0, 1])

@@ -1,6 +1,7 @@
 import APNSWire
 import Gateway
 import HTTP2
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -42,7 +43,7 @@ import WidgetModel
     @Test func `each request of a batch gets its own token`() {
         self.directory.bind(
             Sports.token("phone"),
-            to: HostDirectory.Entry(host: HostID("a"), app: Sports.app, instance: nil, partition: PartitionID(0))
+            to: HostDirectory.Entry(host: HostKey("a"), instance: nil, partition: PartitionID(0))
         )
         let hexes = (0..<9).map { Sports.token("phone \($0)").hex } + [Sports.token("phone").hex, "00", "AbCd"]
         var tokens = BatchTokens()

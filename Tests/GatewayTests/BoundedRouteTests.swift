@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -11,18 +12,17 @@ import WidgetModel
         let names = (0..<2200).map { "host-\($0)" }
         for first in stride(from: 0, to: names.count, by: 550) {
             let records = names[first..<first + 550].map { name in
-                (record: Record.register(Sports.registration(name, [Sports.instance("a")])), host: HostID(name))
+                (record: Record.register(Sports.registration(name, [Sports.instance("a")])), host: HostKey(name))
             }
             _ = try await scene.scene.log.append(records)
         }
         let other = HostRegistration(
-            host: HostID("other"),
+            host: HostKey("other", of: Sports.otherApp),
             token: Sports.token("other"),
-            app: Sports.otherApp,
             revision: 1,
             instances: []
         )
-        _ = try await scene.scene.log.append(.register(other), for: HostID("other"))
+        _ = try await scene.scene.log.append(.register(other), for: HostKey("other", of: Sports.otherApp))
         let erased = try await scene.send("DELETE", "/v1/apps/com.example.scores/hosts")
         #expect(erased.status == 200)
         #expect(erased.json["removed"] == .int(2200))
@@ -36,10 +36,10 @@ import WidgetModel
         try await scene.acknowledgeAll()
         for number in 1...105 {
             let push = Sports.push(UInt64(number), to: "host-1")
-            _ = try await scene.scene.log.append(.push(push), for: HostID("host-1"))
+            _ = try await scene.scene.log.append(.push(push), for: HostKey("host-1"))
         }
         func pending(_ query: String) async throws -> (shown: Int, count: JSONValue?) {
-            let json = try await scene.send("GET", "/v1/instances/host-1:a0\(query)").json
+            let json = try await scene.send("GET", "/v1/instances/com.example.scores/host-1:a0\(query)").json
             guard case .array(let rows) = json["pending"] else { return (-1, nil) }
             return (rows.count, json["pendingCount"])
         }
@@ -52,7 +52,9 @@ import WidgetModel
             #expect(some.count == all.count, "\(query)")
         }
         for wrong in ["0", "1001", "x"] {
-            #expect(try await scene.send("GET", "/v1/instances/host-1:a0?pending=\(wrong)").status == 400)
+            #expect(
+                try await scene.send("GET", "/v1/instances/com.example.scores/host-1:a0?pending=\(wrong)").status == 400
+            )
         }
     }
 }

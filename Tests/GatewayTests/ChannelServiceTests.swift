@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 import Gateway
 import IntentMatching
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -161,11 +162,11 @@ import WidgetModel
 
         _ = try await scene.log.append(
             .register(Sports.registration("a", [Sports.instance("x", team: "rams"), Sports.instance("y")])),
-            for: HostID("a")
+            for: HostKey("a")
         )
         _ = try await scene.log.append(
             .register(Sports.registration("b", [Sports.instance("z", team: "rams")])),
-            for: HostID("b")
+            for: HostKey("b")
         )
         try await channels.append(record)
         // The same again is a repeat.
@@ -183,7 +184,7 @@ import WidgetModel
         subscribed.tags = ["beta", id.rawValue]
         _ = try await scene.log.append(
             .register(Sports.registration("a", [subscribed, Sports.instance("y")])),
-            for: HostID("a")
+            for: HostKey("a")
         )
         let record = try await channels.record(of: Self.broadcast(id), app: Self.app, now: Sports.start)
         let summary = DryRunSummary(try await scene.log.askAll { $0.dryRun(record) })

@@ -1,14 +1,15 @@
 import Engine
 import Gateway
 import Journaling
+import TestSupport
 import Testing
 import WidgetModel
 
 @Suite struct CommandLogTests {
     /// A registration with so many instances, and its packed size.
-    private static func record(_ host: String, instances: Int) -> (record: Record, host: HostID) {
+    private static func record(_ host: String, instances: Int) -> (record: Record, host: HostKey) {
         let shown = (0..<instances).map { Sports.instance("a\($0)") }
-        return (.register(Sports.registration(host, shown)), HostID(host))
+        return (.register(Sports.registration(host, shown)), HostKey(host))
     }
 
     private static func packedBytes(_ record: Record) -> Int {
@@ -114,7 +115,7 @@ import WidgetModel
     @Test func `questions are asked of the partition that owns the host, and of all`() async throws {
         let scene = try await OwnerScene.started(partitions: 3)
         for number in 0..<9 { try await scene.register("host-\(number)") }
-        let host = HostID("host-4")
+        let host = HostKey("host-4")
         #expect(try await scene.log.ask(host) { $0.host(host)?.revision } == 1)
         #expect(try await scene.log.askAll { $0.stats().hosts }.reduce(0, +) == 9)
         #expect(await scene.log.progress().map(\.partition) == (0..<3).map { PartitionID($0) })

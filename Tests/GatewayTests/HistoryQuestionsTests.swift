@@ -3,12 +3,13 @@ import Gateway
 import History
 import Journaling
 import Synchronization
+import TestSupport
 import Testing
 import WidgetModel
 
 /// Questions about history in a gateway: how many at a time, and that nobody waits for them.
 @Suite struct HistoryQuestionsTests {
-    private static let address = InstanceAddress(host: HostID("phone"), instance: InstanceID("w1"))
+    private static let address = InstanceAddress(host: HostKey("phone"), instance: InstanceID("w1"))
 
     /// A log whose reading waits until it is let go.
     private final class HeldLog: LogHistory {

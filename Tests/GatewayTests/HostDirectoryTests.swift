@@ -12,8 +12,7 @@ import WidgetModel
 
     private static func entry(_ host: String, _ instance: String? = nil, partition: UInt16 = 0) -> HostDirectory.Entry {
         HostDirectory.Entry(
-            host: HostID(host),
-            app: Sports.app,
+            host: HostKey(host),
             instance: instance.map { InstanceID($0) },
             partition: PartitionID(partition)
         )
@@ -53,7 +52,7 @@ import WidgetModel
 
     @Test func `hosts of an app that is not served are its own again when it is`() {
         let other = BundleID("com.example.third")
-        let entry = HostDirectory.Entry(host: HostID("a"), app: other, instance: nil, partition: PartitionID(0))
+        let entry = HostDirectory.Entry(host: HostKey("a", of: other), instance: nil, partition: PartitionID(0))
         self.directory.bind(self.token, to: entry)
         var place = HostPlace()
         let words = Self.words(self.token.hex)
@@ -114,7 +113,7 @@ import WidgetModel
 
     @Test func `an app that got no number at the start gets one with its first token`() {
         let late = BundleID("com.example.late")
-        let entry = HostDirectory.Entry(host: HostID("h"), app: late, instance: nil, partition: PartitionID(0))
+        let entry = HostDirectory.Entry(host: HostKey("h", of: late), instance: nil, partition: PartitionID(0))
         self.directory.bind(self.token, to: entry)
         #expect(self.directory.lookup(self.token) == .bound(entry))
         var place = HostPlace()
@@ -188,7 +187,7 @@ import WidgetModel
                 filling.bind(token.bytes.span, to: host.utf8.span, of: app)
                 oneByOne.bind(
                     token,
-                    to: HostDirectory.Entry(host: HostID(host), app: apps[app], instance: nil, partition: partition)
+                    to: HostDirectory.Entry(host: HostKey(host, of: apps[app]), instance: nil, partition: partition)
                 )
                 tokens.append(token)
             }

@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -97,37 +98,6 @@ import WidgetModel
         #expect(answer.place == ["403", "forbidden"])
     }
 
-    /// Names of hosts stand in ids of reloads and are no secret.
-    @Test func `a host does not take another's registration over by its name`() async throws {
-        let scene = try await RouteScene()
-        try await scene.register("phone")
-        let thief = try scene.key.hostCredential(Self.tablet)
-        let body = RouteScene.body(#""host":"phone","revision":99"#, instances: "[]")
-        #expect(
-            try await scene.send("PUT", RouteScene.path(Self.tablet), thief, body).place == [
-                "403", "forbidden", "host",
-            ]
-        )
-        let host = HostID("phone")
-        #expect(try await scene.scene.log.ask(host) { $0.host(host)?.instances.count } == 1)
-        // The back end may, and so may whoever comes when the name is free again.
-        let backEnd = try scene.key.providerToken()
-        #expect(try await scene.send("PUT", RouteScene.path(Self.tablet), backEnd, body).status == 200)
-        #expect(try await scene.send("DELETE", RouteScene.path(Self.tablet), backEnd).status == 204)
-        #expect(try await scene.send("PUT", RouteScene.path(Self.tablet), thief, body).status == 200)
-    }
-
-    @Test func `a host whose token changes names the old one`() async throws {
-        let scene = try await RouteScene()
-        try await scene.register("phone")
-        let body = RouteScene.body(#""host":"phone","replaces":"\#(Self.phone.hex)""#)
-        let old = try scene.key.hostCredential(Self.phone)
-        #expect(try await scene.send("PUT", RouteScene.path(Self.tablet), old, body).status == 200)
-        let new = try scene.key.hostCredential(Self.tablet)
-        #expect(try await scene.send("GET", RouteScene.path(Self.tablet), new).status == 200)
-        #expect(try await scene.send("GET", RouteScene.path(Self.phone), old).place == ["410", "gone"])
-    }
-
     @Test func `the credential of a token that belongs to nobody opens no other host`() async throws {
         let scene = try await RouteScene()
         try await scene.register("phone")
@@ -147,7 +117,7 @@ import WidgetModel
             let answer = try await scene.send(
                 "PUT",
                 RouteScene.path(token),
-                try scene.key.hostCredential(token),
+                try scene.key.hostCredential(token, of: name),
                 RouteScene.body(#""host":"\#(name)""#, instances: stolen)
             )
             #expect(answer.place == ["409", "token-bound", "instances[0].controlToken"])
@@ -156,7 +126,7 @@ import WidgetModel
             Issue.record("the token was lost")
             return
         }
-        #expect(entry.host == HostID("phone"))
+        #expect(entry.host == HostKey("phone"))
         #expect(entry.instance == nil)
     }
 
@@ -182,7 +152,7 @@ import WidgetModel
         try await scene.register("phone")
         try await scene.scene.settle()
         let id = try #require(scene.scene.handedOn.first?.id)
-        let lines = #"{"reload":"\#(id)"}"# + "\n" + #"{"reload":"0-1-nobody:a"}"#
+        let lines = #"{"reload":"\#(id)"}"# + "\n" + #"{"reload":"0-1-999-00000000"}"#
         let path = "/v1/apps/\(Sports.otherApp)/acknowledgements"
         #expect(
             try await scene.send("POST", path, try scene.otherKey.providerToken(), lines).body

@@ -140,7 +140,11 @@ import WidgetModel
             "when":{"health":{"lt":50}},"controlToken":"\#(Sports.token("control").hex)"}]}
             """#.replacing("\n", with: "")
         // The same host under a second token: it has both.
-        let both = [full, full.replacing(Self.phone.hex, with: second.hex)]
+        let added = full.replacing(
+            "{\"token\":\"\(Self.phone.hex)\"",
+            with: "{\"token\":\"\(second.hex)\",\"addToken\":true"
+        )
+        let both = [full, added]
         let path = "/v1/apps/\(Sports.app)/hosts"
         let imported = try await scene.send("POST", path, token, both.joined(separator: "\n"))
         #expect(imported.status == 200 && !imported.body.contains("\"status\":4"), "\(imported.body)")

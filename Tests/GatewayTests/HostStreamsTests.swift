@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import TestSupport
 import Testing
 import TimelineProviding
 import WidgetModel
@@ -11,11 +12,12 @@ import WidgetModel
         for await event in subscription.events {
             switch event {
             case .heartbeat: seen.append("heartbeat")
-            case .event(.reload(let reload), _): seen.append(reload.id.description)
+            case .event(.reload(let reload), _):
+                seen.append("\(reload.id.position) \(reload.host.id):\(reload.instance)")
             case .event(.invalidation(let invalidation), _):
                 seen.append("\(invalidation.subject) of \(invalidation.kind)")
             case .event(.placeholder(let placeholder), _):
-                seen.append("placeholder of \(placeholder.reload.instance)")
+                seen.append("placeholder of \(placeholder.address)")
             case .event(.entry(let due), _): seen.append("entry of \(due.timeline.address)")
             }
         }
@@ -50,8 +52,8 @@ import WidgetModel
 
     @Test func `a host hears of its own reloads, an app of all of its hosts'`() async throws {
         let streams = Self.make()
-        let first = try streams.subscribe(.host(HostID("a")))
-        let second = try streams.subscribe(.host(HostID("b")))
+        let first = try streams.subscribe(.host(HostKey("a")))
+        let second = try streams.subscribe(.host(HostKey("b")))
         let app = try streams.subscribe(.app(Sports.app))
         let other = try streams.subscribe(.app(Sports.otherApp))
         streams.publish([
@@ -61,29 +63,29 @@ import WidgetModel
         streams.beat()
         #expect(streams.count == 4)
         streams.close()
-        #expect(await Self.rest(first) == ["0-1-a:a", "heartbeat"])
-        #expect(await Self.rest(second) == ["0-1-b:a", "heartbeat"])
-        #expect(await Self.rest(app) == ["0-1-a:a", "0-1-b:a", "0-1-c:a", "heartbeat"])
-        #expect(await Self.rest(other) == ["0-1-d:a", "heartbeat"])
+        #expect(await Self.rest(first) == ["1 a:a", "heartbeat"])
+        #expect(await Self.rest(second) == ["1 b:a", "heartbeat"])
+        #expect(await Self.rest(app) == ["1 a:a", "1 b:a", "1 c:a", "heartbeat"])
+        #expect(await Self.rest(other) == ["1 d:a", "heartbeat"])
         #expect(streams.count == 0)
         #expect(streams.counters.cutOff == 0)
     }
 
     @Test func `so many streams of one scope and no more`() throws {
         let streams = Self.make(perScope: 2)
-        let scope = HostStreams.Scope.host(HostID("a"))
+        let scope = HostStreams.Scope.host(HostKey("a"))
         let held = [try streams.subscribe(scope), try streams.subscribe(scope)]
         #expect(Self.refusal(streams, scope) == .tooManyOfScope(max: 2))
         #expect(streams.counters.refusedOfScope == 1)
-        #expect(Self.refusal(streams, .host(HostID("b"))) == nil)
+        #expect(Self.refusal(streams, .host(HostKey("b"))) == nil)
         streams.cancel(held[0])
         #expect(Self.refusal(streams, scope) == nil)
     }
 
     @Test func `so many streams in all and no more`() throws {
         let streams = Self.make(all: 2)
-        let held = [try streams.subscribe(.host(HostID("a"))), try streams.subscribe(.app(Sports.app))]
-        #expect(Self.refusal(streams, .host(HostID("b"))) == .tooMany(max: 2))
+        let held = [try streams.subscribe(.host(HostKey("a"))), try streams.subscribe(.app(Sports.app))]
+        #expect(Self.refusal(streams, .host(HostKey("b"))) == .tooMany(max: 2))
         #expect(streams.counters.refused == 1)
         streams.cancel(held[1])
         streams.cancel(held[1])
@@ -92,7 +94,7 @@ import WidgetModel
 
     @Test func `other limits hold for the streams that come then`() async throws {
         let streams = Self.make(perScope: 1, buffer: 2)
-        let scope = HostStreams.Scope.host(HostID("a"))
+        let scope = HostStreams.Scope.host(HostKey("a"))
         let first = try streams.subscribe(scope)
         var limits = HostStreams.Limits()
         limits.perScopeMax = 2
@@ -113,7 +115,7 @@ import WidgetModel
 
     @Test func `a slow reader is cut off behind what it has, and the others go on`() async throws {
         let streams = Self.make(buffer: 2)
-        let slow = try streams.subscribe(.host(HostID("a")))
+        let slow = try streams.subscribe(.host(HostKey("a")))
         let app = try streams.subscribe(.app(Sports.app))
         streams.publish((1...2).map { HostEvent.reload(Sports.reload("a", position: $0)) })
         #expect(streams.count == 2)
@@ -122,13 +124,13 @@ import WidgetModel
         #expect(streams.counters.cutOff == 1)
         streams.publish([HostEvent.reload(Sports.reload("a", position: 4))])
         streams.close()
-        #expect(await Self.rest(slow) == ["0-1-a:a", "0-2-a:a"])
-        #expect(await Self.rest(app) == (1...4).map { "0-\($0)-a:a" })
+        #expect(await Self.rest(slow) == ["1 a:a", "2 a:a"])
+        #expect(await Self.rest(app) == (1...4).map { "\($0) a:a" })
     }
 
     @Test func `heartbeats cut off a reader that takes nothing`() throws {
         let streams = Self.make(buffer: 2)
-        let held = try streams.subscribe(.host(HostID("a")))
+        let held = try streams.subscribe(.host(HostKey("a")))
         for _ in 0..<3 { streams.beat() }
         #expect(streams.count == 0)
         #expect(streams.counters.cutOff == 1)
@@ -137,14 +139,14 @@ import WidgetModel
 
     @Test func `a stream that nobody holds any more gives its place back`() throws {
         let streams = Self.make(perScope: 1)
-        let scope = HostStreams.Scope.host(HostID("a"))
+        let scope = HostStreams.Scope.host(HostKey("a"))
         for _ in 0..<3 { _ = try streams.subscribe(scope) }
         #expect(streams.count == 0)
     }
 
     @Test func `a reader whose task is cancelled gives its place back`() async throws {
         let streams = Self.make(perScope: 1)
-        let subscription = try streams.subscribe(.host(HostID("a")))
+        let subscription = try streams.subscribe(.host(HostKey("a")))
         let reader = Task { await Self.rest(subscription) }
         reader.cancel()
         #expect(await reader.value == [])
@@ -153,10 +155,10 @@ import WidgetModel
 
     @Test func `a stream that is closing ends all and opens none`() async throws {
         let streams = Self.make()
-        let held = try streams.subscribe(.host(HostID("a")))
+        let held = try streams.subscribe(.host(HostKey("a")))
         streams.close()
         #expect(await Self.rest(held) == [])
-        #expect(Self.refusal(streams, .host(HostID("a"))) == .closing)
+        #expect(Self.refusal(streams, .host(HostKey("a"))) == .closing)
         streams.publish([HostEvent.reload(Sports.reload("a"))])
         streams.cancel(held)
         #expect(streams.count == 0)
@@ -169,48 +171,48 @@ import WidgetModel
     @Test func `a reader that comes back is told what it has missed, and only of its own`() throws {
         let streams = Self.make()
         streams.publish([HostEvent.reload(Sports.reload("a", position: 1))])
-        let before = try streams.subscribe(.host(HostID("a")))
+        let before = try streams.subscribe(.host(HostKey("a")))
         #expect(before.missed == .unknown)
         let missed = (2...3).map { HostEvent.reload(Sports.reload("a", position: $0)) }
         streams.publish(missed + [.reload(Sports.reload("b", position: 4))])
-        let after = try streams.subscribe(.host(HostID("a")), after: Self.place(before))
+        let after = try streams.subscribe(.host(HostKey("a")), after: Self.place(before))
         #expect(after.missed == .events(missed))
-        #expect(try streams.subscribe(.host(HostID("a")), after: Self.place(after)).missed == .events([]))
-        #expect(try streams.subscribe(.host(HostID("b")), after: Self.place(after)).missed == .events([]))
+        #expect(try streams.subscribe(.host(HostKey("a")), after: Self.place(after)).missed == .events([]))
+        #expect(try streams.subscribe(.host(HostKey("b")), after: Self.place(after)).missed == .events([]))
         #expect(streams.counters.gaps == 0)
     }
 
-    @Test(arguments: ["0-1-a:a", "nonsense", "1-", "-1", "ffffffff-0", "0-0"])
+    @Test(arguments: ["0-1-7-00000001", "nonsense", "1-", "-1", "ffffffff-0", "0-0"])
     func `a place that this gateway never gave out is a gap`(last: String) throws {
         let streams = Self.make()
-        #expect(try streams.subscribe(.host(HostID("a")), after: last).missed == .gap)
+        #expect(try streams.subscribe(.host(HostKey("a")), after: last).missed == .gap)
         #expect(streams.counters.gaps == 1)
     }
 
     @Test func `a place of the process before is a gap`() throws {
-        let place = Self.place(try Self.make(seed: 2).subscribe(.host(HostID("a"))))
-        #expect(try Self.make(seed: 3).subscribe(.host(HostID("a")), after: place).missed == .gap)
+        let place = Self.place(try Self.make(seed: 2).subscribe(.host(HostKey("a"))))
+        #expect(try Self.make(seed: 3).subscribe(.host(HostKey("a")), after: place).missed == .gap)
     }
 
     @Test func `heartbeats carry the place, so that a quiet reader does not fall behind`() async throws {
         let streams = Self.make(history: 2)
-        let quiet = try streams.subscribe(.host(HostID("a")))
+        let quiet = try streams.subscribe(.host(HostKey("a")))
         streams.publish((1...4).map { HostEvent.reload(Sports.reload("b", position: $0)) })
-        #expect(try streams.subscribe(.host(HostID("a")), after: Self.place(quiet)).missed == .gap)
+        #expect(try streams.subscribe(.host(HostKey("a")), after: Self.place(quiet)).missed == .gap)
         streams.beat()
         var events = quiet.events.makeAsyncIterator()
         guard case .heartbeat(let cursor) = await events.next() else {
             Issue.record("expected a heartbeat")
             return
         }
-        #expect(try streams.subscribe(.host(HostID("a")), after: "\(cursor)").missed == .events([]))
+        #expect(try streams.subscribe(.host(HostKey("a")), after: "\(cursor)").missed == .events([]))
     }
 
     // MARK: Rotation
 
     @Test func `streams end by themselves, each within a quarter of the time, and not all at once`() throws {
         let streams = Self.make(all: 200, buffer: 200, beats: 40)
-        let held = try (0..<100).map { try streams.subscribe(.host(HostID("host-\($0)"))) }
+        let held = try (0..<100).map { try streams.subscribe(.host(HostKey("host-\($0)"))) }
         var ended: [Int] = []
         var before = streams.count
         for beat in 1...50 {
@@ -228,7 +230,7 @@ import WidgetModel
 
     @Test func `a stream that lives for less than a heartbeat ends at the first one`() async throws {
         let streams = Self.make(beats: 0)
-        let held = try streams.subscribe(.host(HostID("a")))
+        let held = try streams.subscribe(.host(HostKey("a")))
         streams.beat()
         #expect(streams.count == 0)
         #expect(await Self.rest(held) == ["heartbeat"])
@@ -236,11 +238,11 @@ import WidgetModel
 
     @Test func `readers are asked to come back at different times, from one second on`() throws {
         let streams = Self.make(all: 200)
-        let waits = try (0..<100).map { try streams.subscribe(.host(HostID("host-\($0)"))).retryMilliseconds }
+        let waits = try (0..<100).map { try streams.subscribe(.host(HostKey("host-\($0)"))).retryMilliseconds }
         #expect(waits.allSatisfy { (1000...5000).contains($0) })
         #expect(Set(waits.map { $0 / 500 }).count >= 7, "\(waits)")
         var limits = HostStreams.Limits()
         limits.retryMax = .seconds(1)
-        #expect(try HostStreams(limits: limits).subscribe(.host(HostID("a"))).retryMilliseconds == 1000)
+        #expect(try HostStreams(limits: limits).subscribe(.host(HostKey("a"))).retryMilliseconds == 1000)
     }
 }

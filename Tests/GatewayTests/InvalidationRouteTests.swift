@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -9,7 +10,7 @@ import WidgetModel
     @Test func `hosts that show the kind are told, in every partition`() async throws {
         let scene = try await RouteScene()
         for name in ["phone", "tablet", "desk"] { try await scene.register(name) }
-        let stream = try scene.scene.streams.subscribe(.host(HostID("tablet")))
+        let stream = try scene.scene.streams.subscribe(.host(HostKey("tablet")))
         let token = try scene.key.providerToken()
         let answer = try await scene.send("POST", "\(Self.app)/invalidate-relevance", token)
         #expect(answer.status == 200)

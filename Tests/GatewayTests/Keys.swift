@@ -38,6 +38,7 @@ struct TestKey {
 
     func hostCredential(
         _ token: DeviceToken,
+        of host: String? = nil,
         app: BundleID = Sports.app,
         team: TeamID? = nil,
         issuedAt: Instant = Sports.start,
@@ -47,6 +48,7 @@ struct TestKey {
             team: team ?? self.team,
             app: app,
             pushToken: token,
+            host: host.map { HostID($0) },
             issuedAt: issuedAt,
             expiresAt: issuedAt + lifetime
         )

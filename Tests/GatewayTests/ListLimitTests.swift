@@ -19,7 +19,7 @@ import WidgetModel
         let scene = try await OperatorScene()
         try await scene.scene.register("host-1")
         for (count, status) in [(0, 400), (1, 200), (1000, 200), (1001, 400)] {
-            let target = "/v1/instances/host-1:a0?decisions=\(count)"
+            let target = "/v1/instances/com.example.scores/host-1:a0?decisions=\(count)"
             #expect(try await scene.send("GET", target).status == status, "\(count)")
         }
     }

@@ -3,6 +3,7 @@ import Engine
 import Gateway
 import HTTPTransport
 import IntentMatching
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -52,23 +53,24 @@ import WidgetModel
 
     @Test func `instances of all partitions are listed once`() async throws {
         let scene = try await Self.settled()
-        let wanted = Set((0..<12).map { "host-\($0):a0" })
+        let wanted = Set((0..<12).map { "com.example.scores/host-\($0):a0" })
         for limit in [1, 5, 100] {
             let rows = try await Self.all(scene, "/v1/instances", "instances", limit: limit)
             #expect(rows.count == 12)
             #expect(Set(rows.map { Self.text($0["id"]) }) == wanted)
         }
-        let one = try await scene.send("GET", "/v1/instances?host=host-3").json
-        #expect(Self.rows(one["instances"]).map { Self.text($0["id"]) } == ["host-3:a0"])
+        let one = try await scene.send("GET", "/v1/instances?app=com.example.scores&host=host-3").json
+        #expect(Self.rows(one["instances"]).map { Self.text($0["id"]) } == ["com.example.scores/host-3:a0"])
         #expect(one["asOf"] != nil)
         #expect(Self.rows(one["positions"]).count == 2)
     }
 
     @Test(arguments: [
         "/v1/instances?limit=0", "/v1/instances?limit=1001", "/v1/instances?cursor=1", "/v1/instances?cursor=a.b",
-        "/v1/instances?state=asleep", "/v1/hosts?connected=maybe", "/v1/pushes?cursor=1.2.3", "/v1/pushes?outcome=lost",
+        "/v1/instances?state=asleep", "/v1/instances?host=host-3", "/v1/hosts?connected=maybe",
+        "/v1/pushes?cursor=1.2.3", "/v1/pushes?outcome=lost",
         "/v1/history?step=hour", "/v1/history?after=yesterday", "/v1/events?types=gossip",
-        "/v1/instances/host-1:a0?decisions=0",
+        "/v1/instances/com.example.scores/host-1:a0?decisions=0",
     ])
     func `what a list does not understand is 400 and says where`(_ target: String) async throws {
         let scene = try await OperatorScene()
@@ -80,15 +82,17 @@ import WidgetModel
 
     @Test func `hosts say whether their stream is open`() async throws {
         let scene = try await Self.settled(hosts: 3)
-        let subscription = try scene.scene.streams.subscribe(.host(HostID("host-1")))
+        let subscription = try scene.scene.streams.subscribe(.host(HostKey("host-1")))
         defer { scene.scene.streams.cancel(subscription) }
         let connected = try await Self.all(scene, "/v1/hosts?connected=true", "hosts", limit: 2)
         #expect(connected.map { Self.text($0["host"]) } == ["host-1"])
         #expect(connected.map { $0["streams"] } == [.int(1)])
         #expect(try await Self.all(scene, "/v1/hosts?connected=false", "hosts", limit: 2).count == 2)
         #expect(try await Self.all(scene, "/v1/hosts?app=com.example.other", "hosts", limit: 2) == [])
-        #expect(try await scene.send("GET", "/v1/hosts/host-1").json["outstandingReloads"] == .int(0))
-        #expect(try await scene.send("GET", "/v1/hosts/host-9").status == 404)
+        #expect(
+            try await scene.send("GET", "/v1/hosts/com.example.scores/host-1").json["outstandingReloads"] == .int(0)
+        )
+        #expect(try await scene.send("GET", "/v1/hosts/com.example.scores/host-9").status == 404)
     }
 
     @Test func `a push for an app is listed once, with the sums of all partitions`() async throws {
@@ -103,7 +107,7 @@ import WidgetModel
         for number in 6...8 {
             let push = Sports.push(UInt64(number), to: "host-\(number)")
             ids.append(push.id.description)
-            _ = try await scene.scene.log.append(.push(push), for: HostID("host-\(number)"))
+            _ = try await scene.scene.log.append(.push(push), for: HostKey("host-\(number)"))
             scene.scene.time.pass(.seconds(1))
         }
         for limit in [1, 3, 100] {

@@ -2,6 +2,7 @@ import Engine
 import Gateway
 import HTTPTransport
 import Journaling
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -44,7 +45,7 @@ import WidgetModel
     @Test func `what is peculiar about timelines is counted by kind and code`() async throws {
         let scene = try await OperatorScene()
         #expect(await !Self.text(scene, "/metrics").contains("freshet_timeline_findings_total"))
-        let instance = InstanceAddress(host: HostID("host-1"), instance: InstanceID("a0"))
+        let instance = InstanceAddress(host: HostKey("host-1"), instance: InstanceID("a0"))
         let scores = KindKey(app: Sports.app, kind: WidgetKind("scores"))
         let secret = KindKey(app: Sports.otherApp, kind: WidgetKind("secret"))
         for (key, findings) in [(scores, [.empty, .neverReloaded]), (scores, [.empty]), (secret, [.empty])]

@@ -39,7 +39,7 @@ import WidgetModel
         let push = Self.push(1)
         _ = try await scene.scene.log.appendToAll(.push(push))
         #expect(try await Self.outcomes(scene, push) == #"{"deferred":12}"#)
-        let instance = try await scene.send("GET", "/v1/instances/host-3:a0").json
+        let instance = try await scene.send("GET", "/v1/instances/com.example.scores/host-3:a0").json
         #expect(Self.text(instance["decisions"]).contains(#""reason":"paused""#))
         #expect(try await scene.send("POST", "/v1/orders", #"{"action":"resume",\#(app)}"#).status == 200)
         #expect(try await Self.outcomes(scene, push) == #"{"issued":12}"#)
@@ -62,14 +62,14 @@ import WidgetModel
     @Test func `a grant is more of one instance's allowance`() async throws {
         let scene = try await Self.settled()
         func allowance(_ instance: String) async throws -> JSONValue? {
-            try await scene.send("GET", "/v1/instances/\(instance)").json["budget"]?["allowance"]
+            try await scene.send("GET", "/v1/instances/com.example.scores/\(instance)").json["budget"]?["allowance"]
         }
         let (before, other) = (try await allowance("host-3:a0"), try await allowance("host-4:a0"))
         guard case .int(let count) = before else {
             Issue.record("no allowance")
             return
         }
-        let order = #"{"action":"grant","count":5,"of":{"instance":"host-3:a0"}}"#
+        let order = #"{"action":"grant","count":5,"of":{"app":"com.example.scores","instance":"host-3:a0"}}"#
         #expect(try await scene.send("POST", "/v1/orders", order).json == (try json(#"{"matched":1}"#)))
         #expect(try await allowance("host-3:a0") == .int(count + 5))
         #expect(try await allowance("host-4:a0") == other)

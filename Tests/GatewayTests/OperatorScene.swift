@@ -58,7 +58,7 @@ struct OperatorScene {
         for reload in try await self.scene.log.askAll({ $0.outstandingReloads(app: Sports.app, limit: 1000).reloads })
             .joined()
         {
-            let report = DeliveryReport(reload: reload.id, result: .acknowledged)
+            let report = DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)
             _ = try await self.scene.log.append(.delivery(report), for: reload.host)
         }
     }

@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -21,13 +22,16 @@ import WidgetModel
                 OperatorOrder(.resume, .kind(Self.app, WidgetKind("scores")))
             ),
             (
-                #"{"action":"grant","count":5,"of":{"instance":"phone-17:a"}}"#,
+                #"{"action":"grant","count":5,"of":{"instance":"com.example.scores/phone-17:a"}}"#,
                 OperatorOrder(
                     .grant(5),
-                    .instance(InstanceAddress(host: HostID("phone-17"), instance: InstanceID("a")))
+                    .instance(InstanceAddress(host: HostKey("phone-17"), instance: InstanceID("a")))
                 )
             ),
-            (#"{"action":"cancel","of":{"host":"phone-17"}}"#, OperatorOrder(.cancel, .host(HostID("phone-17")))),
+            (
+                #"{"action":"cancel","of":{"app":"com.example.scores","host":"phone-17"}}"#,
+                OperatorOrder(.cancel, .host(HostKey("phone-17")))
+            ),
             (
                 #"{"action":"cancel","of":{"push":"00000000-0000-0007-0000-000000000001","sender":"ABCDE12345"}}"#,
                 OperatorOrder(.cancel, .push(PushID(high: 7, low: 1), TeamID("ABCDE12345")))
@@ -45,7 +49,7 @@ import WidgetModel
             (#"{"action":"stop","of":{"app":"a"}}"#, Place(.badRequest, "action")),
             (#"{"action":"pause"}"#, Place(.badRequest, "of")),
             (#"{"action":"pause","of":{}}"#, Place(.badRequest, "of.app")),
-            (#"{"action":"pause","of":{"host":"h"}}"#, Place(.badRequest, "of")),
+            (#"{"action":"pause","of":{"app":"a","host":"h"}}"#, Place(.badRequest, "of")),
             (#"{"action":"resume","of":{"push":"00000000-0000-0007-0000-000000000001"}}"#, Place(.badRequest, "of")),
             (#"{"action":"pause","until":"soon","of":{"app":"a"}}"#, Place(.badRequest, "until")),
             (#"{"action":"grant","of":{"app":"a"}}"#, Place(.badRequest, "count")),
@@ -54,8 +58,8 @@ import WidgetModel
             (#"{"action":"grant","count":1,"of":{"sender":"a"}}"#, Place(.badRequest, "of")),
             (#"{"action":"cancel","of":{"push":"x"}}"#, Place(.badRequest, "of.push")),
             (#"{"action":"cancel","of":{"instance":"x"}}"#, Place(.badRequest, "of.instance")),
-            (#"{"action":"cancel","of":{"host":"h","also":1}}"#, Place(.badRequest, "of.also")),
-            (#"{"action":"cancel","of":{"host":"h"},"why":1}"#, Place(.badRequest, "why")),
+            (#"{"action":"cancel","of":{"app":"a","host":"h","also":1}}"#, Place(.badRequest, "of.also")),
+            (#"{"action":"cancel","of":{"app":"a","host":"h"},"why":1}"#, Place(.badRequest, "why")),
         ] as [(String, Place)]
     )
     func `a fault names its place`(text: String, place: Place) throws {
@@ -67,7 +71,7 @@ import WidgetModel
         let scene = try await RouteScene()
         try await scene.register("phone-17")
         let pushes = (1...2).map { Sports.push($0, to: "phone-17") }
-        for push in pushes { _ = try await scene.scene.log.append(.push(push), for: HostID("phone-17")) }
+        for push in pushes { _ = try await scene.scene.log.append(.push(push), for: HostKey("phone-17")) }
         let target = "/v1/pushes/\(pushes[1].id)"
         let other = try scene.otherKey.providerToken()
         #expect(try await scene.send("DELETE", target, other).body == #"{"cancelled":0}"#)

@@ -61,7 +61,7 @@ import WidgetModel
         try await scene.register("b", instances: 3)
         try await scene.register("c", instances: 2)
         try await Self.settle(scene, Self.instances + 5)
-        let hosts = try scene.outputs().flatMap { $0 }.map(\.host.rawValue)
+        let hosts = try scene.outputs().flatMap { $0 }.map(\.host.id.rawValue)
         #expect(hosts == Array(repeating: "a", count: 5) + ["b", "b", "b", "c", "c"])
         #expect(try scene.outputs().flatMap { $0 } == scene.handedOn)
         // Each entry has its own end: the pieces of the next one begin where the one before came to.

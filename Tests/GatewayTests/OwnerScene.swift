@@ -5,6 +5,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 import WidgetModel
 
 /// The owners of an in-memory log, and everything that they hand on.
@@ -53,7 +54,10 @@ final class OwnerScene: Sendable {
                 handed.tap.withLock { $0 }?(effects)
             },
             hosts: { partition, engine in directory.take(engine, partition) },
-            directory: { partition, changes in directory.apply(changes, partition) },
+            directory: { partition, changes in
+                directory.apply(changes, partition)
+                streams.apply(changes)
+            },
             applied: { followers.wake(.applied) },
             failed: { partition, error in failure.yield("\(partition): \(error)") }
         )
@@ -147,7 +151,7 @@ final class OwnerScene: Sendable {
         let shown = (0..<instances).map { Sports.instance("a\($0)") }
         return try await self.log.append(
             .register(Sports.registration(host, revision: revision, shown)),
-            for: HostID(host)
+            for: HostKey(host)
         )
     }
 

@@ -4,6 +4,7 @@ import Gateway
 import Journaling
 import NIOCore
 import Synchronization
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -73,7 +74,7 @@ import WidgetModel
         try await scene.register("b")
         try await scene.register("c")
         let reloads = await Self.take(3, scene)
-        #expect(reloads.map(\.host.rawValue) == ["a", "b", "c"])
+        #expect(reloads.map(\.host.id.rawValue) == ["a", "b", "c"])
         // How many share a record depends on when the second attempt comes; their order does not.
         #expect(try scene.outputs().flatMap { $0 } == reloads)
     }
@@ -98,7 +99,7 @@ import WidgetModel
         ) {
             try await scene.register("b")
         }
-        #expect(try await owner.query { $0.host(HostID("b")) } == nil)
+        #expect(try await owner.query { $0.host(HostKey("b")) } == nil)
     }
 
     @Test func `an output of unknown outcome that was written is taken for written`() async throws {
@@ -128,7 +129,7 @@ import WidgetModel
         let again = scene.restarted()
         #expect(try await again.start() == 3)
         let second = await Self.take(1, again)
-        #expect(second.map(\.host.rawValue) == ["b"])
+        #expect(second.map(\.host.id.rawValue) == ["b"])
         #expect(try again.outputs() == [first, second])
     }
 
@@ -137,7 +138,7 @@ import WidgetModel
         for number in 0..<20 { try await scene.register("host-\(number)", instances: 2) }
         for number in 0..<5 as Range<UInt64> {
             let push = Sports.push(number, to: "host-\(number)")
-            _ = try await scene.log.append(.push(push), for: HostID("host-\(number)"))
+            _ = try await scene.log.append(.push(push), for: HostKey("host-\(number)"))
         }
         try await scene.settle()
         let committed = try (0..<3).map { try scene.outputs($0).flatMap { $0 } }
@@ -147,9 +148,9 @@ import WidgetModel
         let journal = scene.journal
         for number in 0..<3 { journal.observeAppends(PartitionID(UInt16(number))) { _ in journal.hold() } }
         var builder = SubmissionBuilder(partitions: 3)
-        let lost = Set((20..<26).map { HostID("host-\($0)") })
+        let lost = Set((20..<26).map { HostKey("host-\($0)") })
         for host in lost.sorted() {
-            _ = builder.append(.register(Sports.registration(host.rawValue, [Sports.instance("a")])), for: host)
+            _ = builder.append(.register(Sports.registration(host.id.rawValue, [Sports.instance("a")])), for: host)
         }
         journal.append(builder.take()) { _ in }
         try await scene.settle()
@@ -203,7 +204,7 @@ import WidgetModel
         for number in 0..<300 {
             var builder = SubmissionBuilder(partitions: 1)
             let host = "host-\(number)"
-            _ = builder.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostID(host))
+            _ = builder.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostKey(host))
             scene.journal.append(builder.take()) { _ in }
         }
         all.signal()
@@ -220,9 +221,9 @@ import WidgetModel
     @Test func `what a burst leaves is written when there is time, and before anybody asks`() async throws {
         let scene = try await OwnerScene.started()
         var builder = SubmissionBuilder(partitions: 1)
-        let hosts = (0..<3000).map { HostID("host-\($0)") }
+        let hosts = (0..<3000).map { HostKey("host-\($0)") }
         for host in hosts {
-            _ = builder.append(.register(Sports.registration(host.rawValue, [Sports.instance("a")])), for: host)
+            _ = builder.append(.register(Sports.registration(host.id.rawValue, [Sports.instance("a")])), for: host)
         }
         scene.journal.append(builder.take()) { _ in }
         let all = Set(await Self.take(3000, scene).map(\.host))
@@ -256,7 +257,7 @@ import WidgetModel
         let scene = try await OwnerScene.started()
         try await scene.register("a")
         try await scene.settle()
-        let host = HostID("a")
+        let host = HostKey("a")
         #expect(try await scene.owners[0].query { $0.outstandingReloads(host: host).count } == 1)
 
         // Two days without the gateway: the reload's acknowledgement was due within one.

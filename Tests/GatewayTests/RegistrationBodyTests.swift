@@ -1,6 +1,7 @@
 import Engine
 import Gateway
 import IntentMatching
+import TestSupport
 import Testing
 import WidgetModel
 

@@ -105,11 +105,12 @@ struct RouteScene {
         #"{"app":"\#(app)",\#(members)\#(members.isEmpty ? "" : ",")"instances":\#(instances)}"#
     }
 
-    /// Registers a host under its own name with its own credential.
+    /// Registers a host under its own name with its own credential, which names it.
     @discardableResult
     func register(_ name: String, _ members: String = "") async throws -> Answer {
         let token = Sports.token(name)
         let named = #""host":"\#(name)""# + (members.isEmpty ? "" : ",\(members)")
-        return try await self.send("PUT", Self.path(token), try self.key.hostCredential(token), Self.body(named))
+        let credential = try self.key.hostCredential(token, of: name)
+        return try await self.send("PUT", Self.path(token), credential, Self.body(named))
     }
 }

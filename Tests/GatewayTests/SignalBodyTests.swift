@@ -1,14 +1,16 @@
 import Engine
 import Gateway
+import TestSupport
 import Testing
 import WidgetModel
 
 @Suite struct SignalBodyTests {
-    private static let host = HostID("phone-17")
+    private static let host = HostKey("phone-17")
     private static let reload = ReloadID(
         partition: PartitionID(0),
         position: LogPosition(42),
-        instance: InstanceAddress(host: Self.host, instance: InstanceID("a"))
+        instance: 7,
+        check: 0x0000_00AB
     )
 
     private static func read(_ text: String) throws -> (Record?, Problem?) {
@@ -40,7 +42,7 @@ import WidgetModel
             (#"{"signal":"standBy","state":"on"}"#, .standBy(true)),
             (#"{"signal":"lowPower","state":"off"}"#, .lowPower(false)),
             (
-                #"{"signal":"entryShown","reload":"0-42-phone-17:a","date":"2026-11-21T12:00:00Z"}"#,
+                #"{"signal":"entryShown","reload":"0-42-7-000000ab","date":"2026-11-21T12:00:00Z"}"#,
                 .entryShown(Self.reload, date: Instant(seconds: 1_795_262_400))
             ),
         ] as [(String, HostSignal.Event)]
@@ -51,12 +53,14 @@ import WidgetModel
 
     @Test func `what became of a reload becomes a report`() throws {
         #expect(
-            try Self.read(#"{"signal":"reloaded","reload":"0-42-phone-17:a"}"#).0
-                == .delivery(DeliveryReport(reload: Self.reload, result: .acknowledged))
+            try Self.read(#"{"signal":"reloaded","reload":"0-42-7-000000ab"}"#).0
+                == .delivery(DeliveryReport(host: Self.host, reload: Self.reload, result: .acknowledged))
         )
         #expect(
-            try Self.read(#"{"signal":"refused","reload":"0-42-phone-17:a","reason":"low power"}"#).0
-                == .delivery(DeliveryReport(reload: Self.reload, result: .refused(reason: "low power")))
+            try Self.read(#"{"signal":"refused","reload":"0-42-7-000000ab","reason":"low power"}"#).0
+                == .delivery(
+                    DeliveryReport(host: Self.host, reload: Self.reload, result: .refused(reason: "low power"))
+                )
         )
     }
 
@@ -70,18 +74,13 @@ import WidgetModel
             (#"{"signal":"standBy","state":"start"}"#, Place(.badRequest, "signals[3].state")),
             (#"{"signal":"widgetVisible"}"#, Place(.badRequest, "signals[3].instance")),
             (#"{"signal":"widgetVisible","instance":""}"#, Place(.badRequest, "signals[3].instance")),
-            (#"{"signal":"entryShown","reload":"0-42-phone-17:a"}"#, Place(.badRequest, "signals[3].date")),
-            (
-                #"{"signal":"entryShown","reload":"0-42-phone-18:a","date":"2026-11-21T12:00:00Z"}"#,
-                Place(.unknownReload, "signals[3].reload")
-            ),
+            (#"{"signal":"entryShown","reload":"0-42-7-000000ab"}"#, Place(.badRequest, "signals[3].date")),
             (#"{"signal":"appForeground","since":1}"#, Place(.badRequest, "signals[3].since")),
             (#"{"signal":"mediaSession"}"#, Place(.badRequest, "signals[3].state")),
             (#"{"signal":"mediaSession","state":"pause"}"#, Place(.badRequest, "signals[3].state")),
             (#"{"signal":"reloaded"}"#, Place(.badRequest, "signals[3].reload")),
             (#"{"signal":"reloaded","reload":"x"}"#, Place(.unknownReload, "signals[3].reload")),
-            (#"{"signal":"reloaded","reload":"0-42-phone-18:a"}"#, Place(.unknownReload, "signals[3].reload")),
-            (#"{"signal":"reloaded","reload":"0-42-phone-17:a","at":1}"#, Place(.badRequest, "signals[3].at")),
+            (#"{"signal":"reloaded","reload":"0-42-7-000000ab","at":1}"#, Place(.badRequest, "signals[3].at")),
         ] as [(String, Place)]
     )
     func `a fault names its place`(text: String, place: Place) throws {
@@ -91,18 +90,16 @@ import WidgetModel
     @Test(arguments: [(255, true), (256, true), (257, false)])
     func `a reason has at most 256 bytes`(length: Int, isTaken: Bool) throws {
         let reason = String(repeating: "r", count: length)
-        let text = #"{"signal":"refused","reload":"0-42-phone-17:a","reason":"\#(reason)"}"#
+        let text = #"{"signal":"refused","reload":"0-42-7-000000ab","reason":"\#(reason)"}"#
         #expect(Place(try Self.read(text).1) == (isTaken ? nil : Place(.badRequest, "signals[3].reason")))
     }
 
     @Test func `an acknowledgement of a back end may leave its name out and may be of any host`() throws {
-        let value = try json(#"{"reload":"0-42-phone-17:a"}"#)
+        let value = try json(#"{"reload":"0-42-7-000000ab"}"#)
+        #expect(try SignalBody.delivery(value, at: "line 1") == (Self.reload, .acknowledged))
+        let other = try json(#"{"signal":"appForeground","reload":"0-42-7-000000ab"}"#)
         #expect(
-            try SignalBody.delivery(value, at: "line 1") == DeliveryReport(reload: Self.reload, result: .acknowledged)
-        )
-        let other = try json(#"{"signal":"appForeground","reload":"0-42-phone-17:a"}"#)
-        #expect(
-            problem { () throws(Problem) in try SignalBody.delivery(other, at: "line 2") }
+            problem { () throws(Problem) in try SignalBody.delivery(other, at: "line 2").reload }
                 == Problem(.badRequest, "expected \"reloaded\" or \"refused\"", path: "line 2.signal")
         )
     }

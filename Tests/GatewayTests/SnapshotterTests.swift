@@ -3,6 +3,7 @@ import Gateway
 import History
 import Journaling
 import Logging
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -29,7 +30,7 @@ import WidgetModel
     /// Pushes to a host, until they are applied.
     private static func push(_ numbers: ClosedRange<UInt64>, to host: String, _ scene: OwnerScene) async throws {
         for number in numbers {
-            _ = try await scene.log.append(.push(Sports.push(number, to: host)), for: HostID(host))
+            _ = try await scene.log.append(.push(Sports.push(number, to: host)), for: HostKey(host))
         }
     }
 
@@ -105,8 +106,10 @@ import WidgetModel
         #expect(read.directory.count == whole.directory.count)
         for host in ["a", "b", "c", "d"] {
             #expect(read.directory.lookup(Sports.token(host)) == whole.directory.lookup(Sports.token(host)))
-            let outstanding = try await read.log.ask(HostID(host)) { $0.outstandingReloads(host: HostID(host)) }
-            #expect(try await whole.log.ask(HostID(host)) { $0.outstandingReloads(host: HostID(host)) } == outstanding)
+            let outstanding = try await read.log.ask(HostKey(host)) { $0.outstandingReloads(host: HostKey(host)) }
+            #expect(
+                try await whole.log.ask(HostKey(host)) { $0.outstandingReloads(host: HostKey(host)) } == outstanding
+            )
         }
         // What was handed on before the restart is not handed on again, and what comes next is.
         #expect(read.handedOn == [])

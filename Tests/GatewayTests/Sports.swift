@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 import Gateway
 import IntentMatching
+import TestSupport
 import Timelines
 import WidgetModel
 
@@ -74,9 +75,8 @@ enum Sports {
         -> HostRegistration
     {
         HostRegistration(
-            host: HostID(host),
+            host: HostKey(host),
             token: Self.token(host),
-            app: Self.app,
             revision: revision,
             instances: instances
         )
@@ -88,7 +88,7 @@ enum Sports {
             team: Self.team,
             contentHash: number,
             priority: .high,
-            target: .host(HostID(host), nil)
+            target: .host(HostKey(host), nil)
         )
     }
 
@@ -99,9 +99,10 @@ enum Sports {
             id: ReloadID(
                 partition: PartitionID(0),
                 position: LogPosition(position),
-                instance: InstanceAddress(host: HostID(host), instance: InstanceID(instance))
+                instance: 7,
+                check: UInt32(truncatingIfNeeded: position)
             ),
-            app: app,
+            address: InstanceAddress(host: HostKey(host, of: app), instance: InstanceID(instance)),
             kind: Self.scores.kind,
             family: .systemSmall,
             delivery: .stream,

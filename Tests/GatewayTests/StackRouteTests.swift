@@ -16,7 +16,7 @@ import WidgetModel
         let answer = try await scene.send(
             "PUT",
             RouteScene.path(Self.phone),
-            try scene.key.hostCredential(Self.phone),
+            try scene.key.hostCredential(Self.phone, of: "phone"),
             body
         )
         #expect(answer.status == 200)
@@ -26,7 +26,12 @@ import WidgetModel
             }
             let timeline = #"{"policy":"never","entries":[\#(entries.joined(separator: ","))]}"#
             let path = RouteScene.path(Self.phone, "widgets/\(id)/timeline")
-            let reported = try await scene.send("PUT", path, try scene.key.hostCredential(Self.phone), timeline)
+            let reported = try await scene.send(
+                "PUT",
+                path,
+                try scene.key.hostCredential(Self.phone, of: "phone"),
+                timeline
+            )
             #expect(reported.status == 200, "\(reported.body)")
         }
         return scene
@@ -34,7 +39,7 @@ import WidgetModel
 
     private static func order(_ scene: RouteScene, _ query: String = "") async throws -> [JSONValue?] {
         let path = RouteScene.path(Self.phone, "stack\(query)")
-        let answer = try await scene.send("GET", path, try scene.key.hostCredential(Self.phone))
+        let answer = try await scene.send("GET", path, try scene.key.hostCredential(Self.phone, of: "phone"))
         guard case .array(let widgets) = try json(answer.body)["widgets"] else { return [.string(answer.body)] }
         return widgets.map { $0["instance"] }
     }
@@ -46,7 +51,7 @@ import WidgetModel
         let bad = try await scene.send(
             "GET",
             RouteScene.path(Self.phone, "stack?at=noon"),
-            try scene.key.hostCredential(Self.phone)
+            try scene.key.hostCredential(Self.phone, of: "phone")
         )
         #expect(bad.place == ["400", "bad-request", "at"])
     }

@@ -1,4 +1,5 @@
 import Gateway
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -35,9 +36,9 @@ import WidgetModel
     @Test func `each scope sees its own`() {
         let history = Self.history(4)
         let start = Self.place(0)
-        #expect(history.events(after: start, for: .host(HostID("a"))) == [Self.event(0), Self.event(2)])
-        #expect(history.events(after: start, for: .host(HostID("b"))) == [Self.event(1, "b"), Self.event(3, "b")])
-        #expect(history.events(after: start, for: .host(HostID("c"))) == [])
+        #expect(history.events(after: start, for: .host(HostKey("a"))) == [Self.event(0), Self.event(2)])
+        #expect(history.events(after: start, for: .host(HostKey("b"))) == [Self.event(1, "b"), Self.event(3, "b")])
+        #expect(history.events(after: start, for: .host(HostKey("c"))) == [])
         #expect(history.events(after: start, for: .app(Sports.otherApp)) == [])
     }
 

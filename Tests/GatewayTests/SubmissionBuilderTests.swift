@@ -29,7 +29,7 @@ import WidgetModel
                 #expect(tickets.map(\.partition) == (0..<partitions).map { PartitionID(UInt16($0)) })
                 expected += tickets.map { ($0, record.bytes) }
             } else {
-                let host = HostID("host-\(number)")
+                let host = HostKey("host-\(number)")
                 let ticket = builder.append(record, for: host)
                 #expect(ticket.partition == PartitionID(of: host, among: partitions))
                 expected.append((ticket, record.bytes))

@@ -37,7 +37,7 @@ import WidgetModel
         }
 
         func send(_ method: String, _ rest: String, _ body: String = "") async throws -> RouteScene.Answer {
-            let credential = try self.routes.key.hostCredential(phone)
+            let credential = try self.routes.key.hostCredential(phone, of: "phone")
             return try await self.routes.send(method, RouteScene.path(phone, rest), credential, body)
         }
 

@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -46,7 +47,7 @@ import WidgetModel
         #expect(try await count(.failed) == 4, "issued at two hours, never acknowledged")
         let decided = try await scene.log.askAll { engine in
             (0..<4).compactMap { number in
-                let address = InstanceAddress(host: HostID("host-\(number)"), instance: InstanceID("a0"))
+                let address = InstanceAddress(host: HostKey("host-\(number)"), instance: InstanceID("a0"))
                 return engine.instance(address)?.decisions.first { $0.outcome == .issued }?.at
             }
         }

@@ -24,13 +24,13 @@ import WidgetModel
         let body = try #require(
             try Self.read(
                 #"""
-                {"reload":"0-42-phone-17:a:b","digest":"sha256:ab","policy":{"after":"2026-11-02T18:00:00+01:00"},
+                {"reload":"0-42-7-000000ab","digest":"sha256:ab","policy":{"after":"2026-11-02T18:00:00+01:00"},
                 "entries":[{"date":"2026-11-02T17:00:00Z","relevance":{"score":10,"duration":1.5}},
                 {"date":"2026-11-02T18:00:00.250Z"},{"date":"2026-11-02T19:00:00Z","relevance":{"score":-1}}]}
                 """#
             ).0
         )
-        #expect(body.reload == ReloadID("0-42-phone-17:a:b"))
+        #expect(body.reload == ReloadID("0-42-7-000000ab"))
         #expect(
             body.timeline
                 == Timeline(

@@ -1,6 +1,7 @@
 import APNSWire
 import Engine
 import Gateway
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -18,7 +19,7 @@ import WidgetModel
     @Test func `a reload is what docs say that an event carries`() {
         #expect(
             Self.text(Views.reload(Sports.reload("phone-17", "scores-1", position: 42)))
-                == #"{"id":"0-42-phone-17:scores-1","app":"com.example.scores","host":"phone-17","#
+                == #"{"id":"0-42-7-0000002a","app":"com.example.scores","host":"phone-17","#
                 + #""instance":"scores-1","kind":"scores","family":"systemSmall","causes":["push"],"charged":true,"#
                 + #""push":"00000000-0000-0007-0000-000000000001","pushes":1,"#
                 + #""issuedAt":"2026-11-02T17:00:00Z","expiresAt":"2026-11-02T21:00:00Z"}"#
@@ -60,11 +61,13 @@ import WidgetModel
                     $0.outstandingReloads(app: Sports.app, limit: 1000).reloads
                 }.flatMap { $0 }
                 _ = try await scene.log.append(
-                    outstanding.map { (.delivery(DeliveryReport(reload: $0.id, result: .acknowledged)), $0.host) }
+                    outstanding.map {
+                        (.delivery(DeliveryReport(host: $0.host, reload: $0.id, result: .acknowledged)), $0.host)
+                    }
                 )
             } else if stage == 1 {
                 for number in 0..<12 {
-                    let host = HostID("host-\(number)")
+                    let host = HostKey("host-\(number)")
                     _ = try await scene.log.append(.unregister(HostRemoval(host: host)), for: host)
                 }
             }
@@ -78,7 +81,7 @@ import WidgetModel
     @Test func `a registration shows no whole token`() async throws {
         let scene = try await OwnerScene.started()
         try await scene.register("phone")
-        let host = HostID("phone")
+        let host = HostKey("phone")
         let view = try #require(try await scene.log.ask(host) { $0.host(host) })
         let text = Self.text(Views.registration(view))
         #expect(text.contains(#""tokens":["746f6b65…"]"#))

@@ -3,6 +3,7 @@ import Foundation
 import History
 import JournalSQLite
 import Journaling
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -181,11 +182,10 @@ private let planted: [PlantedFault] = [
         try surgeon.replace(0, file: 0, with: try log.entry(24).with([Record.settings(settings).bytes]))
     },
     PlantedFault("a host of another partition", .partition, .entries, partition: 0, 25) { surgeon, log in
-        let stranger = try #require((0..<99).first { LoggedTraffic.partition(of: HostID("host-\($0)")) == 1 })
+        let stranger = try #require((0..<99).first { LoggedTraffic.partition(of: HostKey("host-\($0)")) == 1 })
         let registration = HostRegistration(
-            host: HostID("host-\(stranger)"),
+            host: HostKey("host-\(stranger)"),
             token: DeviceToken(bytes: [1]),
-            app: LoggedTraffic.app,
             revision: 1,
             instances: []
         )

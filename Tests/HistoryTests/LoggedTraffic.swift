@@ -80,7 +80,7 @@ final class LoggedTraffic {
     }
 
     /// Where a host lives.
-    static func partition(of host: HostID) -> Int {
+    static func partition(of host: HostKey) -> Int {
         Int(PartitionID(of: host, among: Self.partitions).rawValue)
     }
 
@@ -141,7 +141,7 @@ final class LoggedTraffic {
             let reloads = self.reloads
             self.reloads = []
             for reload in reloads {
-                let report = DeliveryReport(reload: reload.id, result: .acknowledged)
+                let report = DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)
                 try self.append([.delivery(report)], to: Self.partition(of: reload.host))
             }
         }
@@ -180,22 +180,21 @@ final class LoggedTraffic {
         let hosts = knownHosts ?? hosts
         for count in 0..<pushes {
             self.pass(.seconds(Int64(20 + random.next() % 200)))
-            let host = HostID("host-\(random.next() % UInt64(hosts))")
+            let host = HostKey("host-\(random.next() % UInt64(hosts))")
             let push = self.push(to: host, Int(truncatingIfNeeded: seed << 32) + count)
             try self.append([.push(push)], to: Self.partition(of: host))
             if let reload = self.reloads.popLast() {
-                let report = DeliveryReport(reload: reload.id, result: .acknowledged)
+                let report = DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)
                 try self.append([.delivery(report), .tick], to: Self.partition(of: reload.host))
             }
         }
     }
 
     func register(_ number: Int, revision: UInt64 = 1) throws {
-        let host = HostID("host-\(number)")
+        let host = HostKey("host-\(number)")
         let registration = HostRegistration(
             host: host,
             token: DeviceToken(bytes: [0xAA, UInt8(number >> 8), UInt8(number & 255), 0xBB]),
-            app: Self.app,
             revision: revision,
             instances: [
                 InstanceRegistration(
@@ -209,7 +208,7 @@ final class LoggedTraffic {
         try self.append([.register(registration)], to: Self.partition(of: host))
     }
 
-    func push(to host: HostID, _ count: Int) -> PushRecord {
+    func push(to host: HostKey, _ count: Int) -> PushRecord {
         PushRecord(
             id: PushID(high: 1, low: UInt64(count)),
             team: Self.team,

@@ -6,6 +6,7 @@ import Journaling
 import Logging
 import NIOPosix
 import Synchronization
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -127,7 +128,7 @@ final class CrashDirectory {
         }
         for (id, target) in self.accepted {
             let found = engines.enumerated().filter { !$0.element.push(id).isEmpty }.map(\.offset)
-            let expected = target == "all" ? [0, 1] : [Int(PartitionID(of: HostID(target), among: 2).rawValue)]
+            let expected = target == "all" ? [0, 1] : [Int(PartitionID(of: HostKey(target), among: 2).rawValue)]
             if found != expected { Issue.record("push \(id) to \(target) was answered 200 and is lost: \(round)") }
         }
         let ended = engines.map { $0.stats() }

@@ -52,7 +52,7 @@ import WidgetModel
             for case .reload(let reload) in output.effects {
                 let at = self.now + .seconds(3)
                 let timeline = Timeline(entries: [TimelineEntry(date: at)], policy: .after(at + .hours(2)))
-                let id = reload.id.instance
+                let id = reload.address
                 let report = TimelineReport(
                     host: id.host,
                     instance: id.instance,
@@ -90,9 +90,8 @@ import WidgetModel
             try traffic.append(
                 .register(
                     HostRegistration(
-                        host: HostID("host-\(number)"),
+                        host: HostKey("host-\(number)"),
                         token: DeviceToken(bytes: [1, UInt8(number)]),
-                        app: Self.app,
                         revision: 1,
                         instances: [instance]
                     )
@@ -106,7 +105,7 @@ import WidgetModel
                 team: Self.team,
                 contentHash: UInt64(count),
                 priority: random.chance(1, in: 3) ? .high : .normal,
-                target: .host(HostID("host-\(random.next() % UInt64(Self.hosts))"), nil)
+                target: .host(HostKey("host-\(random.next() % UInt64(Self.hosts))"), nil)
             )
             try traffic.append(.push(push))
         }

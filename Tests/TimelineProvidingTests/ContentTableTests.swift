@@ -10,7 +10,7 @@ import WidgetModel
     private static func minute(_ minute: Int64) -> Instant { Self.start + .minutes(minute) }
 
     private static func texts(_ due: [ContentTable.Due]) -> [String] {
-        due.map { "\($0.timeline.address.host) \(String(decoding: $0.entry.content, as: UTF8.self))" }
+        due.map { "\($0.timeline.address.host.id) \(String(decoding: $0.entry.content, as: UTF8.self))" }
     }
 
     @Test func `the entry of now is shown at once, the others on their dates and not before`() {
@@ -66,8 +66,8 @@ import WidgetModel
     @Test func `what is removed shows nothing any more, and its place is used again`() {
         var table = ContentTable(bytesMax: 1_000_000)
         _ = table.store(Fixtures.timeline(1, [(10, "a")]), record: 7, at: Self.start)
-        #expect(table.remove(Fixtures.reload(1).instance) == 7)
-        #expect(table.remove(Fixtures.reload(1).instance) == nil)
+        #expect(table.remove(Fixtures.address(1)) == 7)
+        #expect(table.remove(Fixtures.address(1)) == nil)
         #expect(table.bytes == 0 && table.count == 0 && table.addresses == [])
         _ = table.store(Fixtures.timeline(2, [(20, "b")]), record: 7, at: Self.start)
         #expect(Self.texts(table.due(upTo: Self.minute(60))) == ["host-2 b"])
@@ -108,7 +108,7 @@ import WidgetModel
         }
         _ = table.store(timelines[0], record: 3, at: Self.start)
         #expect(table.store(timelines[3], record: 4, at: Self.start).released == [1])
-        #expect(table.addresses.map(\.host.rawValue) == ["host-0", "host-2", "host-3"])
+        #expect(table.addresses.map(\.host.id.rawValue) == ["host-0", "host-2", "host-3"])
     }
 
     @Test func `one that is larger than the limit is kept alone`() {
@@ -136,7 +136,7 @@ import WidgetModel
             let number = Int(random.next() % 60)
             now = now + .seconds(Int64(random.next() % 50))
             switch random.next() % 4 {
-            case 0: table.remove(Fixtures.reload(number).instance)
+            case 0: table.remove(Fixtures.address(number))
             case 1: _ = table.due(upTo: now)
             default:
                 let first = Int((now - Self.start).milliseconds / 60_000)

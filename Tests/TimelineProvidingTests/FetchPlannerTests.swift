@@ -25,7 +25,7 @@ import WidgetModel
     }
 
     private static func hosts(_ batch: FetchPlanner.Batch?) -> [String] {
-        batch?.items.map(\.reload.instance.host.rawValue) ?? []
+        batch?.items.map(\.address.host.id.rawValue) ?? []
     }
 
     @Test func `who is seen comes first, then who has little time, then by priority, age and id`() {

@@ -1,4 +1,5 @@
 import Engine
+import TestSupport
 import TimelineProviding
 import Timelines
 import WidgetModel
@@ -11,8 +12,13 @@ enum Fixtures {
         ReloadID(
             partition: PartitionID(0),
             position: LogPosition(position),
-            instance: InstanceAddress(host: HostID("host-\(number)"), instance: InstanceID("a"))
+            instance: UInt32(number),
+            check: 7
         )
+    }
+
+    static func address(_ number: Int) -> InstanceAddress {
+        InstanceAddress(host: HostKey("host-\(number)"), instance: InstanceID("a"))
     }
 
     static func item(
@@ -24,6 +30,7 @@ enum Fixtures {
     ) -> FetchItem {
         FetchItem(
             reload: Self.reload(number),
+            address: Self.address(number),
             isVisible: visible,
             expiresAt: Self.start + expires,
             priority: priority,
@@ -35,7 +42,7 @@ enum Fixtures {
     static func timeline(_ number: Int, _ entries: [(Int, String)], digest: String = "d") -> StoredTimeline {
         StoredTimeline(
             reload: Self.reload(number),
-            app: BundleID("com.example.scores"),
+            address: Self.address(number),
             kind: WidgetKind("scores"),
             family: .systemSmall,
             digest: Array(digest.utf8),

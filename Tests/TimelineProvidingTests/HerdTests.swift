@@ -1,5 +1,6 @@
 import Engine
 import IntentMatching
+import TestSupport
 import Testing
 import TimelineProviding
 import Timelines
@@ -52,7 +53,7 @@ import WidgetModel
         )
         try feed.apply(.settings(EngineSettings(apps: [app])), at: Self.start)
         for number in 0..<widgets {
-            let host = HostID("host-\(number)")
+            let host = HostKey("host-\(number)")
             let instance = InstanceRegistration(
                 id: InstanceID("a"),
                 kind: Self.kind,
@@ -64,7 +65,6 @@ import WidgetModel
                     HostRegistration(
                         host: host,
                         token: DeviceToken(bytes: Array("token \(number)".utf8)),
-                        app: Self.app,
                         revision: 1,
                         instances: [instance]
                     )
@@ -99,23 +99,25 @@ import WidgetModel
         }
     }
 
-    private static func item(_ id: ReloadID, _ now: Instant) -> FetchItem {
-        FetchItem(reload: id, isVisible: false, expiresAt: now + .hours(24), priority: .high, issuedAt: now)
+    private static func item(_ number: Int, _ now: Instant) -> FetchItem {
+        FetchItem(
+            reload: Fixtures.reload(number),
+            address: Fixtures.address(number),
+            isVisible: false,
+            expiresAt: now + .hours(24),
+            priority: .high,
+            issuedAt: now
+        )
     }
 
     @Test func `nothing before the date, and in no ten seconds more than 1.1 times the even rate`() {
         var reloads: [[FetchItem]] = Array(repeating: [], count: 60 + Self.slotSeconds + 60)
         for number in 0..<Self.widgets {
-            let host = HostID("host-\(number)")
+            let host = HostKey("host-\(number)")
             let due = Self.six + Smoothing.offset(host: host, date: Self.six, slot: .minutes(5))
             // The engine's timers have whole seconds and are never early.
             let second = Int((due - Self.six).milliseconds + 999) / 1000
-            let id = ReloadID(
-                partition: PartitionID(0),
-                position: LogPosition(UInt64(second) + 1),
-                instance: InstanceAddress(host: host, instance: InstanceID("a"))
-            )
-            reloads[60 + second].append(Self.item(id, Self.six + .seconds(Int64(second))))
+            reloads[60 + second].append(Self.item(number, Self.six + .seconds(Int64(second))))
         }
         let asked = Self.asked(reloads, FetchLimits())
         #expect(asked[..<60].allSatisfy { $0 == 0 })
@@ -130,7 +132,7 @@ import WidgetModel
         var limits = FetchLimits()
         (limits.rateCount, limits.rateBurst, limits.batchMax) = (2, 2, 10)
         var reloads: [[FetchItem]] = Array(repeating: [], count: 200)
-        reloads[60] = (0..<1000).map { Self.item(Fixtures.reload($0), Self.six) }
+        reloads[60] = (0..<1000).map { Self.item($0, Self.six) }
         let asked = Self.asked(reloads, limits)
         #expect(asked[..<60].allSatisfy { $0 == 0 })
         #expect(asked.allSatisfy { $0 <= 20 })
@@ -139,14 +141,14 @@ import WidgetModel
 
     @Test func `the engine reloads each at its own second of the slot, and not before the date`() throws {
         var feed = try Self.settled(500)
-        var seconds: [String: Int] = [:]
+        var seconds: [HostKey: Int] = [:]
         for second in -2...(Self.slotSeconds + 1) {
             try feed.apply(.tick, at: Self.six + .seconds(Int64(second)))
-            for reload in feed.reloads { seconds[reload.host.rawValue] = second }
+            for reload in feed.reloads { seconds[reload.host] = second }
         }
         #expect(seconds.count == 500)
         for (host, second) in seconds {
-            let offset = Smoothing.offset(host: HostID(host), date: Self.six, slot: .minutes(5)).milliseconds
+            let offset = Smoothing.offset(host: host, date: Self.six, slot: .minutes(5)).milliseconds
             #expect(second == Int(offset + 999) / 1000, "\(host)")
         }
     }

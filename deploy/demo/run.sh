@@ -78,7 +78,7 @@ STATE
 
 The gateway keeps running (pid $pid, log .demo/gateway.log). Try:
   curl --cacert .demo/certs/ca.pem https://localhost:$ops/v1/stats
-  curl --cacert .demo/certs/ca.pem https://localhost:$ops/v1/instances/phone-1:scores-1
+  curl --cacert .demo/certs/ca.pem https://localhost:$ops/v1/instances/com.example.scores/phone-1:scores-1
   .build/release/freshet send --ca .demo/certs/ca.pem --port $push --key .demo/certs/provider-key.p8 \\
       --kid $kid --team $team --app com.example.scores --kind scores --match '{"team":["rams"]}' --dry-run
 

@@ -162,5 +162,10 @@ export function reason(row, write) {
   return words.join(", ");
 }
 
+/** The path of an instance's address, `<app>/<host>:<instance>`: the app is a segment of its own. */
+export const instancePath = (id) => {
+  const slash = id.indexOf("/");
+  return `${encodeURIComponent(id.slice(0, slash))}/${encodeURIComponent(id.slice(slash + 1))}`;
+};
 export const instanceLink = (id) => h("a", { href: `#/instances/${encodeURIComponent(id)}`, class: "id" }, id);
 export const pushLink = (id) => h("a", { href: `#/pushes/${id}`, class: "id", title: id }, id ? `${id.slice(0, 8)}…` : "");

@@ -1,7 +1,7 @@
 // One widget: its day, its budget, every decision and why. Without one: finding it.
 
 import { chart } from "./charts.js";
-import { badge, card, choice, facts, field, h, instanceLink, outcomeBadge, pushLink, reason, spent, table, tile, tiles } from "./elements.js";
+import { badge, card, choice, facts, field, h, instanceLink, instancePath, outcomeBadge, pushLink, reason, spent, table, tile, tiles } from "./elements.js";
 import { gateway, path, Refused } from "./gateway.js";
 import { count, duration, minute, moment, ms } from "./numbers.js";
 
@@ -22,7 +22,7 @@ function list(context) {
   const appField = h("input", { value: app, spellcheck: "false", autocomplete: "off" });
   const kindField = h("input", { value: kind, spellcheck: "false", autocomplete: "off" });
   const stateField = choice(states, state);
-  const idField = h("input", { placeholder: "host:instance", spellcheck: "false", autocomplete: "off", required: true });
+  const idField = h("input", { placeholder: "app/host:instance", spellcheck: "false", autocomplete: "off", required: true });
   const find = h("form", { class: "inline", on: { submit: (event) => { event.preventDefault(); location.hash = `#/instances/${encodeURIComponent(idField.value.trim())}`; } } },
     field("Instance", idField), h("button", { type: "submit", class: "primary" }, "Show"));
   const filter = h("form", { class: "inline", on: { submit: (event) => {
@@ -116,7 +116,7 @@ function one(context, id) {
     charts: [strip],
     async ask(signal) {
       try {
-        return await gateway.get(`/v1/instances/${encodeURIComponent(id)}`, signal);
+        return await gateway.get(`/v1/instances/${instancePath(id)}`, signal);
       } catch (error) {
         if (error instanceof Refused && (error.status === 404 || error.status === 400)) return { gone: error.message };
         throw error;

@@ -72,7 +72,8 @@ function dryRun() {
     try {
       const body = { freshet: own };
       if (priority.value) body.priority = Number(priority.value);
-      showDryRun(result, await gateway.post(`/v1/apps/${encodeURIComponent(app.value.trim())}/dry-runs`, body));
+      const bundle = app.value.trim();
+      showDryRun(result, bundle, await gateway.post(`/v1/apps/${encodeURIComponent(bundle)}/dry-runs`, body));
     } catch (error) {
       result.replaceChildren();
       fault.textContent = error instanceof Refused && error.path ? `${error.path}: ${error.message}` : error.message;
@@ -85,14 +86,14 @@ function dryRun() {
     field("Match", match, "A pattern over the configuration, as in a push; empty for every instance."), fault, button, result);
 }
 
-function showDryRun(result, data) {
+function showDryRun(result, app, data) {
   const path = { lists: "walked a list", scan: "scanned the columns" };
   fill(result,
     h("p", { class: "big" }, h("b", { id: "dry-matched" }, count(data.matched)), data.matched === 1 ? " widget would be matched." : " widgets would be matched."),
     h("ul", { class: "plain" }, data.decisions.map((row) => h("li", { class: "row" },
       h("span", {}, badge(row.decision, row.decision === "reload" ? "good" : row.decision === "deferred" ? "warn" : ""), ` ${row.kind}`),
       h("span", {}, `${count(row.count)}, ${percent(row.count, data.matched)}`), meter(row.count, data.matched)))),
-    data.sample.length > 0 && h("p", {}, h("span", { class: "soft" }, "Among them "), data.sample.slice(0, 5).flatMap((one, index) => [index ? ", " : "", instanceLink(`${one.host}:${one.instance}`)])),
+    data.sample.length > 0 && h("p", {}, h("span", { class: "soft" }, "Among them "), data.sample.slice(0, 5).flatMap((one, index) => [index ? ", " : "", instanceLink(`${app}/${one.host}:${one.instance}`)])),
     data.explain.map((plan) => h("p", { class: "soft" }, `${plan.kind}: ${path[plan.path] ?? plan.path}, ${count(plan.touched.listed + plan.touched.filtered + plan.touched.scanned)} of ${count(plan.rows)} rows looked at.`)));
 }
 

@@ -13,6 +13,7 @@ extension HostTable.Row: PackedRow {
         static let isInLowPower = Said(rawValue: 1 << 3)
         static let views = Said(rawValue: 1 << 4)
         static let aside = Said(rawValue: 1 << 5)
+        static let isRegisteredByItself = Said(rawValue: 1 << 6)
     }
 
     private var said: Said {
@@ -23,6 +24,7 @@ extension HostTable.Row: PackedRow {
         if self.isInLowPower { said.insert(.isInLowPower) }
         if !self.windows.views.isEmpty { said.insert(.views) }
         if self.hasAside { said.insert(.aside) }
+        if self.isRegisteredByItself { said.insert(.isRegisteredByItself) }
         return said
     }
 
@@ -47,6 +49,7 @@ extension HostTable.Row: PackedRow {
         row.tellsVisibility = said.contains(.tellsVisibility)
         row.isInStandBy = said.contains(.isInStandBy)
         row.isInLowPower = said.contains(.isInLowPower)
+        row.isRegisteredByItself = said.contains(.isRegisteredByItself)
         row.firstInstance = coder.optional(self.firstInstance, none: InstanceTable.none)
         row.liveInstances = coder.number(self.liveInstances)
         row.firstToken = coder.optional(self.firstToken, none: TokenTable.none, near: slot)

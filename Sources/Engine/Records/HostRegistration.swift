@@ -10,14 +10,33 @@ package enum HostDelivery: UInt8, Hashable, Sendable, CaseIterable {
     case webhook = 2
 }
 
+/// Who registers a host, which decides what may become of tokens that stand for it already. Raw values are part of the
+/// on-disk format.
+package enum Registrant: UInt8, Hashable, Sendable, CaseIterable {
+    /// The app's back end. The host is its to give: tokens that the registration does not name go.
+    case backEnd = 0
+    /// The app's back end, which gives the host a further token.
+    case backEndAddingToken = 1
+    /// The host itself, by a credential that is for its token only: no more than its own host.
+    case host = 2
+    /// The host itself, by a credential that names it: as if its back end had registered it.
+    case namedHost = 3
+
+    /// Whether tokens of the host that a registration does not name go.
+    var takesOver: Bool { self == .backEnd || self == .namedHost }
+    /// Whether it is the host's own word.
+    package var isHost: Bool { self == .host || self == .namedHost }
+}
+
 /// What a host shows of one app, replacing in one step what it showed before: `PUT /v1/hosts/<token>/widgets`.
 package struct HostRegistration: Hashable, Sendable {
-    package var host: HostID
+    package var host: HostKey
     package var token: DeviceToken
     /// The token that ``token`` takes the place of; it is removed.
     package var replacedToken: DeviceToken?
-    package var app: BundleID
-    /// Counts the registrations of a host; an older one than the last applied is answered `staleRevision`.
+    package var registrant: Registrant
+    /// Counts the registrations of a host; an older one than the last applied is answered `staleRevision`. A back end's is
+    /// not held to what the host itself counted.
     package var revision: UInt64
     package var delivery: HostDelivery
     package var context: HostContext
@@ -27,10 +46,10 @@ package struct HostRegistration: Hashable, Sendable {
     package var instances: [InstanceRegistration]
 
     package init(
-        host: HostID,
+        host: HostKey,
         token: DeviceToken,
         replacedToken: DeviceToken? = nil,
-        app: BundleID,
+        registrant: Registrant = .backEnd,
         revision: UInt64,
         delivery: HostDelivery = .stream,
         context: HostContext = HostContext(),
@@ -40,7 +59,7 @@ package struct HostRegistration: Hashable, Sendable {
         self.host = host
         self.token = token
         self.replacedToken = replacedToken
-        self.app = app
+        self.registrant = registrant
         self.revision = revision
         self.delivery = delivery
         self.context = context
@@ -48,11 +67,14 @@ package struct HostRegistration: Hashable, Sendable {
         self.instances = instances
     }
 
+    /// The app whose widgets it shows.
+    package var app: BundleID { self.host.app }
+
     package func encode(into writer: inout ByteWriter) {
-        writer.write(self.host.rawValue)
+        self.host.encode(into: &writer)
         writer.write(self.token.bytes)
         writer.write(self.replacedToken) { $0.write($1.bytes) }
-        writer.write(self.app.rawValue)
+        writer.write(byte: self.registrant.rawValue)
         writer.write(varint: self.revision)
         writer.write(byte: self.delivery.rawValue)
         self.context.encode(into: &writer)
@@ -61,12 +83,14 @@ package struct HostRegistration: Hashable, Sendable {
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.host = HostID(try reader.readString())
+        self.host = try HostKey(from: &reader)
         self.token = DeviceToken(bytes: try reader.readBytes())
         self.replacedToken = try reader.readOptional { (reader) throws(ByteFault) in
             DeviceToken(bytes: try reader.readBytes())
         }
-        self.app = BundleID(try reader.readString())
+        let place = reader.offset
+        guard let registrant = Registrant(rawValue: try reader.readByte()) else { throw .invalid(offset: place) }
+        self.registrant = registrant
         self.revision = try reader.readVarint()
         let start = reader.offset
         guard let delivery = HostDelivery(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }

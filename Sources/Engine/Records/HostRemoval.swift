@@ -2,8 +2,8 @@ package import WidgetModel
 
 /// A host goes, or one of its push tokens does.
 package struct HostRemoval: Hashable, Sendable {
-    package var host: HostID
-    /// Removes only this alias; the host goes with its last one. Nil removes the host.
+    package var host: HostKey
+    /// Removes only this alias, or a control's token; the host goes with its last alias. Nil removes the host.
     package var token: DeviceToken?
     /// Ignored if the host (or the token) was registered after this instant: the timestamp of an upstream 410.
     package var notRegisteredSince: Instant?
@@ -11,7 +11,7 @@ package struct HostRemoval: Hashable, Sendable {
     package var isErased: Bool
 
     package init(
-        host: HostID,
+        host: HostKey,
         token: DeviceToken? = nil,
         notRegisteredSince: Instant? = nil,
         isErased: Bool = false
@@ -23,19 +23,18 @@ package struct HostRemoval: Hashable, Sendable {
     }
 
     package func encode(into writer: inout ByteWriter) {
-        writer.write(self.host.rawValue)
+        self.host.encode(into: &writer)
         writer.write(self.token) { $0.write($1.bytes) }
         writer.write(self.notRegisteredSince) { $0.write($1) }
-        // Last and only if it is set: records without it are as they always were.
-        if self.isErased { writer.write(true) }
+        writer.write(self.isErased)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.host = HostID(try reader.readString())
+        self.host = try HostKey(from: &reader)
         self.token = try reader.readOptional { (reader) throws(ByteFault) in
             DeviceToken(bytes: try reader.readBytes())
         }
         self.notRegisteredSince = try reader.readOptional { (reader) throws(ByteFault) in try reader.readInstant() }
-        self.isErased = reader.isAtEnd ? false : try reader.readBool()
+        self.isErased = try reader.readBool()
     }
 }

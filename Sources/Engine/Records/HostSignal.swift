@@ -63,24 +63,23 @@ package struct HostSignal: Hashable, Sendable {
     /// How long a foreground, a session or a view holds without being signalled again.
     package static let lapse = Interval.hours(1)
 
-    package var host: HostID
+    package var host: HostKey
     package var event: Event
 
-    package init(host: HostID, event: Event) {
+    package init(host: HostKey, event: Event) {
         self.host = host
         self.event = event
     }
 }
 
 extension HostSignal.Event {
-    /// The instance that it is about, nil for the whole host.
-    var instance: InstanceID? {
+    /// The instance that it names, nil for the whole host, or where it names a reload.
+    package var instance: InstanceID? {
         switch self {
         case .widgetVisible(let id), .widgetHidden(let id), .appIntent(let id), .animation(let id), .reloaded(let id):
             id
-        case .entryShown(let reload, _): reload.instance.instance
         case .appForeground, .appBackground, .sessionStarted, .sessionEnded, .systemChange,
-            .significantLocationChange, .standBy, .lowPower:
+            .significantLocationChange, .standBy, .lowPower, .entryShown:
             nil
         }
     }
@@ -106,7 +105,7 @@ extension HostSignal {
     }
 
     package func encode(into writer: inout ByteWriter) {
-        writer.write(self.host.rawValue)
+        self.host.encode(into: &writer)
         func write(_ tag: Tag) { writer.write(byte: tag.rawValue) }
         func write(_ tag: Tag, _ instance: InstanceID) {
             write(tag)
@@ -138,7 +137,7 @@ extension HostSignal {
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.host = HostID(try reader.readString())
+        self.host = try HostKey(from: &reader)
         let start = reader.offset
         guard let tag = Tag(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
         switch tag {

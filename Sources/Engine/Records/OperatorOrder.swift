@@ -6,10 +6,10 @@ package enum OrderScope: Hashable, Sendable {
     case kind(BundleID, WidgetKind)
     /// Everything that a team sends.
     case sender(TeamID)
-    case host(HostID)
+    case host(HostKey)
     case instance(InstanceAddress)
-    /// The pushes with this id, of one team or of all.
-    case push(PushID, TeamID?)
+    /// The pushes with this id, of one team or of all, and for one app or for all.
+    case push(PushID, TeamID?, BundleID? = nil)
 }
 
 /// An operator interferes, or a sender takes a push back. Each is a record, so that a replay decides alike.
@@ -74,16 +74,16 @@ extension OperatorOrder {
             writer.write(team.rawValue)
         case .host(let host):
             writer.write(byte: 3)
-            writer.write(host.rawValue)
+            host.encode(into: &writer)
         case .instance(let address):
             writer.write(byte: 4)
-            writer.write(address.host.rawValue)
-            writer.write(address.instance.rawValue)
-        case .push(let push, let team):
+            address.encode(into: &writer)
+        case .push(let push, let team, let app):
             writer.write(byte: 5)
             writer.write(fixed64: push.high)
             writer.write(fixed64: push.low)
             writer.write(team) { $0.write($1.rawValue) }
+            writer.write(app) { $0.write($1.rawValue) }
         }
     }
 
@@ -106,16 +106,15 @@ extension OperatorOrder {
             let app = BundleID(try reader.readString())
             self.scope = .kind(app, WidgetKind(try reader.readString()))
         case 2: self.scope = .sender(TeamID(try reader.readString()))
-        case 3: self.scope = .host(HostID(try reader.readString()))
-        case 4:
-            let host = HostID(try reader.readString())
-            self.scope = .instance(InstanceAddress(host: host, instance: InstanceID(try reader.readString())))
+        case 3: self.scope = .host(try HostKey(from: &reader))
+        case 4: self.scope = .instance(try InstanceAddress(from: &reader))
         case 5:
             let high = try reader.readFixed64()
             let push = PushID(high: high, low: try reader.readFixed64())
             self.scope = .push(
                 push,
-                try reader.readOptional { (reader) throws(ByteFault) in TeamID(try reader.readString()) }
+                try reader.readOptional { (reader) throws(ByteFault) in TeamID(try reader.readString()) },
+                try reader.readOptional { (reader) throws(ByteFault) in BundleID(try reader.readString()) }
             )
         default: throw .invalid(offset: offset)
         }

@@ -22,12 +22,14 @@ package struct PlainPush: Sendable {
     ///
     /// - Parameters:
     ///   - team: The sender's.
+    ///   - app: The app that the token is of.
     ///   - host: Where in `place` the id of the host is whose token it is, in UTF-8.
     ///   - instance: Where in `place` the id of the control is whose own token it is, nil for a widget token.
     ///   - place: What is known of the token.
     ///   - collapseID: Where in `bytes` it is, at most ``CollapseID/bytesMax`` of them; empty if there is none.
     package func encode(
         team: borrowing TeamID,
+        app: borrowing BundleID,
         host: Range<Int>,
         instance: Range<Int>?,
         of place: Span<UInt8>,
@@ -40,9 +42,10 @@ package struct PlainPush: Sendable {
         if self.expiration != nil { flags.insert(.expiration) }
         if !collapseID.isEmpty { flags.insert(.collapseID) }
         let target = (instance == nil ? PushHead.Target.host : .instance).rawValue
-        let team = team.rawValue.utf8.span
+        let (team, app) = (team.rawValue.utf8.span, app.rawValue.utf8.span)
         // All at once: eleven calls that each make room cost more than everything else here.
-        writer.bytes.append(addingCapacity: 47 + team.count + host.count + (instance?.count ?? 0)) { output in
+        writer.bytes.append(addingCapacity: 48 + team.count + app.count + host.count + (instance?.count ?? 0)) {
+            output in
             output.append(Record.Tag.push.rawValue)
             output.append(flags.rawValue)
             output.append(target)
@@ -50,13 +53,17 @@ package struct PlainPush: Sendable {
             Self.append(self.id.low, to: &output)
             Self.append(self.contentHash, to: &output)
             Self.append(team, to: &output)
-            Self.append(place.extracting(host), to: &output)
+            Self.append(count: app.count + 1 + host.count, to: &output)
+            Self.append(bytes: app, to: &output)
+            output.append(0)
+            Self.append(bytes: place.extracting(host), to: &output)
             if let instance { Self.append(place.extracting(instance), to: &output) }
         }
         if let priority = self.priority { writer.write(byte: priority.rawValue) }
         if let expiration = self.expiration { writer.write(signed: expiration) }
         if !collapseID.isEmpty { writer.write(bytes.extracting(collapseID)) }
     }
+
     @inline(__always)
     private static func append(_ word: UInt64, to output: inout OutputSpan<UInt8>) {
         for shift in 0..<UInt64(8) { output.append(UInt8(truncatingIfNeeded: word >> (shift * 8))) }
@@ -65,12 +72,23 @@ package struct PlainPush: Sendable {
     /// Appends bytes behind their count, which is a varint.
     @inline(__always)
     private static func append(_ bytes: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
-        var rest = UInt64(bytes.count)
+        Self.append(count: bytes.count, to: &output)
+        Self.append(bytes: bytes, to: &output)
+    }
+
+    /// Appends a varint.
+    @inline(__always)
+    private static func append(count: Int, to output: inout OutputSpan<UInt8>) {
+        var rest = UInt64(count)
         while rest >= 0x80 {
             output.append(UInt8(truncatingIfNeeded: rest) | 0x80)
             rest >>= 7
         }
         output.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    @inline(__always)
+    private static func append(bytes: Span<UInt8>, to output: inout OutputSpan<UInt8>) {
         for index in bytes.indices { output.append(bytes[index]) }
     }
 }

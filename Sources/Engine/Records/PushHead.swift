@@ -28,7 +28,7 @@ struct PushHead {
     let id: PushID
     let contentHash: UInt64
     let team: Range<Int>
-    /// The host's id or the app's bundle id.
+    /// The ``HostKey/text`` of the host's key, or the app's bundle id.
     let targetName: Range<Int>
     private(set) var instance = 0..<0
     private(set) var priority: Priority?

@@ -4,7 +4,7 @@ package import WidgetModel
 /// Whom a push is for.
 package enum PushDestination: Hashable, Sendable {
     /// The host behind a push token; with an instance if the token is a control's own.
-    case host(HostID, InstanceID?)
+    case host(HostKey, InstanceID?)
     /// Every host of an app.
     case app(BundleID)
 }
@@ -75,8 +75,8 @@ package struct PushRecord: Hashable, Sendable {
         if !self.attributes.parameters.isEmpty { flags.insert(.attributes) }
         let target: (PushHead.Target, String, String?) =
             switch self.target {
-            case .host(let host, nil): (.host, host.rawValue, nil)
-            case .host(let host, let instance?): (.instance, host.rawValue, instance.rawValue)
+            case .host(let host, nil): (.host, host.text, nil)
+            case .host(let host, let instance?): (.instance, host.text, instance.rawValue)
             case .app(let app): (.app, app.rawValue, nil)
             }
         writer.write(byte: flags.rawValue)
@@ -109,10 +109,12 @@ package struct PushRecord: Hashable, Sendable {
         self.notBefore = head.flags.contains(.notBefore) ? head.notBefore : nil
         self.digest = head.flags.contains(.digest) ? Array(reader.bytes[head.digest]) : nil
         let name = try reader.string(in: head.targetName)
-        switch head.target {
-        case .host: self.target = .host(HostID(name), nil)
-        case .instance: self.target = .host(HostID(name), InstanceID(try reader.string(in: head.instance)))
-        case .app: self.target = .app(BundleID(name))
+        if head.target == .app {
+            self.target = .app(BundleID(name))
+        } else {
+            guard let host = HostKey(text: name) else { throw .invalid(offset: head.targetName.lowerBound) }
+            let isControl = head.target == .instance
+            self.target = .host(host, isControl ? InstanceID(try reader.string(in: head.instance)) : nil)
         }
         self.kind = head.flags.contains(.kind) ? WidgetKind(try reader.string(in: head.kind)) : nil
         self.pattern = head.flags.contains(.pattern) ? try MatchPattern(from: &reader) : nil

@@ -5,7 +5,7 @@ package struct RecordGlance: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
         /// It may concern any host.
         case anybody
-        /// One host; where its id is in the bytes, in UTF-8.
+        /// One host; where its key is in the bytes, see ``HostKey/text``.
         case host(Range<Int>)
         /// No widget at all.
         case nobody
@@ -35,20 +35,13 @@ package struct RecordGlance: Hashable, Sendable {
             let head = try PushHead(from: &reader)
             self.subject = head.target == .app ? .anybody : .host(head.targetName)
             if head.target == .app { self.app = head.targetName }
-        case .unregister, .signal, .timeline:
+        case .unregister, .signal, .timeline, .delivery:
             var reader = ByteReader(bytes, in: range.dropFirst())
             self.subject = .host(try reader.readByteRange())
         case .register:
             var reader = ByteReader(bytes, in: range.dropFirst())
             self.subject = .host(try reader.readByteRange())
             self.token = try reader.readByteRange()
-            if try reader.readBool() { _ = try reader.readByteRange() }
-            self.app = try reader.readByteRange()
-        case .delivery:
-            var reader = ByteReader(bytes, in: range.dropFirst())
-            _ = try reader.readVarint()
-            _ = try reader.readVarint()
-            self.subject = .host(try reader.readByteRange())
         case .appReload, .invalidate:
             var reader = ByteReader(bytes, in: range.dropFirst())
             self.app = try reader.readByteRange()
@@ -58,6 +51,10 @@ package struct RecordGlance: Hashable, Sendable {
             _ = try reader.readByte()
             self.app = try reader.readByteRange()
             self.subject = .nobody
+        }
+        if case .host(let key) = self.subject {
+            guard let separator = bytes[key].firstIndex(of: 0) else { throw .invalid(offset: key.lowerBound) }
+            self.app = key.lowerBound..<separator
         }
     }
 }

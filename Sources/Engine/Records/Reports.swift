@@ -3,7 +3,7 @@ package import WidgetModel
 
 /// A host reports the timeline that it made for an instance: `PUT /v1/hosts/<token>/widgets/<id>/timeline`.
 package struct TimelineReport: Hashable, Sendable {
-    package var host: HostID
+    package var host: HostKey
     package var instance: InstanceID
     /// The reload that the timeline came from; reporting acknowledges it.
     package var reload: ReloadID?
@@ -12,7 +12,7 @@ package struct TimelineReport: Hashable, Sendable {
     package var contentBytes: Int?
 
     package init(
-        host: HostID,
+        host: HostKey,
         instance: InstanceID,
         reload: ReloadID? = nil,
         timeline: Timeline,
@@ -25,12 +25,11 @@ package struct TimelineReport: Hashable, Sendable {
         self.contentBytes = contentBytes
     }
 
-    /// Of the byte that says what follows. Part of the on-disk format: logs from before there were sizes have the first
-    /// bit or none.
+    /// Of the byte that says what follows. Part of the on-disk format.
     private static let (hasReload, hasContentBytes): (UInt8, UInt8) = (1, 2)
 
     package func encode(into writer: inout ByteWriter) {
-        writer.write(self.host.rawValue)
+        self.host.encode(into: &writer)
         writer.write(self.instance.rawValue)
         writer.write(
             byte: (self.reload == nil ? 0 : Self.hasReload) | (self.contentBytes == nil ? 0 : Self.hasContentBytes)
@@ -41,7 +40,7 @@ package struct TimelineReport: Hashable, Sendable {
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.host = HostID(try reader.readString())
+        self.host = try HostKey(from: &reader)
         self.instance = InstanceID(try reader.readString())
         let start = reader.offset
         let parts = try reader.readByte()
@@ -67,18 +66,19 @@ package struct DeliveryReport: Hashable, Sendable {
         case refused(reason: String)
     }
 
+    /// The host that reports, or that was reported about; a reload of another one is not known.
+    package var host: HostKey
     package var reload: ReloadID
     package var result: Result
 
-    package init(reload: ReloadID, result: Result) {
+    package init(host: HostKey, reload: ReloadID, result: Result) {
+        self.host = host
         self.reload = reload
         self.result = result
     }
 
-    /// The host that reports.
-    package var host: HostID { self.reload.instance.host }
-
     package func encode(into writer: inout ByteWriter) {
+        self.host.encode(into: &writer)
         self.reload.encode(into: &writer)
         switch self.result {
         case .acknowledged: writer.write(byte: 0)
@@ -89,6 +89,7 @@ package struct DeliveryReport: Hashable, Sendable {
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
+        self.host = try HostKey(from: &reader)
         self.reload = try ReloadID(from: &reader)
         let start = reader.offset
         switch try reader.readByte() {

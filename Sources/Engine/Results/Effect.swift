@@ -37,7 +37,7 @@ package enum Effect: Hashable, Sendable {
 /// One instance is to reload its timeline.
 package struct ReloadEffect: Hashable, Sendable {
     package let id: ReloadID
-    package let app: BundleID
+    package let address: InstanceAddress
     package let kind: WidgetKind
     package let family: WidgetFamily
     package let delivery: HostDelivery
@@ -52,13 +52,14 @@ package struct ReloadEffect: Hashable, Sendable {
     /// The push that made the reload happen, or the oldest one it serves; nil if it serves none.
     package let push: PushID?
 
-    package var host: HostID { self.id.instance.host }
-    package var instance: InstanceID { self.id.instance.instance }
+    package var app: BundleID { self.address.app }
+    package var host: HostKey { self.address.host }
+    package var instance: InstanceID { self.address.instance }
     package var isCharged: Bool { self.exemption == nil }
 
     package init(
         id: ReloadID,
-        app: BundleID,
+        address: InstanceAddress,
         kind: WidgetKind,
         family: WidgetFamily,
         delivery: HostDelivery,
@@ -70,7 +71,7 @@ package struct ReloadEffect: Hashable, Sendable {
         push: PushID?
     ) {
         self.id = id
-        self.app = app
+        self.address = address
         self.kind = kind
         self.family = family
         self.delivery = delivery
@@ -84,7 +85,7 @@ package struct ReloadEffect: Hashable, Sendable {
 
     package func encode(into writer: inout ByteWriter) {
         self.id.encode(into: &writer)
-        writer.write(self.app.rawValue)
+        self.address.encode(into: &writer)
         writer.write(self.kind.rawValue)
         writer.write(byte: self.family.rawValue)
         writer.write(byte: self.delivery.rawValue)
@@ -101,7 +102,7 @@ package struct ReloadEffect: Hashable, Sendable {
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
         self.id = try ReloadID(from: &reader)
-        self.app = BundleID(try reader.readString())
+        self.address = try InstanceAddress(from: &reader)
         self.kind = WidgetKind(try reader.readString())
         let start = reader.offset
         guard let family = WidgetFamily(rawValue: try reader.readByte()),

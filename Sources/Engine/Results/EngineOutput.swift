@@ -23,7 +23,7 @@ package struct EngineOutput: Hashable, Sendable {
 /// A push token came, went or was forgotten.
 package enum DirectoryChange: Hashable, Sendable {
     /// The token now stands for this host, or for this control instance of it.
-    case bound(DeviceToken, host: HostID, app: BundleID, instance: InstanceID?)
+    case bound(DeviceToken, host: HostKey, instance: InstanceID?)
     /// The token stands for nothing any more; pushes to it are answered 410 with this instant.
     case removed(DeviceToken, app: BundleID, TokenRemoval, at: Instant)
     /// The token's removal need not be remembered any longer.
@@ -81,6 +81,8 @@ package struct RecordAnswer: Hashable, Sendable {
         case channel(ChannelAnswer)
         case unknownHost
         case unknownInstance
+        /// The report names a reload of another instance; nothing changed.
+        case unknownReload
         /// Nothing changed: it says where a push is traced.
         case traced
         case ticked
@@ -112,8 +114,12 @@ package enum RegistrationRefusal: Error, Hashable, Sendable {
     case duplicateInstance(InstanceID)
     /// A control's token is the host's or another control's, too.
     case duplicateToken(InstanceID)
-    /// The host id belongs to another app.
-    case hostOfAnotherApp
+    /// The host has other tokens, and its own credential does not name it.
+    case hostOfOtherTokens
+    /// The token that is replaced is not the host's.
+    case replacedTokenOfOther
+    /// A control's token belongs to another host, and only a back end may take it from there.
+    case controlTokenOfOther(InstanceID)
     /// The token belongs to another app.
     case tokenOfAnotherApp
     case tooManyInstances(max: Int)

@@ -3,7 +3,7 @@ package import WidgetModel
 /// What a timeline provider is asked about: an instance whose reload is out, as it is configured now.
 package struct FetchSubject: Hashable, Sendable {
     package let reload: ReloadID
-    package let app: BundleID
+    package let address: InstanceAddress
     package let kind: WidgetKind
     package let family: WidgetFamily
     package let configuration: Configuration
@@ -19,4 +19,6 @@ package struct FetchSubject: Hashable, Sendable {
     package let isVisible: Bool
     /// The digest of the timeline that it shows.
     package let digest: [UInt8]?
+
+    package var app: BundleID { self.address.app }
 }

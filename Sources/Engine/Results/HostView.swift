@@ -2,8 +2,7 @@ package import WidgetModel
 
 /// One host and what it shows.
 package struct HostView: Hashable, Sendable {
-    package let host: HostID
-    package let app: BundleID
+    package let host: HostKey
     package let tokens: [DeviceToken]
     package let revision: UInt64
     package let delivery: HostDelivery
@@ -19,10 +18,12 @@ package struct HostView: Hashable, Sendable {
     /// Sorted by id.
     package let instances: [InstanceRegistration]
     package let outstandingReloads: Int
+
+    package var app: BundleID { self.host.app }
 }
 
 /// A widget of a list, and whose it is.
 package struct ListedWidget: Hashable, Sendable {
-    package let host: HostID
+    package let host: HostKey
     package let registration: InstanceRegistration
 }

@@ -4,7 +4,6 @@ package import WidgetModel
 /// Everything about one widget instance: `GET /v1/instances/<id>`.
 package struct InstanceView: Hashable, Sendable {
     package let address: InstanceAddress
-    package let app: BundleID
     package let kind: WidgetKind
     package let family: WidgetFamily
     package let configuration: Configuration
@@ -30,6 +29,8 @@ package struct InstanceView: Hashable, Sendable {
     /// The newest first, as far as they are retained.
     package let decisions: [DecisionView]
     package let ledger: DayLedger
+
+    package var app: BundleID { self.address.app }
 }
 
 /// The reloads that the gateway issued for an instance in the last 24 hours.

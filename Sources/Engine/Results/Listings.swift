@@ -30,7 +30,6 @@ package struct InstanceFilter: Hashable, Sendable {
 /// One line of a list of instances.
 package struct InstanceSummary: Hashable, Sendable {
     package let address: InstanceAddress
-    package let app: BundleID
     package let kind: WidgetKind
     package let family: WidgetFamily
     package let pushEnabled: Bool
@@ -45,12 +44,13 @@ package struct InstanceSummary: Hashable, Sendable {
     package let outstanding: Int
     package let decidesAt: Instant?
     package let lastReload: Instant?
+
+    package var app: BundleID { self.address.app }
 }
 
 /// Which hosts a list is of.
 package struct HostSummary: Hashable, Sendable {
-    package let host: HostID
-    package let app: BundleID
+    package let host: HostKey
     package let delivery: HostDelivery
     package let registeredAt: Instant
     package let leaseEnds: Instant?
@@ -59,6 +59,8 @@ package struct HostSummary: Hashable, Sendable {
     package let isInLowPower: Bool
     package let instances: Int
     package let outstanding: Int
+
+    package var app: BundleID { self.host.app }
 }
 
 /// One decision about a push, with whom it was about.

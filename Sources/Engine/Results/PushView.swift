@@ -5,6 +5,8 @@ package import WidgetModel
 package struct PushView: Hashable, Sendable {
     package let id: PushID
     package let team: TeamID
+    /// The app that it is for; nil if that is not configured any more.
+    package let app: BundleID?
     /// Tells pushes apart that share an id: a hash of headers and body.
     package let contentHash: UInt64
     package let position: LogPosition

@@ -1,37 +1,73 @@
 package import WidgetModel
 
-/// The id of a reload, by which a host deduplicates and acknowledges it.
+/// The id of a reload, by which a host deduplicates and acknowledges it. Opaque, and without names.
 ///
-/// An engine issues at most one reload of an instance at one position, so the three parts are unique; a replay gives
-/// the same ids.
+/// An engine issues at most one reload of an instance at one position, and a number is one instance's at a time, so the
+/// first three parts are unique; a replay gives the same ids. The fourth tells whether the number is still that instance's.
 package struct ReloadID: Hashable, Sendable, CustomStringConvertible {
     package let partition: PartitionID
     /// The entry whose records (or timers) issued the reload.
     package let position: LogPosition
-    package let instance: InstanceAddress
+    /// The partition's number of the instance.
+    package let instance: UInt32
+    /// A hash of the instance's address, the partition and the position.
+    package let check: UInt32
 
-    package init(partition: PartitionID, position: LogPosition, instance: InstanceAddress) {
+    package init(partition: PartitionID, position: LogPosition, instance: UInt32, check: UInt32) {
         self.partition = partition
         self.position = position
         self.instance = instance
+        self.check = check
+    }
+
+    /// The id of a reload.
+    ///
+    /// - Parameters:
+    ///   - instance: The partition's number of the instance.
+    ///   - addressHash: The stable hash of the instance's address.
+    init(partition: PartitionID, position: LogPosition, instance: UInt32, addressHash: UInt64) {
+        var hash = StableHash()
+        hash.combine(addressHash)
+        hash.combine(UInt64(partition.rawValue))
+        hash.combine(position.rawValue)
+        let check = UInt32(truncatingIfNeeded: hash.value)
+        self.init(partition: partition, position: position, instance: instance, check: check)
     }
 
     /// The id that ``description`` spells, or nil.
     package init?(_ text: String) {
-        let parts = text.split(separator: "-", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let partition = UInt16(parts[0]), let position = UInt64(parts[1]) else { return nil }
-        guard let instance = InstanceAddress(String(parts[2])) else { return nil }
-        self.init(partition: PartitionID(partition), position: LogPosition(position), instance: instance)
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.count == 4, let partition = UInt16(parts[0]), let position = UInt64(parts[1]),
+            let instance = UInt32(parts[2]), parts[3].utf8.count == 8, let check = UInt32(parts[3], radix: 16)
+        else { return nil }
+        let id = ReloadID(
+            partition: PartitionID(partition),
+            position: LogPosition(position),
+            instance: instance,
+            check: check
+        )
+        // Signs and zeroes in front, and capital letters, would be further spellings of one id.
+        guard id.description == text else { return nil }
+        self = id
     }
 
-    /// The text form `<partition>-<position>-<host>:<instance>`.
-    package var description: String { "\(self.partition)-\(self.position)-\(self.instance)" }
+    /// The same id with another number of the instance.
+    package func numbered(_ instance: UInt32) -> ReloadID {
+        ReloadID(partition: self.partition, position: self.position, instance: instance, check: self.check)
+    }
+
+    /// The text form `<partition>-<position>-<instance number>-<check>`, the check as eight hex digits.
+    package var description: String {
+        let check = String(self.check, radix: 16)
+        let zeroes = String(repeating: "0", count: 8 - check.utf8.count)
+        return "\(self.partition)-\(self.position)-\(self.instance)-\(zeroes)\(check)"
+    }
 
     package func encode(into writer: inout ByteWriter) {
         writer.write(varint: UInt64(self.partition.rawValue))
         writer.write(varint: self.position.rawValue)
-        writer.write(self.instance.host.rawValue)
-        writer.write(self.instance.instance.rawValue)
+        writer.write(varint: UInt64(self.instance))
+        writer.write(fixed32: self.check)
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
@@ -39,7 +75,8 @@ package struct ReloadID: Hashable, Sendable, CustomStringConvertible {
         guard let partition = UInt16(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
         self.partition = PartitionID(partition)
         self.position = LogPosition(try reader.readVarint())
-        let host = HostID(try reader.readString())
-        self.instance = InstanceAddress(host: host, instance: InstanceID(try reader.readString()))
+        guard let instance = UInt32(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
+        self.instance = instance
+        self.check = try reader.readFixed32()
     }
 }

@@ -37,8 +37,8 @@ package struct TokenPush: Hashable, Sendable {
 
     /// The reload that made it go out.
     package var id: ReloadID { self.members[0].reload.id }
-    package var app: BundleID { self.members[0].reload.app }
-    package var host: HostID { self.id.instance.host }
+    package var app: BundleID { self.host.app }
+    package var host: HostKey { self.members[0].reload.host }
     package var issuedAt: Instant { self.members[0].reload.issuedAt }
     /// Not delivered until then, the push is given up: `apns-expiration`.
     package var expiresAt: Instant { self.members[0].reload.expiresAt }

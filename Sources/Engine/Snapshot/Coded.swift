@@ -283,6 +283,7 @@ extension PushLedger.Row: Coded {
     static let blank = PushLedger.Row(
         id: PushID(high: 0, low: 0),
         team: 0,
+        app: PushLedger.noApp,
         priority: .low,
         contentHash: 0,
         position: .start,
@@ -296,6 +297,7 @@ extension PushLedger.Row: Coded {
         PushLedger.Row(
             id: try coder.push(self.id),
             team: try coder.number(self.team),
+            app: try coder.slot(self.app),
             priority: try coder.choice(self.priority),
             isOpen: try coder.flag(self.isOpen),
             isForApp: try coder.flag(self.isForApp),

@@ -11,7 +11,7 @@ package struct EngineSnapshotDecoder: Sendable {
     private let seed: UInt64
     private let interning: Interning
     /// The one host that is kept, nil for all of them; and its number and those of its instances, once they were read.
-    private let host: HostID?
+    private let host: HostKey?
     private var hostSlot = HostTable.none
     private var hostInstances: Set<UInt32> = []
     /// Whether somebody else reads the rows of instances.
@@ -51,7 +51,7 @@ package struct EngineSnapshotDecoder: Sendable {
         partitions: Int,
         seed: UInt64? = nil,
         interning: Interning = .observed(atLeast: 4096),
-        only host: HostID? = nil,
+        only host: HostKey? = nil,
         leavesInstances: Bool = false
     ) {
         precondition(host == nil || !leavesInstances, "one host's instances are few")
@@ -186,7 +186,7 @@ package struct EngineSnapshotDecoder: Sendable {
             to: end,
             &coder,
             unless: { (coder) throws(ByteFault) in
-                HostID(try coder.text("")) == self.host
+                HostKey(text: try coder.text("")) == self.host
             }
         ) {
             return self.hosts.leaveOut(slot)
@@ -199,7 +199,7 @@ package struct EngineSnapshotDecoder: Sendable {
         if second > 0 { self.hostTimers.arm(slot, at: Instant(seconds: Int64(second - 1))) }
         self.hostSlot = slot
         if record.row.isRegistered { self.registeredHosts += 1 }
-        self.hosts.restore(slot, record.row, named: record.id, saying: record.context, firstToken: firstToken)
+        self.hosts.restore(slot, record.row, named: record.key, saying: record.context, firstToken: firstToken)
     }
 
     private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {

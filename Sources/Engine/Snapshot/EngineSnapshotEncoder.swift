@@ -54,8 +54,8 @@ package struct EngineSnapshotEncoder: Sendable {
         case .hosts:
             return try self.write(engine.hosts.rows, &coder) { (slot, row, coder) throws(ByteFault) in
                 try coder.row { (coder) throws(ByteFault) in
-                    let (id, context) = (engine.hosts.id(of: slot), engine.hosts.context(of: slot))
-                    _ = try HostTable.Record(id: id, row: row, context: context).coded(by: &coder)
+                    let (key, context) = (engine.hostKey(of: slot), engine.hosts.context(of: slot))
+                    _ = try HostTable.Record(key: key, row: row, context: context).coded(by: &coder)
                     try TokenTable.BoundToken.each(engine.tokens(of: slot), by: &coder) { _ in }
                     try Self.write(timer: engine.hostTimers.armed(slot), &coder)
                 }

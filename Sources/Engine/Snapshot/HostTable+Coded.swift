@@ -4,18 +4,22 @@ import WidgetModel
 extension HostTable {
     /// A host as snapshots hold it, but for its tokens, which stand behind; see ``TokenTable/BoundToken/each(_:by:_:)``.
     struct Record {
-        var id: HostID
+        var key: HostKey
         var row: Row
         var context: HostContext
     }
 }
 
 extension HostTable.Record: Coded {
-    static let blank = HostTable.Record(id: HostID(""), row: .blank, context: HostContext())
+    static let blank = HostTable.Record(
+        key: HostKey(app: BundleID(""), id: HostID("")),
+        row: .blank,
+        context: HostContext()
+    )
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> HostTable.Record {
         let old = self.row
-        let id = HostID(try coder.text(self.id.rawValue))
+        guard let key = HostKey(text: try coder.text(self.key.text)) else { throw coder.fault() }
         let said = Said(rawValue: try coder.number(Said(self).rawValue))
         guard said.isSubset(of: .known) else { throw coder.fault() }
         var row = HostTable.Row(
@@ -32,14 +36,15 @@ extension HostTable.Record: Coded {
         row.tellsVisibility = said.contains(.tellsVisibility)
         row.isInStandBy = said.contains(.isInStandBy)
         row.isInLowPower = said.contains(.isInLowPower)
+        row.isRegisteredByItself = said.contains(.isRegisteredByItself)
         if said.contains(.lease) { row.leaseEnds = try coder.instant(old.leaseEnds ?? .epoch) }
         if said.contains(.times) {
             row.exemptUntil = try coder.date(old.exemptUntil)
             row.pushedAt = try coder.date(old.pushedAt)
         }
         if said.contains(.aside) { row.aside = try old.aside.coded(by: &coder) }
-        guard said.contains(.context) else { return HostTable.Record(id: id, row: row, context: HostContext()) }
-        return HostTable.Record(id: id, row: row, context: try Self.coded(self.context, by: &coder))
+        guard said.contains(.context) else { return HostTable.Record(key: key, row: row, context: HostContext()) }
+        return HostTable.Record(key: key, row: row, context: try Self.coded(self.context, by: &coder))
     }
 
     static func coded(
@@ -76,7 +81,8 @@ extension HostTable.Record: Coded {
         static let times = Said(rawValue: 1 << 5)
         static let aside = Said(rawValue: 1 << 6)
         static let context = Said(rawValue: 1 << 7)
-        static let known = Said(rawValue: (1 << 8) - 1)
+        static let isRegisteredByItself = Said(rawValue: 1 << 8)
+        static let known = Said(rawValue: (1 << 9) - 1)
 
         init(rawValue: UInt16) { self.rawValue = rawValue }
 
@@ -90,6 +96,7 @@ extension HostTable.Record: Coded {
             if record.row.exemptUntil != .min || record.row.pushedAt != .min { said.insert(.times) }
             if record.row.hasAside { said.insert(.aside) }
             if !record.context.isBlank { said.insert(.context) }
+            if record.row.isRegisteredByItself { said.insert(.isRegisteredByItself) }
             self = said
         }
     }
@@ -113,7 +120,7 @@ extension HostTable.Row {
     static let blank: HostTable.Row = {
         var row = HostTable.Row(
             app: 0,
-            windows: TunedWindows(host: HostID(""), at: .epoch),
+            windows: TunedWindows(host: HostKey(app: BundleID(""), id: HostID("")), at: .epoch),
             delivery: .stream,
             registeredAt: .epoch,
             firstRegisteredAt: .epoch

@@ -1,7 +1,7 @@
 import IntentMatching
 import WidgetModel
 
-/// The ids of a partition's hosts by number, as they are at one moment: what the intent index is asked with.
+/// The ids of a partition's hosts by number, as they are at one moment: what the intent index is asked with, about one app.
 ///
 /// Not the table itself: whoever is found is decided while the index still answers, and changes the table's rows.
 struct HostNames: HostNaming {
@@ -9,17 +9,21 @@ struct HostNames: HostNaming {
     private let places: RowChunks<HostTable.Name>
     private let names: [UInt8]
     private let seed: UInt64
+    /// What stands before the ids of the app's hosts.
+    private let prefix: [UInt8]
 
-    init(_ hosts: borrowing HostTable) {
+    init(_ hosts: borrowing HostTable, of app: BundleID) {
         self.index = hosts.index
         self.places = hosts.places
         self.names = hosts.names
         self.seed = hosts.seed
+        self.prefix = Array(app.rawValue.utf8) + [0]
     }
 
     func number(ofHost id: [UInt8]) -> UInt32? {
-        self.index.find(ByteHash.of(id, in: id.indices, seed: self.seed)) { slot in
-            self.places[Int(slot)].isOf(id.span, among: self.names)
+        let key = self.prefix + id
+        return self.index.find(ByteHash.of(key.span, seed: self.seed)) { slot in
+            self.places[Int(slot)].isOf(key.span, among: self.names)
         }
     }
 
@@ -27,13 +31,13 @@ struct HostNames: HostNaming {
         let names = self.names.span
         // Numbers that no host has are those of no instance either, and their ids are empty.
         for number in numbers where number < self.places.count {
-            body(number, names.extracting(self.places[Int(number)].range))
+            body(number, names.extracting(self.places[Int(number)].id))
         }
     }
 }
 
 extension HostTable.Name {
-    /// Whether the id that lies here is this one.
+    /// Whether the key that lies here is this one.
     @inline(__always)
     func isOf(_ bytes: Span<UInt8>, among names: [UInt8]) -> Bool {
         guard self.count == bytes.count else { return false }

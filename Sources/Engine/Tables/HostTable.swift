@@ -22,6 +22,8 @@ struct HostTable: Sendable {
         var tellsVisibility = false
         var isInStandBy = false
         var isInLowPower = false
+        /// Whether its registration is its own word, and not its back end's.
+        var isRegisteredByItself = false
         var delivery: HostDelivery
         /// Until when the app is in the foreground, and the sessions hold, in milliseconds; the latest of them.
         var exemptUntil: Int64 = .min
@@ -73,24 +75,34 @@ struct HostTable: Sendable {
         }
     }
 
-    /// How long an id is about, to make room for many.
-    private static let usualNameBytes = 24
+    /// How long a key is about, to make room for many.
+    private static let usualNameBytes = 44
 
-    /// Where a host's id is in ``names``: a look-up compares there, without touching the string.
+    /// Where a host's key is in ``names``, as its ``HostKey/text``: a look-up compares there, without touching a string.
     struct Name: Sendable {
-        private static let countBits: UInt64 = 24
-        /// The offset above the count.
+        private static let countBits: UInt64 = 12
+        /// The offset, the bytes before the id, the bytes in all.
         private let bits: UInt64
 
-        /// Precondition: less than 16 MiB in less than a tebibyte.
-        init(offset: Int, count: Int) {
-            precondition(count < 1 << Self.countBits && offset < 1 << (64 - Self.countBits), "too long a name")
-            self.bits = UInt64(offset) << Self.countBits | UInt64(count)
+        /// Precondition: less than 4 KiB in less than a tebibyte.
+        init(offset: Int, prefix: Int, count: Int) {
+            precondition(
+                prefix <= count && count < 1 << Self.countBits && offset < 1 << (64 - 2 * Self.countBits),
+                "too long a name"
+            )
+            self.bits = UInt64(offset) << (2 * Self.countBits) | UInt64(prefix) << Self.countBits | UInt64(count)
         }
 
-        var offset: Int { Int(self.bits >> Self.countBits) }
+        /// Of a number that is free.
+        static let none = Name(offset: 0, prefix: 0, count: 0)
+
+        var offset: Int { Int(self.bits >> (2 * Self.countBits)) }
         var count: Int { Int(self.bits & (1 << Self.countBits - 1)) }
+        /// The bytes of the app and the zero byte behind it.
+        var prefix: Int { Int(self.bits >> Self.countBits & (1 << Self.countBits - 1)) }
         var range: Range<Int> { self.offset..<self.offset + self.count }
+        /// The bytes of the id alone.
+        var id: Range<Int> { self.offset + self.prefix..<self.offset + self.count }
     }
 
     private(set) var rows: PackedSlab<Row>
@@ -134,17 +146,17 @@ struct HostTable: Sendable {
     mutating func restore(
         _ slot: UInt32,
         _ row: consuming Row,
-        named id: HostID,
+        named key: HostKey,
         saying context: HostContext,
         firstToken: UInt32
     ) {
         row.contextNumber = self.contexts.take(context)
         row.firstToken = firstToken
-        let hash = ByteHash.of(id.rawValue, seed: self.seed)
+        let hash = ByteHash.of(key.text, seed: self.seed)
         self.index.approach(hash) { $0.prefetch($1) }
         if let (hash, slot) = self.late.exchange(hash, slot) { self.index.insert(hash, slot) }
         self.rows.restore(slot, row)
-        self.place(slot, id)
+        self.place(slot, key)
     }
 
     /// Gives back the number of a row that is left out.
@@ -159,7 +171,7 @@ struct HostTable: Sendable {
 
     private mutating func fillPlaces(below end: Int) {
         guard end > self.places.count else { return }
-        self.places.append(repeating: Name(offset: 0, count: 0), count: end - self.places.count)
+        self.places.append(repeating: .none, count: end - self.places.count)
     }
 
     var count: Int { self.rows.count }
@@ -178,17 +190,18 @@ struct HostTable: Sendable {
 
     /// The id of a host; empty for a number that is free. O(bytes).
     func id(of slot: UInt32) -> HostID {
-        HostID(String(decoding: self.names[self.places[Int(slot)].range], as: UTF8.self))
+        HostID(String(decoding: self.names[self.places[Int(slot)].id], as: UTF8.self))
     }
 
     @inline(__always)
-    func find(_ host: HostID) -> UInt32? {
-        self.index.find(ByteHash.of(host.rawValue, seed: self.seed)) { slot in
-            self.places[Int(slot)].isOf(host.rawValue.utf8.span, among: self.names)
+    func find(_ host: HostKey) -> UInt32? {
+        let text = host.text
+        return self.index.find(ByteHash.of(text, seed: self.seed)) { slot in
+            self.places[Int(slot)].isOf(text.utf8.span, among: self.names)
         }
     }
 
-    /// The host whose id these bytes are.
+    /// The host whose key these bytes are, see ``HostKey/text``.
     @inline(__always)
     func find(_ bytes: [UInt8], in range: Range<Int>) -> UInt32? {
         self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { slot in
@@ -222,18 +235,18 @@ struct HostTable: Sendable {
         self.names.span.prefetch(self.places[Int(slot)].offset)
     }
 
-    mutating func insert(_ row: consuming Row, named id: HostID, saying context: HostContext) -> UInt32 {
+    mutating func insert(_ row: consuming Row, named key: HostKey, saying context: HostContext) -> UInt32 {
         row.contextNumber = self.contexts.take(context)
         let slot = self.rows.insert(row)
-        self.index.insert(ByteHash.of(id.rawValue, seed: self.seed), slot)
-        self.place(slot, id)
+        self.index.insert(ByteHash.of(key.text, seed: self.seed), slot)
+        self.place(slot, key)
         return slot
     }
 
-    private mutating func place(_ slot: UInt32, _ id: HostID) {
+    private mutating func place(_ slot: UInt32, _ key: HostKey) {
         let start = self.names.count
-        self.names.append(copying: id.rawValue.utf8.span)
-        let name = Name(offset: start, count: self.names.count - start)
+        self.names.append(copying: key.text.utf8.span)
+        let name = Name(offset: start, prefix: key.app.rawValue.utf8.count + 1, count: self.names.count - start)
         self.fillPlaces(below: Int(slot))
         if Int(slot) == self.places.count { self.places.append(name) } else { self.places[Int(slot)] = name }
     }
@@ -245,7 +258,7 @@ struct HostTable: Sendable {
         self.rows[slot].forget()
         self.rows.release(slot)
         self.staleBytes += self.places[Int(slot)].count
-        self.places[Int(slot)] = Name(offset: 0, count: 0)
+        self.places[Int(slot)] = .none
         guard self.staleBytes > 65_536, self.staleBytes * 2 > self.names.count else { return }
         self.dropStaleBytes()
     }
@@ -257,15 +270,15 @@ struct HostTable: Sendable {
         self.staleBytes = 0
         for slot in self.places.indices {
             let range = self.places[slot].range
-            self.places[slot] = Name(offset: self.names.count, count: range.count)
+            self.places[slot] = Name(offset: self.names.count, prefix: self.places[slot].prefix, count: range.count)
             self.names.append(copying: old.span.extracting(range))
         }
     }
 
     /// Lends the bytes of a host's id, in UTF-8.
     @inline(__always)
-    func withName(of slot: UInt32, _ body: (Span<UInt8>) -> Void) {
-        body(self.names.span.extracting(self.places[Int(slot)].range))
+    func withID(of slot: UInt32, _ body: (Span<UInt8>) -> Void) {
+        body(self.names.span.extracting(self.places[Int(slot)].id))
     }
 
     /// What a host says of itself.
@@ -281,9 +294,10 @@ struct HostTable: Sendable {
     /// How many different things hosts say of themselves.
     var contextCount: Int { self.contexts.count }
 
-    /// Every row in use, in the order of ids. O(n log n).
+    /// Every row in use, in the order of keys. O(n log n).
     func sortedSlots() -> [UInt32] {
-        self.rows.usedSlots().map { (self.id(of: $0), $0) }.sorted { $0.0 < $1.0 }.map(\.1)
+        self.rows.usedSlots().map { (self.names[self.places[Int($0)].range], $0) }
+            .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
     }
 
     /// Every row in use, in the order of its number. O(n).

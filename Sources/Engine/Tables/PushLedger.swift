@@ -5,12 +5,15 @@ import WidgetModel
 /// Rows of complete pushes are kept for questions, in the order in which they completed, within the limits.
 struct PushLedger: Sendable {
     static let none = Slab<Row>.none
+    static let noApp = UInt32.max
     /// When a row completed that is no push any more.
     private static let evicted = Instant(milliseconds: .min)
 
     struct Row: Sendable {
         let id: PushID
         let team: UInt32
+        /// The app that it is for; ``noApp`` if that is not configured here.
+        let app: UInt32
         let priority: Priority
         /// Whether matching goes on; an open push is never complete.
         var isOpen = true

@@ -27,9 +27,6 @@ package struct ChannelService: Sendable {
         self.apps = apps
     }
 
-    /// A name for the app's home: the partition in which a host of this name would be.
-    private static func home(_ app: BundleID) -> HostID { HostID(app.rawValue) }
-
     // MARK: Managing
 
     /// Creates a channel; answered once it can be used.
@@ -228,7 +225,7 @@ package struct ChannelService: Sendable {
         _ app: ServedApps.App
     ) async throws(RejectionAnswer) -> ChannelAnswer? {
         do throws(Problem) {
-            let answer = try await self.log.append(.channel(command), for: Self.home(app.bundle))
+            let answer = try await self.log.append(.channel(command), homeOf: app.bundle)
             guard case .channel(let result) = answer else { return nil }
             return result
         } catch {
@@ -241,7 +238,7 @@ package struct ChannelService: Sendable {
         _ body: @escaping @Sendable (borrowing Engine) -> Answer
     ) async throws(RejectionAnswer) -> Answer {
         do throws(Problem) {
-            return try await self.log.ask(Self.home(app.bundle), body)
+            return try await self.log.ask(homeOf: app.bundle, body)
         } catch {
             throw Self.unavailable
         }

@@ -74,6 +74,8 @@ package struct KeyScope: Hashable, Sendable {
 /// A sender whose provider token was verified.
 package struct VerifiedSender: Sendable {
     package let sender: Sender
-    /// The token's `iat`: its age is checked on every use.
-    package let issuedAt: Instant
+    /// When the token counts: checked on every use.
+    package let times: ProviderTokenTimes
+
+    package var issuedAt: Instant { self.times.issuedAt }
 }

@@ -20,7 +20,7 @@ package struct SenderBinding: Sendable {
     /// Whether the token is the one that came last, for which every question but its age is settled.
     package func isLatest(_ token: VerifiedSender) -> Bool {
         guard let latest else { return false }
-        return latest.sender === token.sender && latest.issuedAt == token.issuedAt
+        return latest.sender === token.sender && latest.times == token.times
     }
 
     /// Refuses another team (`InvalidProviderToken`) and a key that may not share the connection

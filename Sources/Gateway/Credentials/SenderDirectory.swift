@@ -50,7 +50,7 @@ package struct SenderDirectory: Sendable {
         guard inForce.met(.keyOfTeam, key.sender.team == token.team) else { throw fault }
         let holds = key.publicKey.verify(signature: token.signature.span, message: token.signingInput.span)
         guard inForce.met(.signature, holds) else { throw fault }
-        return VerifiedSender(sender: key.sender, issuedAt: token.issuedAt)
+        return VerifiedSender(sender: key.sender, times: token.times)
     }
 
     /// Verifies a provider token and its age.
@@ -67,13 +67,21 @@ package struct SenderDirectory: Sendable {
         inForce: PushRules = .all
     ) throws(ProviderTokenFault) {
         do throws(Rejection) {
-            try self.rules.check(issuedAt: verified.issuedAt, now: now, rules: inForce)
+            try self.rules.check(verified.times, now: now, rules: inForce)
         } catch {
             throw ProviderTokenFault(
                 error,
-                error == .expiredProviderToken ? "iat is too long ago" : "iat is too far in the future"
+                Self.sentence(error, verified.times, now)
             )
         }
+    }
+
+    private static func sentence(_ rejection: Rejection, _ times: ProviderTokenTimes, _ now: Instant) -> String {
+        if rejection == .expiredProviderToken {
+            return times.expiresAt.map { $0 <= now } ?? false ? "exp has come" : "iat is too long ago"
+        }
+        return times.notBefore.map { $0 > times.issuedAt } ?? false
+            ? "nbf is too far in the future" : "iat is too far in the future"
     }
 
     /// Verifies a host's credential: signed by a key of the team that it names, for an app of that team, in its time.
@@ -86,6 +94,32 @@ package struct SenderDirectory: Sendable {
         guard key.publicKey.verify(signature: credential.signature.span, message: credential.signingInput.span) else {
             throw Self.problem("the signature does not hold")
         }
+        return try self.check(credential, of: key, now: now)
+    }
+
+    /// Verifies a credential whose signature was verified before, by the keys that are in force now.
+    package func verifyAgain(_ credential: HostCredential, now: Instant) throws(Problem) -> Sender {
+        guard let key = self.keys.key(credential.keyID), key.sender.team == credential.claims.team else {
+            throw Self.problem("no such key of that team")
+        }
+        return try self.check(credential, of: key, now: now)
+    }
+
+    /// Who a proof speaks for by the keys and certificates that are in force now; nil if it does not hold any more.
+    package func present(_ proof: Caller.SenderProof, now: Instant) -> Sender? {
+        switch proof {
+        case .token(let verified):
+            guard let id = verified.sender.keyID, let key = self.keys.key(id), key.sender.team == verified.sender.team,
+                (try? self.check(verified, now: now)) != nil
+            else { return nil }
+            return key.sender
+        case .certificate(let certificate):
+            guard case .sender(let sender) = self.certificates.judge(certificate) else { return nil }
+            return sender
+        }
+    }
+
+    private func check(_ credential: HostCredential, of key: Key, now: Instant) throws(Problem) -> Sender {
         do throws(TokenFault) {
             try self.hostRules.check(credential.claims, now: now)
         } catch {

@@ -76,12 +76,10 @@ package enum DeliveryRequests {
         var low = StableHash()
         low.combine(UInt64(reload.partition.rawValue))
         low.combine(reload.position.rawValue)
-        low.combine(reload.instance.host.rawValue)
+        low.combine(UInt64(reload.instance) << 32 | UInt64(reload.check))
         var high = low
         high.combine(1)
         low.combine(2)
-        low.combine(reload.instance.instance.rawValue)
-        high.combine(reload.instance.instance.rawValue)
         // The form of RFC 9562's version 8, which is for ids like this.
         return PushID(
             high: high.value & ~0xF000 | 0x8000,

@@ -15,7 +15,7 @@ package actor ReloadDeliverer {
     private struct Delivery {
         let id: PushID
         let app: BundleID
-        let host: HostID
+        let host: HostKey
         var reloads: [ReloadEffect]
         var tries = 0
 
@@ -400,11 +400,13 @@ extension ReloadDeliverer {
     }
 
     private func report(_ reloads: [ReloadEffect], _ result: DeliveryReport.Result) async {
-        await self.append(reloads.map { (.delivery(DeliveryReport(reload: $0.id, result: result)), $0.host) })
+        await self.append(
+            reloads.map { (.delivery(DeliveryReport(host: $0.host, reload: $0.id, result: result)), $0.host) }
+        )
     }
 
     /// Logs what became of a delivery, however long that takes: sending it again instead would deliver it twice.
-    private func append(_ records: [(record: Record, host: HostID)]) async {
+    private func append(_ records: [(record: Record, host: HostKey)]) async {
         while !self.isStopped {
             if (try? await self.log.append(records)) != nil { return }
             try? await Task.sleep(for: .seconds(1))

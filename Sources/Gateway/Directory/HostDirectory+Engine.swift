@@ -7,8 +7,8 @@ extension HostDirectory {
     package func apply(_ changes: [DirectoryChange], _ partition: PartitionID) {
         for change in changes {
             switch change {
-            case .bound(let token, let host, let app, let instance):
-                self.bind(token, to: Entry(host: host, app: app, instance: instance, partition: partition))
+            case .bound(let token, let host, let instance):
+                self.bind(token, to: Entry(host: host, instance: instance, partition: partition))
             case .removed(let token, let app, let reason, let at):
                 self.markRemoved(token, app: app, reason, at: at, in: partition)
             case .forgotten(let token):

@@ -13,15 +13,15 @@ package import WidgetModel
 package final class HostDirectory: Sendable {
     /// What a token is bound to.
     package struct Entry: Hashable, Sendable {
-        package let host: HostID
-        package let app: BundleID
+        package let host: HostKey
         /// The control instance whose own token this is, nil for a widget token.
         package let instance: InstanceID?
         package let partition: PartitionID
 
-        package init(host: HostID, app: BundleID, instance: InstanceID?, partition: PartitionID) {
+        package var app: BundleID { self.host.app }
+
+        package init(host: HostKey, instance: InstanceID?, partition: PartitionID) {
             self.host = host
-            self.app = app
             self.instance = instance
             self.partition = partition
         }

@@ -130,8 +130,7 @@ extension HostDirectoryPart {
         if let at = row.removedAt { return .removed(app: app, row.reason, at: at) }
         return .bound(
             HostDirectory.Entry(
-                host: HostID(String(decoding: self.text[row.host], as: UTF8.self)),
-                app: app,
+                host: HostKey(app: app, id: HostID(String(decoding: self.text[row.host], as: UTF8.self))),
                 instance: row.isOfControl ? InstanceID(String(decoding: self.text[row.instance], as: UTF8.self)) : nil,
                 partition: row.partition
             )
@@ -181,7 +180,7 @@ extension HostDirectoryPart {
     /// A partition's newest word on a token, in place of the one before: what it is bound to.
     mutating func bind(_ token: DeviceToken, _ hash: UInt64, to entry: HostDirectory.Entry) {
         let app = self.number(of: entry.app)
-        self.note(token, hash, entry.partition, app: app, removed: nil, host: entry.host, instance: entry.instance)
+        self.note(token, hash, entry.partition, app: app, removed: nil, host: entry.host.id, instance: entry.instance)
     }
 
     /// A partition's newest word on a token, in place of the one before: that it is no more.

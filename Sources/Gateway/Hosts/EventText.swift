@@ -44,8 +44,8 @@ enum EventText {
         let head = JSONValue.object(of: [
             ("reload", .string(placeholder.reload.description)),
             ("app", .string(placeholder.app.rawValue)),
-            ("host", .string(placeholder.reload.instance.host.rawValue)),
-            ("instance", .string(placeholder.reload.instance.instance.rawValue)),
+            ("host", .string(placeholder.address.host.id.rawValue)),
+            ("instance", .string(placeholder.address.instance.rawValue)),
             ("kind", .string(placeholder.kind.rawValue)),
             ("family", .string(placeholder.family.name)),
             ("content", placeholder.content),
@@ -59,7 +59,7 @@ enum EventText {
         let head = JSONValue.object(of: [
             ("reload", .string(due.timeline.reload.description)),
             ("app", .string(due.timeline.app.rawValue)),
-            ("host", .string(due.timeline.address.host.rawValue)),
+            ("host", .string(due.timeline.address.host.id.rawValue)),
             ("instance", .string(due.timeline.address.instance.rawValue)),
             ("kind", .string(due.timeline.kind.rawValue)),
             ("family", .string(due.timeline.family.name)),

@@ -1,28 +1,6 @@
-package import APNSWire
+import APNSWire
 package import HTTPTransport
 package import WidgetModel
-
-/// Who calls a route of the host listener: a host with its own credential, or an app's back end.
-package enum Caller: Sendable {
-    /// Holds one push token of one app.
-    case host(HostCredentialClaims)
-    /// Acts for every host of its apps.
-    case sender(Sender)
-
-    /// Whether the caller may act for hosts of an app, and for which token.
-    package func mayAct(for token: DeviceToken?, of app: BundleID) -> Bool {
-        switch self {
-        case .host(let claims): claims.app == app && claims.pushToken == token
-        case .sender(let sender): sender.actions.contains(.hosts) && sender.topics.app(bundle: app) != nil
-        }
-    }
-
-    /// The back end, or nil for a host.
-    package var sender: Sender? {
-        guard case .sender(let sender) = self else { return nil }
-        return sender
-    }
-}
 
 /// Verifies the `authorization` of requests that are not pushes.
 package struct HostAuthorizer: Sendable {
@@ -40,7 +18,7 @@ package struct HostAuthorizer: Sendable {
     package func caller(of request: HTTPRequest) throws(Problem) -> Caller {
         if let certificate = request.peerCertificate {
             switch self.senders.certificates.judge(certificate) {
-            case .sender(let sender): return .sender(sender)
+            case .sender(let sender): return .sender(sender, .certificate(certificate))
             case .revoked: throw Problem(.invalidCredential, "the client certificate has been revoked")
             // A token may still say who asks. A host's app is asked for by name, whatever its environment.
             case .unknown, .wrongEnvironment: break
@@ -57,13 +35,28 @@ package struct HostAuthorizer: Sendable {
         let reader = JSONReader()
         if let credential = try? HostCredential.parse(authorization: authorization.span, reader: reader) {
             _ = try self.senders.verify(credential, now: now)
-            return .host(credential.claims)
+            return .host(credential)
         }
         do throws(ProviderTokenFault) {
             let token = try ProviderToken.parse(authorization: authorization.span, reader: reader)
-            return .sender(try self.senders.verify(token, now: now).sender)
+            let verified = try self.senders.verify(token, now: now)
+            return .sender(verified.sender, .token(verified))
         } catch {
             throw Self.problem(error)
+        }
+    }
+
+    /// Whether a caller that was let in may still do that: its credential holds, by the keys and certificates that are in
+    /// force now.
+    ///
+    /// - Parameter app: For which app it acts for hosts; nil where it does not.
+    package func stillHolds(_ caller: Caller, actingFor app: BundleID? = nil) -> Bool {
+        let now = self.clock.now()
+        switch caller {
+        case .host(let credential): return (try? self.senders.verifyAgain(credential, now: now)) != nil
+        case .sender(_, let proof):
+            guard let sender = self.senders.present(proof, now: now) else { return false }
+            return app.map { sender.may(.hosts, $0) } ?? true
         }
     }
 

@@ -19,17 +19,17 @@ package indirect enum HostEvent: Hashable, Sendable {
     var drawnBy: InstanceAddress? {
         switch self {
         case .reload, .invalidation: nil
-        case .placeholder(let placeholder): placeholder.reload.instance
+        case .placeholder(let placeholder): placeholder.address
         case .entry(let due): due.timeline.address
         }
     }
 
     /// Nil for what is told to no host: a kind's recommendations.
-    package var host: HostID? {
+    package var host: HostKey? {
         switch self {
         case .reload(let reload): reload.host
-        case .invalidation(let invalidation): invalidation.host
-        case .placeholder(let placeholder): placeholder.reload.instance.host
+        case .invalidation(let invalidation): invalidation.host.map { HostKey(app: invalidation.app, id: $0) }
+        case .placeholder(let placeholder): placeholder.address.host
         case .entry(let due): due.timeline.address.host
         }
     }

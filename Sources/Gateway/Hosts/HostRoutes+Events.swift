@@ -15,18 +15,32 @@ extension HostRoutes {
     /// has had before and not acknowledged. If what it missed is not known any more it gets a `gap` event: read the state,
     /// then go on.
     ///
-    /// - Parameter lastEventID: The `Last-Event-ID` of the request.
-    func events(_ scope: HostStreams.Scope, lastEventID: String?) async throws(Problem) -> HTTPResponse {
+    /// - Parameters:
+    ///   - token: The push token that the path has, nil for an app's stream.
+    ///   - lastEventID: The `Last-Event-ID` of the request.
+    func events(
+        _ scope: HostStreams.Scope,
+        by caller: Caller,
+        _ token: DeviceToken? = nil,
+        lastEventID: String?
+    ) async throws(Problem) -> HTTPResponse {
+        let right = HostStreams.Right(token: token) { [authorizer = self.authorizer] in
+            authorizer.stillHolds(caller, actingFor: scope.bundle)
+        }
         let subscription: HostStreams.Subscription
         do throws(HostStreams.Refusal) {
             // Before the question what is outstanding, so that nothing falls between.
-            subscription = try self.streams.subscribe(scope, after: lastEventID)
+            subscription = try self.streams.subscribe(scope, by: right, after: lastEventID)
         } catch {
             throw Problem(error)
         }
         // The first page is asked for here, where a failure can still be answered.
         let backlog: [ReloadBacklog]
         do throws(Problem) {
+            // The token may have been removed, and the streams that it opened ended, before this one was among them.
+            if let token, case .host(let host) = scope, try self.entry(token, caller).host != host {
+                throw Problem(.unknownHost, "no host with this push token is registered")
+            }
             backlog = try await self.backlog(scope)
         } catch {
             self.streams.cancel(subscription)
@@ -158,7 +172,7 @@ extension HostRoutes {
         }
     }
 
-    private func addresses(of host: HostID) async -> [InstanceAddress] {
+    private func addresses(of host: HostKey) async -> [InstanceAddress] {
         let view = try? await self.log.ask(host) { $0.host(host) }
         return view?.instances.map { InstanceAddress(host: host, instance: $0.id) } ?? []
     }
@@ -225,7 +239,7 @@ extension HostRoutes {
     private func placeholders(_ outstanding: [ReloadEffect]) async -> [JSONValue] {
         await self.providers?.placeholders(of: outstanding).map { placeholder in
             JSONValue.object(of: [
-                ("instance", .string(placeholder.reload.instance.instance.rawValue)),
+                ("instance", .string(placeholder.address.instance.rawValue)),
                 ("kind", .string(placeholder.kind.rawValue)),
                 ("family", .string(placeholder.family.name)),
                 ("reload", .string(placeholder.reload.description)),

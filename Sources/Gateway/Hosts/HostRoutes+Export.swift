@@ -27,7 +27,8 @@ extension HostRoutes {
     private static func line(_ registration: HostRegistration) -> JSONValue {
         JSONValue.object(of: [
             ("token", .string(registration.token.hex)),
-            ("host", .string(registration.host.rawValue)),
+            ("addToken", registration.registrant == .backEndAddingToken ? .bool(true) : nil),
+            ("host", .string(registration.host.id.rawValue)),
             ("app", .string(registration.app.rawValue)),
             ("revision", .unsigned(registration.revision)),
             ("delivery", .string("\(registration.delivery)")),

@@ -25,10 +25,11 @@ extension HostRoutes {
         let record = Record.invalidate(InvalidationRequest(subject, app: app.bundle, kind: kind, host: host))
         let answers: [RecordAnswer.Result]
         switch (subject, host) {
-        case (.relevance, let host?): answers = [try await self.log.append(record, for: host)]
+        case (.relevance, let host?):
+            answers = [try await self.log.append(record, for: HostKey(app: app.bundle, id: host))]
         case (.relevance, nil): answers = try await self.log.appendToAll(record)
         // A kind's recommendations are the same everywhere: the app's home tells of them once.
-        case (.recommendations, _): answers = [try await self.log.append(record, for: HostID(app.bundle.rawValue))]
+        case (.recommendations, _): answers = [try await self.log.append(record, homeOf: app.bundle)]
         }
         var count = 0
         for case .invalidated(let told) in answers { count += told }

@@ -105,8 +105,8 @@ extension Caller {
     /// Whether the caller belongs to an app: as one of its hosts, or as its back end.
     func isOf(_ app: BundleID) -> Bool {
         switch self {
-        case .host(let claims): claims.app == app
-        case .sender(let sender): sender.topics.app(bundle: app) != nil
+        case .host(let credential): credential.claims.app == app
+        case .sender(let sender, _): sender.may(.hosts, app)
         }
     }
 }

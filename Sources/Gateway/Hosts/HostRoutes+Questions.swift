@@ -37,7 +37,7 @@ extension HostRoutes {
                     .array(
                         page.rows.map { widget in
                             guard case .object(let members) = Views.instance(widget.registration) else { return .null }
-                            let host = JSONValue.Member(name: "host", value: .string(widget.host.rawValue))
+                            let host = JSONValue.Member(name: "host", value: .string(widget.host.id.rawValue))
                             return .object([host] + members)
                         }
                     )
@@ -57,19 +57,22 @@ extension HostRoutes {
 
     /// `GET /v1/pushes/<apns-id>` for a sender: what became of a push of its team.
     func push(_ request: HTTPRequest, _ text: String) async throws(Problem) -> HTTPResponse {
-        HTTPResponse(json: try await self.question(request, text).ask().json)
+        HTTPResponse(json: try await self.question(try self.authorizer.caller(of: request), text).ask().json)
     }
 
     /// `GET /v1/pushes/<apns-id>/events` for a sender: a receipt, without asking again and again.
     func followPush(_ request: HTTPRequest, _ text: String) async throws(Problem) -> HTTPResponse {
-        try await self.question(request, text).follow(self.followers)
+        let caller = try self.authorizer.caller(of: request)
+        return try await self.question(caller, text).follow(self.followers) { [authorizer = self.authorizer] in
+            authorizer.stillHolds(caller)
+        }
     }
 
-    private func question(_ request: HTTPRequest, _ text: String) throws(Problem) -> PushQuestion {
-        guard let sender = try self.authorizer.caller(of: request).sender else {
-            throw Problem(.forbidden, "a provider token is needed to ask about pushes")
+    private func question(_ caller: Caller, _ text: String) throws(Problem) -> PushQuestion {
+        guard let sender = caller.sender else {
+            throw Problem(.forbidden, "a provider token is needed for what became of pushes")
         }
-        return try PushQuestion(text, team: sender.team, self.log)
+        return try PushQuestion(text, of: sender, self.log)
     }
 }
 
@@ -98,11 +101,18 @@ extension HostRoutes {
 
     /// `DELETE /v1/pushes/<apns-id>`: the sender takes a push back where it still waits.
     func cancel(_ request: HTTPRequest, _ text: String) async throws(Problem) -> HTTPResponse {
-        guard let sender = try self.authorizer.caller(of: request).sender else {
-            throw Problem(.forbidden, "a provider token is needed to take a push back")
+        let question = try self.question(try self.authorizer.caller(of: request), text)
+        guard let sender = question.sender else { throw HostRoutes.notFound }
+        let seen = try await question.views()
+        let all = try await self.log.askAll(about: .totals) { $0.push(question.id, team: sender.team) }.joined()
+        var cancelled = 0
+        for app in Set(seen.compactMap(\.app)).sorted() {
+            // One order takes back all with this id: also one of a kind that the key is not for.
+            guard all.allSatisfy({ $0.app != app || sender.maySee($0) }) else {
+                throw Problem(.forbidden, "the key is not for all pushes of \(app) with this apns-id")
+            }
+            cancelled += try await self.log.carryOut(OperatorOrder(.cancel, .push(question.id, sender.team, app)))
         }
-        guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
-        let cancelled = try await self.log.carryOut(OperatorOrder(.cancel, .push(id, sender.team)))
         return HTTPResponse(json: JSONValue.object(of: [("cancelled", .count(cancelled))]))
     }
 }

@@ -9,9 +9,8 @@ extension HostRoutes {
     {
         var object = try RequestObject(try self.json(request))
         let registration = try self.registration(&object, token, caller)
-        try await self.checkHolder(of: registration, caller)
-        let answer = try await self.log.append(.register(registration), for: registration.host)
-        return HTTPResponse(json: try Self.registered(answer, registration.host))
+        let answers = try await self.append([registration])
+        return HTTPResponse(json: try Self.registered(answers[0], registration.host))
     }
 
     /// `GET /v1/hosts/<token>/widgets`: WidgetKit's `getCurrentConfigurations`, for one host.
@@ -42,16 +41,16 @@ extension HostRoutes {
         // Before anything of the app is told, such as the names of its kinds.
         try self.checkApp(&object, caller)
         let body = try RegistrationBody(&object, apps: self.apps, instancesMax: self.limits.instancesPerHostMax)
-        guard caller.mayAct(for: token, of: body.app) || self.holdsReplaced(caller, body) else {
+        guard caller.mayAct(for: token, of: body.app) else {
             throw Problem(.forbidden, "the credential is not for this push token of \(body.app)")
         }
-        let host = try self.host(of: token, body)
-        try self.checkControlTokens(of: host, body)
+        let (host, registrant) = try self.host(of: token, body, caller)
+        try self.checkControlTokens(of: host, body, registrant)
         return HostRegistration(
             host: host,
             token: token,
             replacedToken: body.replacedToken,
-            app: body.app,
+            registrant: registrant,
             revision: body.revision,
             delivery: body.delivery,
             context: body.context,
@@ -64,46 +63,59 @@ extension HostRoutes {
         let app = BundleID(try object.requiredString("app", bytesMax: 255))
         guard self.apps[app] != nil else { return }
         switch caller {
-        case .host(let claims) where claims.app == app: return
+        case .host(let credential) where credential.claims.app == app: return
         case .sender where caller.mayAct(for: nil, of: app): return
         default: throw Problem(.forbidden, "the credential is not for \(app)", path: object.path(of: "app"))
         }
     }
 
-    /// A host whose token changes may still hold the credential of the token that it replaces, if that one is its own.
-    private func holdsReplaced(_ caller: Caller, _ body: RegistrationBody) -> Bool {
-        guard let replaced = body.replacedToken, case .bound = self.directory.lookup(replaced) else { return false }
-        return caller.mayAct(for: replaced, of: body.app)
-    }
-
-    /// Refuses a host that would take over another's registration by its name.
-    ///
-    /// Names of hosts are no secret. A host with its own credential may have a name that is free, or one that a push
-    /// token which it names belongs to; an app's back end may give any.
-    private func checkHolder(of registration: HostRegistration, _ caller: Caller) async throws(Problem) {
-        guard case .host = caller else { return }
-        for token in [registration.token, registration.replacedToken] {
-            if let token, case .bound(let entry) = self.directory.lookup(token), entry.host == registration.host {
-                return
-            }
+    /// The host that a registration is about: the one it names, else the one its tokens stand for, else a new one; and by
+    /// what right it is registered. The engine holds the registration to that right when it is applied.
+    private func host(
+        of token: DeviceToken,
+        _ body: RegistrationBody,
+        _ caller: Caller
+    ) throws(Problem) -> (HostKey, Registrant) {
+        let bound = try self.boundHost(of: token, body)
+        let replaced = try body.replacedToken.flatMap { (token) throws(Problem) in try self.boundHost(of: token, body) }
+        let derived = HostKey(app: body.app, id: HostID(derivedFrom: token))
+        let host = body.host.map { HostKey(app: body.app, id: $0) } ?? bound ?? replaced ?? derived
+        guard case .host(let credential) = caller else {
+            return (host, body.addsToken ? .backEndAddingToken : .backEnd)
         }
-        let host = registration.host
-        guard try await self.log.ask(host, { $0.host(host) == nil }) else {
+        guard !body.addsToken else {
+            throw Problem(.forbidden, "only the app's back end gives a host a further push token", path: "addToken")
+        }
+        let named = credential.claims.host.map { HostKey(app: body.app, id: $0) }
+        if let replaced, replaced != named {
             throw Problem(
                 .forbidden,
-                "the host is registered with another push token: name that in `replaces`, or ask the app's back end",
+                "the credential has no right to that push token: it would have to name its host (claim `host`)",
+                path: "replaces"
+            )
+        }
+        if host == named { return (host, .namedHost) }
+        guard host == bound || host == derived else {
+            throw Problem(
+                .forbidden,
+                "the credential does not name this host (claim `host`): leave `host` out, or ask the app's back end",
                 path: "host"
             )
         }
+        return (host, .host)
     }
 
-    /// Refuses the token of another host, or the host's own, as a control's.
-    private func checkControlTokens(of host: HostID, _ body: RegistrationBody) throws(Problem) {
+    /// Refuses a host's token as a control's, and another control's unless a back end gives it away.
+    private func checkControlTokens(
+        of host: HostKey,
+        _ body: RegistrationBody,
+        _ registrant: Registrant
+    ) throws(Problem) {
         for (index, instance) in body.instances.enumerated() {
             guard let token = instance.controlToken, case .bound(let entry) = self.directory.lookup(token) else {
                 continue
             }
-            guard entry.app == body.app, entry.host == host, entry.instance != nil else {
+            guard entry.app == body.app, entry.instance != nil, !registrant.isHost || entry.host == host else {
                 throw Problem(
                     .tokenBound,
                     "the push token belongs to another host or is no control's",
@@ -113,33 +125,45 @@ extension HostRoutes {
         }
     }
 
-    /// The host that a registration is about: the one it names, else the one its tokens belong to, else a new one.
-    private func host(of token: DeviceToken, _ body: RegistrationBody) throws(Problem) -> HostID {
-        let bound = try self.boundHost(of: token, body)
-        let replaced = try body.replacedToken.flatMap { (token) throws(Problem) in try self.boundHost(of: token, body) }
-        let host = body.host ?? bound ?? replaced ?? HostID(derivedFrom: token)
-        for other in [bound, replaced] {
-            if let other, other != host {
-                throw Problem(.tokenBound, "the push token belongs to another host; DELETE that registration first")
-            }
-        }
-        return host
+    /// The host that a push token stands for; nil if it stands for none.
+    private func boundHost(of token: DeviceToken, _ body: RegistrationBody) throws(Problem) -> HostKey? {
+        guard case .bound(let entry) = self.directory.lookup(token) else { return nil }
+        guard entry.app == body.app else { throw Problem(.tokenBound, "the push token belongs to another app") }
+        return entry.instance == nil ? entry.host : nil
     }
 
-    private func boundHost(of token: DeviceToken, _ body: RegistrationBody) throws(Problem) -> HostID? {
-        guard case .bound(let entry) = self.directory.lookup(token) else { return nil }
-        guard entry.app == body.app, entry.instance == nil else {
-            throw Problem(.tokenBound, "the push token belongs to another app, or to a control")
+    /// Logs registrations, and waits until they are applied; the answers are in the same order.
+    ///
+    /// A token that another partition's host has goes from there first: each token stands for one host at a time. Should the
+    /// gateway die in between, it stands for none, and the registration was not answered.
+    func append(_ registrations: [HostRegistration]) async throws(Problem) -> [RecordAnswer.Result] {
+        for registration in registrations { try await self.freeTokens(of: registration) }
+        return try await self.log.append(registrations.map { (.register($0), $0.host) })
+    }
+
+    private func freeTokens(of registration: HostRegistration) async throws(Problem) {
+        let controls = registration.registrant.isHost ? [] : registration.instances.compactMap(\.controlToken)
+        let home = self.log.partition(of: registration.host)
+        let elsewhere = ([registration.token] + controls).compactMap { token -> (DeviceToken, HostKey)? in
+            guard case .bound(let entry) = self.directory.lookup(token), entry.app == registration.app,
+                entry.partition != home
+            else { return nil }
+            return (token, entry.host)
         }
-        return entry.host
+        guard !elsewhere.isEmpty,
+            try await self.log.ask(registration.host, { $0.refusal(of: registration) }) == nil
+        else { return }
+        _ = try await self.log.append(
+            elsewhere.map { (.unregister(HostRemoval(host: $0.1, token: $0.0)), $0.1) }
+        )
     }
 
     /// The answer to an applied registration.
-    static func registered(_ answer: RecordAnswer.Result, _ host: HostID) throws(Problem) -> JSONValue {
+    static func registered(_ answer: RecordAnswer.Result, _ host: HostKey) throws(Problem) -> JSONValue {
         switch answer {
         case .registered(let counts):
             return JSONValue.object(of: [
-                ("host", .string(host.rawValue)),
+                ("host", .string(host.id.rawValue)),
                 ("added", .count(counts.added)),
                 ("changed", .count(counts.changed)),
                 ("unchanged", .count(counts.unchanged)),
@@ -168,8 +192,14 @@ extension Problem {
             self.init(.badConfiguration, "the configuration of \"\(id)\" does not fit its kind's schema")
         case .duplicateInstance(let id): self.init(.badRequest, "the instance \"\(id)\" occurs twice")
         case .duplicateToken(let id): self.init(.tokenBound, "the control token of \"\(id)\" is in use already")
-        case .hostOfAnotherApp:
-            self.init(.tokenBound, "the host id belongs to another app; choose another", path: "host")
+        case .hostOfOtherTokens:
+            let sentence =
+                "the host is registered with another push token: ask the app's back end to register it, or for a"
+            self.init(.forbidden, sentence + " credential that names the host (claim `host`)", path: "host")
+        case .replacedTokenOfOther:
+            self.init(.tokenBound, "the push token belongs to another host", path: "replaces")
+        case .controlTokenOfOther(let id):
+            self.init(.tokenBound, "the control token of \"\(id)\" belongs to another host or is no control's")
         case .tokenOfAnotherApp: self.init(.tokenBound, "the push token belongs to another app")
         case .tooManyInstances(let max):
             self.init(.tooMany, "a host may have at most \(max) instances", path: "instances")
@@ -198,20 +228,20 @@ extension HostRoutes {
             throw Problem(.tooMany, "an import takes at most \(self.limits.importLinesMax) lines a request")
         }
         var answers = [JSONValue](repeating: .null, count: lines.count)
-        var records: [(line: Int, record: Record, host: HostID)] = []
+        var registrations: [(line: Int, registration: HostRegistration)] = []
         let reader = JSONReader()
         for (index, line) in lines.enumerated() {
             do throws(Problem) {
-                let registration = try self.registration(line: Array(line), reader, caller, app)
-                records.append((index, .register(registration), registration.host))
+                registrations.append((index, try self.registration(line: Array(line), reader, caller, app)))
             } catch {
                 answers[index] = Self.line(index, .failure(error))
             }
         }
-        let results = try await self.log.append(records.map { ($0.record, $0.host) })
-        for (item, result) in zip(records, results) {
+        let results = try await self.append(registrations.map(\.registration))
+        for (item, result) in zip(registrations, results) {
             do throws(Problem) {
-                answers[item.line] = Self.line(item.line, .success(try Self.registered(result, item.host)))
+                let registered = try Self.registered(result, item.registration.host)
+                answers[item.line] = Self.line(item.line, .success(registered))
             } catch {
                 answers[item.line] = Self.line(item.line, .failure(error))
             }

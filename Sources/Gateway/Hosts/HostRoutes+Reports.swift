@@ -16,9 +16,6 @@ extension HostRoutes {
         let entry = try self.entry(token, caller)
         var object = try RequestObject(try self.json(request))
         let body = try TimelineBody(&object, limits: self.limits.timelines)
-        if let reload = body.reload, reload.instance != InstanceAddress(host: entry.host, instance: instance) {
-            throw object.problem("reload", "is not a reload of this instance", code: .unknownReload)
-        }
         let report = TimelineReport(
             host: entry.host,
             instance: instance,
@@ -34,6 +31,7 @@ extension HostRoutes {
             throw Problem(.staleTimeline, "the instance has been configured anew since that reload; wait for the next")
         case .timelineRefused(let fault): throw Problem(.badTimeline, fault.description)
         case .unknownInstance: throw Problem(.unknownInstance, "the host has no instance \"\(instance)\"")
+        case .unknownReload: throw Problem(.unknownReload, "is not a reload of this instance", path: "reload")
         default: throw Problem(.unknownHost, "no host with this push token is registered")
         }
     }
@@ -71,6 +69,7 @@ extension HostRoutes {
             switch answer {
             case .unknownHost: throw Problem(.unknownHost, "no host with this push token is registered")
             case .unknownInstance: throw Problem(.unknownInstance, "the host has no instance that a signal names")
+            case .unknownReload: throw Problem(.unknownReload, "is not a reload of this host", path: "reload")
             case .delivery(known: false):
                 throw Problem(.unknownReload, "the reload is not outstanding: acknowledged before, given up or unknown")
             default: continue
@@ -86,23 +85,39 @@ extension HostRoutes {
             throw Problem(.tooMany, "at most \(self.limits.reportsMax) acknowledgements a request")
         }
         let reader = JSONReader()
-        var records: [(record: Record, host: HostID)] = []
+        var reports: [(reload: ReloadID, result: DeliveryReport.Result)] = []
         for (index, line) in lines.enumerated() {
             let value = try Self.json(Array(line), reader: reader, bytesMax: self.limits.bodyBytesMax)
-            let report = try SignalBody.delivery(value, at: "line \(index + 1)")
-            records.append((.delivery(report), report.host))
+            reports.append(try SignalBody.delivery(value, at: "line \(index + 1)"))
         }
-        // Ids of reloads name their host, and those are no secret: a host of another app is as good as none.
-        var others: Set<HostID> = []
-        for host in Set(records.map(\.host)).sorted() {
-            let owner = try await self.log.ask(host) { $0.host(host)?.app }
-            if owner != app.bundle { others.insert(host) }
+        let hosts = try await self.hosts(of: reports.map(\.reload), app)
+        var records: [(record: Record, host: HostKey)] = []
+        for report in reports {
+            guard let host = hosts[report.reload] else { continue }
+            let record = DeliveryReport(host: host, reload: report.reload, result: report.result)
+            records.append((.delivery(record), host))
         }
-        let answers = try await self.log.append(records.filter { !others.contains($0.host) })
+        let answers = try await self.log.append(records)
         let known = answers.count { $0 == .delivery(known: true) }
         return HTTPResponse(
-            json: JSONValue.object(of: [("acknowledged", .count(known)), ("unknown", .count(records.count - known))])
+            json: JSONValue.object(of: [("acknowledged", .count(known)), ("unknown", .count(reports.count - known))])
         )
+    }
+
+    /// Whose some reloads are, of one app: another app's reload is as good as none.
+    private func hosts(
+        of reloads: [ReloadID],
+        _ app: ServedApps.App
+    ) async throws(Problem) -> [ReloadID: HostKey] {
+        var found: [ReloadID: HostKey] = [:]
+        let byPartition = Dictionary(grouping: Set(reloads), by: \.partition)
+        for number in 0..<self.log.partitions {
+            let partition = PartitionID(UInt16(number))
+            guard let ids = byPartition[partition] else { continue }
+            let hosts = try await self.log.ask(partition) { engine in ids.map { engine.host(of: $0) } }
+            for (id, host) in zip(ids, hosts) { if let host, host.app == app.bundle { found[id] = host } }
+        }
+        return found
     }
 
     /// `POST /v1/apps/<bundle-id>/reload`: `reloadTimelines(ofKind:)` and `reloadAllTimelines()`.
@@ -131,7 +146,7 @@ extension HostRoutes {
         )
         let answers: [RecordAnswer.Result]
         if let host {
-            answers = [try await self.log.append(record, for: host)]
+            answers = [try await self.log.append(record, for: HostKey(app: app.bundle, id: host))]
         } else {
             answers = try await self.log.appendToAll(record)
         }

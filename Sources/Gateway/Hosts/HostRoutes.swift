@@ -135,7 +135,8 @@ package struct HostRoutes: Sendable {
         case ("events", 4):
             try Self.allow(request, "GET")
             let entry = try self.entry(token, caller)
-            return try await self.events(.host(entry.host), lastEventID: request.headers["last-event-id"])
+            let last = request.headers["last-event-id"]
+            return try await self.events(.host(entry.host), by: caller, token, lastEventID: last)
         default:
             throw Self.notFound
         }
@@ -174,7 +175,8 @@ package struct HostRoutes: Sendable {
             return try await self.acknowledge(request, app)
         case ("events", 4):
             try Self.allow(request, "GET")
-            return try await self.events(.app(app.bundle), lastEventID: request.headers["last-event-id"])
+            let last = request.headers["last-event-id"]
+            return try await self.events(.app(app.bundle), by: caller, lastEventID: last)
         default:
             throw Self.notFound
         }

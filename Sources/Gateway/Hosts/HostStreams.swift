@@ -11,8 +11,28 @@ package import WidgetModel
 package final class HostStreams: Sendable {
     /// Whose events a stream carries.
     package enum Scope: Hashable, Sendable {
-        case host(HostID)
+        case host(HostKey)
         case app(BundleID)
+
+        package var bundle: BundleID {
+            switch self {
+            case .host(let host): host.app
+            case .app(let app): app
+            }
+        }
+    }
+
+    /// By what right a stream is open.
+    package struct Right: Sendable {
+        /// The push token that it was opened with, nil for an app's. The stream ends when that stands for the host no more.
+        let token: DeviceToken?
+        /// Asked with every heartbeat: the stream ends when it does not hold any more.
+        let holds: @Sendable () -> Bool
+
+        package init(token: DeviceToken? = nil, holds: @escaping @Sendable () -> Bool = { true }) {
+            self.token = token
+            self.holds = holds
+        }
     }
 
     /// What goes out on a stream, with the place to resume from behind it.
@@ -76,6 +96,8 @@ package final class HostStreams: Sendable {
         package var cutOff = 0
         /// Streams that ended since they had lived long enough.
         package var rotated = 0
+        /// Streams that ended since their token was removed or their credential held no more.
+        package var revoked = 0
         /// Readers that came back, and what they had missed was not known any more.
         package var gaps = 0
         /// Streams that were not opened: too many of the scope, and too many in all.
@@ -86,6 +108,7 @@ package final class HostStreams: Sendable {
     private struct Stream {
         let number: UInt64
         let continuation: AsyncStream<Event>.Continuation
+        let right: Right
         var beatsLeft: Int
     }
 
@@ -97,6 +120,9 @@ package final class HostStreams: Sendable {
         var isClosing = false
         var counters = Counters()
         var history: StreamHistory
+        /// The hosts for which streams are open that were opened with a token.
+        var hosts: [DeviceToken: HostKey] = [:]
+        var bindings: TokenBindings
     }
 
     private static let appBufferFactor = 64
@@ -110,7 +136,8 @@ package final class HostStreams: Sendable {
     package init(limits: Limits = Limits(), seed: UInt64 = 0) {
         self.seed = StableHash.mix(seed)
         let history = StreamHistory(epoch: UInt32(truncatingIfNeeded: self.seed), capacity: limits.historyMax)
-        self.table = Mutex(Table(limits: limits, history: history))
+        let bindings = TokenBindings(capacity: limits.historyMax)
+        self.table = Mutex(Table(limits: limits, history: history, bindings: bindings))
     }
 
     /// Keeps other bounds from now on. Streams that are open stay, with the buffers and the lives that they have.
@@ -118,6 +145,7 @@ package final class HostStreams: Sendable {
         self.table.withLock { table in
             table.limits = limits
             table.history.use(capacity: limits.historyMax)
+            table.bindings.capacity = limits.historyMax
         }
     }
 
@@ -126,15 +154,22 @@ package final class HostStreams: Sendable {
     package var counters: Counters { self.table.withLock { $0.counters } }
 
     /// How many streams each of these hosts has open.
-    package func open(of hosts: [HostID]) -> [Int] {
+    package func open(of hosts: [HostKey]) -> [Int] {
         self.table.withLock { table in hosts.map { table.streams[.host($0)]?.count ?? 0 } }
     }
 
     /// Opens a stream.
     ///
-    /// - Parameter last: The place behind the last event that the reader saw; nil if it does not say, and
-    ///   ``Missed/unknown`` then.
-    package func subscribe(_ scope: Scope, after last: String? = nil) throws(Refusal) -> Subscription {
+    /// Whoever asks by a token looks up once more what it stands for: it may have been removed just before.
+    ///
+    /// - Parameters:
+    ///   - right: By what right it is open.
+    ///   - last: The place behind the last event that the reader saw; nil if it does not say, and ``Missed/unknown`` then.
+    package func subscribe(
+        _ scope: Scope,
+        by right: Right = Right(),
+        after last: String? = nil
+    ) throws(Refusal) -> Subscription {
         let limits = self.table.withLock { $0.limits }
         let bufferMax =
             switch scope {
@@ -149,12 +184,18 @@ package final class HostStreams: Sendable {
             if let refusal = Self.refusal(scope, &table) { return .failure(refusal) }
             table.next += 1
             let luck = StableHash.mix(self.seed ^ table.next)
-            let stream = Stream(number: table.next, continuation: continuation, beatsLeft: Self.lifetime(luck, limits))
+            let stream = Stream(
+                number: table.next,
+                continuation: continuation,
+                right: right,
+                beatsLeft: Self.lifetime(luck, limits)
+            )
             table.streams[scope, default: []].append(stream)
+            if let token = right.token, case .host(let host) = scope { table.hosts[token] = host }
             table.count += 1
             let subscription = Subscription(
                 events: events,
-                missed: Self.missed(scope, last, &table),
+                missed: Self.missed(scope, right.token, last, &table),
                 start: table.history.end,
                 retryMilliseconds: Self.retryMilliseconds(luck, limits),
                 scope: scope,
@@ -182,9 +223,17 @@ package final class HostStreams: Sendable {
         return nil
     }
 
-    private static func missed(_ scope: Scope, _ last: String?, _ table: inout Table) -> Missed {
+    private static func missed(
+        _ scope: Scope,
+        _ token: DeviceToken?,
+        _ last: String?,
+        _ table: inout Table
+    ) -> Missed {
         guard let last, !last.isEmpty else { return .unknown }
-        if let cursor = StreamCursor(last), let events = table.history.events(after: cursor, for: scope) {
+        // What went out before the token stood for the host was for another reader.
+        if let cursor = StreamCursor(last), token.map({ table.bindings.place(of: $0) <= cursor.sequence }) ?? true,
+            let events = table.history.events(after: cursor, for: scope)
+        {
             return .events(events)
         }
         table.counters.gaps += 1
@@ -236,9 +285,55 @@ package final class HostStreams: Sendable {
         for continuation in slow { continuation.finish() }
     }
 
+    /// Takes over what became of tokens: streams that were opened with one end when it is removed, or stands for another host.
+    package func apply(_ changes: [DirectoryChange]) {
+        let ended = self.table.withLock { table in
+            var ended: [AsyncStream<Event>.Continuation] = []
+            for change in changes {
+                switch change {
+                case .bound(_, _, .some), .forgotten: continue
+                case .bound(let token, let host, nil):
+                    if let old = table.hosts[token], old != host { Self.revoke(token, of: old, &table, &ended) }
+                    table.bindings.bind(token, at: table.history.end.sequence)
+                case .removed(let token, _, _, _):
+                    if let old = table.hosts[token] { Self.revoke(token, of: old, &table, &ended) }
+                }
+            }
+            return ended
+        }
+        for continuation in ended { continuation.finish() }
+    }
+
+    private static func revoke(
+        _ token: DeviceToken,
+        of host: HostKey,
+        _ table: inout Table,
+        _ ended: inout [AsyncStream<Event>.Continuation]
+    ) {
+        for stream in table.streams[.host(host)] ?? [] where stream.right.token == token {
+            guard let continuation = Self.remove(stream.number, of: .host(host), from: &table) else { continue }
+            table.counters.revoked += 1
+            ended.append(continuation)
+        }
+    }
+
+    /// Ends the streams whose right holds no more.
+    private func endUnrightful() {
+        let streams = self.table.withLock { table in
+            table.streams.flatMap { scope, streams in streams.map { (scope, $0.number, $0.right) } }
+        }
+        // Not while the lock is held: rights look things up behind locks of their own.
+        for (scope, number, right) in streams where !right.holds() {
+            guard let continuation = self.remove(number, of: scope) else { continue }
+            self.table.withLock { $0.counters.revoked += 1 }
+            continuation.finish()
+        }
+    }
+
     /// Writes a heartbeat to every stream, so that both ends notice a connection that died, and ends those that have
-    /// lived long enough.
+    /// lived long enough, or whose right holds no more.
     package func beat() {
+        self.endUnrightful()
         let ended = self.table.withLock { table in
             var ended: [AsyncStream<Event>.Continuation] = []
             let heartbeat = Event.heartbeat(table.history.end)
@@ -267,6 +362,7 @@ package final class HostStreams: Sendable {
             table.isClosing = true
             let open = table.streams.values.flatMap { $0 }
             table.streams = [:]
+            table.hosts = [:]
             table.count = 0
             return open.map(\.continuation)
         }
@@ -302,9 +398,12 @@ package final class HostStreams: Sendable {
         guard var streams = table.streams[scope], let index = streams.firstIndex(where: { $0.number == number }) else {
             return nil
         }
-        let continuation = streams.remove(at: index).continuation
+        let stream = streams.remove(at: index)
         table.streams[scope] = streams.isEmpty ? nil : streams
         table.count -= 1
-        return continuation
+        if let token = stream.right.token, !streams.contains(where: { $0.right.token == token }) {
+            table.hosts[token] = nil
+        }
+        return stream.continuation
     }
 }

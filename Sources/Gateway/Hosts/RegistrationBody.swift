@@ -10,6 +10,8 @@ package struct RegistrationBody: Sendable {
     /// The host's own name, nil if the gateway shall derive one from the token.
     package var host: HostID?
     package var replacedToken: DeviceToken?
+    /// Whether the host keeps the tokens that it has beside this one.
+    package var addsToken: Bool
     package var revision: UInt64
     package var delivery: HostDelivery
     package var context: HostContext
@@ -36,6 +38,7 @@ package struct RegistrationBody: Sendable {
         guard let app = apps[self.app] else { throw object.problem("app", "\"\(self.app)\" is not served here") }
         self.host = try Self.host(&object)
         self.replacedToken = try Self.token("replaces", &object)
+        self.addsToken = try object.bool("addToken") ?? false
         self.revision = UInt64(try object.int("revision", in: 0...Int64.max) ?? 0)
         self.delivery = try Self.delivery(&object, app)
         self.lease = try object.int("lease", in: 1...Self.leaseSecondsMax).map { .seconds($0) }

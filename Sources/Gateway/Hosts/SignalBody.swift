@@ -12,23 +12,21 @@ package enum SignalBody {
     ]
 
     /// The record that a signal becomes.
-    package static func record(_ value: JSONValue, at path: String, host: HostID) throws(Problem) -> Record {
+    package static func record(_ value: JSONValue, at path: String, host: HostKey) throws(Problem) -> Record {
         var object = try RequestObject(value, at: path)
         let name = try object.requiredString("signal")
         if name == "refused" || (name == "reloaded" && object.value("instance") == nil) {
-            let report = try Self.delivery(name, &object)
-            try Self.check(report.reload, host, object)
-            return .delivery(report)
+            let (reload, result) = try Self.delivery(name, &object)
+            return .delivery(DeliveryReport(host: host, reload: reload, result: result))
         }
-        let event = try Self.event(name, &object, host)
+        let event = try Self.event(name, &object)
         try object.finish()
         return .signal(HostSignal(host: host, event: event))
     }
 
     private static func event(
         _ name: String,
-        _ object: inout RequestObject,
-        _ host: HostID
+        _ object: inout RequestObject
     ) throws(Problem) -> HostSignal.Event {
         switch name {
         case "appForeground": return .appForeground
@@ -50,7 +48,6 @@ package enum SignalBody {
         case "lowPower": return .lowPower(try Self.choice("on", "off", &object))
         case "entryShown":
             guard let reload = try Self.reload(&object) else { throw Self.reloadMissing(object) }
-            try Self.check(reload, host, object)
             guard let date = try object.instant("date") else {
                 throw object.problem("date", "is required: the date of the entry that is shown")
             }
@@ -65,7 +62,10 @@ package enum SignalBody {
     }
 
     /// A report of what became of a reload: `{"signal": "reloaded", "reload": id}`; `signal` may be left out.
-    package static func delivery(_ value: JSONValue, at path: String) throws(Problem) -> DeliveryReport {
+    package static func delivery(
+        _ value: JSONValue,
+        at path: String
+    ) throws(Problem) -> (reload: ReloadID, result: DeliveryReport.Result) {
         var object = try RequestObject(value, at: path)
         let name = try object.string("signal") ?? "reloaded"
         guard name == "reloaded" || name == "refused" else {
@@ -83,24 +83,18 @@ package enum SignalBody {
         return id
     }
 
-    private static func check(_ reload: ReloadID, _ host: HostID, _ object: RequestObject) throws(Problem) {
-        guard reload.instance.host == host else {
-            throw object.problem("reload", "is a reload of another host", code: .unknownReload)
-        }
-    }
-
     private static func reloadMissing(_ object: RequestObject) -> Problem {
         object.problem("reload", "is required: the id of the reload, as the event brought it")
     }
 
-    private static func delivery(_ name: String, _ object: inout RequestObject) throws(Problem) -> DeliveryReport {
+    private static func delivery(
+        _ name: String,
+        _ object: inout RequestObject
+    ) throws(Problem) -> (reload: ReloadID, result: DeliveryReport.Result) {
         guard let reload = try Self.reload(&object) else { throw Self.reloadMissing(object) }
         let reason = try object.string("reason", bytesMax: 256)
         try object.finish()
-        return DeliveryReport(
-            reload: reload,
-            result: name == "reloaded" ? .acknowledged : .refused(reason: reason ?? "")
-        )
+        return (reload, name == "reloaded" ? .acknowledged : .refused(reason: reason ?? ""))
     }
 
     private static func instance(_ object: inout RequestObject) throws(Problem) -> InstanceID {

@@ -9,15 +9,15 @@ extension OperatorRoutes {
     /// How many hosts are looked up and removed at a time, so that neither a partition nor memory holds all of an app's.
     private static let batch = 1000
 
-    /// `DELETE /v1/hosts/<host>` and `DELETE /v1/apps/<bundle-id>/hosts`; nil if the request is neither.
+    /// `DELETE /v1/hosts/<app>/<host>` and `DELETE /v1/apps/<bundle-id>/hosts`; nil if the request is neither.
     func erase(_ path: [String], _ request: HTTPRequest) async throws(Problem) -> HTTPResponse? {
         guard request.method == "DELETE" else { return nil }
-        let isHost = path[1] == "hosts" && path.count == 3
+        let isHost = path[1] == "hosts" && path.count == 4
         guard isHost || (path[1] == "apps" && path.count == 4 && path[3] == "hosts") else { return nil }
         let takesHistory = try self.takesHistory(request)
         let removed =
             try await isHost
-            ? self.eraseHost(HostID(path[2]), takesHistory) : self.eraseHosts(of: BundleID(path[2]), takesHistory)
+            ? self.eraseHost(Self.host(path), takesHistory) : self.eraseHosts(of: BundleID(path[2]), takesHistory)
         guard takesHistory else { return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed))])) }
         let files = try await self.eraseHistory()
         return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed)), ("files", .count(files))]))
@@ -43,7 +43,7 @@ extension OperatorRoutes {
     }
 
     /// - Returns: How many hosts were removed: with the history none need be there any more.
-    private func eraseHost(_ host: HostID, _ takesHistory: Bool) async throws(Problem) -> Int {
+    private func eraseHost(_ host: HostKey, _ takesHistory: Bool) async throws(Problem) -> Int {
         let removal = HostRemoval(host: host, isErased: takesHistory)
         let answer = try await self.log.append(.unregister(removal), for: host)
         if case .unregistered = answer { return 1 }

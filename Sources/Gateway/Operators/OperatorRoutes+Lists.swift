@@ -37,7 +37,11 @@ extension OperatorRoutes {
             state: try ListRequest.word(request, "state", InstanceFilter.State.allCases.map { ($0.rawValue, $0) })
         )
         if let host = request.query("host") {
-            let rows = try await self.log.ask(HostID(host)) { $0.instances(of: HostID(host), filter) }
+            guard let app = filter.app else {
+                throw Problem(.badRequest, "a host is its app's: name the app, too", path: "app")
+            }
+            let key = HostKey(app: app, id: HostID(host))
+            let rows = try await self.log.ask(key) { $0.instances(of: key, filter) }
             return try await self.answer([("instances", .array(rows.map { Views.summary($0) }))])
         }
         let page = try await self.log.walk(from: list.cursor, limit: list.limit) { engine, start, limit in
@@ -68,11 +72,10 @@ extension OperatorRoutes {
         ])
     }
 
-    /// `GET /v1/hosts/<host>`.
-    func host(_ text: String) async throws(Problem) -> HTTPResponse {
-        let id = HostID(text)
-        guard let view = try await self.log.ask(id, { $0.host(id) }) else {
-            throw Problem(.unknownHost, "there is no host \"\(text)\"")
+    /// `GET /v1/hosts/<app>/<host>`.
+    func host(_ key: HostKey) async throws(Problem) -> HTTPResponse {
+        guard let view = try await self.log.ask(key, { $0.host(key) }) else {
+            throw Problem(.unknownHost, "there is no host \(key)")
         }
         guard case .object(let members) = Views.registration(view) else { throw Problem(.internal, "no registration") }
         return try await self.answer(members.map { ($0.name, $0.value) })

@@ -6,12 +6,9 @@ extension OperatorRoutes {
     /// How far back a question goes that does not say.
     private static let sinceDefault = Interval.hours(24)
 
-    /// `GET /v1/instances/<host>:<instance>/why?since=24h`: what happened to an instance, and why; as text for who
+    /// `GET /v1/instances/<app>/<host>:<instance>/why?since=24h`: what happened to an instance, and why; as text for who
     /// accepts that first.
-    func why(_ text: String, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        guard let address = InstanceAddress(text) else {
-            throw Problem(.badRequest, "an instance is addressed as <host>:<instance>")
-        }
+    func why(_ address: InstanceAddress, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
         guard let history = self.history else {
             throw Problem(.notSupported, "this gateway keeps no history")
         }

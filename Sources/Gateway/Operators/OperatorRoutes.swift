@@ -197,15 +197,15 @@ package struct OperatorRoutes: Sendable {
 
     private func item(_ path: [String], _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
         switch (path[1], path.count) {
-        case ("hosts", 3): return try await self.host(path[2])
-        case ("instances", 3): return try await self.instance(path[2], request)
-        case ("instances", 4) where path[3] == "why": return try await self.why(path[2], request)
+        case ("hosts", 4): return try await self.host(Self.host(path))
+        case ("instances", 4): return try await self.instance(try Self.address(path), request)
+        case ("instances", 5) where path[4] == "why": return try await self.why(try Self.address(path), request)
         case ("kinds", 3): return try await self.kind(path[2])
         case ("pushes", 3):
-            return HTTPResponse(json: try await PushQuestion(path[2], team: nil, self.log).ask().json)
+            return HTTPResponse(json: try await PushQuestion(path[2], self.log).ask().json)
         case ("pushes", 4) where path[3] == "decisions": return try await self.decisions(path[2], request)
         case ("pushes", 4) where path[3] == "events":
-            return try await PushQuestion(path[2], team: nil, self.log).follow(self.followers)
+            return try await PushQuestion(path[2], self.log).follow(self.followers)
         default: throw HostRoutes.notFound
         }
     }
@@ -243,10 +243,22 @@ package struct OperatorRoutes: Sendable {
         return HTTPResponse(json: JSONValue.object(of: [("matched", .count(matched))]))
     }
 
-    private func instance(_ text: String, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        guard let address = InstanceAddress(text) else {
-            throw Problem(.badRequest, "an instance is addressed as <host>:<instance>")
+    /// The host of a path `/v1/hosts/<app>/<host>`.
+    static func host(_ path: [String]) -> HostKey { HostKey(app: BundleID(path[2]), id: HostID(path[3])) }
+
+    /// The instance of a path `/v1/instances/<app>/<host>:<instance>`.
+    private static func address(_ path: [String]) throws(Problem) -> InstanceAddress {
+        let parts = path[3].split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, !parts[0].isEmpty, !parts[1].isEmpty else {
+            throw Problem(.badRequest, "an instance is addressed as /v1/instances/<app>/<host>:<instance>")
         }
+        return InstanceAddress(
+            host: HostKey(app: BundleID(path[2]), id: HostID(String(parts[0]))),
+            instance: InstanceID(String(parts[1]))
+        )
+    }
+
+    private func instance(_ address: InstanceAddress, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
         let decisions = try ListRequest.int(request, "decisions", in: 1...ListRequest.limitMax) ?? 100
         let pending = try ListRequest.int(request, "pending", in: 1...ListRequest.limitMax) ?? ListRequest.limitDefault
         let found = try await self.log.ask(address.host) {

@@ -20,7 +20,10 @@ package enum OrderBody {
         default: throw object.problem("action", "expected \"pause\", \"resume\", \"cancel\" or \"grant\"")
         }
         guard var place = try object.object("of") else {
-            throw object.problem("of", "is required: an object with app, app and kind, sender, host, instance or push")
+            throw object.problem(
+                "of",
+                "is required: an object with app, app and kind or host, sender, instance or push"
+            )
         }
         let scope = try Self.scope(&place)
         try place.finish()
@@ -35,23 +38,26 @@ package enum OrderBody {
     }
 
     private static func scope(_ object: inout RequestObject) throws(Problem) -> OrderScope {
-        if let app = try object.string("app") {
-            guard let kind = try object.string("kind") else { return .app(BundleID(app)) }
-            return .kind(BundleID(app), WidgetKind(kind))
+        let app = try object.string("app").map { BundleID($0) }
+        if let text = try object.string("instance") {
+            guard let address = InstanceAddress(text, of: app) else {
+                let sentence =
+                    "an instance is addressed as <app>/<host>:<instance>, or beside an app as <host>:<instance>"
+                throw object.problem("instance", sentence)
+            }
+            return .instance(address)
+        }
+        if let app {
+            if let kind = try object.string("kind") { return .kind(app, WidgetKind(kind)) }
+            if let host = try object.string("host") { return .host(HostKey(app: app, id: HostID(host))) }
+            return .app(app)
         }
         if let text = try object.string("push") {
             guard let push = PushID(text) else { throw object.problem("push", "an apns-id is a UUID") }
             return .push(push, try object.string("sender").map { TeamID($0) })
         }
         if let team = try object.string("sender") { return .sender(TeamID(team)) }
-        if let host = try object.string("host") { return .host(HostID(host)) }
-        if let text = try object.string("instance") {
-            guard let address = InstanceAddress(text) else {
-                throw object.problem("instance", "an instance is addressed as <host>:<instance>")
-            }
-            return .instance(address)
-        }
-        throw object.problem("app", "name an app, an app and a kind, a sender, a host, an instance or a push")
+        throw object.problem("app", "name an app, an app and a kind or a host, a sender, an instance or a push")
     }
 }
 

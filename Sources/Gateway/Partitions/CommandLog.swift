@@ -26,13 +26,18 @@ package struct CommandLog: Sendable {
 
     package var partitions: Int { self.owners.count }
 
-    package func owner(of host: HostID) -> PartitionOwner {
-        self.owners[Int(PartitionID(of: host, among: self.owners.count).rawValue)]
-    }
+    package func partition(of host: HostKey) -> PartitionID { PartitionID(of: host, among: self.owners.count) }
 
     /// Logs one record for the partition that owns a host, and waits until it is applied.
-    package func append(_ record: Record, for host: HostID) async throws(Problem) -> RecordAnswer.Result {
+    package func append(_ record: Record, for host: HostKey) async throws(Problem) -> RecordAnswer.Result {
         let answers = try await self.append([(record, host)])
+        return answers[0]
+    }
+
+    /// Logs one record for the partition where what belongs to an app as a whole is kept, and waits until it is applied.
+    package func append(_ record: Record, homeOf app: BundleID) async throws(Problem) -> RecordAnswer.Result {
+        let home = PartitionID(homeOf: app, among: self.owners.count)
+        let answers = try await self.append([(record, home)])
         return answers[0]
     }
 
@@ -42,20 +47,26 @@ package struct CommandLog: Sendable {
     /// if a later one fails, those before it are applied, and sending everything again does no harm.
     ///
     /// - Throws: `too-large`, before anything is logged, if one record alone is more than the journal takes.
-    package func append(_ records: [(record: Record, host: HostID)]) async throws(Problem) -> [RecordAnswer.Result] {
+    package func append(_ records: [(record: Record, host: HostKey)]) async throws(Problem) -> [RecordAnswer.Result] {
+        try await self.append(records.map { ($0.record, self.partition(of: $0.host)) })
+    }
+
+    private func append(
+        _ records: [(record: Record, partition: PartitionID)]
+    ) async throws(Problem) -> [RecordAnswer.Result] {
         var answers: [RecordAnswer.Result] = []
         answers.reserveCapacity(records.count)
         for run in try self.runs(records) {
             var builder = SubmissionBuilder(partitions: self.owners.count)
             var tickets: [SubmissionBuilder.Ticket] = []
-            for item in records[run] { tickets.append(builder.append(item.record, for: item.host)) }
+            for item in records[run] { tickets.append(builder.append(item.record, to: item.partition)) }
             answers += try await self.submit(builder.take(), tickets)
         }
         return answers
     }
 
     /// Records one behind the other, as many as fit one submission each.
-    private func runs(_ records: [(record: Record, host: HostID)]) throws(Problem) -> [Range<Int>] {
+    private func runs(_ records: [(record: Record, partition: PartitionID)]) throws(Problem) -> [Range<Int>] {
         var runs: [Range<Int>] = []
         var start = 0
         var bytes = 0
@@ -149,14 +160,22 @@ package struct CommandLog: Sendable {
 extension CommandLog {
     /// Asks the engine of the partition that owns a host.
     package func ask<Answer: Sendable>(
-        _ host: HostID,
+        _ host: HostKey,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws(Problem) -> Answer {
         do {
-            return try await self.owner(of: host).query(about: .host(host), body)
+            return try await self.owners[Int(self.partition(of: host).rawValue)].query(about: .host(host), body)
         } catch {
             throw Self.problem(error)
         }
+    }
+
+    /// Asks the engine of the partition where what belongs to an app as a whole is kept.
+    package func ask<Answer: Sendable>(
+        homeOf app: BundleID,
+        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
+    ) async throws(Problem) -> Answer {
+        try await self.ask(PartitionID(homeOf: app, among: self.owners.count), body)
     }
 
     /// Asks the engine of a partition.

@@ -5,7 +5,7 @@ package import WidgetModel
 /// What a question to an engine reads.
 package enum QuestionSubject: Sendable {
     /// A host and what it shows.
-    case host(HostID)
+    case host(HostKey)
     /// What became of pushes, as counts; totals, settings and time.
     case totals
     case everything

@@ -108,13 +108,15 @@ package final class ContentStore: Sendable {
     /// Forgets what an instance showed before it was added anew: it shows a placeholder now, so that the same content is
     /// news to it again.
     ///
-    /// - Parameter reload: The one for which it was added.
+    /// - Parameters:
+    ///   - address: The instance.
+    ///   - reload: The one for which it was added.
     /// - Returns: False if its timeline has come already, and nothing is forgotten.
-    package func begin(_ reload: ReloadID) -> Bool {
+    package func begin(_ address: InstanceAddress, _ reload: ReloadID) -> Bool {
         self.state.withLock { state in
-            guard let before = state.table[reload.instance] else { return true }
+            guard let before = state.table[address] else { return true }
             guard before.reload.position < reload.position else { return false }
-            if let record = state.table.remove(reload.instance) { state.released.append(record) }
+            if let record = state.table.remove(address) { state.released.append(record) }
             return true
         }
     }

@@ -5,18 +5,20 @@ package import WidgetModel
 package struct Placeholder: Hashable, Sendable {
     /// The reload that brings the timeline.
     package let reload: ReloadID
-    package let app: BundleID
+    package let address: InstanceAddress
     package let kind: WidgetKind
     package let family: WidgetFamily
     /// What the host draws.
     package let content: JSONValue
+
+    package var app: BundleID { self.address.app }
 
     /// - Parameter entry: What the provider answered.
     /// - Returns: Nil if there is nothing to draw in it.
     init?(_ subject: FetchSubject, entry: JSONValue?) {
         guard let content = entry?["content"] else { return nil }
         self.reload = subject.reload
-        self.app = subject.app
+        self.address = subject.address
         self.kind = subject.kind
         self.family = subject.family
         self.content = content

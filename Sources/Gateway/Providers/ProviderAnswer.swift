@@ -106,7 +106,7 @@ package struct ProvidedTimeline: Sendable {
     package func stored(_ subject: FetchSubject) -> StoredTimeline {
         StoredTimeline(
             reload: subject.reload,
-            app: subject.app,
+            address: subject.address,
             kind: subject.kind,
             family: subject.family,
             digest: self.timeline.digest ?? [],

@@ -14,7 +14,7 @@ extension ProviderRequest {
             requests: subjects.map { subject in
                 JSONValue.object(of: [
                     ("id", .string(subject.reload.description)),
-                    ("instance", .string(subject.reload.instance.description)),
+                    ("instance", .string("\(subject.address.host.id):\(subject.address.instance)")),
                     ("context", Self.json(TimelineProviderContext(family: subject.family, host: subject.context))),
                     ("configuration", .configuration(subject.configuration)),
                     ("causes", .strings(subject.causes.list.map(\.name))),

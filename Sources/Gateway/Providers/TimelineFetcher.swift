@@ -147,7 +147,7 @@ package actor TimelineFetcher {
     /// Lets a timeline be asked for. Its instance shows a placeholder before, if it is new and one is kept.
     private func begin(_ subject: FetchSubject) {
         guard !self.planner.knows(subject.reload) else { return }
-        if subject.isNew, self.services.contents.begin(subject.reload),
+        if subject.isNew, self.services.contents.begin(subject.address, subject.reload),
             let placeholder = Placeholder(subject, entry: self.services.gallery.kept(self.placeholder(subject)))
         {
             self.services.publish([.placeholder(placeholder)])
@@ -155,6 +155,7 @@ package actor TimelineFetcher {
         self.planner.add(
             FetchItem(
                 reload: subject.reload,
+                address: subject.address,
                 isVisible: subject.isVisible,
                 expiresAt: subject.expiresAt,
                 priority: subject.priority,
@@ -337,8 +338,8 @@ package actor TimelineFetcher {
             switch answer.parts[subject.reload] {
             case .timeline(let timeline):
                 let report = TimelineReport(
-                    host: subject.reload.instance.host,
-                    instance: subject.reload.instance.instance,
+                    host: subject.address.host,
+                    instance: subject.address.instance,
                     reload: subject.reload,
                     timeline: timeline.timeline,
                     contentBytes: timeline.contentBytes

@@ -64,7 +64,8 @@ package struct DryRunSummary: Hashable, Sendable {
                 .array(
                     self.sample.map { address in
                         JSONValue.object(of: [
-                            ("host", .string(address.host.rawValue)), ("instance", .string(address.instance.rawValue)),
+                            ("host", .string(address.host.id.rawValue)),
+                            ("instance", .string(address.instance.rawValue)),
                         ])
                     }
                 )

@@ -9,7 +9,7 @@ package struct JudgedPush: Sendable {
         /// The host or control behind a known token: ``PushJudge/place``.
         case host
         /// A token that nobody registered, of an app that takes those.
-        case unknownHost(HostID)
+        case unknownHost(HostKey)
         /// Every host of the app.
         case app
         /// The app's upstream: a push of a type that is not handled here.

@@ -120,7 +120,7 @@ struct PushIntake: ~Copyable {
             return .relay(Relayed(sender: judged.sender, app: judged.app, id: answerID.text(bytes)))
         }
         if case .host = judged.destination, judged.details == nil {
-            self.append(push, id, judged.sender, bytes, request.body.indices)
+            self.append(push, id, judged, bytes, request.body.indices)
             if let trace {
                 let record = Record.trace(PushTrace(push: id, context: trace.context))
                 _ = self.builder.append(record, to: self.judge.place.partition)
@@ -193,7 +193,7 @@ struct PushIntake: ~Copyable {
     private mutating func append(
         _ push: ValidatedPush,
         _ id: PushID,
-        _ sender: Sender,
+        _ judged: borrowing JudgedPush,
         _ bytes: Span<UInt8>,
         _ body: Range<Int>
     ) {
@@ -205,7 +205,8 @@ struct PushIntake: ~Copyable {
         )
         self.builder.append(
             plain,
-            from: sender.team,
+            from: judged.sender.team,
+            of: judged.app.bundle,
             to: self.judge.place,
             collapseID: push.collapseID.map(\.bounds) ?? 0..<0,
             in: bytes
@@ -238,7 +239,8 @@ struct PushIntake: ~Copyable {
     /// The destination as the log has it.
     private func target(_ judged: borrowing JudgedPush) -> PushDestination {
         switch judged.destination {
-        case .host: .host(self.judge.place.hostID, self.judge.place.instanceID)
+        case .host:
+            .host(HostKey(app: judged.app.bundle, id: self.judge.place.hostID), self.judge.place.instanceID)
         case .unknownHost(let host): .host(host, nil)
         case .app, .upstream: .app(judged.app.bundle)
         }

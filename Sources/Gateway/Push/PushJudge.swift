@@ -267,7 +267,7 @@ package struct PushJudge: ~Copyable {
         let token = try ProviderToken.parse(authorization: authorization, reader: self.reader, rules: self.rules)
         self.verifications += 1
         let identified = try self.senders.identify(token, inForce: self.rules)
-        let verified = VerifiedSender(sender: self.own(identified.sender), issuedAt: identified.issuedAt)
+        let verified = VerifiedSender(sender: self.own(identified.sender), times: identified.times)
         self.tokens.insert(verified, for: authorization)
         return verified
     }
@@ -351,7 +351,8 @@ extension PushJudge {
         if try self.isBound(push.type, app) { return .host }
         // An unknown token where the app accepts those: logged like any push, and matches nothing.
         let digits = bytes.extracting(range.bounds)
-        return .unknownHost(HostID(derivedFrom: DeviceToken(bytes: DeviceToken.decode(hex: digits) ?? [])))
+        let token = DeviceToken(bytes: DeviceToken.decode(hex: digits) ?? [])
+        return .unknownHost(HostKey(app: app.bundle, id: HostID(derivedFrom: token)))
     }
 
     /// Whether the token stands for a host or control; false if it is unknown and the app accepts that.

@@ -9,15 +9,15 @@ struct PushQuestion: Sendable {
     static let lookInterval = Duration.milliseconds(100)
 
     let id: PushID
-    /// Whose pushes may be seen, nil for everybody's.
-    let team: TeamID?
+    /// Whose pushes may be seen: those that a sender's key is for; nil for everybody's.
+    let sender: Sender?
     let log: CommandLog
 
     /// - Parameter text: The `apns-id`.
-    init(_ text: String, team: TeamID?, _ log: CommandLog) throws(Problem) {
+    init(_ text: String, of sender: Sender? = nil, _ log: CommandLog) throws(Problem) {
         guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
         self.id = id
-        self.team = team
+        self.sender = sender
         self.log = log
     }
 
@@ -29,14 +29,10 @@ struct PushQuestion: Sendable {
     }
 
     func ask() async throws(Problem) -> Answer {
-        let (id, team) = (self.id, self.team)
-        let answers = try await self.log.askAll(about: .totals) { (engine) -> [PushView] in
-            if let team { return engine.push(id, team: team) }
-            return engine.push(id)
-        }
+        let answers = try await self.views()
         // One id may stand for several pushes, by content or by team: the newest is the answer, the others are beside.
         var pushes: [[PushView]] = []
-        for view in answers.joined() {
+        for view in answers {
             if let index = pushes.firstIndex(where: { $0[0].team == view.team && $0[0].contentHash == view.contentHash }
             ) {
                 pushes[index].append(view)
@@ -55,8 +51,23 @@ struct PushQuestion: Sendable {
         return Answer(json: .object(members + [others]), isComplete: isComplete)
     }
 
+    /// What each partition knows of the pushes with this id that may be seen.
+    func views() async throws(Problem) -> [PushView] {
+        let (id, sender) = (self.id, self.sender)
+        let answers = try await self.log.askAll(about: .totals) { (engine) -> [PushView] in
+            guard let sender else { return engine.push(id) }
+            return engine.push(id, team: sender.team).filter { sender.maySee($0) }
+        }
+        return answers.flatMap(\.self)
+    }
+
     /// `GET /v1/pushes/<apns-id>/events`: the state now, again whenever it changes, and at last that it is complete.
-    func follow(_ followers: PushFollowers) async throws(Problem) -> HTTPResponse {
+    ///
+    /// - Parameter mayGoOn: Whether whoever follows still may; asked whenever there is something to be heard.
+    func follow(
+        _ followers: PushFollowers,
+        while mayGoOn: @escaping @Sendable () -> Bool = { true }
+    ) async throws(Problem) -> HTTPResponse {
         let subscription: PushFollowers.Subscription
         do throws(PushFollowers.Refusal) {
             // Before the first look, so that no change falls between.
@@ -79,7 +90,7 @@ struct PushQuestion: Sendable {
                 try await writer.write(EventText.push(first))
                 var last = first
                 var wakes = subscription.wakes.makeAsyncIterator()
-                while !last.isComplete, let wake = await wakes.next() {
+                while !last.isComplete, let wake = await wakes.next(), mayGoOn() {
                     let now = try await self.ask()
                     if now.json != last.json {
                         try await writer.write(EventText.push(now))
@@ -92,6 +103,15 @@ struct PushQuestion: Sendable {
                 }
             }
         )
+    }
+}
+
+extension Sender {
+    /// Whether a sender's key is for a push: it could have sent it.
+    func maySee(_ push: PushView) -> Bool {
+        guard let app = push.app else { return false }
+        guard push.isForApp else { return self.may(.devices, app) }
+        return self.may(.targeted, app) || self.may(.channels, app)
     }
 }
 

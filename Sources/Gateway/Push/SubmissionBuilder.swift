@@ -33,7 +33,7 @@ package struct SubmissionBuilder {
     private static let batchBytesMax = JournalLimits().batchBytesMax / 2
 
     /// Adds a record for the partition that owns a host.
-    package mutating func append(_ record: Record, for host: HostID) -> Ticket {
+    package mutating func append(_ record: Record, for host: HostKey) -> Ticket {
         self.append(record, to: PartitionID(of: host, among: self.partitions))
     }
 
@@ -45,6 +45,7 @@ package struct SubmissionBuilder {
     mutating func append(
         _ push: PlainPush,
         from team: borrowing TeamID,
+        of app: borrowing BundleID,
         to place: borrowing HostPlace,
         collapseID: Range<Int>,
         in bytes: Span<UInt8>
@@ -53,6 +54,7 @@ package struct SubmissionBuilder {
         _ = self.append(to: place.partition) { writer in
             push.encode(
                 team: team,
+                app: app,
                 host: place.host,
                 instance: place.instance,
                 of: ids,

@@ -43,6 +43,8 @@ package struct InstanceQuestion: Sendable {
             if entries.isEmpty { break }
             for entry in entries { try replay.take(entry) }
         }
-        return try replay.finish()
+        var trace = try replay.finish()
+        if !self.isWhole { try trace.findNumbers(in: history) }
+        return trace
     }
 }

@@ -41,7 +41,7 @@ package struct InstanceReplay {
         self.trace = InstanceTrace(address: address, partition: engine.partition, since: since, until: engine.time)
         self.trace.position = engine.position
         self.engine = engine
-        self.host = Array(address.host.rawValue.utf8)
+        self.host = Array(address.host.text.utf8)
         self.stepsMax = stepsMax
         self.isWhole = isWhole
         for token in engine.host(address.host)?.tokens ?? [] { self.tokens.insert(token.bytes) }
@@ -213,10 +213,11 @@ package struct InstanceReplay {
         case .register(let registration): return registration.host == address.host
         case .unregister(let removal): return removal.host == address.host
         case .timeline(let report): return report.host == address.host && report.instance == address.instance
-        case .delivery(let report): return report.reload.instance == address
+        case .delivery(let report): return self.engine.isAbout(report.reload, address)
         case .signal(let signal):
             guard signal.host == address.host else { return false }
-            return signal.instance == nil || signal.instance == address.instance
+            if case .entryShown(let reload, _) = signal.event { return self.engine.isAbout(reload, address) }
+            return signal.event.instance == nil || signal.event.instance == address.instance
         case .order(let order):
             return switch order.scope {
             case .host(let host): host == address.host
@@ -263,9 +264,9 @@ package struct InstanceReplay {
     private func issued() -> ReloadEffect? {
         for effect in self.output.effects {
             switch effect {
-            case .reload(let reload) where reload.id.instance == self.trace.address: return reload
+            case .reload(let reload) where reload.address == self.trace.address: return reload
             case .push(let push):
-                if let member = push.members.first(where: { $0.reload.id.instance == self.trace.address }) {
+                if let member = push.members.first(where: { $0.reload.address == self.trace.address }) {
                     return member.reload
                 }
             case .reload, .invalidation: continue
@@ -346,19 +347,5 @@ extension InstanceReplay {
                 reload: reload
             )
         )
-    }
-}
-
-extension HostSignal {
-    /// The instance that it is about, nil for the whole host.
-    fileprivate var instance: InstanceID? {
-        switch self.event {
-        case .widgetVisible(let id), .widgetHidden(let id), .appIntent(let id), .animation(let id), .reloaded(let id):
-            id
-        case .entryShown(let reload, _): reload.instance.instance
-        case .appForeground, .appBackground, .sessionStarted, .sessionEnded, .systemChange,
-            .significantLocationChange, .standBy, .lowPower:
-            nil
-        }
     }
 }

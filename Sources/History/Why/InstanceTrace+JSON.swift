@@ -11,8 +11,8 @@ extension InstanceTrace {
             ("summary", .texts(self.summary)),
             ("budget", self.last.map { Self.json($0.budget) }),
             ("decidesAt", self.last?.decidesAt.map { .at($0) }),
-            ("steps", .array(self.steps.map { Self.json($0) })),
-            ("pushes", .array(self.pushes.map { Self.json($0) })),
+            ("steps", .array(self.steps.map { self.json($0) })),
+            ("pushes", .array(self.pushes.map { self.json($0) })),
             (
                 "misses",
                 .members([
@@ -43,7 +43,7 @@ extension InstanceTrace {
         ])
     }
 
-    private static func json(_ step: TraceStep) -> JSONValue {
+    private func json(_ step: TraceStep) -> JSONValue {
         let record: JSONValue? = step.record.map { record in
             .members([("record", .string(record.name))] + record.members)
         }
@@ -55,10 +55,10 @@ extension InstanceTrace {
             ("record", record),
             ("answer", step.answer.flatMap { TraceWords.answer($0) }.map { .string($0) }),
             ("decisions", .array(step.decisions.map { Self.json($0) })),
-            ("reload", step.reload.map { .string($0.id.description) }),
+            ("reload", step.reload.map { .string(self.id(of: $0.id).description) }),
             ("causes", step.reload.map { .texts($0.causes.list.map(\.name)) }),
             ("serves", served),
-            ("ended", step.ended.isEmpty ? nil : .texts(step.ended.map(\.description))),
+            ("ended", step.ended.isEmpty ? nil : .texts(step.ended.map { self.id(of: $0).description })),
             ("before", step.before.map { Self.json($0) }), ("after", step.after.map { Self.json($0) }),
         ])
     }
@@ -72,7 +72,7 @@ extension InstanceTrace {
         ])
     }
 
-    private static func json(_ push: TracedPush) -> JSONValue {
+    private func json(_ push: TracedPush) -> JSONValue {
         .members([
             ("at", .at(push.acceptedAt)), ("position", .unsigned(push.position.rawValue)),
             ("push", .members(push.record.members)), ("conditions", Self.json(push.verdict)),
@@ -85,7 +85,7 @@ extension InstanceTrace {
                             ("at", .at(change.at)), ("position", .unsigned(change.position.rawValue)),
                             ("outcome", .string(change.outcome.name)), ("reason", .string(change.reason.name)),
                             ("until", change.until.map { .at($0) }),
-                            ("reload", change.reload.map { .string($0.description) }),
+                            ("reload", change.reload.map { .string(self.id(of: $0).description) }),
                         ])
                     }
                 )

@@ -8,7 +8,7 @@ extension InstanceTrace {
         lines += self.summary.map { "  " + $0 }
         lines.append("")
         if self.work.droppedSteps > 0 { lines.append("(\(self.work.droppedSteps) earlier steps are not shown)") }
-        for step in self.steps { lines += Self.lines(of: step, self) }
+        for step in self.steps { lines += self.lines(of: step) }
         if self.misses.count > 0 {
             lines.append("")
             lines.append("\(self.misses.count) pushes were for its app or host and not for it:")
@@ -40,7 +40,7 @@ extension InstanceTrace {
         }
         for reload in last.outstanding {
             let issued = TraceWords.time(reload.issuedAt)
-            lines.append("on its way since \(issued): reload \(reload.id), not acknowledged yet")
+            lines.append("on its way since \(issued): reload \(self.id(of: reload.id)), not acknowledged yet")
         }
         if let next = last.timeline?.nextRequest { lines.append("its timeline asks again at \(TraceWords.time(next))") }
         if last.pending.isEmpty, last.outstanding.isEmpty { lines.append("nothing waits for it") }
@@ -55,30 +55,30 @@ extension InstanceTrace {
         return text
     }
 
-    private static func lines(of step: TraceStep, _ trace: InstanceTrace) -> [String] {
+    private func lines(of step: TraceStep) -> [String] {
         var head = "\(TraceWords.time(step.at)) #\(step.position) "
         head += step.record.map { TraceWords.record($0) } ?? "a timer fired"
         if case .push(let push)? = step.record {
             head += ", priority \(push.priority.map { "\($0.rawValue)" } ?? "by default")"
-            let traced = trace.pushes.first { $0.record == push && $0.position == step.position }
+            let traced = self.pushes.first { $0.record == push && $0.position == step.position }
             let conditions = traced?.verdict.conditions.map { TraceWords.condition($0) } ?? []
             if !conditions.isEmpty { head += "; matched: \(conditions.joined(separator: ", "))" }
         }
         if let answer = step.answer.flatMap({ TraceWords.answer($0) }) { head += " (\(answer))" }
         var lines = [head]
-        for decision in step.decisions { lines.append("    " + Self.line(of: decision, step)) }
+        for decision in step.decisions { lines.append("    " + self.line(of: decision, step)) }
         if let before = step.before, let after = step.after, before.charged != after.charged {
             lines.append("    budget: \(before.charged) before, \(TraceWords.budget(after))")
         }
         return lines
     }
 
-    private static func line(of decision: DecisionView, _ step: TraceStep) -> String {
+    private func line(of decision: DecisionView, _ step: TraceStep) -> String {
         let what = decision.push.map { "push \($0)" } ?? decision.cause.name
         let why = TraceWords.reason(decision.reason)
         switch decision.outcome {
         case .issued:
-            let reload = step.reload.map { "reload \($0.id)" } ?? "a reload"
+            let reload = step.reload.map { "reload \(self.id(of: $0.id))" } ?? "a reload"
             let causes = step.reload?.causes.list.map(\.name).joined(separator: ", ") ?? decision.cause.name
             let along = step.served.count > 1 ? ", serving \(step.served.count) pushes" : ""
             let exemption = decision.exemption.map { " (\($0.name))" } ?? ""

@@ -19,8 +19,16 @@ package struct InstanceTrace: Sendable {
     /// The pushes that matched it, in order.
     package internal(set) var pushes: [TracedPush] = []
     package internal(set) var misses = TraceMisses()
+    /// The instance's number in the gateway, by the position at which a reload was issued: see ``id(of:)``.
+    package internal(set) var numbers: [LogPosition: UInt32] = [:]
     /// What it took to find out.
     package internal(set) var work = TraceWork()
+
+    /// The id of one of the instance's reloads as hosts were told it. A replay of one host's records numbers instances
+    /// otherwise than the gateway does; the outputs say how that did.
+    package func id(of reload: ReloadID) -> ReloadID {
+        self.numbers[reload.position].map { reload.numbered($0) } ?? reload
+    }
 }
 
 /// One moment at which something happened to the instance.

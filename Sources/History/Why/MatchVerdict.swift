@@ -64,7 +64,7 @@ package struct MatchVerdict: Hashable, Sendable {
             let subject = MatchSubject(
                 configuration: instance.configuration,
                 family: instance.family,
-                host: address.host,
+                host: address.host.id,
                 tags: instance.tags,
                 schema: schema
             )
@@ -72,7 +72,7 @@ package struct MatchVerdict: Hashable, Sendable {
                 let found: JSONValue? =
                     switch part.field {
                     case .family?: .string(instance.family.name)
-                    case .host?: .string(address.host.rawValue)
+                    case .host?: .string(address.host.id.rawValue)
                     case .tags?: .texts(instance.tags)
                     case .parameter(let name)?: instance.configuration[name.description].map { .of($0) }
                     case nil: .of(instance.configuration)

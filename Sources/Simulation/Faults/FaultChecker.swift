@@ -155,7 +155,7 @@ struct FaultChecker: Sendable {
         self.issued[reload.id] = issue
         self.checkTarget(of: issue)
         guard issue.isCharged, let budget = issue.budget else { return }
-        self.charges[reload.id.instance, default: []].append(
+        self.charges[reload.address, default: []].append(
             Charge(
                 id: reload.id,
                 at: reload.issuedAt,
@@ -181,7 +181,7 @@ struct FaultChecker: Sendable {
     /// One push through APNs: a control alone, or all push-enabled widgets of a host, each of which it counts for.
     private mutating func check(_ push: TokenPush, _ records: [Record], _ owner: SimulatedOwner) {
         self.note(push.isControl ? .controlPush : .tokenPush)
-        let addresses = push.members.map(\.reload.id.instance)
+        let addresses = push.members.map(\.reload.address)
         let controls = addresses.count { $0.instance == FaultWorld.control }
         if push.isControl ? addresses.count != 1 || controls != 1 : controls != 0 {
             self.fault("the push of \(push.id) takes widgets and controls together")
@@ -273,8 +273,9 @@ struct FaultChecker: Sendable {
     /// A host did not reload, or APNs refused its push, and the gateway may have given the charge back: of everything that
     /// one push brought, also if the host was behind APNs when that went out and again when the gateway hears of it.
     mutating func noteRefused(_ reload: ReloadEffect) {
-        for id in self.issued.keys where id.position == reload.id.position && id.instance.host == reload.host {
-            self.refused.insert(id)
+        for other in self.issued.values.map(\.reload)
+        where other.id.position == reload.id.position && other.host == reload.host {
+            self.refused.insert(other.id)
         }
     }
 
@@ -374,7 +375,7 @@ extension FaultChecker {
         var found: [LogPosition: [InstanceAddress: Collateral]] = [:]
         for issue in self.issued.values where issue.reload.id.partition == partition {
             guard let collateral = issue.collateral else { continue }
-            found[issue.reload.id.position, default: [:]][issue.reload.id.instance] = collateral
+            found[issue.reload.id.position, default: [:]][issue.reload.address] = collateral
         }
         return found
     }

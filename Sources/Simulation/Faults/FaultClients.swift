@@ -25,7 +25,7 @@ struct ClientRequest: Sendable {
 
 /// A host of a run with faults: what it knows survives the gateway.
 struct FaultHost: Sendable {
-    let id: HostID
+    let id: HostKey
     var revision: UInt64 = 0
     var delivery = HostDelivery.stream
     /// Counts its push tokens: APNs knows the last one alone.

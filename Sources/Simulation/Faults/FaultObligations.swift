@@ -17,10 +17,10 @@ struct FaultObligations: Sendable {
 
     /// Until when nothing of it reloads.
     private var pauses: [OrderScope: Instant] = [:]
-    private var leases: [HostID: Instant] = [:]
+    private var leases: [HostKey: Instant] = [:]
     /// Hosts that are not registered any more.
-    private var gone: Set<HostID> = []
-    private var lapsed: Set<HostID> = []
+    private var gone: Set<HostKey> = []
+    private var lapsed: Set<HostKey> = []
     /// How many instances of a push were taken back, and when.
     private var cancelled: [PushID: (count: Int, at: LogPosition)] = [:]
     private var notBefore: [PushID: Instant] = [:]
@@ -98,7 +98,7 @@ struct FaultObligations: Sendable {
         }
     }
 
-    private static func registers(_ record: Record, _ host: HostID) -> Bool {
+    private static func registers(_ record: Record, _ host: HostKey) -> Bool {
         if case .register(let registration) = record { registration.host == host } else { false }
     }
 
@@ -181,7 +181,7 @@ struct FaultObligations: Sendable {
 
     private mutating func take(cancelOf scope: OrderScope, _ owner: SimulatedOwner) {
         switch scope {
-        case .push(let id, _):
+        case .push(let id, _, _):
             guard let view = owner.engine.push(id, team: FaultWorld.team).first else { return }
             self.cancelled[id] = (view.counts[.cancelled], owner.applied)
             self.note(.cancelled, view.counts[.cancelled])
@@ -207,7 +207,7 @@ struct FaultObligations: Sendable {
         var found: [(InstanceAddress, BudgetView)] = []
         for host in 0..<FaultWorld.hosts {
             for id in FaultWorld.widgets + [FaultWorld.control] {
-                let address = InstanceAddress(host: HostID("h\(host)"), instance: id)
+                let address = InstanceAddress(host: FaultWorld.host(host), instance: id)
                 let isMeant =
                     switch scope {
                     case .app: true

@@ -4,7 +4,7 @@ import WidgetModel
 
 /// What a push token stands for.
 struct FaultToken: Hashable, Sendable {
-    let host: HostID
+    let host: HostKey
     /// The control that it is of; nil for the host's widgets.
     let instance: InstanceID?
 }
@@ -61,7 +61,7 @@ extension FaultRun {
     }
 
     private mutating func report(_ result: DeliveryReport.Result, of push: TokenPush) {
-        let report = DeliveryReport(reload: push.id, result: result)
+        let report = DeliveryReport(host: push.host, reload: push.id, result: result)
         self.append(.delivery(report), to: [push.id.partition], request: nil)
     }
 
@@ -69,7 +69,7 @@ extension FaultRun {
     mutating func note(_ changes: [DirectoryChange]) {
         for change in changes {
             switch change {
-            case .bound(let token, let host, _, let instance):
+            case .bound(let token, let host, let instance):
                 self.directory[token] = FaultToken(host: host, instance: instance)
             case .removed(let token, _, _, _): self.directory[token] = .some(nil)
             case .forgotten(let token): self.directory[token] = nil
@@ -86,7 +86,7 @@ extension FaultRun {
         let verdict = self.verdict(on: push, host)
         if verdict == .delivered, self.dice.chance(0.3) {
             // A phone knows what it reloaded, and not for whom.
-            let instance = self.dice.pick(push.members).reload.id.instance
+            let instance = self.dice.pick(push.members).reload.address
             let now = Instant(milliseconds: self.now)
             self.ask(.host(host), FaultWorld.timeline(of: instance, nil, at: now, &self.dice))
         }

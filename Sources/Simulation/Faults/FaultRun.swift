@@ -76,7 +76,7 @@ package struct FaultRun: Sendable {
         self.now = FaultWorld.start.milliseconds
         self.journal = MemoryJournal(partitions: FaultWorld.partitions) { clock.now }
         self.checker = FaultChecker(partitions: FaultWorld.partitions, policy: FaultWorld.policy)
-        self.hosts = (0..<FaultWorld.hosts).map { FaultHost(id: HostID("h\($0)")) }
+        self.hosts = (0..<FaultWorld.hosts).map { FaultHost(id: FaultWorld.host($0)) }
     }
 
     /// Runs to the end.
@@ -276,7 +276,7 @@ package struct FaultRun: Sendable {
             self.checker.noteRefused(reload)
             return self.ask(
                 .host(host),
-                .delivery(DeliveryReport(reload: reload.id, result: .refused(reason: "busy")))
+                .delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .refused(reason: "busy")))
             )
         }
         if isNew || self.mutation == .forgetsReloads { self.checker.noteReloaded(reload) }

@@ -43,9 +43,11 @@ enum FaultWorld {
         return pattern
     }
 
+    static func host(_ number: Int) -> HostKey { HostKey(app: Self.app, id: HostID("h\(number)")) }
+
     /// The partitions whose logs a record goes to.
     static func partitions(of record: Record) -> [PartitionID] {
-        let host: HostID? =
+        let host: HostKey? =
             switch record {
             case .push(let push):
                 if case .host(let id, _) = push.target { id } else { nil }
@@ -89,7 +91,6 @@ enum FaultWorld {
                 host: host.id,
                 token: host.token,
                 replacedToken: host.token != old && dice.chance(0.5) ? old : nil,
-                app: Self.app,
                 revision: host.revision,
                 delivery: host.delivery,
                 lease: dice.chance(plan.leases) ? .seconds(Int64(300 + dice.below(5400))) : nil,
@@ -126,9 +127,9 @@ enum FaultWorld {
     /// What a host on a stream reports of a reload that it did.
     static func report(_ reload: ReloadEffect, at now: Instant, _ dice: inout Dice) -> Record {
         guard dice.chance(0.6) else {
-            return .delivery(DeliveryReport(reload: reload.id, result: .acknowledged))
+            return .delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged))
         }
-        return Self.timeline(of: reload.id.instance, reload.id, at: now, &dice)
+        return Self.timeline(of: reload.address, reload.id, at: now, &dice)
     }
 
     /// - Parameter reload: What it came from; nil from a host that cannot know.
@@ -188,7 +189,7 @@ enum FaultWorld {
     /// - Parameter latest: The number of the last push.
     static func order(latest: Int, at now: Instant, _ dice: inout Dice) -> Record {
         let kind = OrderScope.kind(Self.app, dice.pick([Self.kind, Self.kind, Self.controlKind]))
-        let host = HostID("h\(dice.below(Self.hosts))")
+        let host = Self.host(dice.below(Self.hosts))
         let instance = OrderScope.instance(InstanceAddress(host: host, instance: dice.pick(Self.widgets)))
         let pausable = dice.pick([.app(Self.app), kind, kind, .sender(Self.team)])
         switch dice.below(10) {

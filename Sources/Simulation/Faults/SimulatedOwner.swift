@@ -72,7 +72,7 @@ struct SimulatedOwner: Sendable {
             for effect in output.effects.dropFirst(before) {
                 if case .push(let push) = effect { applied.pushes.append(push) }
                 for (reload, collateral) in effect.reloads {
-                    let budget = reload.isCharged ? self.engine.instance(reload.id.instance)?.budget : nil
+                    let budget = reload.isCharged ? self.engine.instance(reload.address)?.budget : nil
                     let issued = Issued(
                         reload: reload,
                         collateral: collateral,

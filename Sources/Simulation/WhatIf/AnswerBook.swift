@@ -26,14 +26,14 @@ struct AnswerBook {
     private static let latencyMax = Interval.minutes(15)
 
     mutating func note(_ answer: Answer, to reload: ReloadEffect) {
-        self.byInstance[reload.id.instance] = answer
+        self.byInstance[reload.address] = answer
         self.byKind[KindName(app: reload.app, kind: reload.kind)] = answer
     }
 
     /// How a host would have answered a reload; nil if none of its kind ever answered.
     func estimate(for reload: ReloadEffect) -> Answer? {
         let known =
-            self.byInstance[reload.id.instance] ?? self.byKind[KindName(app: reload.app, kind: reload.kind)]
+            self.byInstance[reload.address] ?? self.byKind[KindName(app: reload.app, kind: reload.kind)]
         guard let known else { return nil }
         let latency = min(known.latency, Self.latencyMax)
         let at = reload.issuedAt + latency

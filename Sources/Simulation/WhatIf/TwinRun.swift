@@ -172,14 +172,18 @@ package struct TwinRun: Sendable {
     /// Gives an estimated answer, unless the reload has turned out to be one that had an answer.
     private mutating func answer(_ reload: ReloadEffect, at now: Instant) throws(EngineFault) {
         guard !self.matchedSecond.contains(reload.id), let answer = self.book.estimate(for: reload) else { return }
-        let id = reload.id.instance
         self.answersEstimated += now >= self.since ? 1 : 0
         let record: Record =
             answer.timeline.map { timeline in
                 .timeline(
-                    TimelineReport(host: id.host, instance: id.instance, reload: reload.id, timeline: timeline)
+                    TimelineReport(
+                        host: reload.host,
+                        instance: reload.instance,
+                        reload: reload.id,
+                        timeline: timeline
+                    )
                 )
-            } ?? .delivery(DeliveryReport(reload: reload.id, result: .acknowledged))
+            } ?? .delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged))
         try self.applySecond(record, at: now, isNewEntry: true)
     }
 
@@ -244,11 +248,11 @@ package struct TwinRun: Sendable {
     private static func units(of effects: [Effect]) -> [(reloads: [ReloadEffect], key: String)] {
         effects.compactMap { effect in
             switch effect {
-            case .reload(let reload): ([reload], reload.id.instance.description)
+            case .reload(let reload): ([reload], reload.address.description)
             case .push(let push):
                 (
                     push.members.map(\.reload),
-                    push.isControl ? push.id.instance.description : push.host.rawValue
+                    push.isControl ? push.members[0].reload.address.description : push.host.description
                 )
             case .invalidation: nil
             }

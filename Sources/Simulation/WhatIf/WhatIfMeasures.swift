@@ -101,7 +101,7 @@ extension WhatIfMeasures {
     private mutating func issue(_ traced: TracedDecision, _ now: Instant) {
         let since = self.waitingSince.removeValue(forKey: traced.instance)
         guard now >= self.since else { return }
-        let name = KindName(app: traced.app, kind: traced.kind)
+        let name = KindName(app: traced.instance.app, kind: traced.kind)
         var reloads = self.byKind[name] ?? Reloads()
         reloads.issued += 1
         switch traced.decision.reason {

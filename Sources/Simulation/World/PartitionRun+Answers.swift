@@ -6,21 +6,21 @@ import WidgetModel
 extension PartitionRun {
     /// A reload reached the world: its host asks the timeline provider, now or when it is in reach again.
     mutating func follow(_ reload: ReloadEffect) {
-        let number = self.crowd.place(of: reload.id.instance)
+        let number = self.crowd.place(of: reload.address)
         self.note(reload, of: number, collateral: nil)
         let askedAt = self.reach(self.crowd.instances[number].host)
-        self.ask(number, isPolicy: reload.causes.contains(.policy), .reload(reload.id.position), at: askedAt)
+        self.ask(number, isPolicy: reload.causes.contains(.policy), .reload(reload.id), at: askedAt)
     }
 
     /// A push went to APNs, which takes it: that is the evidence. Its phone reloads everything that shares the token.
     mutating func follow(_ push: TokenPush) {
-        let trigger = self.crowd.place(of: push.id.instance)
-        let receipt = Flight(instance: trigger, errand: .receipt(push.id.position), readAt: 0, isRefused: false)
+        let trigger = self.crowd.place(of: push.members[0].reload.address)
+        let receipt = Flight(instance: trigger, errand: .receipt(push.id), readAt: 0, isRefused: false)
         self.launch(receipt, landing: self.elapsed + 1)
         let askedAt = self.reach(self.crowd.instances[trigger].host)
         self.measures.tokenPushes += 1
         for member in push.members {
-            let number = self.crowd.place(of: member.reload.id.instance)
+            let number = self.crowd.place(of: member.reload.address)
             self.note(member.reload, of: number, collateral: member.collateral)
             self.ask(number, isPolicy: false, .phone, at: askedAt)
         }
@@ -40,7 +40,7 @@ extension PartitionRun {
             self.measures.populations[self.crowd.hosts[place].population].note(collateral)
         }
         guard reload.isCharged, collateral != .over, self.samples.isSampled(number),
-            let view = self.engine.instance(reload.id.instance)
+            let view = self.engine.instance(reload.address)
         else { return }
         self.samples.note(number, view.budget, at: reload.issuedAt, into: &self.measures.budget)
     }
@@ -110,17 +110,17 @@ extension PartitionRun {
         )
         var id: ReloadID?
         switch flight.errand {
-        case .reload(let position):
-            id = ReloadID(partition: self.partition, position: position, instance: address)
+        case .reload(let reload): id = reload
         case .phone: break
-        case .receipt(let position):
-            let taken = ReloadID(partition: self.partition, position: position, instance: address)
-            return self.write(.delivery(DeliveryReport(reload: taken, result: .acknowledged)))
+        case .receipt(let taken):
+            return self.write(.delivery(DeliveryReport(host: address.host, reload: taken, result: .acknowledged)))
         }
         guard !flight.isRefused else {
             self.measures.refused += 1
             guard let id else { return self.armPhone(number, wanted: self.now) }
-            return self.write(.delivery(DeliveryReport(reload: id, result: .refused(reason: "no timeline"))))
+            return self.write(
+                .delivery(DeliveryReport(host: address.host, reload: id, result: .refused(reason: "no timeline")))
+            )
         }
         let (timeline, wanted) = self.timeline(for: number, readAt: flight.readAt)
         self.crowd.instances[number].wantedAt =

@@ -46,7 +46,6 @@ extension PartitionRun {
         let registration = HostRegistration(
             host: host.id,
             token: DeviceToken(bytes: Array("token-\(host.id)".utf8)),
-            app: scenario.app,
             revision: 1,
             delivery: self.world.habits[host.population].isPhone ? .apns : .stream,
             context: HostContext(timeZone: clocks.name),

@@ -59,7 +59,7 @@ extension PartitionRun {
 
     /// The number of a host in the scenario, the same whatever the partitions.
     private func hostNumber(_ place: Int) -> UInt32 {
-        UInt32(self.crowd.hosts[place].id.rawValue.dropFirst()) ?? 0
+        UInt32(self.crowd.hosts[place].id.id.rawValue.dropFirst()) ?? 0
     }
 
     /// How a provider and a sender call the state of data after so many changes.

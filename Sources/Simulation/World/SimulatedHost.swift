@@ -1,3 +1,4 @@
+import Engine
 import Scenarios
 import WidgetModel
 
@@ -11,7 +12,7 @@ struct SimulatedHost: Sendable {
         case inApp
     }
 
-    let id: HostID
+    let id: HostKey
     let population: Int
     /// Of the population's zones.
     let zone: Int
@@ -40,12 +41,12 @@ struct SimulatedInstance: Sendable {
 struct Flight: Sendable {
     /// What happens when it lands.
     enum Errand: Sendable {
-        /// A host on a stream shows the timeline, and reports it for the reload of this position.
-        case reload(LogPosition)
+        /// A host on a stream shows the timeline, and reports it for this reload.
+        case reload(ReloadID)
         /// A phone shows the timeline and reports it, for nobody knows which reload.
         case phone
-        /// APNs has taken the push of this position, whose reload is the instance's.
-        case receipt(LogPosition)
+        /// APNs has taken the push whose reload this is.
+        case receipt(ReloadID)
     }
 
     let instance: Int
@@ -79,7 +80,7 @@ struct Crowd: Sendable {
             }
             for _ in 0..<population.hosts {
                 defer { number += 1 }
-                let id = HostID("h\(number)")
+                let id = HostKey(app: scenario.app, id: HostID("h\(number)"))
                 guard PartitionID(of: id, among: scenario.partitions) == partition else { continue }
                 var dice = Dice(seed: scenario.seed, for: .host, number)
                 let zone = zones.draw(&dice)
@@ -105,7 +106,7 @@ struct Crowd: Sendable {
 
     /// The place of the instance that an address is of.
     func place(of address: InstanceAddress) -> Int {
-        let host = Int(self.places[Self.number(address.host.rawValue)])
+        let host = Int(self.places[Self.number(address.host.id.rawValue)])
         return self.hosts[host].instances.lowerBound + Self.number(address.instance.rawValue)
     }
 

@@ -85,9 +85,8 @@ struct EngineSession {
         let numbers = host * 3..<host * 3 + 3
         return .register(
             HostRegistration(
-                host: Population.id(ofHost: UInt32(host)),
+                host: Population.key(ofHost: UInt32(host)),
                 token: DeviceToken(bytes: (0..<32).map { UInt8(truncatingIfNeeded: host >> ($0 % 4 * 8) &+ $0) }),
-                app: Population.app,
                 revision: self.revision,
                 instances: numbers.map { number in
                     let row = self.population.row(number, version: Int(self.revision) - 1)
@@ -141,7 +140,7 @@ struct EngineSession {
         self.now = self.now + .seconds(1)
         try self.apply(Record.tick.bytes)
         let records = (0..<count).map { number in
-            self.record(.host(Population.id(ofHost: UInt32(number &* 7_368_787 % self.hosts)), nil), nil).bytes
+            self.record(.host(Population.key(ofHost: UInt32(number &* 7_368_787 % self.hosts)), nil), nil).bytes
         }
         let seconds = try Stopwatch.seconds {
             for record in records {

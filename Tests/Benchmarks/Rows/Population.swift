@@ -89,6 +89,7 @@ struct Population {
     static func host(_ number: Int) -> UInt32 { UInt32(number / 3) }
 
     static func id(ofHost host: UInt32) -> HostID { HostID("host-\(host)") }
+    static func key(ofHost host: UInt32) -> HostKey { HostKey(app: Self.app, id: Self.id(ofHost: host)) }
 
     /// The ids of all hosts, made when they are asked for.
     struct Hosts: HostNaming {

@@ -102,7 +102,7 @@ enum OwnerCrasher {
         }
     }
 
-    static func host(_ number: Int) -> HostID { HostID("host-\(number)") }
+    static func host(_ number: Int) -> HostKey { HostKey(app: Self.app, id: HostID("host-\(number)")) }
 
     private static func settings() throws -> EngineSettings {
         let schema = try KindSchema(kind: WidgetKind("scores"), parameters: [ParameterSchema("team", .string)])
@@ -115,7 +115,6 @@ enum OwnerCrasher {
         HostRegistration(
             host: Self.host(number),
             token: DeviceToken(bytes: Array("token of \(number)".utf8)),
-            app: Self.app,
             revision: 1,
             instances: (0..<2).map { instance in
                 let team = ParameterValue.string("team-\((number + instance) % 5)")
@@ -136,7 +135,9 @@ enum OwnerCrasher {
             self.dieIfSending()
             self.say("sent \(reload.id)")
             batches[reload.id.partition, default: PackedRecords()].append {
-                Record.delivery(DeliveryReport(reload: reload.id, result: .acknowledged)).encode(into: &$0)
+                Record.delivery(DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)).encode(
+                    into: &$0
+                )
             }
         }
         for (partition, records) in batches {
@@ -179,7 +180,7 @@ enum OwnerCrasher {
                 _ = builder.append(.push(Self.record(id, .host(Self.host(host), nil))), for: Self.host(host))
             }
             journal.append(builder.take()) { result in
-                if case .success = result { Self.say("200 \(id) \(isForAll ? "all" : Self.host(host).rawValue)") }
+                if case .success = result { Self.say("200 \(id) \(isForAll ? "all" : Self.host(host).id.rawValue)") }
                 room.signal()
             }
         }

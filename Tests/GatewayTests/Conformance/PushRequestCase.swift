@@ -171,7 +171,7 @@ extension JudgedPush {
             words.append(place.hostID.rawValue)
             if let instance = place.instanceID { words.append("/ \(instance)") }
         case .unknownHost(let host):
-            words.append(self.app.acceptsUnknownTokens ? "a derived host" : host.rawValue)
+            words.append(self.app.acceptsUnknownTokens ? "a derived host" : host.id.rawValue)
         case .app: words.append("everywhere")
         case .upstream: words.append("upstream")
         }

@@ -3,6 +3,7 @@ import Engine
 import Gateway
 import IntentMatching
 import TLS
+import TestSupport
 import WidgetModel
 
 /// A gateway as far as it judges pushes: a configuration, its keys, and hosts with tokens. Time stands still.
@@ -98,7 +99,7 @@ struct PushWorld {
             guard let token = DeviceToken(hex: hex) else { preconditionFailure("\(hex) is no token") }
             directory.bind(
                 token,
-                to: HostDirectory.Entry(host: HostID(host), app: app, instance: instance, partition: PartitionID(0))
+                to: HostDirectory.Entry(host: HostKey(host, of: app), instance: instance, partition: PartitionID(0))
             )
         }
         let gone = [

@@ -8,6 +8,7 @@ import NIOPosix
 import ScriptedServer
 import Synchronization
 import TLS
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -158,7 +159,7 @@ final class UpstreamScene: Sendable {
         let number = self.lastPush.add(1, ordering: .relaxed).newValue
         var push = Sports.push(number, to: host)
         push.collapseID = collapseID.flatMap { CollapseID(bytes: Array($0.utf8)) }
-        _ = try await self.scene.log.append(.push(push), for: HostID(host))
+        _ = try await self.scene.log.append(.push(push), for: HostKey(host))
     }
 
     var stats: EngineStats {

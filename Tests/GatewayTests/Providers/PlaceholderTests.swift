@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 import Gateway
 import HTTPTransport
+import TestSupport
 import Testing
 import TimelineProviding
 import WidgetModel
@@ -24,7 +25,7 @@ import WidgetModel
         let host = registration.host
         _ = try await world.scene.log.append(.register(registration), for: host)
         try await world.scene.settle()
-        await world.fetcher.fetch(try await world.outstanding(host.rawValue))
+        await world.fetcher.fetch(try await world.outstanding(host.id.rawValue))
     }
 
     @Test func `a widget that is added shows a placeholder, then its timeline; the next one without a question`()
@@ -117,7 +118,7 @@ import WidgetModel
         let world = try await Self.started()
         try await world.add("a")
         try await world.eventually("it is shown") { world.shown.count == 2 }
-        let address = InstanceAddress(host: HostID("a"), instance: InstanceID("a0"))
+        let address = InstanceAddress(host: HostKey("a"), instance: InstanceID("a0"))
         let view = try #require(try await world.scene.log.ask(address.host) { $0.instance(address) })
         #expect(view.budget.charged == 0)
         #expect(view.timeline?.entries == 1)

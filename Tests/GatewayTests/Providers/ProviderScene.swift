@@ -6,6 +6,7 @@ import IntentMatching
 import Journaling
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 import TimelineProviding
 import WidgetModel
@@ -112,14 +113,16 @@ final class ProviderScene: Sendable {
             events.map { event in
                 switch event {
                 case .placeholder(let placeholder):
-                    "placeholder of \(placeholder.reload.instance) "
+                    "placeholder of \(Self.text(placeholder.address)) "
                         + String(decoding: placeholder.content.jsonText, as: UTF8.self)
-                case .entry(let due): "\(due.timeline.address) \(Self.text(due.entry))"
+                case .entry(let due): "\(Self.text(due.timeline.address)) \(Self.text(due.entry))"
                 case .reload, .invalidation: "\(event)"
                 }
             }
         }
     }
+
+    private static func text(_ address: InstanceAddress) -> String { "\(address.host.id):\(address.instance)" }
 
     static func text(_ entry: StoredTimeline.Entry) -> String { String(decoding: entry.content, as: UTF8.self) }
 
@@ -134,7 +137,7 @@ final class ProviderScene: Sendable {
     }
 
     func outstanding(_ host: String) async throws -> [ReloadID] {
-        try await self.scene.log.ask(HostID(host)) { $0.outstandingReloads(host: HostID(host)) }.map(\.id)
+        try await self.scene.log.ask(HostKey(host)) { $0.outstandingReloads(host: HostKey(host)) }.map(\.id)
     }
 
     /// Asks again until a condition holds; it gives up after minutes only, for a machine may be slow.

@@ -1,4 +1,5 @@
 import Gateway
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -36,7 +37,7 @@ import WidgetModel
     @Test func `findings are counted, the last are kept, and each is told once`() {
         var findings = KindFindings()
         #expect(findings.takeHeader() == nil)
-        let address = InstanceAddress(host: HostID("a"), instance: InstanceID("b"))
+        let address = InstanceAddress(host: HostKey("a"), instance: InstanceID("b"))
         findings.note([.empty, .neverReloaded], of: address, at: Sports.start)
         findings.note([.empty], of: address, at: Sports.start)
         #expect(findings.takeHeader() == "empty=2, neverReloaded=1")

@@ -3,6 +3,7 @@ import Engine
 import Gateway
 import HTTPTransport
 import Journaling
+import TestSupport
 import Testing
 import TimelineProviding
 import WidgetModel
@@ -44,8 +45,8 @@ import WidgetModel
         #expect(requests[0]["context"]?["family"] == .string("systemSmall"))
         #expect(requests[0]["causes"] == .array([.string("added")]))
         #expect(requests[0]["push"] == nil)
-        let view = try await world.scene.log.ask(HostID("a")) {
-            $0.instance(InstanceAddress(host: HostID("a"), instance: InstanceID("a0")))
+        let view = try await world.scene.log.ask(HostKey("a")) {
+            $0.instance(InstanceAddress(host: HostKey("a"), instance: InstanceID("a0")))
         }
         #expect(view?.timeline?.entries == 1)
         #expect(view?.timeline?.digest?.starts(with: Array("sha256:".utf8)) == true)
@@ -62,7 +63,7 @@ import WidgetModel
             locale: "de-DE",
             timeZone: "Europe/Berlin"
         )
-        _ = try await world.scene.log.append(.register(registration), for: HostID("a"))
+        _ = try await world.scene.log.append(.register(registration), for: HostKey("a"))
         try await world.scene.settle()
         await world.fetcher.fetch(try await world.outstanding("a"))
         try await world.eventually("it is shown") { world.shown.count == 1 }
@@ -89,7 +90,7 @@ import WidgetModel
             return ProviderScene.response(200, #"{"answers":[\#(answers.joined(separator: ","))]}"#)
         }
         let chosen = [Sports.instance("a0", team: "seahawks"), Sports.instance("a1", team: "rams")]
-        _ = try await world.scene.log.append(.register(Sports.registration("a", chosen)), for: HostID("a"))
+        _ = try await world.scene.log.append(.register(Sports.registration("a", chosen)), for: HostKey("a"))
         try await world.scene.settle()
         await world.fetcher.fetch(try await world.outstanding("a"))
         try await world.eventually("both are shown") { world.shown.count == 2 }
@@ -160,7 +161,7 @@ import WidgetModel
         }
         let body = try json(
             #"{"answers":[{"id":"\#(ids[1])","timeline":{"entries":[{"date":"2026-11-02T17:00:00Z","content":2}]}},"#
-                + #"{"id":"0-99-b:b","error":"never heard of it"}]}"#
+                + #"{"id":"0-99-1-00000000","error":"never heard of it"}]}"#
         )
         let first = try await world.fetcher.callBack(body)
         #expect(first.taken == 1 && first.unknown == 1)
@@ -231,7 +232,7 @@ import WidgetModel
         second.reply(Self.content("2"))
         await second.fetcher.refill()
         try await second.eventually("the other one is shown") { second.shown == ["b:a0 2"] }
-        let addresses = ["a", "b"].map { InstanceAddress(host: HostID($0), instance: InstanceID("a0")) }
+        let addresses = ["a", "b"].map { InstanceAddress(host: HostKey($0), instance: InstanceID("a0")) }
         let shown = await second.providers.shown(by: addresses).map { ProviderScene.text($0.entry) }
         #expect(shown == ["1", "2"])
     }
@@ -241,11 +242,11 @@ import WidgetModel
         world.reply(Self.content("1"))
         try await world.add("a", instances: 2)
         try await world.eventually("both are shown") { world.shown.count == 2 }
-        let addresses = ["a0", "a1"].map { InstanceAddress(host: HostID("a"), instance: InstanceID($0)) }
+        let addresses = ["a0", "a1"].map { InstanceAddress(host: HostKey("a"), instance: InstanceID($0)) }
         #expect(await world.providers.timelines(of: addresses).count == 2)
         _ = try await world.scene.log.append(
             .register(Sports.registration("a", revision: 2, [Sports.instance("a1", team: "rams")])),
-            for: HostID("a")
+            for: HostKey("a")
         )
         #expect(await world.providers.timelines(of: addresses) == [])
     }

@@ -2,6 +2,7 @@ import Engine
 import Gateway
 import Logging
 import Telemetry
+import TestSupport
 import Testing
 import Tracing
 import WidgetModel
@@ -39,16 +40,16 @@ import WidgetModel
         var push = Sports.push(number, to: host)
         push.notBefore = notBefore
         let trace = PushTrace(push: push.id, context: try #require(Self.place(number)))
-        _ = try await scene.log.append([(.push(push), HostID(host)), (.trace(trace), HostID(host))])
+        _ = try await scene.log.append([(.push(push), HostKey(host)), (.trace(trace), HostKey(host))])
     }
 
     /// Hosts whose first reloads are acknowledged, an hour later.
     private static func hosts(_ hosts: [String], instances: Int = 1, _ scene: OwnerScene) async throws {
         for host in hosts { try await scene.register(host, instances: instances) }
         for host in hosts {
-            for reload in try await scene.log.ask(HostID(host), { $0.outstandingReloads(host: HostID(host)) }) {
-                let report = DeliveryReport(reload: reload.id, result: .acknowledged)
-                _ = try await scene.log.append(.delivery(report), for: HostID(host))
+            for reload in try await scene.log.ask(HostKey(host), { $0.outstandingReloads(host: HostKey(host)) }) {
+                let report = DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)
+                _ = try await scene.log.append(.delivery(report), for: HostKey(host))
             }
         }
         scene.time.pass(.hours(1))
@@ -84,7 +85,7 @@ import WidgetModel
         let trace = Trace()
         let scene = try await OwnerScene.started(tracing: trace.tracing)
         try await Self.hosts(["a"], scene)
-        _ = try await scene.log.append(.push(Sports.push(1, to: "a")), for: HostID("a"))
+        _ = try await scene.log.append(.push(Sports.push(1, to: "a")), for: HostKey("a"))
         try await scene.settle()
         #expect(trace.queue.counters == SpanQueue.Counters())
     }
