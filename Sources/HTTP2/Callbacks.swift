@@ -16,15 +16,18 @@ enum Callbacks {
             unsafe State(state).beganHeaders(session!, frame!)
         }
         unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            _,
-            _,
+            session,
+            frame,
             name,
             nameLength,
             value,
             valueLength,
             _,
             state in
-            unsafe State(state).pointer.pointee.receiveField(name!, nameLength, value, valueLength)
+            guard unsafe FieldRules.isWellFormed(name!, nameLength, value, valueLength) else {
+                return unsafe State(state).refuseField(session!, frame!)
+            }
+            return unsafe State(state).pointer.pointee.receiveField(name!, nameLength, value, valueLength)
         }
         // A field with an invalid value is a malformed message (RFC 9113, 8.2.1); by itself nghttp2 would leave it out.
         unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, _ in
@@ -84,6 +87,24 @@ enum Callbacks {
         return 0
     }
 
+    /// Resets the stream of a malformed message (RFC 9113, 8.1.1).
+    func refuseField(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        unsafe self.reset(session, freshet_frame_stream_id(frame), .protocolError)
+    }
+
+    /// Resets a stream whose header block is being read; the rest of it is still decoded.
+    private func reset(_ session: OpaquePointer, _ streamID: Int32, _ code: HTTP2ErrorCode) -> Int32 {
+        unsafe self.pointer.pointee.rules.streams.reset(streamID)
+        let result = unsafe nghttp2_submit_rst_stream(
+            session,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            streamID,
+            code.rawValue
+        )
+        // nghttp2 resets a stream by itself for this; of two resets it sends the first.
+        return result == 0 ? LibraryCode.temporalCallbackFailure : result
+    }
+
     func beganHeaders(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
         unsafe self.pointer.pointee.headerSlot = nil
         unsafe self.pointer.pointee.trailerBytes = 0
@@ -109,17 +130,8 @@ enum Callbacks {
 
     /// Refuses a stream above the limit, so that the client may send its request again. Its fields are still decoded.
     private func refuse(_ session: OpaquePointer, _ streamID: Int32) -> Int32 {
-        unsafe self.pointer.pointee.rules.streams.reset(streamID)
         let failure = unsafe self.pointer.pointee.countRefusedStream()
-        guard failure == 0 else { return failure }
-        let result = unsafe nghttp2_submit_rst_stream(
-            session,
-            UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            streamID,
-            HTTP2ErrorCode.refusedStream.rawValue
-        )
-        // nghttp2 resets a stream by itself for this; of two resets it sends the first.
-        return result == 0 ? LibraryCode.temporalCallbackFailure : result
+        return failure == 0 ? unsafe self.reset(session, streamID, .refusedStream) : failure
     }
 
     func receivedData(

@@ -329,6 +329,8 @@ extension HTTP2Session {
         }
         unsafe nghttp2_option_set_no_auto_window_update(option, 1)
         unsafe nghttp2_option_set_no_closed_streams(option, 1)
+        // `FieldRules` judges white space around values, of which the library takes none.
+        unsafe nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(option, 1)
         // `FrameRules` counts resets and says what it was; the library's own limit stands behind it.
         unsafe nghttp2_option_set_stream_reset_rate_limit(
             option,

@@ -105,7 +105,7 @@ package struct OperatorAccess: Sendable {
             return caller
         }
         let parts = (request.headers["authorization"] ?? "").split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+        guard parts.count == 2, parts[0].lowercased() == "bearer", parts[1].contains(where: { !$0.isWhitespace }) else {
             throw Problem(.missingCredential, "send `authorization: bearer <operator token>`")
         }
         let digest = Digests.sha256(Array(parts[1].utf8).span)
