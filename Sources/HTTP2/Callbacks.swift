@@ -287,6 +287,8 @@ enum Callbacks {
         let type = unsafe freshet_frame_type(frame)
         if type == FrameType.data {
             unsafe self.pointer.pointee.rules.sentData()
+        } else if type == FrameType.headers {
+            unsafe self.pointer.pointee.rules.sentHeaders()
         }
         switch type {
         case FrameType.ping, FrameType.settings:

@@ -29,4 +29,10 @@ struct RateBucket {
     mutating func give(_ count: Int) {
         self.tokens += count
     }
+
+    /// Adds tokens, above the burst by at most `max`.
+    @inline(__always)
+    mutating func give(_ count: Int, keeping max: Int) {
+        self.tokens = Swift.max(self.tokens, min(self.tokens &+ count, self.burst &+ max))
+    }
 }

@@ -34,7 +34,6 @@ import CNghttp2
     var heldBytes = 0
     /// RFC 9113, 6.5.2, of the trailers that are being read.
     var trailerBytes = 0
-    private var streamErrors: RateBucket
     private var oversizedHeaderLists = 0
 
     init(isServer: Bool, limits: HTTP2Limits) {
@@ -43,7 +42,6 @@ import CNghttp2
         unsafe self.headerSlot = nil
         self.rules = FrameRules(isServer: isServer, limits: limits)
         self.streamLimit = StreamLimit(max: limits.concurrentStreamsMax)
-        self.streamErrors = RateBucket(burst: limits.streamErrorBurst, perSecond: limits.streamErrorsPerSecond)
     }
 
     // MARK: Limits
@@ -57,7 +55,7 @@ import CNghttp2
     mutating func countStreamError() -> Int32 {
         // Once is enough: resets that are queued before the GOAWAY must not keep it from going out.
         guard self.fault == nil else { return 0 }
-        return self.streamErrors.take(at: self.now) ? 0 : self.fail(.maxStreamErrors)
+        return self.rules.takeStreamError(at: self.now) ? 0 : self.fail(.maxStreamErrors)
     }
 
     /// Counts a stream above the limit: a fault if the client knew, else something that was on its way.
