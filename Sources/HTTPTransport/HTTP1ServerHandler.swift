@@ -324,6 +324,8 @@ extension HTTP1ServerHandler: ListenerMember {
 
     func endForHeldBytes() {
         self.loop.counters.connectionsEndedByFault += 1
+        let limit = HTTPListenerLimit.maxListenerBytes.rawValue
+        self.loop.cutOff(self.connection.remoteAddress, for: limit, HTTPListenerLimit.heldBytesReason)
         self.closeNow()
     }
 }

@@ -10,6 +10,9 @@ package enum HTTPListenerLimit: String, CaseIterable, Hashable, Sendable {
     case maxHandshakes
     /// What all connections make the listener hold.
     case maxListenerBytes
+
+    /// What is said to a connection that ends because of ``maxListenerBytes``.
+    static var heldBytesReason: String { "the listener holds too much, and most of it for this connection" }
 }
 
 /// The deadlines of a listener, by the names of their keys in the configuration.

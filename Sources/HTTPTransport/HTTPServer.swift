@@ -128,6 +128,7 @@ package final class HTTPServer: Sendable {
         }
         sum.handshakes = self.shared.handshakeCount.load(ordering: .relaxed)
         sum.heldBytes = self.shared.heldBytes.load(ordering: .relaxed)
+        sum.cutOff = self.shared.cutOff(at: ListenerLoop.second)
         return sum
     }
 
