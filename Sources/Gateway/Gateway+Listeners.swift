@@ -70,7 +70,7 @@ extension Gateway {
                     PushHandler(
                         loop: loop,
                         services: services,
-                        others: AsyncRequestHandler(eventLoop: loop) { await hosts.respond(to: $0) }
+                        others: Self.handler(of: hosts, on: loop)
                     )
                 }
             }
@@ -79,19 +79,24 @@ extension Gateway {
                     PushHandler(
                         loop: loop,
                         services: services,
-                        others: AsyncRequestHandler(eventLoop: loop) { await hosts.respond(to: $0) },
+                        others: Self.handler(of: hosts, on: loop),
                         role: .channelManagement
                     )
                 }
             }
             if let plan = plans.host {
-                running.host = try await HTTPServer.start(plan, on: group, logger: http) {
-                    await hosts.respond(to: $0)
+                running.host = try await HTTPServer.start(plan, on: group, logger: http) { loop in
+                    Self.handler(of: hosts, on: loop)
                 }
             }
             if let plan = plans.ops {
-                running.ops = try await HTTPServer.start(plan, on: group, logger: http) {
-                    await operators.respond(to: $0)
+                running.ops = try await HTTPServer.start(plan, on: group, logger: http) { loop in
+                    AsyncRequestHandler(
+                        eventLoop: loop,
+                        refuse: { operators.ownProblems.refuse($0, $1) },
+                        judge: { operators.judge($0) },
+                        respond: { await operators.respond(to: $0) }
+                    )
                 }
             }
             running.health = self.health.withLock { $0 }
@@ -101,6 +106,16 @@ extension Gateway {
         }
         for (name, server) in running.all { self.listeners.add(name, server) }
         return running
+    }
+
+    /// Answers what hosts, and senders about them, ask on one loop.
+    private static func handler(of hosts: HostRoutes, on loop: any EventLoop) -> AsyncRequestHandler {
+        AsyncRequestHandler(
+            eventLoop: loop,
+            refuse: { hosts.problems.refuse($0, $1) },
+            judge: { hosts.judge($0) },
+            respond: { await hosts.respond(to: $0) }
+        )
     }
 
     /// What is written in metrics behind the gateway's own.

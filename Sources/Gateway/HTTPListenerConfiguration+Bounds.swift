@@ -21,6 +21,7 @@ extension HTTPListenerConfiguration {
             case "manage": ChannelValidation.bodyBytesMax
             case "host": max(limits.hostBodyBytesMax, limits.importBytesMax)
             case "ops": limits.hostBodyBytesMax
+            case "health": limits.unreadBodyBytesMax
             default: bodyBytesMax
             }
         self.connectionsMax = limits.connectionsMax

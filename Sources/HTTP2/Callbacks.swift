@@ -207,6 +207,7 @@ enum Callbacks {
             // Nothing that follows an oversized header list is wanted: it is answered before its body.
             guard unsafe isLast || slot.pointee.requestFlags.contains(.headersTooLarge) else {
                 unsafe self.pointer.pointee.hold(slot, Int(slot.pointee.input.count))
+                if unsafe self.pointer.pointee.isServer { unsafe self.pointer.pointee.noteHead(slot) }
                 return 0
             }
             if isLast {
@@ -338,6 +339,7 @@ enum Callbacks {
         if isLoss {
             unsafe self.pointer.pointee.events.append(.streamClosed(streamID, HTTP2ErrorCode(rawValue: code)))
         }
+        unsafe self.pointer.pointee.forgetHead(slot)
         let held = unsafe Int(slot.pointee.heldCredit)
         unsafe self.pointer.pointee.release(slot, Int(slot.pointee.outputPending))
         unsafe nghttp2_session_set_stream_user_data(session, streamID, nil)

@@ -60,6 +60,10 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     func dispatch() {
         self.deliverEvents()
         self.loop.dispatch(from: self.connection)
+        if self.session.hasHeads {
+            self.session.takeHeads(into: &self.loop.batch)
+            self.loop.judge(from: self.connection)
+        }
         self.countHeldBytes()
     }
 
@@ -179,6 +183,10 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     }
 
     // MARK: HTTPConnectionBackend
+
+    func limitBody(of streamID: Int32, to bytes: Int) {
+        self.session.limitBody(of: streamID, to: bytes, into: &self.loop.batch)
+    }
 
     func approach(_ streamIDs: Span<Int32>) {
         self.session.approach(streamIDs)

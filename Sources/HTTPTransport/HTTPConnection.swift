@@ -65,6 +65,13 @@ package final class HTTPConnection {
         return true
     }
 
+    /// Takes no more than so many bytes of the body of a request that is being judged; above them it comes flagged
+    /// `bodyTooLarge`.
+    package func limitBody(of streamID: Int32, to bytes: Int) {
+        self.eventLoop.assertInEventLoop()
+        self.backend?.limitBody(of: streamID, to: bytes)
+    }
+
     /// Tells of streams that are about to be answered: where there are many, answering them takes less time then.
     package func approach(_ streamIDs: Span<Int32>) {
         self.eventLoop.assertInEventLoop()
@@ -155,6 +162,7 @@ package enum HTTPVersion: Hashable, Sendable {
 
 /// What a connection does for its owner; one class for HTTP/2 and one for HTTP/1.1.
 protocol HTTPConnectionBackend: AnyObject {
+    func limitBody(of streamID: Int32, to bytes: Int)
     func approach(_ streamIDs: Span<Int32>)
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool
     func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool

@@ -69,10 +69,11 @@ package final class HTTPServer: Sendable {
         _ configuration: HTTPListenerConfiguration,
         on group: any EventLoopGroup,
         logger: Logger,
+        judge: @escaping @Sendable (HTTPRequest) -> HTTPHeadVerdict = { _ in .accepted(bodyBytesMax: nil) },
         respond: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) async throws -> HTTPServer {
         try await self.start(configuration, on: group, logger: logger) { eventLoop in
-            AsyncRequestHandler(eventLoop: eventLoop, respond: respond)
+            AsyncRequestHandler(eventLoop: eventLoop, judge: judge, respond: respond)
         }
     }
 

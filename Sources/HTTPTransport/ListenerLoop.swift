@@ -256,6 +256,16 @@ final class ListenerLoop {
         swap(&batch, &self.batch)
     }
 
+    /// Lets the owner judge the collected heads, and hands out the requests whose bodies are too long by what it says.
+    func judge(from connection: HTTPConnection) {
+        var heads = RequestBatch()
+        swap(&heads, &self.batch)
+        self.handler.judge(heads, from: connection)
+        self.dispatch(from: connection)
+        heads.removeAll()
+        swap(&heads, &self.batch)
+    }
+
     // MARK: The end
 
     /// Asks every connection to finish; the result succeeds when none is left.

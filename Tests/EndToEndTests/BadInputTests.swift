@@ -194,6 +194,16 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `a push without a good credential is refused before its body comes`() async throws {
+        let gateway = try await TestGateway.start(extra: "timeouts: {request: 1h}")
+        let options = ["--unfinished", "--id", Self.id, "--close-after", "response"]
+        let events = await (try Probe(gateway, push: true, bearer: "a.b.c", options: options)).all()
+        #expect(events.contains("response 403"), "\(events)")
+        #expect(events.contains("body InvalidProviderToken"), "\(events)")
+        #expect(events.contains("id \(Self.id)"), "\(events)")
+        await gateway.stop()
+    }
+
     @Test func `a push that does not come whole is 408, with its id and no body`() async throws {
         let gateway = try await TestGateway.start(extra: "timeouts: {request: 1s}")
         let bearer = try await gateway.providerToken()

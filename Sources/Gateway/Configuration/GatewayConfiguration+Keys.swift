@@ -192,6 +192,7 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxDeviceBodyBytes", &self.deviceBodyBytesMax, .bytes(256...65_536))
         visitor.scalar("maxTargetedBodyBytes", &self.targetedBodyBytesMax, .bytes(256...1_048_576))
         visitor.scalar("maxHostBodyBytes", &self.hostBodyBytesMax, .bytes(1024...67_108_864))
+        visitor.scalar("maxUnreadBodyBytes", &self.unreadBodyBytesMax, .bytes(0...1_048_576))
         visitor.scalar("maxImportBytes", &self.importBytesMax, .bytes(1024...1_073_741_824))
         visitor.scalar("maxImportLines", &self.importLinesMax, .integer(1...million))
         visitor.scalar("maxTokenDigits", &self.tokenDigitsMax, .integer(64...1024))

@@ -27,6 +27,9 @@ extension GatewayConfiguration {
         package var targetedBodyBytesMax = 16_384
         /// Bytes of one request of a host or operator, imports excepted. Default 1 MiB; above it 413.
         package var hostBodyBytesMax = 1_048_576
+        /// Bytes of a body that no route of hosts and operators reads: of a question, a removal, a preflight, a probe. Default
+        /// 4,096; above it 413.
+        package var unreadBodyBytesMax = 4096
         /// Bytes of one import. Default 16 MiB; above it 413.
         package var importBytesMax = 16_777_216
         /// Lines of one import. Default 10,000; above it 429.

@@ -125,11 +125,36 @@ package struct OperatorRoutes: Sendable {
             response = HTTPResponse(problem: error)
         }
         response.headers.append("x-request-id", id.text)
-        // Questions are not noted, and neither is who has no business here.
-        if let caller, OperatorAccess.scope(of: request) != .read, request.method != "GET" {
+        if let caller, Self.isNoted(request) {
             await self.audit.note(request, id: id.text, caller: caller.name, status: response.status)
         }
         return response
+    }
+
+    /// Whether a request of a known caller belongs in the audit log: what only asks does not.
+    private static func isNoted(_ request: HTTPRequest) -> Bool {
+        OperatorAccess.scope(of: request) != .read && request.method != "GET"
+    }
+
+    /// Judges a request by its head: who asks, whether it may, and how long the body may be.
+    package func judge(_ head: HTTPRequest) -> HTTPHeadVerdict {
+        guard head.hasReadBody else { return .accepted(bodyBytesMax: self.liveApps.bounds.hosts.unreadBodyBytesMax) }
+        var caller: OperatorCaller?
+        do throws(Problem) {
+            let known = try self.access.caller(of: head)
+            caller = known
+            try self.access.check(head, known)
+            return .accepted(bodyBytesMax: self.bodyBytesMax)
+        } catch {
+            self.ownProblems.add(error.code)
+            let id = OperatorRequestID(head).text
+            var response = HTTPResponse(problem: error)
+            response.headers.append("x-request-id", id)
+            if let caller, Self.isNoted(head) {
+                Task { await self.audit.note(head, id: id, caller: caller.name, status: error.code.status) }
+            }
+            return .refused(response)
+        }
     }
 
     private func route(_ request: HTTPRequest, _ caller: inout OperatorCaller?) async throws(Problem) -> HTTPResponse {

@@ -93,7 +93,7 @@ package struct PushJudge: ~Copyable {
             let bodyBytes = isTooLarge ? .max : body.count
             (sender, push) = try self.judgeHead(head, bytes, bodyBytes, number, connection, now)
         } catch {
-            throw RejectionAnswer(error.rejection, detail: error.sentence.isEmpty ? nil : error.sentence)
+            throw RejectionAnswer(error)
         }
         // Behind the credentials: whoever was verified under newer tables finds their apps here.
         self.refreshApps()
@@ -109,6 +109,42 @@ package struct PushJudge: ~Copyable {
             destination: try self.destination(push, app, bytes),
             details: details
         )
+    }
+
+    /// Judges a push whose body has not come: its method, path and credentials, as ``judge(_:in:body:isTooLarge:number:on:at:)``
+    /// does, which also judges what its connection carried before.
+    ///
+    /// - Returns: How long its body may be.
+    package mutating func judgeHead(
+        _ head: PushRequestHead,
+        in bytes: Span<UInt8>,
+        on connection: PushConnection,
+        at now: Instant
+    ) throws(RejectionAnswer) -> Int {
+        self.refreshApps()
+        do throws(ProviderTokenFault) {
+            let target: PushTarget
+            do throws(Rejection) {
+                target = try PushValidation.beforeCredentials(head, in: bytes, rules: self.rules)
+            } catch {
+                throw ProviderTokenFault(error, "")
+            }
+            try self.checkCredentials(head, bytes, connection, now)
+            return self.bounds.intake.push(target).bodyBytesMax
+        } catch {
+            throw RejectionAnswer(error)
+        }
+    }
+
+    /// Refuses credentials for what they are themselves. Remembers nothing of the connection.
+    mutating func checkCredentials(
+        _ head: PushRequestHead,
+        _ bytes: Span<UInt8>,
+        _ connection: PushConnection,
+        _ now: Instant
+    ) throws(ProviderTokenFault) {
+        guard try self.sender(of: connection.certificate, head) == nil else { return }
+        try self.senders.check(try self.verified(head, bytes), now: now, inForce: self.rules)
     }
 
     /// Takes other apps and bounds when there are any.
@@ -299,6 +335,12 @@ package struct PushJudge: ~Copyable {
         case .tooManyProviderTokenUpdates: "the token was renewed too soon; use one for at least 20 minutes"
         default: ""
         }
+    }
+}
+
+extension RejectionAnswer {
+    init(_ fault: ProviderTokenFault) {
+        self.init(fault.rejection, detail: fault.sentence.isEmpty ? nil : fault.sentence)
     }
 }
 
