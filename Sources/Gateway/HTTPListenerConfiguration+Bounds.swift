@@ -28,6 +28,8 @@ extension HTTPListenerConfiguration {
         self.connectionsPerAddressMax = limits.connectionsPerAddressMax
         self.handshakesMax = limits.handshakesMax
         self.heldBytesMax = limits.listenerBytesMax
+        self.badCredentialsMax = limits.badCredentialsMax
+        self.badCredentialsPerSecond = limits.badCredentialsPerSecond
         self.deadlines.handshake = .milliseconds(timeouts.handshake.milliseconds)
         self.deadlines.firstRequest = .milliseconds(timeouts.firstRequest.milliseconds)
         self.deadlines.headers = .milliseconds(timeouts.headers.milliseconds)

@@ -61,7 +61,9 @@ package final class AsyncRequestHandler: RequestBatchHandler {
         for index in heads.requests.indices {
             let head = heads.requests[index]
             switch self.verdict(Self.request(head, in: heads, connection)) {
-            case .refused(let response): Self.stream(head, in: heads, connection).respond(response)
+            case .refused(let response):
+                connection.paceByCredentials()
+                Self.stream(head, in: heads, connection).respond(response)
             case .accepted(let bodyBytesMax?): connection.limitBody(of: head.streamID, to: bodyBytesMax)
             case .accepted(nil): break
             }
@@ -89,7 +91,8 @@ package final class AsyncRequestHandler: RequestBatchHandler {
             authority: batch.string(received.authority),
             peerCertificate: connection.peerCertificate,
             remoteAddress: connection.remoteAddress,
-            version: connection.version
+            version: connection.version,
+            refusedCredentials: connection.refusedCredentials
         )
         for field in received.fields {
             let place = batch.fields[Int(field)]
@@ -132,6 +135,7 @@ package final class AsyncRequestHandler: RequestBatchHandler {
     }
 
     private func answer(_ response: HTTPResponse, _ stream: AsyncResponseStream, _ key: Key) {
+        stream.connection.paceByCredentials()
         guard case .stream(let produce) = response.body else {
             self.streams[key] = nil
             return stream.respond(response)

@@ -312,6 +312,13 @@ extension HTTP1ServerHandler: HTTPConnectionBackend {
         self.beginDrain()
     }
 
+    func end(for limit: HTTPListenerLimit, _ reason: String) {
+        self.loop.counters.listenerLimits[limit] += 1
+        self.loop.counters.connectionsEndedByFault += 1
+        self.loop.cutOff(self.connection.remoteAddress, for: limit.rawValue, reason)
+        self.beginDrain()
+    }
+
     func setMaxConcurrentStreams(_ limit: UInt32) {}
 
     var unacknowledgedSettings: Int { 0 }

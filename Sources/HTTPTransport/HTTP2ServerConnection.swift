@@ -220,6 +220,12 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
         self.session.goAway(code, debug: Array(debug.utf8).span)
     }
 
+    func end(for limit: HTTPListenerLimit, _ reason: String) {
+        self.loop.counters.listenerLimits[limit] += 1
+        self.loop.cutOff(self.connection.remoteAddress, for: limit.rawValue, reason)
+        self.goAway(.enhanceYourCalm, debug: reason)
+    }
+
     func setMaxConcurrentStreams(_ limit: UInt32) {
         self.session.setMaxConcurrentStreams(limit)
     }

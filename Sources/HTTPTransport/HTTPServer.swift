@@ -198,12 +198,7 @@ package final class HTTPServer: Sendable {
                 SecureServerHandler(id: id, loop: loop, tls: session, remoteAddress: remoteAddress)
             )
         } else {
-            let connection = HTTPConnection(
-                id: id,
-                remoteAddress: remoteAddress,
-                eventLoop: channel.eventLoop,
-                version: .http1
-            )
+            let connection = loop.makeConnection(id, remoteAddress, .http1)
             try HTTP1ServerHandler.addHandlers(HTTP1ServerHandler(connection: connection, loop: loop), to: channel)
         }
     }

@@ -157,6 +157,20 @@ final class ListenerLoop {
         }
     }
 
+    /// A connection under the present bounds.
+    func makeConnection(_ id: UInt64, _ remoteAddress: String, _ version: HTTPVersion) -> HTTPConnection {
+        HTTPConnection(
+            id: id,
+            remoteAddress: remoteAddress,
+            eventLoop: self.eventLoop,
+            version: version,
+            refusedCredentials: RefusedCredentials(
+                max: self.configuration.badCredentialsMax,
+                perSecond: self.configuration.badCredentialsPerSecond
+            )
+        )
+    }
+
     // MARK: Members
 
     /// Takes a connection in, or a new handler in its place.

@@ -184,12 +184,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
             self.isPriorKnowledge = true
             isHTTP1 = servesHTTP1
         }
-        let connection = HTTPConnection(
-            id: self.id,
-            remoteAddress: self.remoteAddress,
-            eventLoop: context.eventLoop,
-            version: isHTTP1 ? .http1 : .http2
-        )
+        let connection = self.loop.makeConnection(self.id, self.remoteAddress, isHTTP1 ? .http1 : .http2)
         connection.peerCertificate = self.tls.peerCertificate
         let admission = self.loop.handler.admit(connection)
         guard isHTTP1 else { return self.begin(connection, admission, context) }

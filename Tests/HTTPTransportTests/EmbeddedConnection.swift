@@ -129,6 +129,14 @@ final class EmbeddedConnection {
         }
     }
 
+    /// The limits of streams that the server has announced.
+    func streamLimits() -> [UInt32] {
+        self.clientEvents.compactMap { event in
+            guard case .settings(let streams) = event else { return nil }
+            return streams
+        }
+    }
+
     func advance(seconds: Int64) {
         // Second by second, since a late repeated task catches up only once.
         for _ in 0..<seconds {

@@ -15,6 +15,8 @@ final class RecordingHandler: RequestBatchHandler {
     /// The last connection that sent something; kept to answer later.
     var connection: HTTPConnection?
     var status: Int? = 200
+    /// What happens before a request is answered.
+    var beforeAnswer: (HTTPConnection) -> Void = { _ in }
     var admission = HTTPAdmission.accepted(streamsMax: nil)
 
     func admit(_ connection: HTTPConnection) -> HTTPAdmission { self.admission }
@@ -49,6 +51,7 @@ final class RecordingHandler: RequestBatchHandler {
             paths.append(batch.string(request.path))
             self.flags.append(request.flags)
             if let status {
+                self.beforeAnswer(connection)
                 connection.respond(request.streamID, status: status, fields: ResponseFields())
             }
         }

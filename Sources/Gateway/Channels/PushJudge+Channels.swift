@@ -103,7 +103,7 @@ extension PushJudge {
         _ now: Instant
     ) throws(ProviderTokenFault) -> Sender {
         if let sender = try self.sender(of: connection.certificate, head) { return sender }
-        let token = try self.verified(head, bytes)
+        let token = try self.verified(head, bytes, on: connection)
         let topics = token.sender.topics
         let isOther = ChannelValidation.isOfOtherEnvironment(route, in: bytes, topics: topics)
         try self.check(token, on: connection, isOfOtherEnvironment: isOther, now)

@@ -197,6 +197,8 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxImportLines", &self.importLinesMax, .integer(1...million))
         visitor.scalar("maxTokenDigits", &self.tokenDigitsMax, .integer(64...1024))
         visitor.scalar("maxVerifiedTokens", &self.verifiedTokensMax, .integer(1...million))
+        visitor.scalar("maxBadCredentials", &self.badCredentialsMax, .integer(1...million))
+        visitor.scalar("badCredentialsPerSecond", &self.badCredentialsPerSecond, .integer(1...million))
         visitor.scalar("maxInFlightBytes", &self.inFlightBytesMax, .bytes(1_048_576...4_294_967_296))
         visitor.scalar("maxOutputCommitBytes", &self.outputCommitBytesMax, .bytes(65_536...268_435_456))
         visitor.scalar("maxInFlightPushes", &self.inFlightPushesMax, .integer(1...100 * million))

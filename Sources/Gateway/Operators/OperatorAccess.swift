@@ -94,6 +94,10 @@ package struct OperatorAccess: Sendable {
     ///
     /// - Throws: `missing-credential` or `invalid-credential`.
     package func caller(of request: HTTPRequest) throws(Problem) -> OperatorCaller {
+        try request.countingRefusals { (request) throws(Problem) in try self.identify(request) }
+    }
+
+    private func identify(_ request: HTTPRequest) throws(Problem) -> OperatorCaller {
         let known = self.known.value
         guard !known.tokens.isEmpty || !known.certificates.isEmpty else {
             return OperatorCaller(name: "anybody", scope: .admin)

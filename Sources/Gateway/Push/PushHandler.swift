@@ -109,7 +109,7 @@ extension PushHandler {
     private func state(of connection: HTTPConnection) -> PushConnection {
         if let state = connection.context as? PushConnection { return state }
         let certificate = connection.peerCertificate.map { CertificateStanding($0, self.services.senders.certificates) }
-        let state = PushConnection(certificate: certificate)
+        let state = PushConnection(certificate: certificate, refusedCredentials: connection.refusedCredentials)
         connection.context = state
         return state
     }

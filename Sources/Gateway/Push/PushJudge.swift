@@ -1,6 +1,7 @@
 package import APNSWire
 import Engine
 import HTTP2
+import HTTPTransport
 import IntentMatching
 package import WidgetModel
 
@@ -144,7 +145,7 @@ package struct PushJudge: ~Copyable {
         _ now: Instant
     ) throws(ProviderTokenFault) {
         guard try self.sender(of: connection.certificate, head) == nil else { return }
-        try self.senders.check(try self.verified(head, bytes), now: now, inForce: self.rules)
+        try self.senders.check(try self.verified(head, bytes, on: connection), now: now, inForce: self.rules)
     }
 
     /// Takes other apps and bounds when there are any.
@@ -185,7 +186,7 @@ package struct PushJudge: ~Copyable {
             let place = PushPlace(head, in: bytes, target: target, topics: sender.topics)
             return (sender, try self.judgeRest(head, bytes, target, place, bodyBytes, number, sender))
         }
-        let token = try self.verified(head, bytes)
+        let token = try self.verified(head, bytes, on: connection)
         let place = PushPlace(head, in: bytes, target: target, topics: token.sender.topics)
         try self.check(token, on: connection, isOfOtherEnvironment: place.isOfOtherEnvironment, now)
         return (token.sender, try self.judgeRest(head, bytes, target, place, bodyBytes, number, token.sender))
@@ -295,11 +296,31 @@ package struct PushJudge: ~Copyable {
     /// The sender that a provider token speaks for, its age not yet checked.
     mutating func verified(
         _ head: PushRequestHead,
-        _ bytes: Span<UInt8>
+        _ bytes: Span<UInt8>,
+        on connection: PushConnection
     ) throws(ProviderTokenFault) -> VerifiedSender {
         let authorization = bytes.extracting((head.authorization ?? .empty).bounds)
         self.forgetTokensOfOldKeys()
         if let verified = self.tokens.value(for: authorization, guess: &self.latestToken) { return verified }
+        if let fault = connection.refusal(of: authorization, generation: self.generation) { throw fault }
+        guard !connection.refusedCredentials.isExhausted else {
+            throw ProviderTokenFault(
+                .tooManyProviderTokenUpdates,
+                "too many tokens of this connection were refused; open another one"
+            )
+        }
+        do throws(ProviderTokenFault) {
+            return try self.identified(authorization)
+        } catch {
+            if error.rejection == .invalidProviderToken {
+                connection.refuse(authorization, error, generation: self.generation)
+            }
+            throw error
+        }
+    }
+
+    /// The sender that a token speaks for which is not remembered.
+    private mutating func identified(_ authorization: Span<UInt8>) throws(ProviderTokenFault) -> VerifiedSender {
         let token = try ProviderToken.parse(authorization: authorization, reader: self.reader, rules: self.rules)
         self.verifications += 1
         let identified = try self.senders.identify(token, inForce: self.rules)

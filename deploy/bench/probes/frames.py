@@ -441,9 +441,9 @@ def json_bombs(gateway) -> None:
         peer.works()
 
 
-@probe()
+@probe("push.limits.maxBadCredentials")
 def forged_tokens(gateway) -> None:
-    """Hundreds of provider tokens with signatures that do not hold."""
+    """Hundreds of provider tokens with signatures that do not hold: a few are looked at, then the connection ends."""
     import base64
     import json
     import time
@@ -452,12 +452,16 @@ def forged_tokens(gateway) -> None:
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
     with Peer(gateway, gateway.push) as peer:
+        forged = []
         for stream in streams(400):
             claims = part({"alg": "ES256", "kid": gateway.kid}) + "." + part({"iss": gateway.team, "iat": int(time.time()) - stream})
             signature = base64.urlsafe_b64encode(stream.to_bytes(2, "big") * 32).decode().rstrip("=")
-            peer.send(request(stream, [("authorization", f"bearer {claims}.{signature}"), ("apns-topic", gateway.topic),
-                                       ("apns-push-type", "widgets")]))
-            peer.status(stream, 403)
+            forged.append(request(stream, [("authorization", f"bearer {claims}.{signature}"), ("apns-topic", gateway.topic),
+                                           ("apns-push-type", "widgets")]))
+        peer.send(forged[0])
+        peer.status(1, 403)
+        peer.send(*forged[1:])
+        peer.goaway(ENHANCE_YOUR_CALM, "bad credentials")
 
 
 @probe()
