@@ -10,7 +10,7 @@ import Telemetry
 extension Gateway {
     func listen(
         _ plans: ListenerPlans,
-        on group: MultiThreadedEventLoopGroup,
+        on loops: GatewayLoops,
         _ apps: LiveApps,
         _ senders: SenderDirectory,
         _ access: OperatorAccess,
@@ -66,7 +66,7 @@ extension Gateway {
         var running = RunningListeners()
         do {
             if let plan = plans.push {
-                running.push = try await HTTPServer.start(plan, on: group, logger: http) { loop in
+                running.push = try await HTTPServer.start(plan, on: loops.connections, logger: http) { loop in
                     PushHandler(
                         loop: loop,
                         services: services,
@@ -75,7 +75,7 @@ extension Gateway {
                 }
             }
             if let plan = plans.manage {
-                running.manage = try await HTTPServer.start(plan, on: group, logger: http) { loop in
+                running.manage = try await HTTPServer.start(plan, on: loops.connections, logger: http) { loop in
                     PushHandler(
                         loop: loop,
                         services: services,
@@ -85,16 +85,17 @@ extension Gateway {
                 }
             }
             if let plan = plans.host {
-                running.host = try await HTTPServer.start(plan, on: group, logger: http) { loop in
+                running.host = try await HTTPServer.start(plan, on: loops.connections, logger: http) { loop in
                     Self.handler(of: hosts, on: loop)
                 }
             }
             if let plan = plans.ops {
-                running.ops = try await HTTPServer.start(plan, on: group, logger: http) { loop in
+                running.ops = try await HTTPServer.start(plan, on: loops.operators, logger: http) { loop in
                     AsyncRequestHandler(
                         eventLoop: loop,
                         refuse: { operators.ownProblems.refuse($0, $1) },
                         judge: { operators.judge($0) },
+                        answerAtOnce: { operators.probe($0) },
                         respond: { await operators.respond(to: $0) }
                     )
                 }

@@ -15,21 +15,25 @@ package final class AsyncRequestHandler: RequestBatchHandler {
     private let respond: @Sendable (HTTPRequest) async -> HTTPResponse
     private let refuse: @Sendable (_ status: Int, _ title: String) -> HTTPResponse
     private let verdict: @Sendable (HTTPRequest) -> HTTPHeadVerdict
+    private let answerAtOnce: @Sendable (HTTPRequest) -> HTTPResponse?
     private var streams: [Key: AsyncResponseStream] = [:]
 
     /// - Parameters:
     ///   - refuse: makes the answers to requests beyond a limit; by default a problem detail (RFC 9457).
     ///   - judge: judges a request whose body has not come, by its head; by default all pass. Does not wait.
+    ///   - answerAtOnce: answers requests that are to wait for no task, on the event loop; nil for all others.
     ///   - respond: answers a request.
     package init(
         eventLoop: any EventLoop,
         refuse: @escaping @Sendable (_ status: Int, _ title: String) -> HTTPResponse = AsyncRequestHandler.problem,
         judge: @escaping @Sendable (HTTPRequest) -> HTTPHeadVerdict = { _ in .accepted(bodyBytesMax: nil) },
+        answerAtOnce: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
         respond: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) {
         self.eventLoop = eventLoop
         self.refuse = refuse
         self.verdict = judge
+        self.answerAtOnce = answerAtOnce
         self.respond = respond
     }
 
@@ -51,6 +55,10 @@ package final class AsyncRequestHandler: RequestBatchHandler {
                 continue
             }
             let request = Self.request(received, in: batch, connection)
+            if let response = self.answerAtOnce(request) {
+                stream.respond(response)
+                continue
+            }
             let key = Key(connection: connection.id, stream: received.streamID)
             self.streams[key] = stream
             self.run(request, stream, key)

@@ -115,6 +115,7 @@ package struct OperatorRoutes: Sendable {
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        if let probe = self.probe(request) { return probe }
         let id = OperatorRequestID(request)
         var caller: OperatorCaller?
         var response: HTTPResponse
@@ -128,6 +129,13 @@ package struct OperatorRoutes: Sendable {
         if let caller, Self.isNoted(request) {
             await self.audit.note(request, id: id.text, caller: caller.name, status: response.status)
         }
+        return response
+    }
+
+    /// The answer to a probe, which waits for nothing; nil for any other request.
+    package func probe(_ request: HTTPRequest) -> HTTPResponse? {
+        guard var response = HealthRoutes.respond(to: request, self.readiness) else { return nil }
+        response.headers.append("x-request-id", OperatorRequestID(request).text)
         return response
     }
 
@@ -158,7 +166,6 @@ package struct OperatorRoutes: Sendable {
     }
 
     private func route(_ request: HTTPRequest, _ caller: inout OperatorCaller?) async throws(Problem) -> HTTPResponse {
-        if let probe = HealthRoutes.respond(to: request, self.readiness) { return probe }
         if let file = self.dashboard?.respond(to: request) { return file }
         let known = try self.access.caller(of: request)
         caller = known
@@ -287,7 +294,7 @@ package struct OperatorRoutes: Sendable {
 
 /// `/livez`, `/readyz` and `/version`: on the ops listener and on the plain listener for probes.
 package enum HealthRoutes {
-    /// The answer to a probe, or nil if the request is none.
+    /// The answer to a probe, or nil if the request is none. It is made of what others have said before, and waits for none.
     package static func respond(to request: HTTPRequest, _ readiness: Readiness) -> HTTPResponse? {
         guard request.method == "GET" || request.method == "HEAD", request.path.count == 1 else { return nil }
         switch request.path[0] {
