@@ -15,7 +15,7 @@ test: setup ## Set up, then run every test; what failed is said last
 
 senders: setup ## Six clients that are not ours push 5,000 times at once and 1,000 a second for SECONDS (default 60): none may be lost
 	swift build --build-tests
-	FRESHET_SENDER_SECONDS="$(or $(SECONDS),60)" swift test --skip-build --disable-xctest --filter SenderTests
+	SENDER_SECONDS="$(or $(SECONDS),60)" swift test --skip-build --disable-xctest --filter SenderTests
 
 lint: ## Check the format, strictly
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests docs/examples/provider-swift

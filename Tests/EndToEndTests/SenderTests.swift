@@ -25,7 +25,7 @@ import Testing
     }
 
     /// How long the steady rate goes on; `make senders` asks for a minute.
-    private static let seconds = ProcessInfo.processInfo.environment["FRESHET_SENDER_SECONDS"].flatMap(Int.init) ?? 10
+    private static let seconds = ProcessInfo.processInfo.environment["SENDER_SECONDS"].flatMap(Int.init) ?? 10
     private static let burst = 5000
     private static let perSecond = 1000
     private static let folder = "\(TestGateway.root)/Tests/ForeignClients"
