@@ -17,9 +17,9 @@
 /// What was paid and did not come is kept for as many streams as may be open at once, above the burst.
 ///
 /// A stream that is opened and reset before its answer begins has paid for no reset (CVE-2023-44487), one that makes this side
-/// reset it for no stream error (CVE-2025-8671): both wait for an answer that somebody else has got. What such a stream
-/// pays for when it is opened costs a reset or a stream error each time, of which there are few. Empty DATA frames, padding and
-/// CONTINUATION frames are bounded for each stream, and nothing pays for more.
+/// reset it for no stream error (CVE-2025-8671): only answers to other requests pay for those. What such a stream pays for when
+/// it is opened costs a reset or a stream error each time, of which there are few. Empty DATA frames, padding and CONTINUATION
+/// frames are bounded for each stream, and nothing pays for more.
 ///
 /// A server that a client asks gets the same from the client's streams: it may reset each.
 struct FrameRules {

@@ -36,6 +36,8 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
     private var bodyBytesMax = 0
     /// Whether the owner is judging a request whose body has not come.
     private var isJudging = false
+    /// Whether it has, or need not.
+    private var isJudged = false
     private var flags: RequestBatch.Flags = []
     private var closesAfterAnswer = false
     private var wantsWritable = false
@@ -111,6 +113,7 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         self.flags = []
         self.streamID &+= 1
         self.exchange = .receiving
+        self.isJudged = false
         self.exchangeBeganAt = self.loop.second
         self.hadRequest = true
         if !head.isKeepAlive {
@@ -125,25 +128,33 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
             self.flags.insert(.headersTooLarge)
             self.closesAfterAnswer = true
             self.dispatch()
-        } else if head.isBeforeBody {
-            self.judge()
         }
-        guard self.exchange == .receiving, head.headers.contains(name: "expect") else { return }
-        self.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
-        self.flush()
     }
 
-    /// Lets the owner judge a request before its body comes. One that it answers is the connection's last: what follows may
-    /// be long.
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if self.exchange == .receiving, !self.isJudged { self.judge() }
+        context.fireChannelReadComplete()
+    }
+
+    /// Lets the owner judge a request whose body has not come whole with its head. One that it answers is the connection's last:
+    /// what follows may be long.
     private func judge() {
+        self.isJudged = true
         self.exchange = .dispatched
         self.isJudging = true
         self.loop.batch.append(self.head, body: [], streamID: self.streamID, flags: [])
         self.loop.judge(from: self.connection)
         self.isJudging = false
-        guard self.exchange == .dispatched else { return }
+        guard self.exchange == .dispatched else {
+            self.loop.hold(-self.body.count)
+            self.body = []
+            return
+        }
         self.exchange = .receiving
-        if self.head.contentLength ?? 0 > self.bodyBytesMax { self.cutBody() }
+        guard max(self.body.count, self.head.contentLength) <= self.bodyBytesMax else { return self.cutBody() }
+        guard self.body.isEmpty, self.head.headers.contains(name: "expect") else { return }
+        self.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
+        self.flush()
     }
 
     /// Hands out a request whose body is too long.
@@ -235,13 +246,8 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
 }
 
 extension HTTPRequestHead {
-    /// The length of the body where it is said; nil where it is not, or is no number.
-    fileprivate var contentLength: Int? { self.headers.first(name: "content-length").flatMap { Int($0) } }
-
-    /// Whether a body is to follow.
-    fileprivate var isBeforeBody: Bool {
-        self.headers.contains(name: "transfer-encoding") || self.contentLength != 0 && self.contentLength != nil
-    }
+    /// The length of the body where it is said, else 0.
+    fileprivate var contentLength: Int { self.headers.first(name: "content-length").flatMap { Int($0) } ?? 0 }
 }
 
 extension HTTP1ServerHandler: HTTPConnectionBackend {

@@ -135,11 +135,20 @@ private final class EmbeddedHTTP1 {
         }
     }
 
-    @Test(arguments: ["", "Content-Length: 0\r\n"])
-    func `a request without a body is not judged by its head`(field: String) throws {
+    @Test func `what has come of a body is let go when its head is refused`() throws {
         let connection = try EmbeddedHTTP1()
         connection.handler.judgement = .refused(401)
-        try connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\(field)\r\n")
+        let body = String(repeating: "x", count: 4000)
+        try connection.send("PUT /a HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n\(body)")
+        #expect(try connection.received().hasPrefix("HTTP/1.1 401 "))
+        #expect(connection.loop.shared.heldBytes.load(ordering: .relaxed) == 0)
+    }
+
+    @Test(arguments: ["\r\n", "Content-Length: 0\r\n\r\n", "Content-Length: 2\r\nExpect: 100-continue\r\n\r\nhi"])
+    func `a request that is there whole is not judged by its head`(rest: String) throws {
+        let connection = try EmbeddedHTTP1()
+        connection.handler.judgement = .refused(401)
+        try connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\(rest)")
         #expect(connection.handler.heads == [])
         #expect(connection.handler.events == [.batch(["/a"])])
     }
