@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test lint format demo bench bench-setup profile properties crash soak clean
+.PHONY: help setup build test senders lint format demo bench bench-setup profile properties crash soak clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -12,6 +12,10 @@ build: setup ## Build the release program
 
 test: setup ## Set up, then run every test; what failed is said last
 	@Tests/run.sh
+
+senders: setup ## Six clients that are not ours push 5,000 times at once and 1,000 a second for SECONDS (default 60): none may be lost
+	swift build --build-tests
+	SENDER_SECONDS="$(or $(SECONDS),60)" swift test --skip-build --disable-xctest --filter SenderTests
 
 lint: ## Check the format, strictly
 	swift format lint --strict --recursive --parallel Package.swift Sources Tests docs/examples/provider-swift

@@ -17,6 +17,8 @@ group() { # name, command
 }
 
 swift build --build-tests || exit 1
+# A client that tests drive the gateway with; built here, not beside tests that wait for their turn.
+swift build --package-path Tests/ForeignClients/AsyncHTTPClient --scratch-path .build/async-http-client || exit 1
 rm -rf "$logs" "$seeds"
 mkdir -p "$logs"
 group waiting swift test --skip-build --disable-xctest --skip "$computing"

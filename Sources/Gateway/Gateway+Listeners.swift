@@ -10,7 +10,7 @@ import Telemetry
 extension Gateway {
     func listen(
         _ plans: ListenerPlans,
-        on group: MultiThreadedEventLoopGroup,
+        on loops: GatewayLoops,
         _ apps: LiveApps,
         _ senders: SenderDirectory,
         _ access: OperatorAccess,
@@ -66,32 +66,38 @@ extension Gateway {
         var running = RunningListeners()
         do {
             if let plan = plans.push {
-                running.push = try await HTTPServer.start(plan, on: group, logger: http) { loop in
+                running.push = try await HTTPServer.start(plan, on: loops.connections, logger: http) { loop in
                     PushHandler(
                         loop: loop,
                         services: services,
-                        others: AsyncRequestHandler(eventLoop: loop) { await hosts.respond(to: $0) }
+                        others: Self.handler(of: hosts, on: loop)
                     )
                 }
             }
             if let plan = plans.manage {
-                running.manage = try await HTTPServer.start(plan, on: group, logger: http) { loop in
+                running.manage = try await HTTPServer.start(plan, on: loops.connections, logger: http) { loop in
                     PushHandler(
                         loop: loop,
                         services: services,
-                        others: AsyncRequestHandler(eventLoop: loop) { await hosts.respond(to: $0) },
+                        others: Self.handler(of: hosts, on: loop),
                         role: .channelManagement
                     )
                 }
             }
             if let plan = plans.host {
-                running.host = try await HTTPServer.start(plan, on: group, logger: http) {
-                    await hosts.respond(to: $0)
+                running.host = try await HTTPServer.start(plan, on: loops.connections, logger: http) { loop in
+                    Self.handler(of: hosts, on: loop)
                 }
             }
             if let plan = plans.ops {
-                running.ops = try await HTTPServer.start(plan, on: group, logger: http) {
-                    await operators.respond(to: $0)
+                running.ops = try await HTTPServer.start(plan, on: loops.operators, logger: http) { loop in
+                    AsyncRequestHandler(
+                        eventLoop: loop,
+                        refuse: { operators.ownProblems.refuse($0, $1) },
+                        judge: { operators.judge($0) },
+                        answerAtOnce: { operators.probe($0) },
+                        respond: { await operators.respond(to: $0) }
+                    )
                 }
             }
             running.health = self.health.withLock { $0 }
@@ -101,6 +107,16 @@ extension Gateway {
         }
         for (name, server) in running.all { self.listeners.add(name, server) }
         return running
+    }
+
+    /// Answers what hosts, and senders about them, ask on one loop.
+    private static func handler(of hosts: HostRoutes, on loop: any EventLoop) -> AsyncRequestHandler {
+        AsyncRequestHandler(
+            eventLoop: loop,
+            refuse: { hosts.problems.refuse($0, $1) },
+            judge: { hosts.judge($0) },
+            respond: { await hosts.respond(to: $0) }
+        )
     }
 
     /// What is written in metrics behind the gateway's own.

@@ -57,8 +57,12 @@ extension Gateway {
     func openHealth(_ plan: HTTPListenerConfiguration?, on group: MultiThreadedEventLoopGroup) async throws {
         guard let plan else { return }
         let readiness = self.readiness
-        let server = try await HTTPServer.start(plan, on: group, logger: self.logs.logger(.http)) { request in
-            HealthRoutes.respond(to: request, readiness) ?? HTTPResponse(problem: HostRoutes.notFound)
+        let server = try await HTTPServer.start(plan, on: group, logger: self.logs.logger(.http)) { loop in
+            AsyncRequestHandler(
+                eventLoop: loop,
+                answerAtOnce: { HealthRoutes.respond(to: $0, readiness) },
+                respond: { _ in HTTPResponse(problem: HostRoutes.notFound) }
+            )
         }
         self.health.withLock { $0 = server }
     }

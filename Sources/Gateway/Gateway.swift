@@ -60,6 +60,8 @@ package final class Gateway: Service {
     let deliverer = Mutex<ReloadDeliverer?>(nil)
     let seed: UInt64
     private let onReady: @Sendable (BoundPorts) -> Void
+    /// Nil for threads of its own.
+    private let loops: GatewayLoops?
     let history: HistoryQuestions
     /// Reads the configuration anew, if there is a file of it.
     private let source: (@Sendable () throws -> GatewayConfiguration)?
@@ -87,6 +89,7 @@ package final class Gateway: Service {
     ///   - metrics: What is written behind the gateway's own metrics.
     ///   - logs: Where to write.
     ///   - source: Reads the configuration anew; nil where that cannot be.
+    ///   - loops: What it runs on; it ends with the gateway. By default threads of its own.
     ///   - onReady: Called once every listener is bound.
     package init(
         configuration: GatewayConfiguration,
@@ -100,6 +103,7 @@ package final class Gateway: Service {
         metrics: MetricsRegistry = MetricsRegistry(),
         logs: GatewayLogs,
         source: (@Sendable () throws -> GatewayConfiguration)? = nil,
+        loops: GatewayLoops? = nil,
         onReady: @escaping @Sendable (BoundPorts) -> Void = { _ in }
     ) {
         var system = SystemRandomNumberGenerator()
@@ -135,6 +139,7 @@ package final class Gateway: Service {
         self.source = source
         self.feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
         self.onReady = onReady
+        self.loops = loops
         self.metrics = metrics
         let tracing = configuration.tracing
         self.spans = SpanQueue(max: tracing.spansMax)
@@ -148,20 +153,18 @@ package final class Gateway: Service {
     ///
     /// - Throws: What kept it from starting: a file that cannot be read, a port in use, a log that cannot be replayed.
     package func run() async throws {
-        let ownerLoops = MultiThreadedEventLoopGroup(
-            numberOfThreads: min(self.configuration.partitions, System.coreCount)
-        )
+        let loops = self.loops ?? GatewayLoops(partitions: self.configuration.partitions)
         do {
-            try await self.run(ownerLoops)
+            try await self.run(loops)
         } catch {
             await self.health.withLock { $0 }?.drain(within: .zero)
-            try? await ownerLoops.shutdownGracefully()
+            try? await loops.shutDown()
             throw error
         }
-        try await ownerLoops.shutdownGracefully()
+        try await loops.shutDown()
     }
 
-    private func run(_ ownerLoops: MultiThreadedEventLoopGroup) async throws {
+    private func run(_ loops: GatewayLoops) async throws {
         let apps = LiveApps(self.configuration, seed: self.seed)
         let senders = try SenderDirectory(self.configuration)
         // Everything that may be wrong with files is found before the log is touched.
@@ -170,14 +173,14 @@ package final class Gateway: Service {
             self.logger.warning("\(warning)")
         }
         let deliveries = LiveDeliveryPlans(try DeliveryPlans(self.configuration))
-        let group = MultiThreadedEventLoopGroup.singleton
+        let group = loops.connections
         let connections = try ProviderConnections(self.configuration, on: group)
         let exporter = try self.tracing.map {
             try SpanExporter(self.spans, $0.settings, on: group, logger: self.logs.logger(.gateway))
         }
         self.exporter.withLock { $0 = exporter }
-        try await self.openHealth(plans.health, on: group)
-        let owners = try await self.startOwners(ownerLoops)
+        try await self.openHealth(plans.health, on: loops.health)
+        let owners = try await self.startOwners(loops.owners)
         let log = CommandLog(journal: self.journal, owners: owners)
         try await self.noteNewestEntry(log)
         try await self.logSettings(log)
@@ -232,7 +235,7 @@ package final class Gateway: Service {
         )
         let servers = try await self.listen(
             plans,
-            on: group,
+            on: loops,
             apps,
             senders,
             access,

@@ -281,6 +281,7 @@ extension HostRouteLimits {
         self.init()
         self.bodyBytesMax = limits.hostBodyBytesMax
         self.importBytesMax = limits.importBytesMax
+        self.unreadBodyBytesMax = limits.unreadBodyBytesMax
         self.importLinesMax = limits.importLinesMax
         self.instancesPerHostMax = limits.engine.instancesPerHostMax
         self.timelines = limits.engine.timelines

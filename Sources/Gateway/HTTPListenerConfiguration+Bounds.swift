@@ -21,12 +21,15 @@ extension HTTPListenerConfiguration {
             case "manage": ChannelValidation.bodyBytesMax
             case "host": max(limits.hostBodyBytesMax, limits.importBytesMax)
             case "ops": limits.hostBodyBytesMax
+            case "health": limits.unreadBodyBytesMax
             default: bodyBytesMax
             }
         self.connectionsMax = limits.connectionsMax
         self.connectionsPerAddressMax = limits.connectionsPerAddressMax
         self.handshakesMax = limits.handshakesMax
         self.heldBytesMax = limits.listenerBytesMax
+        self.badCredentialsMax = limits.badCredentialsMax
+        self.badCredentialsPerSecond = limits.badCredentialsPerSecond
         self.deadlines.handshake = .milliseconds(timeouts.handshake.milliseconds)
         self.deadlines.firstRequest = .milliseconds(timeouts.firstRequest.milliseconds)
         self.deadlines.headers = .milliseconds(timeouts.headers.milliseconds)

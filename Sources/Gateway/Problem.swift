@@ -52,6 +52,12 @@ package struct Problem: Error, Hashable, Sendable {
         }
     }
 
+    /// A body that is longer than what a route, or the listener, takes.
+    static let bodyTooLong = Problem(
+        .tooLarge,
+        "the body is too long for the route; docs/limits.md says how long it may be"
+    )
+
     package let code: Code
     /// A sentence: what was wrong, and what to do about it. Never a token or a key.
     package let detail: String

@@ -1,3 +1,4 @@
+import HTTPTransport
 import Synchronization
 
 /// How often each problem was answered on the routes of the host listener since the process started.
@@ -8,6 +9,15 @@ package final class ProblemCounters: Sendable {
 
     package func add(_ code: Problem.Code) {
         self.counts.withLock { $0[code, default: 0] += 1 }
+    }
+
+    /// The answer to a request beyond a limit of its listener.
+    func refuse(_ status: Int, _ title: String) -> HTTPResponse {
+        guard status == Problem.bodyTooLong.code.status else {
+            return AsyncRequestHandler.problem(status: status, title: title)
+        }
+        self.add(Problem.bodyTooLong.code)
+        return HTTPResponse(problem: .bodyTooLong)
     }
 
     /// In the order of the codes; those that never were are left out.

@@ -16,15 +16,18 @@ enum Callbacks {
             unsafe State(state).beganHeaders(session!, frame!)
         }
         unsafe nghttp2_session_callbacks_set_on_header_callback(callbacks) {
-            _,
-            _,
+            session,
+            frame,
             name,
             nameLength,
             value,
             valueLength,
             _,
             state in
-            unsafe State(state).pointer.pointee.receiveField(name!, nameLength, value, valueLength)
+            guard unsafe FieldRules.isWellFormed(name!, nameLength, value, valueLength) else {
+                return unsafe State(state).refuseField(session!, frame!)
+            }
+            return unsafe State(state).pointer.pointee.receiveField(name!, nameLength, value, valueLength)
         }
         // A field with an invalid value is a malformed message (RFC 9113, 8.2.1); by itself nghttp2 would leave it out.
         unsafe nghttp2_session_callbacks_set_on_invalid_header_callback(callbacks) { _, _, _, _, _, _, _, _ in
@@ -84,6 +87,24 @@ enum Callbacks {
         return 0
     }
 
+    /// Resets the stream of a malformed message (RFC 9113, 8.1.1).
+    func refuseField(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
+        unsafe self.reset(session, freshet_frame_stream_id(frame), .protocolError)
+    }
+
+    /// Resets a stream whose header block is being read; the rest of it is still decoded.
+    private func reset(_ session: OpaquePointer, _ streamID: Int32, _ code: HTTP2ErrorCode) -> Int32 {
+        unsafe self.pointer.pointee.rules.streams.reset(streamID)
+        let result = unsafe nghttp2_submit_rst_stream(
+            session,
+            UInt8(NGHTTP2_FLAG_NONE.rawValue),
+            streamID,
+            code.rawValue
+        )
+        // nghttp2 resets a stream by itself for this; of two resets it sends the first.
+        return result == 0 ? LibraryCode.temporalCallbackFailure : result
+    }
+
     func beganHeaders(_ session: OpaquePointer, _ frame: UnsafePointer<nghttp2_frame>) -> Int32 {
         unsafe self.pointer.pointee.headerSlot = nil
         unsafe self.pointer.pointee.trailerBytes = 0
@@ -109,17 +130,8 @@ enum Callbacks {
 
     /// Refuses a stream above the limit, so that the client may send its request again. Its fields are still decoded.
     private func refuse(_ session: OpaquePointer, _ streamID: Int32) -> Int32 {
-        unsafe self.pointer.pointee.rules.streams.reset(streamID)
         let failure = unsafe self.pointer.pointee.countRefusedStream()
-        guard failure == 0 else { return failure }
-        let result = unsafe nghttp2_submit_rst_stream(
-            session,
-            UInt8(NGHTTP2_FLAG_NONE.rawValue),
-            streamID,
-            HTTP2ErrorCode.refusedStream.rawValue
-        )
-        // nghttp2 resets a stream by itself for this; of two resets it sends the first.
-        return result == 0 ? LibraryCode.temporalCallbackFailure : result
+        return failure == 0 ? unsafe self.reset(session, streamID, .refusedStream) : failure
     }
 
     func receivedData(
@@ -195,6 +207,7 @@ enum Callbacks {
             // Nothing that follows an oversized header list is wanted: it is answered before its body.
             guard unsafe isLast || slot.pointee.requestFlags.contains(.headersTooLarge) else {
                 unsafe self.pointer.pointee.hold(slot, Int(slot.pointee.input.count))
+                if unsafe self.pointer.pointee.isServer { unsafe self.pointer.pointee.noteHead(slot) }
                 return 0
             }
             if isLast {
@@ -275,6 +288,8 @@ enum Callbacks {
         let type = unsafe freshet_frame_type(frame)
         if type == FrameType.data {
             unsafe self.pointer.pointee.rules.sentData()
+        } else if type == FrameType.headers {
+            unsafe self.pointer.pointee.rules.sentHeaders()
         }
         switch type {
         case FrameType.ping, FrameType.settings:
@@ -324,6 +339,7 @@ enum Callbacks {
         if isLoss {
             unsafe self.pointer.pointee.events.append(.streamClosed(streamID, HTTP2ErrorCode(rawValue: code)))
         }
+        unsafe self.pointer.pointee.forgetHead(slot)
         let held = unsafe Int(slot.pointee.heldCredit)
         unsafe self.pointer.pointee.release(slot, Int(slot.pointee.outputPending))
         unsafe nghttp2_session_set_stream_user_data(session, streamID, nil)

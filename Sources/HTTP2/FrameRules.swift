@@ -2,6 +2,26 @@
 ///
 /// nghttp2 does not limit how often a frame may come, ignores frames on closed streams and frames of unknown types
 /// without a word, and does not look into PRIORITY frames. What it does judge is left to it.
+///
+/// Frames that no request explains are what a rate limits. What comes with requests, and so with their number, these pay for:
+///
+/// | counted | a stream that is opened pays for | an answer that begins pays for | so that |
+/// |---|---|---|---|
+/// | WINDOW_UPDATE | 2, and each DATA frame of this side 2 | | a client may widen the window of each stream and of the connection |
+/// | PRIORITY, unknown frames | 1 | | it may say each request's priority |
+/// | RST_STREAM | | 1 | it may give requests up, and stop sending what was refused early |
+/// | stream errors | | 1 | some requests may be malformed, in proportion |
+/// | PING, SETTINGS, GOAWAY | | 1, and each PING or SETTINGS of this side 1 | it may look whether a silent server is there |
+/// | frames on streams that this side has reset | | 2 | HEADERS and DATA may be on their way |
+///
+/// What was paid and did not come is kept for as many streams as may be open at once, above the burst.
+///
+/// A stream that is opened and reset before its answer begins has paid for no reset (CVE-2023-44487), one that makes this side
+/// reset it for no stream error (CVE-2025-8671): only answers to other requests pay for those. What such a stream pays for when
+/// it is opened costs a reset or a stream error each time, of which there are few. Empty DATA frames, padding and CONTINUATION
+/// frames are bounded for each stream, and nothing pays for more.
+///
+/// A server that a client asks gets the same from the client's streams: it may reset each.
 struct FrameRules {
     enum Verdict {
         case pass
@@ -31,6 +51,8 @@ struct FrameRules {
     private let isServer: Bool
     private let continuationsMax: Int
     private let settingsBytesMax: Int
+    /// As many as may be open at once: what is kept of that which requests have paid for.
+    var streamsMax: Int
     /// CONTINUATION frames of the header block that is being read.
     private var continuations = 0
     private var resets: RateBucket
@@ -38,8 +60,13 @@ struct FrameRules {
     private var windowUpdates: RateBucket
     private var priorityFrames: RateBucket
     private var lateFrames: RateBucket
+    /// RST_STREAM frames of this side that the peer has provoked.
+    private var streamErrors: RateBucket
 
     private static let settingsEntryBytes = 6
+    /// What one request pays for.
+    private static let windowUpdatesPaid = 2
+    private static let lateFramesPaid = 2
 
     init(isServer: Bool, limits: HTTP2Limits) {
         self.isServer = isServer
@@ -50,6 +77,8 @@ struct FrameRules {
         self.windowUpdates = RateBucket(burst: limits.windowUpdateBurst, perSecond: limits.windowUpdatesPerSecond)
         self.priorityFrames = RateBucket(burst: limits.priorityFrameBurst, perSecond: limits.priorityFramesPerSecond)
         self.lateFrames = RateBucket(burst: limits.lateFrameBurst, perSecond: limits.lateFramesPerSecond)
+        self.streamErrors = RateBucket(burst: limits.streamErrorBurst, perSecond: limits.streamErrorsPerSecond)
+        self.streamsMax = Int(limits.concurrentStreamsMax)
     }
 
     @inline(__always)
@@ -82,6 +111,7 @@ struct FrameRules {
         let isEnded = head.hasFlag(FrameFlag.endStream)
         if head.streamID > self.streams.highest {
             self.streams.open(head.streamID, isEnded: isEnded)
+            self.payForStream()
             return .pass
         }
         guard head.streamID == self.streams.current else { return .passIfOpen }
@@ -135,6 +165,33 @@ struct FrameRules {
 
     /// Counts a frame that was on its way when this side ruled it out. False if there are too many.
     mutating func takeLateFrame(at second: UInt32) -> Bool { self.lateFrames.take(at: second) }
+
+    /// Counts a RST_STREAM frame that the peer has provoked. False if there are too many.
+    mutating func takeStreamError(at second: UInt32) -> Bool { self.streamErrors.take(at: second) }
+
+    /// Notes a stream that the client opens.
+    @inline(__always)
+    private mutating func payForStream() {
+        self.windowUpdates.give(Self.windowUpdatesPaid, keeping: Self.windowUpdatesPaid &* self.streamsMax)
+        self.priorityFrames.give(1, keeping: self.streamsMax)
+    }
+
+    /// Notes that a server's answer begins.
+    @inline(__always)
+    private mutating func payForAnswer() {
+        self.resets.give(1, keeping: self.streamsMax)
+        self.streamErrors.give(1, keeping: self.streamsMax)
+        self.controlFrames.give(1, keeping: self.streamsMax)
+        self.lateFrames.give(Self.lateFramesPaid, keeping: Self.lateFramesPaid &* self.streamsMax)
+    }
+
+    /// Notes a HEADERS frame that this side has sent: a server's answer begins, or a client opens a stream.
+    @inline(__always)
+    mutating func sentHeaders() {
+        self.payForAnswer()
+        // What a server may do with a stream was this side's choice.
+        if !self.isServer { self.payForStream() }
+    }
 
     /// Notes a DATA frame that this side has sent: the reader answers it with credit for stream and connection.
     mutating func sentData() {

@@ -3,7 +3,8 @@
 /// Every limit has a name and a default; what happens at it stands beside it, and ``HTTP2Limit`` is what it is counted
 /// as. "Ends the connection" means GOAWAY with ENHANCE_YOUR_CALM (RFC 9113, 7) and debug data that names the limit.
 ///
-/// A rate is a burst that refills: so many at once, so many more with every second after.
+/// A rate is a burst that refills: so many at once, so many more with every second after. Requests pay for frames that come along
+/// with them; ``FrameRules`` says for which.
 package struct HTTP2Limits: Hashable, Sendable {
     /// Streams the peer may have open at once. Default 1000, as APNs after the first valid token.
     ///
@@ -75,7 +76,8 @@ package struct HTTP2Limits: Hashable, Sendable {
 
     /// WINDOW_UPDATE frames in a burst. Default 1000; above it the connection ends.
     ///
-    /// Each DATA frame that is sent to the peer allows two more, one for the stream and one for the connection.
+    /// Each stream that a client opens, and each DATA frame that is sent to the peer, allows two more, one for the stream and one
+    /// for the connection.
     package var windowUpdateBurst: Int = 1000
 
     /// WINDOW_UPDATE frames per second, after the burst. Default 100.

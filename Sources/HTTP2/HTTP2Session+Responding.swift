@@ -2,6 +2,36 @@ import CNghttp2
 
 /// The server's side of exchanges.
 extension HTTP2Session {
+    /// Whether there are requests whose heads the owner has not seen and whose bodies have not come whole.
+    package var hasHeads: Bool { unsafe self.state.pointee.pendingHeads > 0 }
+
+    /// Adds the heads of these requests to a batch, their bodies left out, in the order of their streams: each once.
+    ///
+    /// A request that is answered now is not collected: what comes of its body is thrown away.
+    package func takeHeads(into batch: inout RequestBatch) {
+        guard self.hasHeads else { return }
+        var slots: [UnsafeMutablePointer<StreamSlot>] = unsafe []
+        unsafe self.state.pointee.slab.forEachLive { slot in
+            if unsafe slot.pointee.flags.contains(.isHeadPending) { unsafe slots.append(slot) }
+        }
+        unsafe slots.sort { unsafe $0.pointee.streamID < $1.pointee.streamID }
+        for index in unsafe slots.indices {
+            let slot = unsafe slots[index]
+            unsafe self.state.pointee.forgetHead(slot)
+            unsafe batch.append(slot, isHeadAlone: true)
+        }
+    }
+
+    /// Takes less of a request's body than the session's limit. One that is longer already joins the batch, flagged so.
+    package func limitBody(of streamID: Int32, to bytes: Int, into batch: inout RequestBatch) {
+        guard let slot = unsafe self.slot(streamID), unsafe !slot.pointee.flags.contains(.isDispatched) else { return }
+        unsafe slot.pointee.bodyBytesMax = bytes
+        guard unsafe slot.pointee.bodyBytes > bytes else { return }
+        unsafe swap(&self.state.pointee.batch, &batch)
+        unsafe self.state.pointee.cutBody(slot)
+        unsafe swap(&self.state.pointee.batch, &batch)
+    }
+
     /// Looks at streams that are about to be answered, so that the processor fetches what belongs to them for many at a time.
     package func approach(_ streamIDs: Span<Int32>) {
         for index in streamIDs.indices {
@@ -11,7 +41,7 @@ extension HTTP2Session {
         }
     }
 
-    /// Answers a request; an empty body is none, and ends the stream with the HEADERS frame.
+    /// Answers a request, whole or not; an empty body is none, and ends the stream with the HEADERS frame.
     ///
     /// Everything is copied. The body leaves in one DATA frame if it fits one (16 KiB and the peer's window).
     ///
@@ -138,6 +168,7 @@ extension HTTP2Session {
         guard let slot = unsafe self.slot(streamID),
             unsafe slot.pointee.flags.isDisjoint(with: [.hasBegun, .ownerEnded])
         else { return nil }
+        if unsafe !slot.pointee.flags.contains(.isDispatched) { unsafe self.state.pointee.dropRest(slot) }
         return unsafe slot
     }
 

@@ -329,12 +329,10 @@ extension HTTP2Session {
         }
         unsafe nghttp2_option_set_no_auto_window_update(option, 1)
         unsafe nghttp2_option_set_no_closed_streams(option, 1)
-        // `FrameRules` counts resets and says what it was; the library's own limit stands behind it.
-        unsafe nghttp2_option_set_stream_reset_rate_limit(
-            option,
-            UInt64(limits.streamResetBurst) * 2,
-            UInt64(limits.streamResetsPerSecond) * 2
-        )
+        // `FieldRules` judges white space around values, of which the library takes none.
+        unsafe nghttp2_option_set_no_rfc9113_leading_and_trailing_ws_validation(option, 1)
+        // `FrameRules` counts resets, says what it was, and knows what requests have paid for, as the library does not.
+        unsafe nghttp2_option_set_stream_reset_rate_limit(option, UInt64(Int64.max), 1)
         unsafe nghttp2_option_set_max_settings(option, limits.settingsEntriesMax)
         unsafe nghttp2_option_set_max_outbound_ack(option, limits.outboundAcknowledgementsMax)
         // The library counts every piece in which the 9 bytes of a frame's head arrive; `SessionState` counts frames.
@@ -369,7 +367,10 @@ extension HTTP2Session {
 
     private func submitSettings(_ settings: [(Int32, UInt32)], streams: UInt32) {
         let entries = settings.map { nghttp2_settings_entry(settings_id: $0.0, value: $0.1) }
-        if self.role == .server { unsafe self.state.pointee.streamLimit.submit(max: streams) }
+        if self.role == .server {
+            unsafe self.state.pointee.streamLimit.submit(max: streams)
+            unsafe self.state.pointee.rules.streamsMax = Int(streams)
+        }
         // Sound: nghttp2 copies the entries. It fails only without memory: every entry is within its range.
         _ = unsafe entries.withUnsafeBufferPointer {
             unsafe nghttp2_submit_settings(

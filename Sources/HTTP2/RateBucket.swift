@@ -1,18 +1,32 @@
 /// A token bucket with whole seconds: so many at once, so many more with every second.
-struct RateBucket {
+package struct RateBucket: Sendable {
     private let burst: Int
     private let perSecond: Int
     private var tokens: Int
     private var refilledAt: UInt32 = 0
 
-    init(burst: Int, perSecond: Int) {
+    package init(burst: Int, perSecond: Int) {
         self.burst = burst
         self.perSecond = perSecond
         self.tokens = burst
     }
 
+    /// How many tokens there are.
+    package mutating func available(at second: UInt32) -> Int {
+        self.refill(at: second)
+        return self.tokens
+    }
+
     /// Takes one token; false if there is none.
-    mutating func take(at second: UInt32) -> Bool {
+    package mutating func take(at second: UInt32) -> Bool {
+        self.refill(at: second)
+        guard self.tokens > 0 else { return false }
+        self.tokens -= 1
+        return true
+    }
+
+    @inline(__always)
+    private mutating func refill(at second: UInt32) {
         if second > self.refilledAt {
             let refill = Int(second - self.refilledAt).multipliedReportingOverflow(by: self.perSecond)
             // Credit that was given above the burst stays.
@@ -20,13 +34,16 @@ struct RateBucket {
             self.tokens = refill.overflow ? full : min(full, self.tokens + refill.partialValue)
             self.refilledAt = second
         }
-        guard self.tokens > 0 else { return false }
-        self.tokens -= 1
-        return true
     }
 
     /// Adds tokens, above the burst if need be: they were paid for.
     mutating func give(_ count: Int) {
         self.tokens += count
+    }
+
+    /// Adds tokens, above the burst by at most `max`.
+    @inline(__always)
+    mutating func give(_ count: Int, keeping max: Int) {
+        self.tokens = Swift.max(self.tokens, min(self.tokens &+ count, self.burst &+ max))
     }
 }

@@ -32,9 +32,10 @@ import CNghttp2
     var streamLimit: StreamLimit
     /// Bytes of requests that are not whole, and of answers that have not gone.
     var heldBytes = 0
+    /// Requests whose heads the owner has not seen and whose bodies have not come whole.
+    private(set) var pendingHeads = 0
     /// RFC 9113, 6.5.2, of the trailers that are being read.
     var trailerBytes = 0
-    private var streamErrors: RateBucket
     private var oversizedHeaderLists = 0
 
     init(isServer: Bool, limits: HTTP2Limits) {
@@ -43,7 +44,6 @@ import CNghttp2
         unsafe self.headerSlot = nil
         self.rules = FrameRules(isServer: isServer, limits: limits)
         self.streamLimit = StreamLimit(max: limits.concurrentStreamsMax)
-        self.streamErrors = RateBucket(burst: limits.streamErrorBurst, perSecond: limits.streamErrorsPerSecond)
     }
 
     // MARK: Limits
@@ -57,7 +57,7 @@ import CNghttp2
     mutating func countStreamError() -> Int32 {
         // Once is enough: resets that are queued before the GOAWAY must not keep it from going out.
         guard self.fault == nil else { return 0 }
-        return self.streamErrors.take(at: self.now) ? 0 : self.fail(.maxStreamErrors)
+        return self.rules.takeStreamError(at: self.now) ? 0 : self.fail(.maxStreamErrors)
     }
 
     /// Counts a stream above the limit: a fault if the client knew, else something that was on its way.
@@ -208,11 +208,8 @@ import CNghttp2
             unsafe self.responses.append(pieceOf: slot, bytes, length)
             return true
         }
-        let bodyBytes = unsafe Int(slot.pointee.input.count) - Int(slot.pointee.bodyOffset)
-        guard bodyBytes + length <= self.limits.bodyBytesMax else {
-            unsafe slot.pointee.requestFlags.insert(.bodyTooLarge)
-            self.events.append(.limitPassed(.maxBodyBytes))
-            unsafe self.dispatch(slot)
+        guard unsafe slot.pointee.bodyBytes + length <= min(self.limits.bodyBytesMax, slot.pointee.bodyBytesMax) else {
+            unsafe self.cutBody(slot)
             return true
         }
         unsafe slot.pointee.input.append(bytes, length)
@@ -222,8 +219,38 @@ import CNghttp2
         return false
     }
 
+    /// Hands out a message whose body is too long, as far as it has come.
+    mutating func cutBody(_ slot: UnsafeMutablePointer<StreamSlot>) {
+        unsafe slot.pointee.requestFlags.insert(.bodyTooLarge)
+        self.events.append(.limitPassed(.maxBodyBytes))
+        unsafe self.dispatch(slot)
+    }
+
+    /// Notes that a request's head has come, and its body is to follow.
+    mutating func noteHead(_ slot: UnsafeMutablePointer<StreamSlot>) {
+        unsafe slot.pointee.flags.insert(.isHeadPending)
+        self.pendingHeads += 1
+    }
+
+    /// Notes that the owner need not see a head any more, or has.
+    @inline(__always)
+    mutating func forgetHead(_ slot: UnsafeMutablePointer<StreamSlot>) {
+        guard unsafe slot.pointee.flags.contains(.isHeadPending) else { return }
+        unsafe slot.pointee.flags.remove(.isHeadPending)
+        self.pendingHeads -= 1
+    }
+
+    /// Gives up on the rest of a request: it is answered before it is whole, and what comes is thrown away.
+    mutating func dropRest(_ slot: UnsafeMutablePointer<StreamSlot>) {
+        unsafe self.forgetHead(slot)
+        unsafe slot.pointee.flags.insert(.isDispatched)
+        unsafe self.release(slot, 0)
+        unsafe self.slab.recycle(&slot.pointee.input)
+    }
+
     /// Moves a message into the batch, as far as it has come.
     mutating func dispatch(_ slot: UnsafeMutablePointer<StreamSlot>) {
+        unsafe self.forgetHead(slot)
         unsafe slot.pointee.flags.insert(.isDispatched)
         unsafe self.release(slot, 0)
         if self.isServer {

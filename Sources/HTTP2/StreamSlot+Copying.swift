@@ -1,7 +1,8 @@
 extension RequestBatch {
-    /// Copies a slot's message to the end of the batch.
-    mutating func append(_ slot: UnsafeMutablePointer<StreamSlot>) {
-        let base = unsafe self.bytes.append(slot.pointee.input)
+    /// Copies a slot's message, or its head alone, to the end of the batch.
+    mutating func append(_ slot: UnsafeMutablePointer<StreamSlot>, isHeadAlone: Bool = false) {
+        let count = unsafe isHeadAlone ? Int(slot.pointee.bodyOffset) : Int(slot.pointee.input.count)
+        let base = unsafe self.bytes.append(slot.pointee.input, count)
         let fields = unsafe self.fields.append(slot, base: base)
         unsafe self.requests.append(
             Request(
@@ -11,7 +12,7 @@ extension RequestBatch {
                 path: slot.pointee.path.moved(by: base),
                 authority: slot.pointee.authority.moved(by: base),
                 fields: fields,
-                body: slot.pointee.body.moved(by: base)
+                body: isHeadAlone ? .empty : slot.pointee.body.moved(by: base)
             )
         )
     }
@@ -20,7 +21,7 @@ extension RequestBatch {
 extension ResponseBatch {
     /// Copies a slot's message to the end of the batch.
     mutating func append(_ slot: UnsafeMutablePointer<StreamSlot>) {
-        let base = unsafe self.bytes.append(slot.pointee.input)
+        let base = unsafe self.bytes.append(slot.pointee.input, Int(slot.pointee.input.count))
         let fields = unsafe self.fields.append(slot, base: base)
         unsafe self.responses.append(
             Response(
@@ -56,11 +57,11 @@ extension StreamSlot {
 }
 
 extension [UInt8] {
-    /// Appends all of a store and returns where it begins.
-    fileprivate mutating func append(_ store: ByteStore) -> UInt32 {
+    /// Appends the first bytes of a store, at most all of it, and returns where they begin.
+    fileprivate mutating func append(_ store: ByteStore, _ count: Int) -> UInt32 {
         let base = UInt32(truncatingIfNeeded: self.count)
-        // Sound: the store's first `count` bytes are initialized and belong to the slot, not to this array.
-        unsafe self.append(contentsOf: UnsafeBufferPointer(start: store.base, count: Int(store.count)))
+        // Sound: the store's first bytes are initialized and belong to the slot, not to this array.
+        unsafe self.append(contentsOf: UnsafeBufferPointer(start: store.base, count: count))
         return base
     }
 }

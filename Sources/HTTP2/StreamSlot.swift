@@ -29,6 +29,8 @@
         static let hasHead = Flags(rawValue: 256)
         /// Of a client: the response's body is handed out as it comes.
         static let isStreamed = Flags(rawValue: 1024)
+        /// Of a server: the request's head has come and its owner has not seen it.
+        static let isHeadPending = Flags(rawValue: 2048)
     }
 
     var streamID: Int32 = 0
@@ -48,6 +50,8 @@
     var authority = ByteRange.empty
     var fieldsOffset: UInt32 = 0
     var bodyOffset: UInt32 = 0
+    /// What the owner takes of the body, if that is less than the session's limit.
+    var bodyBytesMax = Int.max
     /// Body bytes thrown away since the message was dispatched.
     var discardedBytes = 0
     /// Body bytes whose credit goes back to the peer only with the answer.
@@ -65,6 +69,9 @@
     init() {
         unsafe self.nextFree = nil
     }
+
+    /// Bytes of the body that have come.
+    var bodyBytes: Int { Int(self.input.count) - Int(self.bodyOffset) }
 
     var outputPending: Int32 { self.output.count - self.outputSent }
 }

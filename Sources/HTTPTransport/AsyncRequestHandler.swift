@@ -14,16 +14,26 @@ package final class AsyncRequestHandler: RequestBatchHandler {
     private let eventLoop: any EventLoop
     private let respond: @Sendable (HTTPRequest) async -> HTTPResponse
     private let refuse: @Sendable (_ status: Int, _ title: String) -> HTTPResponse
+    private let verdict: @Sendable (HTTPRequest) -> HTTPHeadVerdict
+    private let answerAtOnce: @Sendable (HTTPRequest) -> HTTPResponse?
     private var streams: [Key: AsyncResponseStream] = [:]
 
-    /// - Parameter refuse: makes the answers to requests beyond a limit; by default a problem detail (RFC 9457).
+    /// - Parameters:
+    ///   - refuse: makes the answers to requests beyond a limit; by default a problem detail (RFC 9457).
+    ///   - judge: judges a request whose body has not come, by its head; by default all pass. Does not wait.
+    ///   - answerAtOnce: answers requests that are to wait for no task, on the event loop; nil for all others.
+    ///   - respond: answers a request.
     package init(
         eventLoop: any EventLoop,
         refuse: @escaping @Sendable (_ status: Int, _ title: String) -> HTTPResponse = AsyncRequestHandler.problem,
+        judge: @escaping @Sendable (HTTPRequest) -> HTTPHeadVerdict = { _ in .accepted(bodyBytesMax: nil) },
+        answerAtOnce: @escaping @Sendable (HTTPRequest) -> HTTPResponse? = { _ in nil },
         respond: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) {
         self.eventLoop = eventLoop
         self.refuse = refuse
+        self.verdict = judge
+        self.answerAtOnce = answerAtOnce
         self.respond = respond
     }
 
@@ -39,33 +49,64 @@ package final class AsyncRequestHandler: RequestBatchHandler {
     package func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection) {
         for index in batch.requests.indices {
             let received = batch.requests[index]
-            let method = batch.string(received.method)
-            let stream = AsyncResponseStream(
-                connection: connection,
-                streamID: received.streamID,
-                isHead: method == "HEAD"
-            )
+            let stream = Self.stream(received, in: batch, connection)
             if let refusal = self.refusal(received.flags) {
                 stream.respond(refusal)
                 continue
             }
-            var request = HTTPRequest(
-                method: method,
-                target: batch.string(received.path),
-                body: Array(batch.bytes[received.body.indices]),
-                authority: batch.string(received.authority),
-                peerCertificate: connection.peerCertificate,
-                remoteAddress: connection.remoteAddress,
-                version: connection.version
-            )
-            for field in received.fields {
-                let place = batch.fields[Int(field)]
-                request.headers.append(batch.string(place.name), batch.string(place.value))
+            let request = Self.request(received, in: batch, connection)
+            if let response = self.answerAtOnce(request) {
+                stream.respond(response)
+                continue
             }
             let key = Key(connection: connection.id, stream: received.streamID)
             self.streams[key] = stream
             self.run(request, stream, key)
         }
+    }
+
+    package func judge(_ heads: borrowing RequestBatch, from connection: HTTPConnection) {
+        for index in heads.requests.indices {
+            let head = heads.requests[index]
+            switch self.verdict(Self.request(head, in: heads, connection)) {
+            case .refused(let response):
+                connection.paceByCredentials()
+                Self.stream(head, in: heads, connection).respond(response)
+            case .accepted(let bodyBytesMax?): connection.limitBody(of: head.streamID, to: bodyBytesMax)
+            case .accepted(nil): break
+            }
+        }
+    }
+
+    private static func stream(
+        _ received: RequestBatch.Request,
+        in batch: borrowing RequestBatch,
+        _ connection: HTTPConnection
+    ) -> AsyncResponseStream {
+        let isHead = batch.string(received.method) == "HEAD"
+        return AsyncResponseStream(connection: connection, streamID: received.streamID, isHead: isHead)
+    }
+
+    private static func request(
+        _ received: RequestBatch.Request,
+        in batch: borrowing RequestBatch,
+        _ connection: HTTPConnection
+    ) -> HTTPRequest {
+        var request = HTTPRequest(
+            method: batch.string(received.method),
+            target: batch.string(received.path),
+            body: Array(batch.bytes[received.body.indices]),
+            authority: batch.string(received.authority),
+            peerCertificate: connection.peerCertificate,
+            remoteAddress: connection.remoteAddress,
+            version: connection.version,
+            refusedCredentials: connection.refusedCredentials
+        )
+        for field in received.fields {
+            let place = batch.fields[Int(field)]
+            request.headers.append(batch.string(place.name), batch.string(place.value))
+        }
+        return request
     }
 
     package func connectionClosed(_ connection: HTTPConnection) {
@@ -102,6 +143,7 @@ package final class AsyncRequestHandler: RequestBatchHandler {
     }
 
     private func answer(_ response: HTTPResponse, _ stream: AsyncResponseStream, _ key: Key) {
+        stream.connection.paceByCredentials()
         guard case .stream(let produce) = response.body else {
             self.streams[key] = nil
             return stream.respond(response)

@@ -3,7 +3,7 @@ import NIOCore
 
 /// One exchange of an ``AsyncRequestHandler``, on its loop: where the task's answer goes out.
 final class AsyncResponseStream {
-    private let connection: HTTPConnection
+    let connection: HTTPConnection
     private let streamID: Int32
     private let isHead: Bool
     /// Set by the handler as soon as the task exists.

@@ -33,6 +33,11 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
     private var streamID: Int32 = 0
     private var head = HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")
     private var body: [UInt8] = []
+    private var bodyBytesMax = 0
+    /// Whether the owner is judging a request whose body has not come.
+    private var isJudging = false
+    /// Whether it has, or need not.
+    private var isJudged = false
     private var flags: RequestBatch.Flags = []
     private var closesAfterAnswer = false
     private var wantsWritable = false
@@ -93,12 +98,7 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
             self.begin(head)
         case .body(let buffer):
             guard self.exchange == .receiving else { return }
-            guard self.body.count + buffer.readableBytes <= self.loop.configuration.limits.bodyBytesMax else {
-                self.flags.insert(.bodyTooLarge)
-                self.loop.counters.connectionLimits[.maxBodyBytes] += 1
-                self.closesAfterAnswer = true
-                return self.dispatch()
-            }
+            guard self.body.count + buffer.readableBytes <= self.bodyBytesMax else { return self.cutBody() }
             self.body.append(contentsOf: buffer.readableBytesView)
             self.loop.hold(buffer.readableBytes)
         case .end:
@@ -113,12 +113,14 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         self.flags = []
         self.streamID &+= 1
         self.exchange = .receiving
+        self.isJudged = false
         self.exchangeBeganAt = self.loop.second
         self.hadRequest = true
         if !head.isKeepAlive {
             self.closesAfterAnswer = true
         }
         let limits = self.loop.configuration.limits
+        self.bodyBytesMax = limits.bodyBytesMax
         let bytes = head.headers.reduce(head.uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 }
         if bytes > limits.headerListBytesMax || head.headers.count > limits.fieldsMax {
             let limit: HTTP2Limit = bytes > limits.headerListBytesMax ? .maxHeaderBytes : .maxHeaderFields
@@ -126,10 +128,41 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
             self.flags.insert(.headersTooLarge)
             self.closesAfterAnswer = true
             self.dispatch()
-        } else if head.headers.contains(name: "expect") {
-            self.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
-            self.flush()
         }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if self.exchange == .receiving, !self.isJudged { self.judge() }
+        context.fireChannelReadComplete()
+    }
+
+    /// Lets the owner judge a request whose body has not come whole with its head. One that it answers is the connection's last:
+    /// what follows may be long.
+    private func judge() {
+        self.isJudged = true
+        self.exchange = .dispatched
+        self.isJudging = true
+        self.loop.batch.append(self.head, body: [], streamID: self.streamID, flags: [])
+        self.loop.judge(from: self.connection)
+        self.isJudging = false
+        guard self.exchange == .dispatched else {
+            self.loop.hold(-self.body.count)
+            self.body = []
+            return
+        }
+        self.exchange = .receiving
+        guard max(self.body.count, self.head.contentLength) <= self.bodyBytesMax else { return self.cutBody() }
+        guard self.body.isEmpty, self.head.headers.contains(name: "expect") else { return }
+        self.write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
+        self.flush()
+    }
+
+    /// Hands out a request whose body is too long.
+    private func cutBody() {
+        self.flags.insert(.bodyTooLarge)
+        self.loop.counters.connectionLimits[.maxBodyBytes] += 1
+        self.closesAfterAnswer = true
+        self.dispatch()
     }
 
     private func dispatch() {
@@ -198,7 +231,7 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
         guard self.closesAfterAnswer else { return context.write(self.wrapOutboundOut(.end(nil)), promise: nil) }
         // A client that has not sent all of its request may be sending still: closing the socket under it could take
         // the answer away before it is read.
-        let lingers = !self.flags.isEmpty
+        let lingers = !self.flags.isEmpty || self.isJudging
         self.exchange = .lingering
         let written = context.eventLoop.makePromise(of: Void.self)
         context.write(self.wrapOutboundOut(.end(nil)), promise: written)
@@ -212,12 +245,23 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
     }
 }
 
+extension HTTPRequestHead {
+    /// The length of the body where it is said, else 0.
+    fileprivate var contentLength: Int { self.headers.first(name: "content-length").flatMap { Int($0) } ?? 0 }
+}
+
 extension HTTP1ServerHandler: HTTPConnectionBackend {
+    func limitBody(of streamID: Int32, to bytes: Int) {
+        guard streamID == self.streamID, self.isJudging else { return }
+        self.bodyBytesMax = min(self.bodyBytesMax, bytes)
+    }
+
     /// One request is in work at a time, and nothing is looked up for it.
     func approach(_ streamIDs: Span<Int32>) {}
 
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool {
         guard self.isUnanswered(streamID) else { return false }
+        if self.isJudging { self.closesAfterAnswer = true }
         var head = self.responseHead(status, fields)
         if !head.headers.contains(name: "content-length"), status >= 200, status != 204, status != 304 {
             head.headers.add(name: "content-length", value: String(body.count))
@@ -234,6 +278,7 @@ extension HTTP1ServerHandler: HTTPConnectionBackend {
 
     func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool {
         guard self.isUnanswered(streamID) else { return false }
+        if self.isJudging { self.closesAfterAnswer = true }
         if self.head.version == .http1_0 {
             // No chunks there: the end of the connection is the end of the body.
             self.closesAfterAnswer = true
@@ -270,6 +315,13 @@ extension HTTP1ServerHandler: HTTPConnectionBackend {
     }
 
     func goAway(_ code: HTTP2ErrorCode, debug: String) {
+        self.beginDrain()
+    }
+
+    func end(for limit: HTTPListenerLimit, _ reason: String) {
+        self.loop.counters.listenerLimits[limit] += 1
+        self.loop.counters.connectionsEndedByFault += 1
+        self.loop.cutOff(self.connection.remoteAddress, for: limit.rawValue, reason)
         self.beginDrain()
     }
 
@@ -324,6 +376,8 @@ extension HTTP1ServerHandler: ListenerMember {
 
     func endForHeldBytes() {
         self.loop.counters.connectionsEndedByFault += 1
+        let limit = HTTPListenerLimit.maxListenerBytes.rawValue
+        self.loop.cutOff(self.connection.remoteAddress, for: limit, HTTPListenerLimit.heldBytesReason)
         self.closeNow()
     }
 }

@@ -60,6 +60,10 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     func dispatch() {
         self.deliverEvents()
         self.loop.dispatch(from: self.connection)
+        if self.session.hasHeads {
+            self.session.takeHeads(into: &self.loop.batch)
+            self.loop.judge(from: self.connection)
+        }
         self.countHeldBytes()
     }
 
@@ -180,6 +184,10 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
 
     // MARK: HTTPConnectionBackend
 
+    func limitBody(of streamID: Int32, to bytes: Int) {
+        self.session.limitBody(of: streamID, to: bytes, into: &self.loop.batch)
+    }
+
     func approach(_ streamIDs: Span<Int32>) {
         self.session.approach(streamIDs)
     }
@@ -210,6 +218,12 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
 
     func goAway(_ code: HTTP2ErrorCode, debug: String) {
         self.session.goAway(code, debug: Array(debug.utf8).span)
+    }
+
+    func end(for limit: HTTPListenerLimit, _ reason: String) {
+        self.loop.counters.listenerLimits[limit] += 1
+        self.loop.cutOff(self.connection.remoteAddress, for: limit.rawValue, reason)
+        self.goAway(.enhanceYourCalm, debug: reason)
     }
 
     func setMaxConcurrentStreams(_ limit: UInt32) {

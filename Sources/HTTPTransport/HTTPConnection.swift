@@ -18,6 +18,8 @@ package final class HTTPConnection {
     package internal(set) var version: HTTPVersion
     /// The owner's own state of this connection.
     package var context: AnyObject?
+    /// Of the peer, however it shows them.
+    package let refusedCredentials: RefusedCredentials
     /// Answers that found their stream or connection gone.
     package private(set) var droppedAnswers = 0
 
@@ -25,12 +27,23 @@ package final class HTTPConnection {
     var streamsMax: UInt32?
     /// Whether a lower one is announced, until the owner is content with the peer.
     var isStreamLimitLow = false
+    private var isSlowedForCredentials = false
+    private var isEndedForCredentials = false
+    /// What a connection has that was slowed down.
+    private static let slowStreamsMax: UInt32 = 1
     /// SETTINGS that a peer may leave without acknowledgement before it is told of another limit.
     private static let unacknowledgedSettingsMax = 4
     /// Nil once the connection has gone.
     var backend: (any HTTPConnectionBackend)?
 
-    init(id: UInt64, remoteAddress: String, eventLoop: any EventLoop, version: HTTPVersion) {
+    init(
+        id: UInt64,
+        remoteAddress: String,
+        eventLoop: any EventLoop,
+        version: HTTPVersion,
+        refusedCredentials: RefusedCredentials = RefusedCredentials()
+    ) {
+        self.refusedCredentials = refusedCredentials
         self.id = id
         self.remoteAddress = remoteAddress
         self.eventLoop = eventLoop
@@ -63,6 +76,13 @@ package final class HTTPConnection {
             return false
         }
         return true
+    }
+
+    /// Takes no more than so many bytes of the body of a request that is being judged; above them it comes flagged
+    /// `bodyTooLarge`.
+    package func limitBody(of streamID: Int32, to bytes: Int) {
+        self.eventLoop.assertInEventLoop()
+        self.backend?.limitBody(of: streamID, to: bytes)
     }
 
     /// Tells of streams that are about to be answered: where there are many, answering them takes less time then.
@@ -138,6 +158,23 @@ package final class HTTPConnection {
         self.setMaxConcurrentStreams(limit)
     }
 
+    /// Takes the consequences of the credentials that were refused: the connection may have one stream at once while half of
+    /// what it may show is used up, and ends with the one too many. Call before the answer to the last one.
+    package func paceByCredentials() {
+        if self.refusedCredentials.isExhausted {
+            guard !self.isEndedForCredentials, let backend else { return }
+            self.isEndedForCredentials = true
+            backend.end(for: .maxBadCredentials, self.refusedCredentials.explanation)
+        } else if self.refusedCredentials.isHalfUsed {
+            guard !self.isStreamLimitLow else { return }
+            self.lowerStreamLimit(to: Self.slowStreamsMax)
+            self.isSlowedForCredentials = self.isStreamLimitLow
+        } else if self.isSlowedForCredentials {
+            self.isSlowedForCredentials = false
+            self.liftStreamLimit()
+        }
+    }
+
     private var mayAnnounce: Bool { self.backend?.unacknowledgedSettings ?? 0 < Self.unacknowledgedSettingsMax }
 
     /// Closes at once; what was not flushed is lost.
@@ -155,6 +192,7 @@ package enum HTTPVersion: Hashable, Sendable {
 
 /// What a connection does for its owner; one class for HTTP/2 and one for HTTP/1.1.
 protocol HTTPConnectionBackend: AnyObject {
+    func limitBody(of streamID: Int32, to bytes: Int)
     func approach(_ streamIDs: Span<Int32>)
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool
     func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool
@@ -163,6 +201,8 @@ protocol HTTPConnectionBackend: AnyObject {
     func reset(_ streamID: Int32, _ code: HTTP2ErrorCode)
     func flush()
     func goAway(_ code: HTTP2ErrorCode, debug: String)
+    /// Takes no more requests because of a limit, which is counted and warned of.
+    func end(for limit: HTTPListenerLimit, _ reason: String)
     func setMaxConcurrentStreams(_ limit: UInt32)
     /// SETTINGS that the peer has not acknowledged.
     var unacknowledgedSettings: Int { get }

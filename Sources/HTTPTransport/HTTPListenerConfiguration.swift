@@ -63,6 +63,10 @@ package struct HTTPListenerConfiguration: Sendable {
     /// Bytes that all connections may make the listener hold: requests that are not whole, answers that are not read.
     /// Default 1 GiB; above it the connection that holds the most ends.
     package var heldBytesMax = 1_073_741_824
+    /// Credentials that one connection may have refused at once. Default 20; one more ends it.
+    package var badCredentialsMax = 20
+    /// How many more with every second after. Default 1.
+    package var badCredentialsPerSecond = 1
     /// How long the listener waits before it accepts again when the system has no descriptor left. Default 100 ms.
     package var acceptBackoff: TimeAmount = .milliseconds(100)
     /// Connections that the kernel holds before they are accepted. Default 1024.
@@ -83,5 +87,7 @@ package struct HTTPListenerConfiguration: Sendable {
         self.connectionsPerAddressMax = other.connectionsPerAddressMax
         self.handshakesMax = other.handshakesMax
         self.heldBytesMax = other.heldBytesMax
+        self.badCredentialsMax = other.badCredentialsMax
+        self.badCredentialsPerSecond = other.badCredentialsPerSecond
     }
 }

@@ -27,6 +27,8 @@ package struct HTTPListenerCounters: Hashable, Sendable {
     package var listenerLimits = Tally<HTTPListenerLimit>()
     /// Connections or streams ended by a deadline.
     package var deadlines = Tally<HTTPListenerDeadline>()
+    /// Connections that a limit ended, by the limits' keys in alphabetical order.
+    package var cutOff: [HTTPCutOff] = []
 
     package init() {}
 

@@ -1,6 +1,6 @@
 /// The limits of a listener that are counted where they bite, by the names of their keys in the configuration.
 ///
-/// Those of one connection are those of `HTTP2Limit`, some of which hold on HTTP/1.1 too.
+/// Those of the frames and requests of one connection are those of `HTTP2Limit`, some of which hold on HTTP/1.1 too.
 package enum HTTPListenerLimit: String, CaseIterable, Hashable, Sendable {
     /// Connections of the listener.
     case maxConnections
@@ -10,6 +10,11 @@ package enum HTTPListenerLimit: String, CaseIterable, Hashable, Sendable {
     case maxHandshakes
     /// What all connections make the listener hold.
     case maxListenerBytes
+    /// Credentials of one connection that were refused.
+    case maxBadCredentials
+
+    /// What is said to a connection that ends because of ``maxListenerBytes``.
+    static var heldBytesReason: String { "the listener holds too much, and most of it for this connection" }
 }
 
 /// The deadlines of a listener, by the names of their keys in the configuration.

@@ -17,6 +17,8 @@ package struct HTTPRequest: Sendable {
     package var peerCertificate: PeerCertificate?
     package var remoteAddress: String
     package var version: HTTPVersion
+    /// Those of the connection; nil for a request that came over none.
+    package var refusedCredentials: RefusedCredentials?
 
     package init(
         method: String,
@@ -26,7 +28,8 @@ package struct HTTPRequest: Sendable {
         authority: String = "",
         peerCertificate: PeerCertificate? = nil,
         remoteAddress: String = "",
-        version: HTTPVersion = .http2
+        version: HTTPVersion = .http2,
+        refusedCredentials: RefusedCredentials? = nil
     ) {
         let parsed = RequestTarget(target)
         self.method = method
@@ -39,6 +42,7 @@ package struct HTTPRequest: Sendable {
         self.peerCertificate = peerCertificate
         self.remoteAddress = remoteAddress
         self.version = version
+        self.refusedCredentials = refusedCredentials
     }
 
     /// The value of the first query item of that name.

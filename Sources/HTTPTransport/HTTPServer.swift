@@ -69,10 +69,11 @@ package final class HTTPServer: Sendable {
         _ configuration: HTTPListenerConfiguration,
         on group: any EventLoopGroup,
         logger: Logger,
+        judge: @escaping @Sendable (HTTPRequest) -> HTTPHeadVerdict = { _ in .accepted(bodyBytesMax: nil) },
         respond: @escaping @Sendable (HTTPRequest) async -> HTTPResponse
     ) async throws -> HTTPServer {
         try await self.start(configuration, on: group, logger: logger) { eventLoop in
-            AsyncRequestHandler(eventLoop: eventLoop, respond: respond)
+            AsyncRequestHandler(eventLoop: eventLoop, judge: judge, respond: respond)
         }
     }
 
@@ -128,6 +129,7 @@ package final class HTTPServer: Sendable {
         }
         sum.handshakes = self.shared.handshakeCount.load(ordering: .relaxed)
         sum.heldBytes = self.shared.heldBytes.load(ordering: .relaxed)
+        sum.cutOff = self.shared.cutOff(at: ListenerLoop.second)
         return sum
     }
 
@@ -196,12 +198,7 @@ package final class HTTPServer: Sendable {
                 SecureServerHandler(id: id, loop: loop, tls: session, remoteAddress: remoteAddress)
             )
         } else {
-            let connection = HTTPConnection(
-                id: id,
-                remoteAddress: remoteAddress,
-                eventLoop: channel.eventLoop,
-                version: .http1
-            )
+            let connection = loop.makeConnection(id, remoteAddress, .http1)
             try HTTP1ServerHandler.addHandlers(HTTP1ServerHandler(connection: connection, loop: loop), to: channel)
         }
     }

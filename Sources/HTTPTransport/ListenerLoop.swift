@@ -15,6 +15,8 @@ final class ListenerShared: Sendable {
     let heldBytes = Atomic<Int>(0)
     /// Open connections of each address that has any.
     private let addresses = Mutex<[PeerAddress: Int]>([:])
+    /// Connections that ended because of a limit, by its key; their time is when the last one did.
+    private let cutOff = Mutex<[String: (times: Int, peer: String, at: UInt32)]>([:])
     private static let lastConnectionID = Atomic<UInt64>(0)
 
     init(logger: Logger) {
@@ -41,6 +43,17 @@ final class ListenerShared: Sendable {
         guard !hasRoom else { return nil }
         self.connectionCount.subtract(1, ordering: .relaxed)
         return .maxConnectionsPerAddress
+    }
+
+    /// Notes that a connection ends because it passed a limit.
+    func noteCutOff(_ limit: String, of peer: String, at second: UInt32) {
+        self.cutOff.withLock { $0[limit] = (($0[limit]?.times ?? 0) + 1, peer, second) }
+    }
+
+    func cutOff(at second: UInt32) -> [HTTPCutOff] {
+        self.cutOff.withLock { $0 }.sorted { $0.key < $1.key }.map { limit, last in
+            HTTPCutOff(limit: limit, times: last.times, peer: last.peer, secondsAgo: second &- last.at)
+        }
     }
 
     func countOut(_ address: PeerAddress?) {
@@ -118,7 +131,14 @@ final class ListenerLoop {
 
     /// Whole seconds of the monotonic clock, the unit of every deadline here.
     var second: UInt32 {
-        UInt32(truncatingIfNeeded: self.eventLoop.now.uptimeNanoseconds / 1_000_000_000)
+        Self.second(of: self.eventLoop.now)
+    }
+
+    /// The present one of loops whose clock is the system's.
+    static var second: UInt32 { self.second(of: .now()) }
+
+    private static func second(of time: NIODeadline) -> UInt32 {
+        UInt32(truncatingIfNeeded: time.uptimeNanoseconds / 1_000_000_000)
     }
 
     /// Starts the clock that deadlines are checked by.
@@ -135,6 +155,20 @@ final class ListenerLoop {
         for member in Array(self.members.values) {
             member.checkDeadlines(at: second)
         }
+    }
+
+    /// A connection under the present bounds.
+    func makeConnection(_ id: UInt64, _ remoteAddress: String, _ version: HTTPVersion) -> HTTPConnection {
+        HTTPConnection(
+            id: id,
+            remoteAddress: remoteAddress,
+            eventLoop: self.eventLoop,
+            version: version,
+            refusedCredentials: RefusedCredentials(
+                max: self.configuration.badCredentialsMax,
+                perSecond: self.configuration.badCredentialsPerSecond
+            )
+        )
     }
 
     // MARK: Members
@@ -207,6 +241,18 @@ final class ListenerLoop {
         return counters
     }
 
+    /// Notes that a connection ends because it passed a limit, and warns of it: what the peer has lost should be known to
+    /// those who can change the limit.
+    func cutOff(_ peer: String, for limit: String, _ reason: String) {
+        self.shared.noteCutOff(limit, of: peer, at: self.second)
+        self.shared.logger.warning(
+            "a connection has passed a limit and ends",
+            metadata: [
+                "listener": "\(self.configuration.name)", "limit": "\(limit)", "peer": "\(peer)", "reason": "\(reason)",
+            ]
+        )
+    }
+
     // MARK: Requests
 
     /// Hands the collected requests to the owner.
@@ -222,6 +268,16 @@ final class ListenerLoop {
             batch = RequestBatch()
         }
         swap(&batch, &self.batch)
+    }
+
+    /// Lets the owner judge the collected heads, and hands out the requests whose bodies are too long by what it says.
+    func judge(from connection: HTTPConnection) {
+        var heads = RequestBatch()
+        swap(&heads, &self.batch)
+        self.handler.judge(heads, from: connection)
+        self.dispatch(from: connection)
+        heads.removeAll()
+        swap(&heads, &self.batch)
     }
 
     // MARK: The end

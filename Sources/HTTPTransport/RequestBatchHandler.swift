@@ -13,6 +13,11 @@ package protocol RequestBatchHandler: AnyObject {
     /// anything is read; `peerCertificate` is known by then. Not called on plain-text listeners.
     func admit(_ connection: HTTPConnection) -> HTTPAdmission
 
+    /// Judges requests whose heads have come and whose bodies have not, at the end of the wakeup that brought the heads: each
+    /// once. One that is answered now is not collected; of one that is let pass ``HTTPConnection/limitBody(of:to:)`` may bound
+    /// the body. By default all pass, and come with their bodies by ``receive(_:from:)``.
+    func judge(_ heads: borrowing RequestBatch, from connection: HTTPConnection)
+
     func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection)
 
     /// The connection has gone, and every stream on it. Called once, also for connections that never sent a request.
@@ -28,6 +33,7 @@ package protocol RequestBatchHandler: AnyObject {
 
 extension RequestBatchHandler {
     package func admit(_ connection: HTTPConnection) -> HTTPAdmission { .accepted(streamsMax: nil) }
+    package func judge(_ heads: borrowing RequestBatch, from connection: HTTPConnection) {}
     package func streamClosed(_ streamID: Int32, on connection: HTTPConnection) {}
     package func streamWritable(_ streamID: Int32, on connection: HTTPConnection) {}
 }

@@ -184,12 +184,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
             self.isPriorKnowledge = true
             isHTTP1 = servesHTTP1
         }
-        let connection = HTTPConnection(
-            id: self.id,
-            remoteAddress: self.remoteAddress,
-            eventLoop: context.eventLoop,
-            version: isHTTP1 ? .http1 : .http2
-        )
+        let connection = self.loop.makeConnection(self.id, self.remoteAddress, isHTTP1 ? .http1 : .http2)
         connection.peerCertificate = self.tls.peerCertificate
         let admission = self.loop.handler.admit(connection)
         guard isHTTP1 else { return self.begin(connection, admission, context) }
@@ -389,7 +384,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
         self.finish(context)
     }
 
-    private func failed(_ error: HTTP2Error, _ context: ChannelHandlerContext) {
+    private func failed(_ error: HTTP2Error, _ context: ChannelHandlerContext, isForHeldBytes: Bool = false) {
         guard case .http2(let http2) = self.phase else { return }
         if error.code == .late {
             self.loop.counters.deadlines[.headers] += 1
@@ -398,11 +393,15 @@ final class SecureServerHandler: ChannelDuplexHandler {
         }
         if let limit = error.limit {
             self.loop.counters.connectionLimits[limit] += 1
+            self.loop.cutOff(self.remoteAddress, for: limit.rawValue, error.message)
+        } else if isForHeldBytes {
+            self.loop.cutOff(self.remoteAddress, for: HTTPListenerLimit.maxListenerBytes.rawValue, error.message)
+        } else {
+            self.loop.shared.logger.debug(
+                "HTTP/2 session ended",
+                metadata: ["peer": "\(self.remoteAddress)", "error": "\(error.message)"]
+            )
         }
-        self.loop.shared.logger.debug(
-            "HTTP/2 session ended",
-            metadata: ["peer": "\(self.remoteAddress)", "error": "\(error.message)"]
-        )
         self.loop.batch.removeAll()
         http2.countLimits()
         // The GOAWAY says why, but for a client that cannot read it and has been sent no frame yet.
@@ -473,7 +472,8 @@ extension SecureServerHandler: ListenerMember {
 
     func endForHeldBytes() {
         guard case .http2(let http2) = self.phase, let context else { return }
-        self.failed(http2.session.giveUp("the listener holds too much, and most of it for this connection"), context)
+        let error = http2.session.giveUp(HTTPListenerLimit.heldBytesReason)
+        self.failed(error, context, isForHeldBytes: true)
     }
 }
 

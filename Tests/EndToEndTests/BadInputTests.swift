@@ -148,6 +148,31 @@ import Testing
         await gateway.stop()
     }
 
+    /// What a script sends whose token could not be made.
+    @Test(arguments: ["bearer ", "bearer \t", "bearer"])
+    func `an authorization without a token is told that it is missing`(value: String) async throws {
+        let tokens = "\(try TestGateway.makeFolder())/tokens"
+        try "0123456789abcdef0123".write(toFile: tokens, atomically: true, encoding: .utf8)
+        let gateway = try await TestGateway.start(extra: "ops: {tokensFile: \(tokens)}")
+        let headers = ["authorization: \(value)"]
+        let push = try await gateway.curl(
+            "POST",
+            "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
+            headers: headers + ["apns-topic: \(TestGateway.topic)", "apns-push-type: widgets"],
+            body: #"{"aps":{"content-changed":true}}"#
+        )
+        #expect(push.status == 403)
+        #expect(push.reason == "MissingProviderToken")
+        for url in ["\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/widgets", "\(gateway.opsURL)/v1/stats"] {
+            for version in ["--http2", "--http1.1"] {
+                let answer = try await gateway.curl("GET", url, headers: headers, options: [version])
+                #expect(answer.status == 401, "\(url) \(version)")
+                #expect(answer.reason == "missing-credential", "\(url) \(version)")
+            }
+        }
+        await gateway.stop()
+    }
+
     @Test func `headers beyond 8 KiB are 431`() async throws {
         let gateway = try await TestGateway.start()
         let answer = try await gateway.curl(
@@ -166,6 +191,16 @@ import Testing
         )
         #expect(about.status == 431)
         #expect(about.headers["apns-request-id"] == Self.id)
+        await gateway.stop()
+    }
+
+    @Test func `a push without a good credential is refused before its body comes`() async throws {
+        let gateway = try await TestGateway.start(extra: "timeouts: {request: 1h}")
+        let options = ["--unfinished", "--id", Self.id, "--close-after", "response"]
+        let events = await (try Probe(gateway, push: true, bearer: "a.b.c", options: options)).all()
+        #expect(events.contains("response 403"), "\(events)")
+        #expect(events.contains("body InvalidProviderToken"), "\(events)")
+        #expect(events.contains("id \(Self.id)"), "\(events)")
         await gateway.stop()
     }
 

@@ -190,6 +190,13 @@ final class TestGateway: Sendable {
         return await self.command.wait().status
     }
 
+    /// SIGTERM; what the gateway has written once it has ended.
+    func log() async -> String {
+        self.command.terminate()
+        let result = await self.command.wait()
+        return result.output + result.errors
+    }
+
     func sendTerminate() { self.command.terminate() }
     func sendHangup() { self.command.hangUp() }
     func exitStatus() async -> Int32 { await self.command.wait().status }

@@ -11,15 +11,20 @@ struct RouteScene {
     let routes: HostRoutes
     let apps: ServedApps
 
-    init(partitions: Int = 2, _ limits: HostRouteLimits = HostRouteLimits()) async throws {
-        try self.init(try await OwnerScene.started(partitions: partitions), limits)
+    init(
+        partitions: Int = 2,
+        _ limits: HostRouteLimits = HostRouteLimits(),
+        origins: CrossOrigin = CrossOrigin()
+    ) async throws {
+        try self.init(try await OwnerScene.started(partitions: partitions), limits, origins: origins)
     }
 
     init(
         _ scene: OwnerScene,
         _ limits: HostRouteLimits = HostRouteLimits(),
         providers: TimelineProviders? = nil,
-        apps: ServedApps = Sports.served
+        apps: ServedApps = Sports.served,
+        origins: CrossOrigin = CrossOrigin()
     ) throws {
         self.scene = scene
         self.apps = apps
@@ -29,7 +34,7 @@ struct RouteScene {
         var bounds = ServingBounds()
         bounds.hosts = limits
         self.routes = HostRoutes(
-            apps: LiveApps(self.apps, bounds: bounds),
+            apps: LiveApps(self.apps, origins: origins, bounds: bounds),
             authorizer: HostAuthorizer(senders: senders, clock: self.scene.time.makeClock()),
             directory: self.scene.directory,
             log: self.scene.log,

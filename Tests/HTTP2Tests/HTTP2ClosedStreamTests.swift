@@ -181,6 +181,36 @@ import Testing
         #expect(resets.map { $0.number(at: 0) } == [HTTP2ErrorCode.protocolError.rawValue])
     }
 
+    /// What a shell makes of `authorization: bearer $(…)` where the command failed.
+    @Test(arguments: ["bearer ", "Bearer \t ", " ", "", "bearer"])
+    func `an authorization without a credential reaches the owner`(value: String) throws {
+        let peer = try ServerPeer()
+        try peer.receive(Wire.request(1, Wire.requestFields + [("authorization", value)]))
+        #expect(peer.requests() == [TextRequest(stream: 1, fields: ["authorization: \(value)"])])
+        #expect(try peer.sent() == [])
+    }
+
+    @Test(arguments: [" bearer", " bearer ", "bearer token ", "bearer \0", "bearer\r ", "bearer \u{7F} "])
+    func `any other authorization is held to the rules of field values`(value: String) throws {
+        let peer = try ServerPeer()
+        try peer.receive(Wire.request(1, Wire.requestFields + [("authorization", value)]) + Wire.request(3))
+        #expect(peer.requests() == [TextRequest(stream: 3)])
+        let resets = try peer.sent().filter { $0.kind == Wire.Kind.resetStream }
+        #expect(resets.map(\.stream) == [1])
+        #expect(resets.map { $0.number(at: 0) } == [HTTP2ErrorCode.protocolError.rawValue])
+    }
+
+    @Test(arguments: [(" ", false), ("x ", false), (" x", false), ("x", true)])
+    func `trailers are held to the rules of field values, too`(value: String, isTaken: Bool) throws {
+        let peer = try ServerPeer()
+        let flags = Wire.endHeaders | Wire.endStream
+        let trailers = Wire.frame(Wire.Kind.headers, flags: flags, stream: 1, Wire.block([("x-trailer", value)]))
+        try peer.receive(Wire.request(1, isLast: false) + trailers)
+        #expect(peer.requests() == (isTaken ? [TextRequest(stream: 1)] : []))
+        let resets = try peer.sent().filter { $0.kind == Wire.Kind.resetStream }
+        #expect(resets.map { $0.number(at: 0) } == (isTaken ? [] : [HTTP2ErrorCode.protocolError.rawValue]))
+    }
+
     @Test(arguments: ["Apns-Topic", "apns topic", "", "apns:topic", "connection", "te"])
     func `a field with an invalid name resets its stream`(name: String) throws {
         let peer = try ServerPeer()

@@ -131,7 +131,8 @@ import Testing
             _ = try peer.sent()
             try peer.receive(credit + Wire.frame(Wire.Kind.windowUpdate, stream: 1, Wire.bytes(1)))
         }
-        for _ in 0..<10 { try peer.receive(credit) }
+        // The burst, and what the stream itself has paid for.
+        for _ in 0..<10 + 2 { try peer.receive(credit) }
         #expect(throws: HTTP2Error.self) { try peer.receive(credit) }
     }
 

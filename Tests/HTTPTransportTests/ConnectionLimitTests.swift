@@ -201,6 +201,34 @@ import Testing
         #expect(connection.loop.currentCounters.connectionsEndedByFault == 1)
     }
 
+    @Test func `a request is judged at the end of the wakeup that brought its head, and refused without its body`()
+        throws
+    {
+        let connection = try EmbeddedConnection { $0.limits.bodyBytesMax = 1_000_000 }
+        connection.handler.judgement = .refused(401)
+        try connection.run()
+        try connection.requestBeyondWindow("/large")
+        #expect(connection.handler.heads == ["/large"])
+        #expect(connection.loop.shared.heldBytes.load(ordering: .relaxed) == 0)
+        try connection.run()
+        #expect(connection.statuses() == [401])
+        // One that comes whole at once is judged with its body.
+        connection.request("/small", body: [1, 2, 3])
+        try connection.run()
+        #expect(connection.handler.heads == ["/large"])
+        #expect(connection.handler.events == [.batch(["/small"])])
+    }
+
+    @Test(arguments: [(65_534, true), (65_535, false)])
+    func `a body that is longer than the owner takes is refused at once`(bytes: Int, isCut: Bool) throws {
+        let connection = try EmbeddedConnection { $0.limits.bodyBytesMax = 1_000_000 }
+        connection.handler.judgement = .accepted(bodyBytesMax: bytes)
+        try connection.run()
+        try connection.requestBeyondWindow("/large")
+        #expect(connection.handler.flags == (isCut ? [.bodyTooLarge] : []))
+        #expect(connection.loop.currentCounters.connectionLimits[.maxBodyBytes] == (isCut ? 1 : 0))
+    }
+
     @Test func `a fault that nghttp2 finds is counted`() throws {
         let connection = try EmbeddedConnection()
         try connection.run()

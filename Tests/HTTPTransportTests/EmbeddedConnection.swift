@@ -1,5 +1,4 @@
 import HTTP2
-import Logging
 import NIOCore
 import NIOEmbedded
 import TLS
@@ -25,6 +24,7 @@ final class EmbeddedConnection {
 
     init(
         _ handler: RecordingHandler = RecordingHandler(),
+        log: RecordedLog = RecordedLog(),
         _ configure: (inout HTTPListenerConfiguration) -> Void = { _ in }
     ) throws {
         var configuration = HTTPListenerConfiguration(
@@ -33,7 +33,7 @@ final class EmbeddedConnection {
             tls: try TestCertificates.shared.serverContext()
         )
         configure(&configuration)
-        let shared = ListenerShared(logger: Logger(label: "test"))
+        let shared = ListenerShared(logger: log.logger)
         self.handler = handler
         self.loop = ListenerLoop(
             eventLoop: self.eventLoop,
@@ -126,6 +126,14 @@ final class EmbeddedConnection {
         self.clientEvents.compactMap { event in
             guard case .goAway(_, let code, let debug) = event else { return nil }
             return "\(code) \(String(decoding: debug, as: UTF8.self))"
+        }
+    }
+
+    /// The limits of streams that the server has announced.
+    func streamLimits() -> [UInt32] {
+        self.clientEvents.compactMap { event in
+            guard case .settings(let streams) = event else { return nil }
+            return streams
         }
     }
 

@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import NIOPosix
+import Synchronization
 import Testing
 
 @testable import HTTPTransport
@@ -94,6 +95,61 @@ private final class EmbeddedHTTP1 {
         for byte in "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n" {
             try connection.send(String(byte))
         }
+        #expect(connection.handler.events == [.batch(["/a"])])
+    }
+
+    @Test func `a request is judged before its body, and refused without it`() throws {
+        let connection = try EmbeddedHTTP1()
+        connection.handler.judgement = .refused(401)
+        try connection.send("PUT /a HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\nExpect: 100-continue\r\n\r\n")
+        let answer = "HTTP/1.1 401 Unauthorized\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+        #expect(try connection.received() == answer)
+        try connection.send(String(repeating: "x", count: 9000) + "GET /b HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(connection.handler.heads == ["/a"])
+        #expect(connection.handler.events.filter { $0 != .connectionClosed } == [])
+        #expect(connection.loop.shared.heldBytes.load(ordering: .relaxed) == 0)
+    }
+
+    @Test(arguments: ["Content-Length: 2\r\n", "Transfer-Encoding: chunked\r\n"])
+    func `a request that is let pass is asked for its body and comes whole`(field: String) throws {
+        let connection = try EmbeddedHTTP1()
+        connection.handler.judgement = .accepted(bodyBytesMax: 2)
+        try connection.send("PUT /a HTTP/1.1\r\nHost: x\r\n\(field)Expect: 100-continue\r\n\r\n")
+        #expect(try connection.received() == "HTTP/1.1 100 Continue\r\n\r\n")
+        try connection.send(field.hasPrefix("C") ? "hi" : "2\r\nhi\r\n0\r\n\r\n")
+        #expect(try connection.received() == "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        #expect(connection.handler.heads == ["/a"])
+        #expect(connection.handler.events == [.batch(["/a"])])
+        #expect(connection.handler.flags == [[]])
+    }
+
+    @Test func `a body that is longer than the owner takes is refused as soon as that is known`() throws {
+        for body in ["Content-Length: 3\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"] {
+            let connection = try EmbeddedHTTP1()
+            connection.handler.judgement = .accepted(bodyBytesMax: 2)
+            connection.handler.status = 413
+            try connection.send("PUT /a HTTP/1.1\r\nHost: x\r\n\(body)")
+            #expect(connection.handler.flags == [.bodyTooLarge])
+            #expect(try connection.received().hasPrefix("HTTP/1.1 413 "))
+            #expect(connection.loop.currentCounters.connectionLimits[.maxBodyBytes] == 1)
+        }
+    }
+
+    @Test func `what has come of a body is let go when its head is refused`() throws {
+        let connection = try EmbeddedHTTP1()
+        connection.handler.judgement = .refused(401)
+        let body = String(repeating: "x", count: 4000)
+        try connection.send("PUT /a HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n\(body)")
+        #expect(try connection.received().hasPrefix("HTTP/1.1 401 "))
+        #expect(connection.loop.shared.heldBytes.load(ordering: .relaxed) == 0)
+    }
+
+    @Test(arguments: ["\r\n", "Content-Length: 0\r\n\r\n", "Content-Length: 2\r\nExpect: 100-continue\r\n\r\nhi"])
+    func `a request that is there whole is not judged by its head`(rest: String) throws {
+        let connection = try EmbeddedHTTP1()
+        connection.handler.judgement = .refused(401)
+        try connection.send("GET /a HTTP/1.1\r\nHost: x\r\n\(rest)")
+        #expect(connection.handler.heads == [])
         #expect(connection.handler.events == [.batch(["/a"])])
     }
 

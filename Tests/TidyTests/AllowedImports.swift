@@ -74,6 +74,9 @@ enum AllowedImports {
     /// Modules that nothing in the repository may import.
     static let never: Set<String> = ["NIOSSL", "NIOHTTP2", "NIOTLS", "XCTest"]
 
+    /// But here: clients that are not ours, a package of their own each.
+    static let foreign = "Tests/ForeignClients/"
+
     /// Targets without clock, dice, I/O and threads.
     static let pure: Set<String> = [
         "WidgetModel", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire", "Journaling",

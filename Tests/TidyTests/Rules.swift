@@ -47,7 +47,7 @@ enum Rules {
         var violations: [Violation] = []
         for (index, line) in source.lines.enumerated() {
             guard let module = self.module(importedBy: line) else { continue }
-            if AllowedImports.never.contains(module) {
+            if AllowedImports.never.contains(module), !path.hasPrefix(AllowedImports.foreign) {
                 violations.append(Violation(path, index + 1, "\(module) is not used in this repository"))
             }
             guard let target = self.target(of: path) else { continue }

@@ -58,6 +58,12 @@ export function advice({ stats, senders, budget, providers, samples = [] }) {
     else if (one.secondsLeft < 14 * 86_400) add("warn", `The certificate of ${one.listener} ends in ${duration(one.secondsLeft * 1000)}.`, "Replace its files; they are taken without a restart.", view.upstreams);
     if (one.refusal) add("warn", `The newest certificate files of ${one.listener} were refused.`, one.refusal, view.upstreams);
   }
+  for (const [listener, one] of Object.entries(stats.listeners ?? {})) {
+    for (const [limit, last] of Object.entries(one.cutOff ?? {})) {
+      if (last.secondsAgo > 3600) continue;
+      add("warn", `Connections of ${listener} that the limit ${limit} ended: ${count(last.times)}, the last from ${last.peer} ${duration(Math.max(1, last.secondsAgo) * 1000)} ago.`, "The log says what each client did; raise the limit if they are honest.", view.system);
+    }
+  }
   if (stats.providerKeys?.refusal) add("warn", "The newest provider keys were refused.", stats.providerKeys.refusal, view.system);
   const fresh = freshness(stats);
   if (fresh.level === "bad") add("bad", "Widgets show old news.", "See whether budgets are used up, or hosts are away.", view.budget);

@@ -49,7 +49,7 @@ extension PushJudge {
                 throw ProviderTokenFault(error, "")
             }
         } catch {
-            throw RejectionAnswer(error.rejection, detail: error.sentence.isEmpty ? nil : error.sentence)
+            throw RejectionAnswer(error)
         }
         let text = bytes.extracting(body)
         return JudgedChannelRequest(
@@ -58,6 +58,23 @@ extension PushJudge {
             request: request,
             body: try self.parse(text, for: request.operation)
         )
+    }
+
+    /// Judges a request whose body has not come: its path, method and credentials.
+    package mutating func judgeHead(
+        _ head: PushRequestHead,
+        _ own: ChannelRequestHead,
+        in bytes: Span<UInt8>,
+        takesBroadcasts: Bool,
+        on connection: PushConnection,
+        at now: Instant
+    ) throws(RejectionAnswer) {
+        do throws(ProviderTokenFault) {
+            _ = try Self.route(head, own, bytes, takesBroadcasts, connection)
+            try self.checkCredentials(head, bytes, connection, now)
+        } catch {
+            throw RejectionAnswer(error)
+        }
     }
 
     private static func route(
@@ -86,7 +103,7 @@ extension PushJudge {
         _ now: Instant
     ) throws(ProviderTokenFault) -> Sender {
         if let sender = try self.sender(of: connection.certificate, head) { return sender }
-        let token = try self.verified(head, bytes)
+        let token = try self.verified(head, bytes, on: connection)
         let topics = token.sender.topics
         let isOther = ChannelValidation.isOfOtherEnvironment(route, in: bytes, topics: topics)
         try self.check(token, on: connection, isOfOtherEnvironment: isOther, now)

@@ -27,6 +27,9 @@ extension GatewayConfiguration {
         package var targetedBodyBytesMax = 16_384
         /// Bytes of one request of a host or operator, imports excepted. Default 1 MiB; above it 413.
         package var hostBodyBytesMax = 1_048_576
+        /// Bytes of a body that no route of hosts and operators reads: of a question, a removal, a preflight, a probe. Default
+        /// 4,096; above it 413.
+        package var unreadBodyBytesMax = 4096
         /// Bytes of one import. Default 16 MiB; above it 413.
         package var importBytesMax = 16_777_216
         /// Lines of one import. Default 10,000; above it 429.
@@ -35,6 +38,11 @@ extension GatewayConfiguration {
         package var tokenDigitsMax = 400
         /// Verified provider tokens that each event loop remembers. Default 1,024; the oldest makes room.
         package var verifiedTokensMax = 1024
+        /// Credentials that one connection may have refused at once. Default 20; it is slowed down when half are used up, and ended
+        /// with one more.
+        package var badCredentialsMax = 20
+        /// How many more with every second after. Default 1.
+        package var badCredentialsPerSecond = 1
         /// Bytes of pushes that wait for the log, over all connections. Default 64 MiB; above it 503.
         package var inFlightBytesMax = 67_108_864
         /// Bytes of what partitions decided in one commit of the log. Default 256 KiB; what is larger is written in pieces,

@@ -21,6 +21,16 @@ package struct CrossOrigin: Sendable {
         return self.origins[app]?.contains(origin) ?? false
     }
 
+    /// An answer to a page: it is another one for a page of another origin.
+    ///
+    /// - Parameter origin: Where the page is from, if it may call; else nil.
+    static func marked(_ response: HTTPResponse, _ origin: String?) -> HTTPResponse {
+        var response = response
+        response.headers.append("vary", "origin")
+        if let origin { response.headers.append("access-control-allow-origin", origin) }
+        return response
+    }
+
     /// The answer to a browser that asks before it sends what a page wants; nil if the request is none of that.
     package static func preflight(_ request: HTTPRequest, isAllowed: Bool) -> HTTPResponse? {
         guard request.method == "OPTIONS", request.headers["access-control-request-method"] != nil else { return nil }

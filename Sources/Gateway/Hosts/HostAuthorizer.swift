@@ -16,6 +16,10 @@ package struct HostAuthorizer: Sendable {
     ///
     /// - Throws: ``Problem`` with `missing-credential`, `invalid-credential` or `expired-credential`.
     package func caller(of request: HTTPRequest) throws(Problem) -> Caller {
+        try request.countingRefusals { (request) throws(Problem) in try self.identify(request) }
+    }
+
+    private func identify(_ request: HTTPRequest) throws(Problem) -> Caller {
         if let certificate = request.peerCertificate {
             switch self.senders.certificates.judge(certificate) {
             case .sender(let sender): return .sender(sender, .certificate(certificate))
@@ -66,6 +70,25 @@ package struct HostAuthorizer: Sendable {
             Problem(.expiredCredential, "the provider token is older than an hour; mint a new one")
         case .missingProviderToken: Problem(.missingCredential, fault.sentence)
         default: Problem(.invalidCredential, "provider token: \(fault.sentence)")
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Finds out who asks, and counts credentials that are refused; where too many were, none is looked at.
+    func countingRefusals<Result>(
+        _ identify: (HTTPRequest) throws(Problem) -> Result
+    ) throws(Problem) -> Result {
+        guard let refused = self.refusedCredentials else { return try identify(self) }
+        guard !refused.isExhausted else {
+            throw Problem(.invalidCredential, "too many credentials of this connection were refused; open another one")
+        }
+        do throws(Problem) {
+            return try identify(self)
+        } catch {
+            // One that is missing costs nothing.
+            if error.code == .invalidCredential || error.code == .expiredCredential { refused.count() }
+            throw error
         }
     }
 }

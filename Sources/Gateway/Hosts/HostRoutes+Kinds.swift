@@ -9,24 +9,34 @@ extension HostRoutes {
     /// `GET /v1/apps/<bundle-id>/kinds/<kind>/<question>` for galleries, and `POST …/timelines`, with which a provider
     /// calls back.
     func routeKind(_ request: HTTPRequest, _ path: [String]) async throws(Problem) -> HTTPResponse {
-        let caller = try self.authorizer.caller(of: request)
-        guard let app = self.apps[BundleID(path[2])], caller.isOf(app.bundle) else {
-            throw Problem(.notFound, "the app \"\(path[2])\" is not served here")
-        }
+        let app = try self.callerOfKind(request)
         let key = KindKey(app: app.bundle, kind: WidgetKind(path[4]))
         guard let schema = app.schema(of: key.kind) else {
             throw Problem(.unknownKind, "the app has no kind \"\(path[4])\"")
         }
         if path[5] == "timelines" {
             try Self.allow(request, "POST")
-            guard case .sender = caller else {
-                throw Problem(.forbidden, "a provider token of the app's team is needed to call back")
-            }
             return try await self.callBack(request, key)
         }
         try Self.allow(request, "GET")
         guard let question = ProviderRequest(rawValue: path[5]), question != .timeline else { throw Self.notFound }
         return try await self.gallery(request, question, app, key, schema)
+    }
+
+    /// The app that a request about a kind is for, if its caller belongs to it.
+    func callerOfKind(_ request: HTTPRequest) throws(Problem) -> ServedApps.App {
+        let caller = try self.authorizer.caller(of: request)
+        let path = request.path
+        guard let app = self.apps[BundleID(path[2])], caller.isOf(app.bundle) else {
+            throw Problem(.notFound, "the app \"\(path[2])\" is not served here")
+        }
+        guard app.schema(of: WidgetKind(path[4])) != nil else {
+            throw Problem(.unknownKind, "the app has no kind \"\(path[4])\"")
+        }
+        if path[5] == "timelines", caller.sender == nil {
+            throw Problem(.forbidden, "a provider token of the app's team is needed to call back")
+        }
+        return app
     }
 
     private func callBack(_ request: HTTPRequest, _ key: KindKey) async throws(Problem) -> HTTPResponse {

@@ -47,15 +47,40 @@ package struct HostRoutes: Sendable {
         // Hosts that are no web pages name no origin.
         guard let origin = request.headers["origin"] else { return await self.answer(request) }
         let isAllowed = self.liveApps.origins.allows(origin, for: self.app(of: request))
-        var response: HTTPResponse
         if let preflight = CrossOrigin.preflight(request, isAllowed: isAllowed) {
-            response = preflight
-        } else {
-            response = await self.answer(request)
+            return CrossOrigin.marked(preflight, isAllowed ? origin : nil)
         }
-        response.headers.append("vary", "origin")
-        if isAllowed { response.headers.append("access-control-allow-origin", origin) }
-        return response
+        return CrossOrigin.marked(await self.answer(request), isAllowed ? origin : nil)
+    }
+
+    /// Judges a request by its head: who asks, and how long the body may be.
+    package func judge(_ head: HTTPRequest) -> HTTPHeadVerdict {
+        if head.method == "OPTIONS" { return .accepted(bodyBytesMax: self.limits.unreadBodyBytesMax) }
+        do throws(Problem) {
+            try self.admit(head)
+        } catch {
+            self.problems.add(error.code)
+            let response = HTTPResponse(problem: error)
+            guard let origin = head.headers["origin"] else { return .refused(response) }
+            let isAllowed = self.liveApps.origins.allows(origin, for: self.app(of: head))
+            return .refused(CrossOrigin.marked(response, isAllowed ? origin : nil))
+        }
+        guard head.hasReadBody else { return .accepted(bodyBytesMax: self.limits.unreadBodyBytesMax) }
+        let isLarge = head.path[1] == "apps" && (head.path.last == "hosts" || head.path.last == "timelines")
+        return .accepted(bodyBytesMax: isLarge ? self.limits.importBytesMax : self.limits.bodyBytesMax)
+    }
+
+    /// Refuses who may not ask for what a head says, as the answer to the whole request would.
+    private func admit(_ head: HTTPRequest) throws(Problem) {
+        let path = head.path
+        guard path.count >= 3, path[0] == "v1" else { throw Self.notFound }
+        switch (path[1], path.count) {
+        case ("hosts", 4...): _ = try self.callerOfHost(head)
+        case ("apps", 6) where path[3] == "kinds": _ = try self.callerOfKind(head)
+        case ("apps", 4...): _ = try self.callerOfApp(head)
+        case ("pushes", 3...): _ = try self.authorizer.caller(of: head)
+        default: throw Self.notFound
+        }
     }
 
     private func answer(_ request: HTTPRequest) async -> HTTPResponse {
@@ -104,11 +129,15 @@ package struct HostRoutes: Sendable {
         }
     }
 
-    private func routeHost(_ request: HTTPRequest, _ path: [String]) async throws(Problem) -> HTTPResponse {
-        guard let token = DeviceToken(hex: path[2]) else {
+    private func callerOfHost(_ request: HTTPRequest) throws(Problem) -> (token: DeviceToken, caller: Caller) {
+        guard let token = DeviceToken(hex: request.path[2]) else {
             throw Problem(.badRequest, "the host's push token in the path is not hex")
         }
-        let caller = try self.authorizer.caller(of: request)
+        return (token, try self.authorizer.caller(of: request))
+    }
+
+    private func routeHost(_ request: HTTPRequest, _ path: [String]) async throws(Problem) -> HTTPResponse {
+        let (token, caller) = try self.callerOfHost(request)
         switch (path[3], path.count) {
         case ("widgets", 4):
             switch request.method {
@@ -142,15 +171,20 @@ package struct HostRoutes: Sendable {
         }
     }
 
-    private func routeApp(_ request: HTTPRequest, _ path: [String]) async throws(Problem) -> HTTPResponse {
+    private func callerOfApp(_ request: HTTPRequest) throws(Problem) -> (app: ServedApps.App, caller: Caller) {
         // Which apps are served is told to nobody who has not said who it is.
         let caller = try self.authorizer.caller(of: request)
-        guard let app = self.apps[BundleID(path[2])] else {
-            throw Problem(.notFound, "the app \"\(path[2])\" is not served here")
+        guard let app = self.apps[BundleID(request.path[2])] else {
+            throw Problem(.notFound, "the app \"\(request.path[2])\" is not served here")
         }
         guard case .sender = caller, caller.mayAct(for: nil, of: app.bundle) else {
             throw Problem(.forbidden, "a provider token of the app's team is needed for this route")
         }
+        return (app, caller)
+    }
+
+    private func routeApp(_ request: HTTPRequest, _ path: [String]) async throws(Problem) -> HTTPResponse {
+        let (app, caller) = try self.callerOfApp(request)
         switch (path[3], path.count) {
         case ("hosts", 4):
             switch request.method {
@@ -241,6 +275,8 @@ package struct HostRouteLimits: Hashable, Sendable {
     package var bodyBytesMax = 1_048_576
     /// The longest body of one import request. Default 16 MiB.
     package var importBytesMax = 16_777_216
+    /// The longest body that no route reads. Default 4,096 bytes.
+    package var unreadBodyBytesMax = 4096
     /// Lines of one import request. Default 10,000.
     package var importLinesMax = 10_000
     /// Instances of one host. Default 256.
@@ -253,6 +289,11 @@ package struct HostRouteLimits: Hashable, Sendable {
     package var pageMax = 1000
 
     package init() {}
+}
+
+extension HTTPRequest {
+    /// Whether a route may read the body.
+    var hasReadBody: Bool { self.method == "POST" || self.method == "PUT" }
 }
 
 extension HTTPResponse {

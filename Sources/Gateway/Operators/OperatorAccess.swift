@@ -94,6 +94,10 @@ package struct OperatorAccess: Sendable {
     ///
     /// - Throws: `missing-credential` or `invalid-credential`.
     package func caller(of request: HTTPRequest) throws(Problem) -> OperatorCaller {
+        try request.countingRefusals { (request) throws(Problem) in try self.identify(request) }
+    }
+
+    private func identify(_ request: HTTPRequest) throws(Problem) -> OperatorCaller {
         let known = self.known.value
         guard !known.tokens.isEmpty || !known.certificates.isEmpty else {
             return OperatorCaller(name: "anybody", scope: .admin)
@@ -105,7 +109,7 @@ package struct OperatorAccess: Sendable {
             return caller
         }
         let parts = (request.headers["authorization"] ?? "").split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else {
+        guard parts.count == 2, parts[0].lowercased() == "bearer", parts[1].contains(where: { !$0.isWhitespace }) else {
             throw Problem(.missingCredential, "send `authorization: bearer <operator token>`")
         }
         let digest = Digests.sha256(Array(parts[1].utf8).span)

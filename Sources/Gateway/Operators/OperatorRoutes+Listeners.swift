@@ -4,9 +4,18 @@ package import WidgetModel
 
 extension OperatorRoutes {
     /// The member `listeners` of `GET /v1/stats`: what each listener has counted. Limits and deadlines go by their keys in
-    /// the configuration; those that nobody has met are left out.
+    /// the configuration; those that were not met are left out.
     package static func listeners(_ all: [(name: String, counters: HTTPListenerCounters)]) -> JSONValue {
         JSONValue.object(of: all.map { ($0.name, Self.listener($0.counters)) })
+    }
+
+    /// Connections that a limit ended.
+    private static func cutOff(_ cutOff: HTTPCutOff) -> JSONValue {
+        JSONValue.object(of: [
+            ("times", .count(cutOff.times)),
+            ("peer", .string(cutOff.peer)),
+            ("secondsAgo", .count(Int(cutOff.secondsAgo))),
+        ])
     }
 
     private static func listener(_ counters: HTTPListenerCounters) -> JSONValue {
@@ -27,6 +36,7 @@ extension OperatorRoutes {
             ("endedByFault", .count(counters.connectionsEndedByFault)),
             ("limits", Self.nonzero(limits)),
             ("timeouts", Self.nonzero(deadlines)),
+            ("cutOff", JSONValue.object(of: counters.cutOff.map { ($0.limit, Self.cutOff($0)) })),
         ])
     }
 }

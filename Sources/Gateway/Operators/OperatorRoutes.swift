@@ -115,6 +115,7 @@ package struct OperatorRoutes: Sendable {
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
+        if let probe = self.probe(request) { return probe }
         let id = OperatorRequestID(request)
         var caller: OperatorCaller?
         var response: HTTPResponse
@@ -125,15 +126,46 @@ package struct OperatorRoutes: Sendable {
             response = HTTPResponse(problem: error)
         }
         response.headers.append("x-request-id", id.text)
-        // Questions are not noted, and neither is who has no business here.
-        if let caller, OperatorAccess.scope(of: request) != .read, request.method != "GET" {
+        if let caller, Self.isNoted(request) {
             await self.audit.note(request, id: id.text, caller: caller.name, status: response.status)
         }
         return response
     }
 
+    /// The answer to a probe, which waits for nothing; nil for any other request.
+    package func probe(_ request: HTTPRequest) -> HTTPResponse? {
+        guard var response = HealthRoutes.respond(to: request, self.readiness) else { return nil }
+        response.headers.append("x-request-id", OperatorRequestID(request).text)
+        return response
+    }
+
+    /// Whether a request of a known caller belongs in the audit log: what only asks does not.
+    private static func isNoted(_ request: HTTPRequest) -> Bool {
+        OperatorAccess.scope(of: request) != .read && request.method != "GET"
+    }
+
+    /// Judges a request by its head: who asks, whether it may, and how long the body may be.
+    package func judge(_ head: HTTPRequest) -> HTTPHeadVerdict {
+        guard head.hasReadBody else { return .accepted(bodyBytesMax: self.liveApps.bounds.hosts.unreadBodyBytesMax) }
+        var caller: OperatorCaller?
+        do throws(Problem) {
+            let known = try self.access.caller(of: head)
+            caller = known
+            try self.access.check(head, known)
+            return .accepted(bodyBytesMax: self.bodyBytesMax)
+        } catch {
+            self.ownProblems.add(error.code)
+            let id = OperatorRequestID(head).text
+            var response = HTTPResponse(problem: error)
+            response.headers.append("x-request-id", id)
+            if let caller, Self.isNoted(head) {
+                Task { await self.audit.note(head, id: id, caller: caller.name, status: error.code.status) }
+            }
+            return .refused(response)
+        }
+    }
+
     private func route(_ request: HTTPRequest, _ caller: inout OperatorCaller?) async throws(Problem) -> HTTPResponse {
-        if let probe = HealthRoutes.respond(to: request, self.readiness) { return probe }
         if let file = self.dashboard?.respond(to: request) { return file }
         let known = try self.access.caller(of: request)
         caller = known
@@ -274,7 +306,7 @@ package struct OperatorRoutes: Sendable {
 
 /// `/livez`, `/readyz` and `/version`: on the ops listener and on the plain listener for probes.
 package enum HealthRoutes {
-    /// The answer to a probe, or nil if the request is none.
+    /// The answer to a probe, or nil if the request is none. It is made of what others have said before, and waits for none.
     package static func respond(to request: HTTPRequest, _ readiness: Readiness) -> HTTPResponse? {
         guard request.method == "GET" || request.method == "HEAD", request.path.count == 1 else { return nil }
         switch request.path[0] {

@@ -21,8 +21,7 @@ extension PushHandler {
         _ head: PushRequestHead,
         _ connection: HTTPConnection,
         _ state: PushConnection,
-        _ now: Instant,
-        _ role: Role
+        _ now: Instant
     ) {
         let bytes = batch.bytes.span
         let (own, id, text) = self.channelRequestID(request, batch, head)
@@ -34,7 +33,7 @@ extension PushHandler {
                 in: bytes,
                 body: request.body.indices,
                 isTooLarge: request.flags.contains(.bodyTooLarge),
-                takesBroadcasts: role == .pushes,
+                takesBroadcasts: self.role == .pushes,
                 on: state,
                 at: now
             )
@@ -49,6 +48,27 @@ extension PushHandler {
             )
             self.perform(judged, id, now, caller)
         } catch {
+            self.answer(.failure(error), caller)
+        }
+    }
+
+    /// Judges a request about channels whose body has not come.
+    func judgeChannelRequest(
+        _ request: RequestBatch.Request,
+        _ batch: borrowing RequestBatch,
+        _ head: PushRequestHead,
+        _ connection: HTTPConnection,
+        _ state: PushConnection,
+        _ now: Instant
+    ) {
+        let (own, _, text) = self.channelRequestID(request, batch, head)
+        do throws(RejectionAnswer) {
+            let takesBroadcasts = self.role == .pushes
+            let bytes = batch.bytes.span
+            try self.intake.judge.judgeHead(head, own, in: bytes, takesBroadcasts: takesBroadcasts, on: state, at: now)
+            connection.limitBody(of: request.streamID, to: ChannelValidation.bodyBytesMax)
+        } catch {
+            let caller = ChannelCaller(connection: connection, streamID: request.streamID, id: text)
             self.answer(.failure(error), caller)
         }
     }

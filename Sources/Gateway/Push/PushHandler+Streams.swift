@@ -24,6 +24,8 @@ extension PushHandler {
         } else if state.sender != nil {
             connection.liftStreamLimit()
         }
+        // A connection with a good token may have bad ones beside it, but not for ever.
+        if state.sender == nil || connection.refusedCredentials.isExhausted { connection.paceByCredentials() }
     }
 }
 

@@ -16,7 +16,7 @@ package final class PushHandler: RequestBatchHandler {
     let services: PushServices
     /// Routes of the push listener that are no pushes, such as asking what became of one.
     private let others: any RequestBatchHandler
-    private let role: Role
+    let role: Role
     var intake: PushIntake
     var fields = ResponseFields()
     private var flights: [UInt64: PushFlight] = [:]
@@ -64,15 +64,29 @@ package final class PushHandler: RequestBatchHandler {
             self.receive(number, batch, connection, state, now)
         }
         self.announceStreamLimit(of: connection, state)
-        let verifications = self.intake.judge.verifications
-        if verifications > self.verificationsTold {
-            self.services.counters.add(verified: verifications - self.verificationsTold)
-            self.verificationsTold = verifications
-        }
+        self.countVerifications()
         // In order when it connected; the table has changed since.
         if let reason = state.certificate?.verdict.refusal { connection.goAway(.noError, debug: reason.json) }
         connection.flush()
         self.scheduleFlush()
+    }
+
+    package func judge(_ heads: borrowing RequestBatch, from connection: HTTPConnection) {
+        let now = self.services.clock.now()
+        let state = self.state(of: connection)
+        for number in heads.requests.indices {
+            self.judge(heads.requests[number], heads, connection, state, now)
+        }
+        self.announceStreamLimit(of: connection, state)
+        self.countVerifications()
+        connection.flush()
+    }
+
+    private func countVerifications() {
+        let verifications = self.intake.judge.verifications
+        guard verifications > self.verificationsTold else { return }
+        self.services.counters.add(verified: verifications - self.verificationsTold)
+        self.verificationsTold = verifications
     }
 
     package func connectionClosed(_ connection: HTTPConnection) {
@@ -95,13 +109,26 @@ extension PushHandler {
     private func state(of connection: HTTPConnection) -> PushConnection {
         if let state = connection.context as? PushConnection { return state }
         let certificate = connection.peerCertificate.map { CertificateStanding($0, self.services.senders.certificates) }
-        let state = PushConnection(certificate: certificate)
+        let state = PushConnection(certificate: certificate, refusedCredentials: connection.refusedCredentials)
         connection.context = state
         return state
     }
 
     private static let methodName = Array(":method".utf8)
     private static let pathName = Array(":path".utf8)
+
+    @inline(__always)
+    private static func head(of request: RequestBatch.Request, _ batch: borrowing RequestBatch) -> PushRequestHead {
+        let bytes = batch.bytes.span
+        var head = PushRequestHead()
+        head.receive(name: Self.methodName.span, value: request.method.wire, in: bytes)
+        head.receive(name: Self.pathName.span, value: request.path.wire, in: bytes)
+        for index in request.fields {
+            let field = batch.fields[Int(index)]
+            head.receive(name: bytes.extracting(field.name.indices), value: field.value.wire, in: bytes)
+        }
+        return head
+    }
 
     private func receive(
         _ number: Int,
@@ -112,13 +139,7 @@ extension PushHandler {
     ) {
         let request = batch.requests[number]
         let bytes = batch.bytes.span
-        var head = PushRequestHead()
-        head.receive(name: Self.methodName.span, value: request.method.wire, in: bytes)
-        head.receive(name: Self.pathName.span, value: request.path.wire, in: bytes)
-        for index in request.fields {
-            let field = batch.fields[Int(index)]
-            head.receive(name: bytes.extracting(field.name.indices), value: field.value.wire, in: bytes)
-        }
+        let head = Self.head(of: request, batch)
         // One by one: across targets a set that is written as a literal is made of an array, each time.
         if request.flags.contains(.headersTooLarge) || request.flags.contains(.timedOut) {
             return self.refuseUnread(request, batch, head, connection)
@@ -145,6 +166,34 @@ extension PushHandler {
         }
     }
 
+    /// Judges a request whose body has not come: its credentials, and how long the body may be.
+    private func judge(
+        _ request: RequestBatch.Request,
+        _ batch: borrowing RequestBatch,
+        _ connection: HTTPConnection,
+        _ state: PushConnection,
+        _ now: Instant
+    ) {
+        let bytes = batch.bytes.span
+        let head = Self.head(of: request, batch)
+        let route = head.path.map { PushRoute(path: $0, in: bytes) } ?? .unknown
+        if route == .channels { return self.judgeChannelRequest(request, batch, head, connection, state, now) }
+        if self.role == .channelManagement {
+            return self.reject(RejectionAnswer(.badPath), head, bytes, connection, request.streamID)
+        }
+        guard route != .other else { return self.passOn(request, batch) { self.others.judge($0, from: connection) } }
+        do throws(RejectionAnswer) {
+            let bodyBytesMax = try self.intake.judge.judgeHead(head, in: bytes, on: state, at: now)
+            connection.limitBody(of: request.streamID, to: bodyBytesMax)
+        } catch {
+            let trace = self.services.tracing?.begin(request, in: batch)
+            trace?.set("freshet.reason", error.rejection.rawValue)
+            trace?.end(status: error.status, errorsFrom: 500)
+            self.slowDown(state, for: error)
+            self.reject(error, head, bytes, connection, request.streamID)
+        }
+    }
+
     /// Takes what is no push: requests about channels, and what others answer.
     ///
     /// - Returns: false if it is to be judged as a push, if only to be refused as one.
@@ -159,11 +208,11 @@ extension PushHandler {
         let bytes = batch.bytes.span
         let route = head.path.map { PushRoute(path: $0, in: bytes) } ?? .unknown
         if route == .channels {
-            self.receiveChannelRequest(request, batch, head, connection, state, now, self.role)
+            self.receiveChannelRequest(request, batch, head, connection, state, now)
         } else if self.role == .channelManagement {
             self.reject(RejectionAnswer(.badPath), head, bytes, connection, request.streamID)
         } else if route == .other {
-            self.passOn(request, batch, connection)
+            self.passOn(request, batch) { self.others.receive($0, from: connection) }
         } else {
             return false
         }
@@ -173,13 +222,13 @@ extension PushHandler {
     private func passOn(
         _ request: RequestBatch.Request,
         _ batch: borrowing RequestBatch,
-        _ connection: HTTPConnection
+        to others: (borrowing RequestBatch) -> Void
     ) {
         var single = RequestBatch()
         single.bytes = batch.bytes
         single.fields = batch.fields
         single.requests = [request]
-        self.others.receive(single, from: connection)
+        others(single)
     }
 }
 

@@ -1,6 +1,7 @@
 package import APNSWire
 import Engine
 import HTTP2
+import HTTPTransport
 import IntentMatching
 package import WidgetModel
 
@@ -93,7 +94,7 @@ package struct PushJudge: ~Copyable {
             let bodyBytes = isTooLarge ? .max : body.count
             (sender, push) = try self.judgeHead(head, bytes, bodyBytes, number, connection, now)
         } catch {
-            throw RejectionAnswer(error.rejection, detail: error.sentence.isEmpty ? nil : error.sentence)
+            throw RejectionAnswer(error)
         }
         // Behind the credentials: whoever was verified under newer tables finds their apps here.
         self.refreshApps()
@@ -109,6 +110,42 @@ package struct PushJudge: ~Copyable {
             destination: try self.destination(push, app, bytes),
             details: details
         )
+    }
+
+    /// Judges a push whose body has not come: its method, path and credentials, as ``judge(_:in:body:isTooLarge:number:on:at:)``
+    /// does, which also judges what its connection carried before.
+    ///
+    /// - Returns: How long its body may be.
+    package mutating func judgeHead(
+        _ head: PushRequestHead,
+        in bytes: Span<UInt8>,
+        on connection: PushConnection,
+        at now: Instant
+    ) throws(RejectionAnswer) -> Int {
+        self.refreshApps()
+        do throws(ProviderTokenFault) {
+            let target: PushTarget
+            do throws(Rejection) {
+                target = try PushValidation.beforeCredentials(head, in: bytes, rules: self.rules)
+            } catch {
+                throw ProviderTokenFault(error, "")
+            }
+            try self.checkCredentials(head, bytes, connection, now)
+            return self.bounds.intake.push(target).bodyBytesMax
+        } catch {
+            throw RejectionAnswer(error)
+        }
+    }
+
+    /// Refuses credentials for what they are themselves. Remembers nothing of the connection.
+    mutating func checkCredentials(
+        _ head: PushRequestHead,
+        _ bytes: Span<UInt8>,
+        _ connection: PushConnection,
+        _ now: Instant
+    ) throws(ProviderTokenFault) {
+        guard try self.sender(of: connection.certificate, head) == nil else { return }
+        try self.senders.check(try self.verified(head, bytes, on: connection), now: now, inForce: self.rules)
     }
 
     /// Takes other apps and bounds when there are any.
@@ -149,7 +186,7 @@ package struct PushJudge: ~Copyable {
             let place = PushPlace(head, in: bytes, target: target, topics: sender.topics)
             return (sender, try self.judgeRest(head, bytes, target, place, bodyBytes, number, sender))
         }
-        let token = try self.verified(head, bytes)
+        let token = try self.verified(head, bytes, on: connection)
         let place = PushPlace(head, in: bytes, target: target, topics: token.sender.topics)
         try self.check(token, on: connection, isOfOtherEnvironment: place.isOfOtherEnvironment, now)
         return (token.sender, try self.judgeRest(head, bytes, target, place, bodyBytes, number, token.sender))
@@ -259,11 +296,31 @@ package struct PushJudge: ~Copyable {
     /// The sender that a provider token speaks for, its age not yet checked.
     mutating func verified(
         _ head: PushRequestHead,
-        _ bytes: Span<UInt8>
+        _ bytes: Span<UInt8>,
+        on connection: PushConnection
     ) throws(ProviderTokenFault) -> VerifiedSender {
         let authorization = bytes.extracting((head.authorization ?? .empty).bounds)
         self.forgetTokensOfOldKeys()
         if let verified = self.tokens.value(for: authorization, guess: &self.latestToken) { return verified }
+        if let fault = connection.refusal(of: authorization, generation: self.generation) { throw fault }
+        guard !connection.refusedCredentials.isExhausted else {
+            throw ProviderTokenFault(
+                .tooManyProviderTokenUpdates,
+                "too many tokens of this connection were refused; open another one"
+            )
+        }
+        do throws(ProviderTokenFault) {
+            return try self.identified(authorization)
+        } catch {
+            if error.rejection == .invalidProviderToken {
+                connection.refuse(authorization, error, generation: self.generation)
+            }
+            throw error
+        }
+    }
+
+    /// The sender that a token speaks for which is not remembered.
+    private mutating func identified(_ authorization: Span<UInt8>) throws(ProviderTokenFault) -> VerifiedSender {
         let token = try ProviderToken.parse(authorization: authorization, reader: self.reader, rules: self.rules)
         self.verifications += 1
         let identified = try self.senders.identify(token, inForce: self.rules)
@@ -299,6 +356,12 @@ package struct PushJudge: ~Copyable {
         case .tooManyProviderTokenUpdates: "the token was renewed too soon; use one for at least 20 minutes"
         default: ""
         }
+    }
+}
+
+extension RejectionAnswer {
+    init(_ fault: ProviderTokenFault) {
+        self.init(fault.rejection, detail: fault.sentence.isEmpty ? nil : fault.sentence)
     }
 }
 

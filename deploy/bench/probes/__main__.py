@@ -19,7 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import connections  # noqa: E402, F401
 import frames  # noqa: E402, F401
 from catalogue import PROBES, Probe  # noqa: E402
-from gateway import KID, TEAM, TOPIC, Gateway, descriptors, resident_kib, token  # noqa: E402
+from gateway import APP, KID, TEAM, TOPIC, Gateway, descriptors, resident_kib, token  # noqa: E402
 from peer import Peer, Surprise  # noqa: E402
 from witness import Witness  # noqa: E402
 
@@ -50,7 +50,7 @@ class Target:
         self.gateway = Gateway(program, 10, under=["prlimit", f"--nofile={DESCRIPTORS}"], settings=settings)
         self.push, self.host, self.ops = self.gateway.push, self.gateway.host, self.gateway.ops
         self.ca, self.bearer, self.pid = str(self.gateway.ca), self.gateway.bearer, self.gateway.process.pid
-        self.token, self.topic, self.team, self.kid = token(0), TOPIC, TEAM, KID
+        self.token, self.topic, self.team, self.kid, self.app = token(0), TOPIC, TEAM, KID, APP
         self.limits, self.timeouts, self.descriptors_max = LIMITS, timeouts, DESCRIPTORS
         self.context = ssl.create_default_context(cafile=self.ca)
 

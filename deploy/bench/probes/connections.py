@@ -7,7 +7,7 @@ import time
 
 from catalogue import probe
 from peer import (
-    END_STREAM, HEAD, HEADERS, NO_ERROR, PREFACE, Peer, Surprise, block, credit, data, frame, get, is_closed, request,
+    END_STREAM, HEAD, HEADERS, NO_ERROR, PREFACE, Peer, Surprise, block, credit, data, device, frame, get, is_closed, request,
     settings, tcp,
 )
 
@@ -230,7 +230,7 @@ def dripping_headers(gateway) -> None:
 def dripping_bodies(gateway) -> None:
     """Hundreds of bodies that come byte by byte: 408."""
     with Peer(gateway, gateway.push) as peer:
-        peer.send(*[request(2 * number + 1, last=False) for number in range(200)])
+        peer.send(*[request(2 * number + 1, *device(gateway), last=False) for number in range(200)])
         end = time.monotonic() + gateway.timeouts["request"] - 1
         while time.monotonic() < end:
             peer.send(*[data(2 * number + 1, b"x") for number in range(200)])
@@ -299,7 +299,8 @@ def dripping_head(gateway) -> None:
 @probe("host.timeouts.request", slow=True)
 def dripping_body(gateway) -> None:
     """An HTTP/1.1 body that comes byte by byte."""
-    answer = http1(gateway, b"POST /v1/hosts HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", *[b"x"] * 40, pause=0.1)
+    head = f"POST /v1/apps/{gateway.app}/hosts HTTP/1.1\r\nHost: x\r\nAuthorization: bearer {gateway.bearer}\r\n"
+    answer = http1(gateway, head.encode() + b"Content-Length: 1000\r\n\r\n", *[b"x"] * 40, pause=0.1)
     if b" 408 " not in answer:
         raise Surprise(f"no 408: {answer[:60]!r}")
 

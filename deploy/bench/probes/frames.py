@@ -6,8 +6,8 @@ from catalogue import probe
 from peer import (
     ACK, COMPRESSION_ERROR, CONTINUATION, DATA, END_HEADERS, END_STREAM, ENHANCE_YOUR_CALM, FLOW_CONTROL_ERROR,
     FRAME_SIZE_ERROR, GOAWAY, HEAD, HEADERS, NO_ERROR, PADDED, PING, PREFACE, PRIORITY, PROTOCOL_ERROR, PUSH_PROMISE,
-    REFUSED_STREAM, RST_STREAM, STREAM_CLOSED, WINDOW_UPDATE, Peer, block, credit, data, frame, get, headers, integer,
-    ping, request, reset, settings, text,
+    REFUSED_STREAM, RST_STREAM, STREAM_CLOSED, WINDOW_UPDATE, Peer, Surprise, block, credit, data, device, frame, get,
+    headers, importing, integer, ping, request, reset, settings, text,
 )
 
 
@@ -55,7 +55,7 @@ def ping_acknowledgement_flood(gateway) -> None:
 def settings_flood(gateway) -> None:
     """SETTINGS that change the window of open streams to and fro (CVE-2019-9515)."""
     with Peer(gateway, gateway.push) as peer:
-        peer.send(*[request(stream, last=False) for stream in streams(500)])
+        peer.send(*[request(stream, *device(gateway), last=False) for stream in streams(500)])
         peer.send(*[settings((4, 60_000 + number % 2)) for number in range(2000)])
         peer.goaway(ENHANCE_YOUR_CALM, "SETTINGS")
 
@@ -251,12 +251,6 @@ def content_length_that_lies(gateway) -> None:
 # --- Bodies, windows and streams
 
 
-def device(gateway) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """Fields and head of a good push, but for its body."""
-    fields = [("authorization", f"bearer {gateway.bearer}"), ("apns-topic", gateway.topic), ("apns-push-type", "widgets")]
-    return fields, [*HEAD[:2], (":path", f"/3/device/{gateway.token}"), HEAD[3]]
-
-
 @probe("push.limits.maxBodyBytes")
 def large_body(gateway) -> None:
     """A body above the limit is answered 413 before its end."""
@@ -298,10 +292,10 @@ def credit_of_nothing(gateway) -> None:
 
 @probe("host.limits.maxConnectionBytes")
 def unfinished_bodies(gateway) -> None:
-    """Many streams with large bodies that never end, on one connection."""
+    """Many streams with large bodies that never end, on one connection, with a good credential."""
     with Peer(gateway, gateway.host) as peer:
         for stream in streams(32):
-            peer.send(request(stream, last=False))
+            peer.send(request(stream, *importing(gateway), last=False))
             peer.body(stream, 150_000)
         if not any(f.type == GOAWAY for f in peer.seen):
             peer.wait(lambda f: f.type == GOAWAY, "GOAWAY")
@@ -313,8 +307,26 @@ def unfinished_bodies_of_many(gateway) -> None:
     peers = [Peer(gateway, gateway.host, source=f"127.0.3.{number}") for number in range(1, 6)]
     try:
         for peer in peers:
-            peer.send(request(1, last=False))
+            peer.send(request(1, *importing(gateway), last=False))
             peer.body(1, 1_500_000)
+    finally:
+        for peer in peers:
+            peer.tls.close()
+
+
+@probe("host.requests")
+def uploads_without_a_credential(gateway) -> None:
+    """Large bodies behind heads without a credential: refused at once, before a byte of them, and nothing is held."""
+    peers = [Peer(gateway, gateway.host, source=f"127.0.3.{number}") for number in range(1, 31)]
+    try:
+        for peer in peers:
+            peer.send(request(1, *importing(gateway, bearer=False), last=False))
+            peer.status(1, 401)
+            peer.body(1, 500_000)
+        if held := gateway.count("host.heldBytes"):
+            raise Surprise(f"{held} bytes are held")
+        peers[0].send(request(3, *importing(gateway)))
+        peers[0].status(3, 200)
     finally:
         for peer in peers:
             peer.tls.close()
@@ -324,17 +336,17 @@ def unfinished_bodies_of_many(gateway) -> None:
 def too_many_streams(gateway) -> None:
     """More streams than may be open, before the client can know how many: refused."""
     with Peer(gateway, gateway.push, greet=False) as peer:
-        peer.send(PREFACE + settings(), *[request(stream, last=False) for stream in streams(1050)])
+        peer.send(PREFACE + settings(), *[request(stream, *device(gateway), last=False) for stream in streams(1050)])
         peer.is_reset(2 * 1049 + 1, REFUSED_STREAM)
         peer.send(*[data(stream, b"x", last=True) for stream in streams(1050)])
-        peer.status(1, 403)
+        peer.status(1, 400)
 
 
 @probe("push.limits.maxStreamErrors")
 def too_many_streams_knowingly(gateway) -> None:
     """The same after the client has acknowledged the limit: refused, and ended when it goes on."""
     with Peer(gateway, gateway.push) as peer:
-        peer.send(*[request(stream, last=False) for stream in streams(1200)])
+        peer.send(*[request(stream, *device(gateway), last=False) for stream in streams(1200)])
         peer.goaway(ENHANCE_YOUR_CALM)
 
 
@@ -429,9 +441,9 @@ def json_bombs(gateway) -> None:
         peer.works()
 
 
-@probe()
+@probe("push.limits.maxBadCredentials")
 def forged_tokens(gateway) -> None:
-    """Hundreds of provider tokens with signatures that do not hold."""
+    """Hundreds of provider tokens with signatures that do not hold: a few are looked at, then the connection ends."""
     import base64
     import json
     import time
@@ -440,12 +452,16 @@ def forged_tokens(gateway) -> None:
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
     with Peer(gateway, gateway.push) as peer:
+        forged = []
         for stream in streams(400):
             claims = part({"alg": "ES256", "kid": gateway.kid}) + "." + part({"iss": gateway.team, "iat": int(time.time()) - stream})
             signature = base64.urlsafe_b64encode(stream.to_bytes(2, "big") * 32).decode().rstrip("=")
-            peer.send(request(stream, [("authorization", f"bearer {claims}.{signature}"), ("apns-topic", gateway.topic),
-                                       ("apns-push-type", "widgets")]))
-            peer.status(stream, 403)
+            forged.append(request(stream, [("authorization", f"bearer {claims}.{signature}"), ("apns-topic", gateway.topic),
+                                           ("apns-push-type", "widgets")]))
+        peer.send(forged[0])
+        peer.status(1, 403)
+        peer.send(*forged[1:])
+        peer.goaway(ENHANCE_YOUR_CALM, "bad credentials")
 
 
 @probe()

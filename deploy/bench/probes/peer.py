@@ -92,6 +92,18 @@ def get(stream: int, path: str) -> bytes:
     return request(stream, head=[(":method", "GET"), (":scheme", "https"), (":path", path), (":authority", "localhost")])
 
 
+def device(gateway) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Fields and head of a good push, but for its body."""
+    fields = [("authorization", f"bearer {gateway.bearer}"), ("apns-topic", gateway.topic), ("apns-push-type", "widgets")]
+    return fields, [*HEAD[:2], (":path", f"/3/device/{gateway.token}"), HEAD[3]]
+
+
+def importing(gateway, bearer: bool = True) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Fields and head of an import, which may have the largest body."""
+    fields = [("authorization", f"bearer {gateway.bearer}")] if bearer else []
+    return fields, [*HEAD[:2], (":path", f"/v1/apps/{gateway.app}/hosts"), HEAD[3]]
+
+
 def tcp(port: int, source: str = ATTACKER, receive_buffer: int | None = None) -> socket.socket:
     raw = socket.socket()
     if receive_buffer:

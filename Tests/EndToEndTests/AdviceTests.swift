@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// What the dashboard says that somebody should do, from the numbers alone: its rules, run by Node.js.
+@Suite struct AdviceTests {
+    private struct Advice: Decodable, Equatable {
+        let level: String
+        let text: String
+    }
+
+    private func advice(_ stats: String) async throws -> [Advice] {
+        let folder = try TestGateway.makeFolder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try #"{"type": "module"}"#.write(toFile: "\(folder)/package.json", atomically: true, encoding: .utf8)
+        for file in ["advice.js", "numbers.js"] {
+            let page = "\(TestGateway.root)/Sources/DashboardPage/Page/\(file)"
+            try FileManager.default.copyItem(atPath: page, toPath: "\(folder)/\(file)")
+        }
+        let script = """
+            import { advice } from "./advice.js";
+            console.log(JSON.stringify(advice({ stats: \(stats) })));
+            """
+        try script.write(toFile: "\(folder)/ask.js", atomically: true, encoding: .utf8)
+        let result = try await Command.run("node", ["\(folder)/ask.js"])
+        try #require(result.status == 0, "\(result.errors)")
+        return try JSONDecoder().decode([Advice].self, from: Data(result.output.utf8))
+    }
+
+    private static func stats(_ secondsAgo: Int) -> String {
+        """
+        {"ready": true, "listeners": {"push": {"cutOff":
+            {"maxWindowUpdates": {"times": 3, "peer": "192.0.2.7:5", "secondsAgo": \(secondsAgo)}}}, "ops": {}}}
+        """
+    }
+
+    @Test(arguments: [0, 3600])
+    func `connections that a limit has ended are something to look at, for an hour`(secondsAgo: Int) async throws {
+        let found = try await self.advice(Self.stats(secondsAgo))
+        let ago = secondsAgo == 0 ? "1 s" : "1 h"
+        let text = "Connections of push that the limit maxWindowUpdates ended: 3, the last from 192.0.2.7:5 \(ago) ago."
+        #expect(found == [Advice(level: "warn", text: text)])
+        #expect(try await self.advice(Self.stats(3601)) == [])
+    }
+}

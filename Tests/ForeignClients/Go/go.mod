@@ -1,0 +1,3 @@
+module freshet/clients/gosender
+
+go 1.19

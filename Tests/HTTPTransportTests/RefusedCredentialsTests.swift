@@ -1,0 +1,106 @@
+import HTTP2
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import HTTPTransport
+
+/// A connection that shows many credentials that are refused is slowed down, and then ended.
+@Suite struct RefusedCredentialsTests {
+    /// A clock of whole seconds.
+    private final class Clock: Sendable {
+        let second = Atomic<UInt32>(1000)
+    }
+
+    private static let explanation = "more than 20 bad credentials at once, or 1 a second"
+
+    @Test(arguments: [(10, false, false), (11, true, false), (20, true, false), (21, true, true), (22, true, true)])
+    func `so many may be refused at once`(count: Int, isHalfUsed: Bool, isExhausted: Bool) {
+        let clock = Clock()
+        let refused = RefusedCredentials { clock.second.load(ordering: .relaxed) }
+        for _ in 0..<count { refused.count() }
+        #expect(refused.isHalfUsed == isHalfUsed)
+        #expect(refused.isExhausted == isExhausted)
+        // Time gives back what may be refused, not what was passed.
+        clock.second.add(1000, ordering: .relaxed)
+        #expect(!refused.isHalfUsed)
+        #expect(refused.isExhausted == isExhausted)
+    }
+
+    @Test func `so many more may be refused every second`() {
+        let clock = Clock()
+        let refused = RefusedCredentials(max: 3, perSecond: 2) { clock.second.load(ordering: .relaxed) }
+        for _ in 0..<3 { refused.count() }
+        for _ in 0..<100 {
+            clock.second.add(1, ordering: .relaxed)
+            for _ in 0..<2 { refused.count() }
+        }
+        #expect(!refused.isExhausted)
+        refused.count()
+        #expect(refused.isExhausted)
+    }
+
+    /// Requests whose credentials are refused, each answered 401: one after the other, or all at once.
+    private func refuse(_ count: Int, on connection: EmbeddedConnection, atOnce: Bool = false) throws {
+        connection.handler.beforeAnswer = { connection in
+            connection.refusedCredentials.count()
+            connection.paceByCredentials()
+        }
+        connection.handler.status = 401
+        for _ in 0..<count {
+            connection.request("/a")
+            if !atOnce { try connection.run() }
+        }
+        try connection.run()
+    }
+
+    @Test func `the connection has one stream at once with half of it used up`() throws {
+        let connection = try EmbeddedConnection()
+        try self.refuse(10, on: connection)
+        let limits = connection.streamLimits()
+        #expect(limits == [1000])
+        try self.refuse(1, on: connection)
+        #expect(connection.streamLimits() == [1000, 1])
+        // A good one changes nothing by itself.
+        connection.handler.beforeAnswer = { $0.paceByCredentials() }
+        connection.request("/good")
+        try connection.run()
+        #expect(connection.streamLimits() == [1000, 1])
+        #expect(connection.goAways() == [])
+        #expect(connection.statuses() == Array(repeating: 401, count: 12))
+    }
+
+    @Test(arguments: [(20, false), (21, true)])
+    func `the connection ends with the one too many, and its answer goes out`(count: Int, isEnded: Bool) throws {
+        let log = RecordedLog()
+        let connection = try EmbeddedConnection(log: log)
+        try self.refuse(count, on: connection)
+        #expect(connection.statuses() == Array(repeating: 401, count: count))
+        #expect(connection.goAways() == (isEnded ? ["ENHANCE_YOUR_CALM \(Self.explanation)"] : []))
+        let counters = connection.loop.currentCounters
+        #expect(counters.listenerLimits[.maxBadCredentials] == (isEnded ? 1 : 0))
+        #expect(counters.connectionsEndedByFault == (isEnded ? 1 : 0))
+        let warning =
+            "warning a connection has passed a limit and ends limit=maxBadCredentials listener=test peer=127.0.0.1:1"
+            + " reason=\(Self.explanation)"
+        #expect(log.lines.filter { $0.hasPrefix("warning") } == (isEnded ? [warning] : []))
+        #expect(connection.handler.events.contains(.connectionClosed) == isEnded)
+    }
+
+    @Test func `requests that wait are answered before the end`() throws {
+        let connection = try EmbeddedConnection()
+        connection.handler.status = nil
+        connection.request("/slow")
+        try connection.run()
+        // Before the client knows that it may have one stream only.
+        try self.refuse(21, on: connection, atOnce: true)
+        #expect(connection.goAways().count == 1)
+        #expect(!connection.handler.events.contains(.connectionClosed))
+        let owner = try #require(connection.handler.connection)
+        #expect(owner.respond(1, status: 200, fields: ResponseFields()))
+        owner.flush()
+        try connection.run()
+        #expect(connection.statuses().sorted() == [200] + Array(repeating: 401, count: 21))
+        #expect(connection.handler.events.contains(.connectionClosed))
+    }
+}
