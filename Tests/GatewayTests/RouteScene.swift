@@ -19,7 +19,8 @@ struct RouteScene {
         _ scene: OwnerScene,
         _ limits: HostRouteLimits = HostRouteLimits(),
         providers: TimelineProviders? = nil,
-        apps: ServedApps = Sports.served
+        apps: ServedApps = Sports.served,
+        origins: CrossOrigin = CrossOrigin()
     ) throws {
         self.scene = scene
         self.apps = apps
@@ -29,7 +30,7 @@ struct RouteScene {
         var bounds = ServingBounds()
         bounds.hosts = limits
         self.routes = HostRoutes(
-            apps: LiveApps(self.apps, bounds: bounds),
+            apps: LiveApps(self.apps, origins: origins, bounds: bounds),
             authorizer: HostAuthorizer(senders: senders, clock: self.scene.time.makeClock()),
             directory: self.scene.directory,
             log: self.scene.log,
