@@ -135,12 +135,14 @@ package struct OperatorAccess: Sendable {
 
     /// - Throws: `forbidden` if who asks may not do what it asks for.
     package func check(_ request: HTTPRequest, _ caller: OperatorCaller) throws(Problem) {
-        let needed = Self.scope(of: request)
+        try Self.check(caller, needed: Self.scope(of: request), for: "this request")
+    }
+
+    /// - Throws: `forbidden` if a caller's scope is not enough for something.
+    static func check(_ caller: OperatorCaller, needed: OperatorScope, for what: String) throws(Problem) {
         guard caller.scope >= needed else {
-            throw Problem(
-                .forbidden,
-                "this needs the scope \(needed.rawValue), and the credential has \(caller.scope.rawValue)"
-            )
+            let scope = caller.scope.rawValue
+            throw Problem(.forbidden, "the scope \(needed.rawValue) is needed for \(what); the credential has \(scope)")
         }
     }
 

@@ -160,10 +160,14 @@ package struct OperatorRoutes: Sendable {
             return try await self.dryRun(request, path[2])
         }
         try HostRoutes.allow(request, "GET")
-        return path.count == 2 ? try await self.list(path[1], request) : try await self.item(path, request)
+        return path.count == 2 ? try await self.list(path[1], request, known) : try await self.item(path, request)
     }
 
-    private func list(_ name: String, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+    private func list(
+        _ name: String,
+        _ request: HTTPRequest,
+        _ caller: OperatorCaller
+    ) async throws(Problem) -> HTTPResponse {
         switch name {
         case "audit":
             return try await self.answer([("requests", .array(self.audit.last.map { Views.audit($0) }))])
@@ -173,12 +177,12 @@ package struct OperatorRoutes: Sendable {
                 headers: ["content-type": "application/yaml; charset=utf-8"],
                 text: EmbeddedText.openapi_yaml
             )
-        case "session": return try self.session(request)
+        case "session": return self.session(caller)
         case "apps": return try await self.appList()
         case "budget": return try await self.budget(request)
         case "clock": return self.clockNow()
         case "config": return try self.configuration()
-        case "events": return try self.events(request)
+        case "events": return try self.events(request, caller)
         case "herd": return try await self.herd()
         case "history": return try await self.samples(request)
         case "hosts": return try await self.hosts(request)
@@ -211,9 +215,8 @@ package struct OperatorRoutes: Sendable {
     }
 
     /// `GET /v1/session`: who asks, and what it may do.
-    private func session(_ request: HTTPRequest) throws(Problem) -> HTTPResponse {
-        let caller = try self.access.caller(of: request)
-        return HTTPResponse(
+    private func session(_ caller: OperatorCaller) -> HTTPResponse {
+        HTTPResponse(
             json: JSONValue.object(of: [
                 ("name", .string(caller.name)),
                 ("scopes", .strings(OperatorScope.allCases.filter { $0 <= caller.scope }.map(\.rawValue))),
