@@ -58,7 +58,7 @@ extension Gateway {
             live: live,
             telemetry: self.telemetry,
             logs: self.logs,
-            auditArchive: self.auditArchive,
+            audit: self.audit,
             dashboard: DashboardFiles(self.configuration, self.logger)
         )
         let services = self.pushServices(apps, senders, log, outgoing)

@@ -40,7 +40,7 @@ package final class Gateway: Service {
     /// How often event streams are heard.
     let heartbeat: Shared<Interval>
     private let archive: any RecordArchive
-    let auditArchive: any RecordArchive
+    let audit: OperatorAudit
     let feed: OperatorFeed
     let states = KindStates()
     /// Set once the log is replayed; what is issued before is looked for then.
@@ -80,7 +80,7 @@ package final class Gateway: Service {
     ///   - journal: The log; created with as many partitions as the configuration says.
     ///   - snapshots: Where the partitions' states are kept, so that a start need not replay the whole log; nil for nowhere.
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
-    ///   - auditArchive: Where it is kept who changed what; by default nowhere but in memory.
+    ///   - auditArchive: Where the index of who changed what is kept, beside the log; by default nowhere but in memory.
     ///   - clock: Stamps the log's entries.
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
     ///   - movableClock: What that clock is over, for a gateway whose time operators may move; nil for one in service.
@@ -115,11 +115,11 @@ package final class Gateway: Service {
         self.journal = self.watched
         self.snapshots = snapshots
         self.archive = archive
-        self.auditArchive = auditArchive
+        let opening = history ?? { JournalHistory(journal) }
         self.history = HistoryQuestions(
             from: snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart(),
             concurrentMax: configuration.limits.historyQuestionsMax,
-            open: history ?? { JournalHistory(journal) }
+            open: opening
         )
         self.clock = clock
         self.movableClock = movableClock
@@ -133,7 +133,9 @@ package final class Gateway: Service {
         self.followers = PushFollowers(max: configuration.streams.followedPushesMax)
         self.heartbeat = Shared(configuration.streams.heartbeat)
         self.source = source
-        self.feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
+        let feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
+        self.feed = feed
+        self.audit = OperatorAudit(archive: auditArchive, history: opening, feed: feed, logger: logs.logger(.audit))
         self.onReady = onReady
         self.metrics = metrics
         let tracing = configuration.tracing
@@ -243,6 +245,7 @@ package final class Gateway: Service {
             live
         )
         let observing = Task { await watch.run() }
+        let auditing = Task { [audit = self.audit] in await audit.run(log) }
         let fetching = Task { await providers.run() }
         let logging = Task { await self.logs.run() }
         let exporting = Task { await exporter?.run() }
@@ -286,12 +289,14 @@ package final class Gateway: Service {
         watching.cancel()
         fetching.cancel()
         observing.cancel()
+        auditing.cancel()
         logging.cancel()
         await providers.close()
         await connections.close()
         self.streams.close()
         self.followers.close()
         self.feed.close()
+        self.audit.close()
         await servers.drain(within: .milliseconds(live.inForce.timeouts.drain.milliseconds))
         await deliverer.stop()
         self.history.close()
@@ -299,8 +304,9 @@ package final class Gateway: Service {
         await snapshotter?.stop()
         exporting.cancel()
         await exporter?.close()
+        await self.audit.reach(log)
         // Whoever still asks the owners would ask loops that are gone.
-        for task in [beating, watching, fetching, observing, logging] { await task.value }
+        for task in [beating, watching, fetching, observing, auditing, logging] { await task.value }
         self.journal.close()
         self.logger.notice("stopped")
     }

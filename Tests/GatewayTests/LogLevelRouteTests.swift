@@ -32,7 +32,7 @@ import WidgetModel
         #expect(levels(set.json)["http"] == "debug")
         #expect(levels(set.json)["providers"] == "error")
         #expect(logs.logger(.http).logLevel == .debug)
-        #expect(scene.routes.auditLog.last.map(\.path) == ["/v1/log-levels"])
+        #expect(try await scene.scene.audit.newest().map(\.path) == ["/v1/log-levels"])
         let back = try await scene.send("PUT", "/v1/log-levels", #"{"levels":{}}"#)
         #expect(levels(back.json) == levels(before.json))
     }

@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 import Gateway
 import HTTPTransport
+import Journaling
 import WidgetModel
 
 /// The ops listener's routes over an in-memory log.
@@ -15,15 +16,17 @@ struct OperatorScene {
         partitions: Int = 2,
         tokens: [String] = [],
         logs: GatewayLogs = .none,
-        snapshots: Snapshotter.Counters? = nil
+        snapshots: Snapshotter.Counters? = nil,
+        auditArchive: any RecordArchive = MemoryArchive()
     ) async throws {
-        self.scene = try await OwnerScene.started(partitions: partitions)
+        self.scene = try await OwnerScene.started(partitions: partitions, auditArchive: auditArchive)
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
         self.watch = GatewayWatch(
             log: self.scene.log,
             clock: self.scene.time.makeClock(),
             counters: counters,
-            senderLimits: senderLimits
+            senderLimits: senderLimits,
+            feed: self.scene.feed
         )
         self.routes = OperatorRoutes(
             log: self.scene.log,
@@ -39,14 +42,24 @@ struct OperatorScene {
             apps: LiveApps(Sports.served),
             states: self.states,
             watch: self.watch,
+            history: HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in JournalHistory(journal) },
             snapshots: { snapshots },
-            logs: logs
+            logs: logs,
+            audit: self.scene.audit
         )
+    }
+
+    static func request(_ method: String, _ target: String, _ body: String = "") -> HTTPRequest {
+        HTTPRequest(method: method, target: target, body: Array(body.utf8))
     }
 
     /// A status and the body.
     func send(_ method: String, _ target: String, _ body: String = "") async throws -> (status: Int, json: JSONValue) {
-        let request = HTTPRequest(method: method, target: target, body: Array(body.utf8))
+        try await self.send(Self.request(method, target, body))
+    }
+
+    /// A status and the body.
+    func send(_ request: HTTPRequest) async throws -> (status: Int, json: JSONValue) {
         let response = await self.routes.respond(to: request)
         OpenAPI.document.check(request, response)
         guard case .bytes(let bytes) = response.body else { return (response.status, .null) }

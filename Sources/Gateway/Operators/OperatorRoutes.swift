@@ -1,7 +1,6 @@
 import APNSWire
 import Engine
 package import HTTPTransport
-package import Journaling
 import WidgetModel
 
 /// The routes of the ops listener: health, version, totals, and questions about one instance or push.
@@ -46,9 +45,6 @@ package struct OperatorRoutes: Sendable {
     let live: LiveConfiguration?
     /// What else is written in metrics; nil for nothing.
     let telemetry: TelemetrySources?
-
-    /// Who changed what.
-    package var auditLog: OperatorAudit { self.audit }
     /// Nil where the page is off.
     let dashboard: DashboardFiles?
 
@@ -79,7 +75,7 @@ package struct OperatorRoutes: Sendable {
         live: LiveConfiguration? = nil,
         telemetry: TelemetrySources? = nil,
         logs: GatewayLogs = .none,
-        auditArchive: any RecordArchive = MemoryArchive(),
+        audit: OperatorAudit,
         dashboard: DashboardFiles? = nil
     ) {
         self.log = log
@@ -109,58 +105,53 @@ package struct OperatorRoutes: Sendable {
         self.live = live
         self.telemetry = telemetry
         self.logs = logs
-        self.audit = OperatorAudit(clock: clock, feed: watch.feed, logger: logs.logger(.audit), archive: auditArchive)
+        self.audit = audit
         self.dashboard = dashboard
     }
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
-        let id = OperatorRequestID(request)
-        var caller: OperatorCaller?
+        let id = OperatorRequestID(request).text
+        var source: OperatorSource?
         var response: HTTPResponse
         do throws(Problem) {
-            response = try await self.route(request, &caller)
+            response = try await self.route(request, id, &source)
         } catch {
             self.ownProblems.add(error.code)
             response = HTTPResponse(problem: error)
         }
-        response.headers.append("x-request-id", id.text)
-        // Questions are not noted, and neither is who has no business here.
-        if let caller, OperatorAccess.scope(of: request) != .read, request.method != "GET" {
-            await self.audit.note(request, id: id.text, caller: caller.name, status: response.status)
+        response.headers.append("x-request-id", id)
+        // Questions are not told of, and neither is who has no business here.
+        if let source, OperatorAccess.scope(of: request) != .read, request.method != "GET" {
+            self.audit.tell(request, by: source, status: response.status)
         }
         return response
     }
 
-    private func route(_ request: HTTPRequest, _ caller: inout OperatorCaller?) async throws(Problem) -> HTTPResponse {
+    private func route(
+        _ request: HTTPRequest,
+        _ id: String,
+        _ source: inout OperatorSource?
+    ) async throws(Problem) -> HTTPResponse {
         if let probe = HealthRoutes.respond(to: request, self.readiness) { return probe }
         if let file = self.dashboard?.respond(to: request) { return file }
-        let known = try self.access.caller(of: request)
-        caller = known
-        try self.access.check(request, known)
+        let caller = try self.access.caller(of: request)
+        let known = OperatorSource(caller: caller.name, address: request.remoteAddress, request: id)
+        source = known
+        try self.access.check(request, caller)
+        if let answer = try await self.change(request, by: known) { return answer }
         let path = request.path
         if path == ["metrics"] {
             try HostRoutes.allow(request, "GET")
             return try await self.metrics()
         }
         guard path.count >= 2, path[0] == "v1" else { throw HostRoutes.notFound }
-        if path[1] == "orders", path.count == 2 {
-            try HostRoutes.allow(request, "POST")
-            return try await self.order(request)
-        }
-        if path == ["v1", "config", "reload"] {
-            try HostRoutes.allow(request, "POST")
-            return try await self.reloadConfiguration()
-        }
-        if path == ["v1", "log-levels"], request.method == "PUT" { return try self.setLogLevels(request) }
-        if path[1] == "clock", path.count == 2, request.method == "POST" { return try await self.moveClock(request) }
-        if let erased = try await self.erase(path, request) { return erased }
         if path[1] == "apps", path.count == 4, path[3] == "dry-runs" {
             try HostRoutes.allow(request, "POST")
             return try await self.dryRun(request, path[2])
         }
         try HostRoutes.allow(request, "GET")
-        return path.count == 2 ? try await self.list(path[1], request, known) : try await self.item(path, request)
+        return path.count == 2 ? try await self.list(path[1], request, caller) : try await self.item(path, request)
     }
 
     private func list(
@@ -170,7 +161,7 @@ package struct OperatorRoutes: Sendable {
     ) async throws(Problem) -> HTTPResponse {
         switch name {
         case "audit":
-            return try await self.answer([("requests", .array(self.audit.last.map { Views.audit($0) }))])
+            return try await self.answer([("requests", .array(try await self.audit.newest().map { Views.audit($0) }))])
         case "openapi.yaml":
             return HTTPResponse(
                 status: 200,
@@ -236,14 +227,6 @@ package struct OperatorRoutes: Sendable {
         }
         sums.sort { $0.team.rawValue < $1.team.rawValue }
         return try await self.answer([("senders", .array(sums.map { Views.sender($0) }))])
-    }
-
-    /// `POST /v1/orders`: pause, resume, cancel or grant.
-    private func order(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let bytesMax = self.bodyBytesMax
-        let value = try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax)
-        let matched = try await self.log.carryOut(try OrderBody.order(value))
-        return HTTPResponse(json: JSONValue.object(of: [("matched", .count(matched))]))
     }
 
     private func instance(_ text: String, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {

@@ -36,6 +36,14 @@ package struct CommandLog: Sendable {
         return answers[0]
     }
 
+    /// Logs one record for a partition, and waits until it is applied.
+    package func append(_ record: Record, to partition: PartitionID) async throws(Problem) -> RecordAnswer.Result {
+        _ = try self.packedBytes(of: record)
+        var builder = SubmissionBuilder(partitions: self.owners.count)
+        let ticket = builder.append(record, to: partition)
+        return try await self.submit(builder.take(), [ticket])[0]
+    }
+
     /// Logs records, each for the partition of its host; the answers are in the same order.
     ///
     /// Records that together are more than the journal takes at once go in several transactions, one after the other:
