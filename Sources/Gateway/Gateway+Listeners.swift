@@ -13,7 +13,7 @@ extension Gateway {
         on group: MultiThreadedEventLoopGroup,
         _ apps: LiveApps,
         _ senders: SenderDirectory,
-        _ access: OperatorAccess,
+        _ operators: (access: OperatorAccess, gate: OperatorGate),
         _ certificates: ServerCertificates,
         _ log: CommandLog,
         _ outgoing: Outgoing,
@@ -31,7 +31,7 @@ extension Gateway {
             states: self.states,
             problems: self.problems
         )
-        let operators = OperatorRoutes(
+        let operatorRoutes = OperatorRoutes(
             log: log,
             streams: self.streams,
             followers: self.followers,
@@ -41,7 +41,8 @@ extension Gateway {
             senderLimits: self.senderLimits,
             listeners: self.listeners,
             readiness: self.readiness,
-            access: access,
+            access: operators.access,
+            gate: operators.gate,
             certificates: certificates,
             clientCertificates: senders.certificates,
             providerKeys: senders.keys,
@@ -91,7 +92,7 @@ extension Gateway {
             }
             if let plan = plans.ops {
                 running.ops = try await HTTPServer.start(plan, on: group, logger: http) {
-                    await operators.respond(to: $0)
+                    await operatorRoutes.respond(to: $0)
                 }
             }
             running.health = self.health.withLock { $0 }

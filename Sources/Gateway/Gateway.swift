@@ -41,6 +41,7 @@ package final class Gateway: Service {
     let heartbeat: Shared<Interval>
     private let archive: any RecordArchive
     let audit: OperatorAudit
+    private let operatorToken: OperatorTokenFile?
     let feed: OperatorFeed
     let states = KindStates()
     /// Set once the log is replayed; what is issued before is looked for then.
@@ -82,6 +83,7 @@ package final class Gateway: Service {
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
     ///   - auditArchive: Where the index of who changed what is kept, beside the log; by default nowhere but in memory.
     ///   - clock: Stamps the log's entries.
+    ///   - operatorToken: Where the token for operators is or is to be, for where none is configured.
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
     ///   - movableClock: What that clock is over, for a gateway whose time operators may move; nil for one in service.
     ///   - metrics: What is written behind the gateway's own metrics.
@@ -94,6 +96,7 @@ package final class Gateway: Service {
         snapshots: (any SnapshotStore)? = nil,
         archive: any RecordArchive = MemoryArchive(),
         auditArchive: any RecordArchive = MemoryArchive(),
+        operatorToken: OperatorTokenFile? = nil,
         history: HistoryQuestions.Opening? = nil,
         clock: LogClock,
         movableClock: MovableClock? = nil,
@@ -115,6 +118,7 @@ package final class Gateway: Service {
         self.journal = self.watched
         self.snapshots = snapshots
         self.archive = archive
+        self.operatorToken = operatorToken
         let opening = history ?? { JournalHistory(journal) }
         self.history = HistoryQuestions(
             from: snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart(),
@@ -227,17 +231,22 @@ package final class Gateway: Service {
                 plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
             }
         )
-        let access = OperatorAccess(
-            tokens: self.configuration.operators.tokens.map(\.value),
-            certificates: self.configuration.operators.certificates,
+        let access = try OperatorAccess(
+            self.configuration.operators,
+            ownToken: self.configuration.listeners.ops.isEnabled ? self.operatorToken : nil,
             revocations: senders.certificates
+        )
+        let gate = OperatorGate(
+            address: self.configuration.listeners.ops.address,
+            names: self.configuration.operators.names,
+            certificates: certificates
         )
         let servers = try await self.listen(
             plans,
             on: group,
             apps,
             senders,
-            access,
+            (access, gate),
             certificates,
             log,
             outgoing,
@@ -261,6 +270,7 @@ package final class Gateway: Service {
                 deliveries: deliveries,
                 providers: connections,
                 access: access,
+                gate: gate,
                 use: { merged in
                     servers.useBounds(of: merged)
                     for owner in owners { owner.use(outputBytesPerCommit: merged.limits.outputCommitBytesMax) }
@@ -280,6 +290,9 @@ package final class Gateway: Service {
         let snapshotter = self.makeSnapshotter(owners)
         let writing = Task { await snapshotter?.run() }
         self.onReady(servers.ports)
+        if let file = access.tokenFile {
+            self.logger.notice("operators need the token in a file", metadata: ["file": "\(file)"])
+        }
         self.logger.notice("ready", metadata: servers.metadata)
 
         await self.waitForShutdown()

@@ -54,7 +54,7 @@ import WidgetModel
         let logs = GatewayLogs(GatewayConfiguration.Log()) { _ in SwiftLogNoOpLogHandler() }
         let scene = try await OperatorScene(logs: logs)
         for _ in 0..<3 { logs.logger(.deliveries).error("away") }
-        let response = await scene.routes.respond(to: HTTPRequest(method: "GET", target: "/metrics"))
+        let response = await scene.routes.respond(to: OperatorScene.request("GET", "/metrics"))
         guard case .bytes(let bytes) = response.body else {
             Issue.record("no text")
             return

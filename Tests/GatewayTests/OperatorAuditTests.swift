@@ -3,6 +3,7 @@ import Gateway
 import HTTPTransport
 import Journaling
 import Logging
+import Synchronization
 import Testing
 import WidgetModel
 
@@ -72,7 +73,8 @@ import WidgetModel
         let scene = try await OperatorScene(tokens: Self.tokens)
         for (token, method, target, body, status) in [
             ("reader", "POST", "/v1/orders", Self.pause, 403), ("nobody", "POST", "/v1/orders", Self.pause, 401),
-            ("writer", "POST", "/v1/orders", #"{"action":"pause"}"#, 400), ("writer", "PUT", "/v1/log-levels", "{}", 403),
+            ("writer", "POST", "/v1/orders", #"{"action":"pause"}"#, 400),
+            ("writer", "PUT", "/v1/log-levels", "{}", 403),
             ("admin", "PUT", "/v1/log-levels", "{}", 400), ("admin", "DELETE", "/v1/nothing", "", 405),
             ("admin", "GET", "/v1/orders", "", 405), ("reader", "GET", "/v1/stats", "", 200),
         ] {
@@ -138,7 +140,9 @@ import WidgetModel
     }
 
     @Test func `the index is made anew from the log where it is missing, and goes on where it is not`() async throws {
-        let (archive, logs) = (MemoryArchive(), GatewayLogs(GatewayConfiguration.Log()) { _ in SwiftLogNoOpLogHandler() })
+        let (archive, logs) = (
+            MemoryArchive(), GatewayLogs(GatewayConfiguration.Log()) { _ in SwiftLogNoOpLogHandler() }
+        )
         let first = try await OperatorScene(logs: logs, auditArchive: archive)
         try await first.scene.register("host-1")
         for body in [Self.pause, #"{"action":"cancel","of":{"host":"host-1"}}"#] {
@@ -168,6 +172,25 @@ import WidgetModel
         try archive.write([ArchivedRecord(number: 3, bytes: [2, 0xFF])], removing: [])
         let restarted = first.scene.restarted(auditArchive: archive)
         #expect(try await restarted.audit.newest() == known)
+    }
+
+    @Test func `while the log cannot be read the audit says so, and goes on when it can`() async throws {
+        let scene = try await OperatorScene()
+        #expect(try await scene.send("POST", "/v1/orders", Self.pause).status == 200)
+        let journal = scene.scene.journal
+        let attempts = Atomic(0)
+        let audit = OperatorAudit(
+            history: {
+                guard attempts.add(1, ordering: .relaxed).newValue > 1 else { throw JournalError(.failing, "the disk") }
+                return JournalHistory(journal)
+            },
+            feed: scene.scene.feed,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        await #expect(throws: Problem.self) { try await audit.newest() }
+        #expect(try await audit.newest().map(\.body) == [Self.pause])
+        audit.close()
+        #expect(try await audit.newest().map(\.body) == [Self.pause], "what was read is known")
     }
 
     @Test func `who asks why a widget reloads is not told who gave an order`() async throws {

@@ -9,7 +9,7 @@ import WidgetModel
 /// Metrics, the document and who did what.
 @Suite struct OperatorMetricsTests {
     private static func text(_ scene: OperatorScene, _ target: String) async -> String {
-        let response = await scene.routes.respond(to: HTTPRequest(method: "GET", target: target))
+        let response = await scene.routes.respond(to: OperatorScene.request("GET", target))
         guard case .bytes(let bytes) = response.body else { return "" }
         return String(decoding: bytes, as: UTF8.self)
     }

@@ -37,7 +37,8 @@ struct OperatorScene {
             senderLimits: senderLimits,
             listeners: OpenListeners(),
             readiness: Readiness(),
-            access: OperatorAccess(tokens: tokens),
+            access: try .knowing(tokens),
+            gate: OperatorGate(address: "127.0.0.1"),
             clock: self.scene.time.makeClock(),
             apps: LiveApps(Sports.served),
             states: self.states,
@@ -50,7 +51,14 @@ struct OperatorScene {
     }
 
     static func request(_ method: String, _ target: String, _ body: String = "") -> HTTPRequest {
-        HTTPRequest(method: method, target: target, body: Array(body.utf8))
+        let headers: HTTPFields = body.isEmpty ? [:] : ["content-type": "application/json"]
+        return HTTPRequest(
+            method: method,
+            target: target,
+            headers: headers,
+            body: Array(body.utf8),
+            authority: "localhost:9443"
+        )
     }
 
     /// A status and the body.
@@ -74,5 +82,20 @@ struct OperatorScene {
             let report = DeliveryReport(reload: reload.id, result: .acknowledged)
             _ = try await self.scene.log.append(.delivery(report), for: reload.host)
         }
+    }
+}
+
+extension OperatorAccess {
+    /// Those who have one of these tokens or certificates; anybody if there is neither.
+    static func knowing(
+        _ tokens: [String],
+        _ certificates: [GatewayConfiguration.OperatorCertificate] = [],
+        revocations: ClientCertificates = ClientCertificates()
+    ) throws -> OperatorAccess {
+        var operators = GatewayConfiguration.Operators()
+        operators.tokens = tokens.map { Secret($0) }
+        operators.certificates = certificates
+        operators.isOpen = tokens.isEmpty && certificates.isEmpty
+        return try OperatorAccess(operators, revocations: revocations)
     }
 }

@@ -18,6 +18,7 @@ package struct OperatorRoutes: Sendable {
     let listeners: OpenListeners
     let readiness: Readiness
     let access: OperatorAccess
+    let gate: OperatorGate
     let certificates: ServerCertificates
     let clientCertificates: ClientCertificates
     let providerKeys: ProviderKeys
@@ -59,6 +60,7 @@ package struct OperatorRoutes: Sendable {
         listeners: OpenListeners,
         readiness: Readiness,
         access: OperatorAccess,
+        gate: OperatorGate,
         certificates: ServerCertificates = ServerCertificates(),
         clientCertificates: ClientCertificates = ClientCertificates(),
         providerKeys: ProviderKeys = ProviderKeys([]),
@@ -88,6 +90,7 @@ package struct OperatorRoutes: Sendable {
         self.listeners = listeners
         self.readiness = readiness
         self.access = access
+        self.gate = gate
         self.certificates = certificates
         self.clientCertificates = clientCertificates
         self.providerKeys = providerKeys
@@ -133,7 +136,9 @@ package struct OperatorRoutes: Sendable {
         _ id: String,
         _ source: inout OperatorSource?
     ) async throws(Problem) -> HTTPResponse {
+        // Probes have no secret to learn, and call the gateway whatever they like.
         if let probe = HealthRoutes.respond(to: request, self.readiness) { return probe }
+        try self.gate.check(request)
         if let file = self.dashboard?.respond(to: request) { return file }
         let caller = try self.access.caller(of: request)
         let known = OperatorSource(caller: caller.name, address: request.remoteAddress, request: id)
