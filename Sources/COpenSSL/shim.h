@@ -61,6 +61,14 @@ static inline int freshet_BIO_reset(BIO *bio) {
     return BIO_reset(bio);
 }
 
+static inline int freshet_GENERAL_NAMES_count(const GENERAL_NAMES *names) {
+    return sk_GENERAL_NAME_num(names);
+}
+
+static inline const GENERAL_NAME *freshet_GENERAL_NAMES_at(const GENERAL_NAMES *names, int index) {
+    return sk_GENERAL_NAME_value(names, index);
+}
+
 // The option bits are casts of shifted literals (`SSL_OP_BIT(n)`), which Swift does not import either.
 static const uint64_t freshet_SSL_OP_NO_COMPRESSION = SSL_OP_NO_COMPRESSION;
 static const uint64_t freshet_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;

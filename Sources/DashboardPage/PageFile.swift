@@ -19,8 +19,8 @@ package struct PageFile: Sendable {
         PageFile(name, "text/javascript; charset=utf-8", text)
     }
 
-    /// The page itself. `@files@`, `@chart@` and `@token@` stand where the gateway writes where the other files are,
-    /// whether there is a chart library, and whether operators need a token.
+    /// The page itself. `@files@` and `@chart@` stand where the gateway writes where the other files are, and whether there is a
+    /// chart library.
     package static var index: PageFile {
         PageFile("index.html", "text/html; charset=utf-8", EmbeddedText.index_html)
     }

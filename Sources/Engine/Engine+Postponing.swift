@@ -65,7 +65,7 @@ extension Engine {
     mutating func settle(for record: Record) {
         guard !self.postponed.isEmpty else { return }
         switch record {
-        case .push, .tick, .trace: break
+        case .push, .tick, .trace, .audit: break
         case .signal(let signal): self.settle(signal.host)
         case .timeline(let report): self.settle(report.host)
         case .delivery(let report): self.settle(report.host)

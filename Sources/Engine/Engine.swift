@@ -152,6 +152,7 @@ package struct Engine: Sendable {
                 let record = try Record(from: &reader)
                 self.begin(bytes, in: range, at: position, logTime: logTime)
                 self.answer(recordIndex, self.perform(record))
+                if let audited = AuditedRecord(record, recordIndex: recordIndex) { self.output.audit.append(audited) }
             }
         } catch {
             throw .damaged(position, error)
@@ -190,6 +191,7 @@ package struct Engine: Sendable {
         case .order(let order): self.accept(order)
         case .channel(let command): self.accept(command)
         case .trace: .traced
+        case .audit: .noted
         case .tick: .ticked
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import Gateway
 import JournalSQLite
 import Journaling
@@ -46,12 +47,15 @@ struct Serve: AsyncParsableCommand {
         let clock = movable?.makeLogClock() ?? LogClock()
         let journal = try self.journal(configuration, clock, logger)
         if self.inMemory { logger.warning("the log is in memory: what is accepted now is gone with this process") }
+        let operatorToken = self.operatorToken(configuration)
+        defer { if self.inMemory { operatorToken.removeFolder() } }
         let gateway = Gateway(
             configuration: configuration,
             journal: journal,
             snapshots: journal as? SQLiteJournal,
             archive: try self.archive("timelines.sqlite", configuration, logger),
             auditArchive: try self.archive("audit.sqlite", configuration, logger),
+            operatorToken: operatorToken,
             history: self.history(configuration),
             clock: clock,
             movableClock: movable,
@@ -106,6 +110,15 @@ struct Serve: AsyncParsableCommand {
             logger.critical("\(error)")
             throw ExitCode.failure
         }
+    }
+
+    /// Where the token for operators is: in the data directory, or, for a gateway that leaves nothing behind, in a folder that
+    /// is gone with the process, of a name that nobody can have used before.
+    private func operatorToken(_ configuration: GatewayConfiguration) -> OperatorTokenFile {
+        guard self.inMemory else { return OperatorTokenFile(inDirectory: configuration.dataDirectory) }
+        let folder =
+            ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? FileManager.default.temporaryDirectory.path
+        return OperatorTokenFile(inDirectory: "\(folder)/freshet-\(UUID().uuidString)")
     }
 
     /// How the log is opened for a question about the past: beside the journal, so that neither waits for the other.

@@ -18,7 +18,7 @@ struct Why: AsyncParsableCommand {
 
               freshet why com.example.scores/phone:scores-1 --data data --since 24h
 
-            or from the gateway itself, through its listener for operators:
+            or, with --server, from the gateway itself, through its listener for operators:
 
               freshet why com.example.scores/phone:scores-1 --server https://127.0.0.1:9443 --ca certs/ca.pem
 
@@ -29,10 +29,7 @@ struct Why: AsyncParsableCommand {
 
     @Argument(help: "The instance, as <app>/<host>:<instance>.") var instance: String
     @Option(help: "How far back: 45s, 90m, 24h or 2d.") var since = "24h"
-    @Option(name: [.customLong("data"), .customShort("d")], help: "The data directory.") var directory: String?
-    @Option(help: "The operators' listener, as https://127.0.0.1:9443.") var server: String?
-    @Option(help: "With --server: the CA that signed its certificate, a PEM file.") var ca: String?
-    @Option(help: "With --server: the operator's token, if it wants one.") var token: String?
+    @OptionGroup var gateway: OperatorOptions
     @Flag(help: "Apply every record of the partition: slower by far, exact in every case.") var whole = false
     @Flag(help: "Print JSON.") var json = false
 
@@ -43,14 +40,13 @@ struct Why: AsyncParsableCommand {
         guard HistorySpan.parse(self.since) != nil else {
             throw ValidationError("--since takes a length of time, as in 90m, 24h or 2d")
         }
-        if self.directory != nil, self.server != nil { throw ValidationError("give --data or --server, not both") }
-        if self.whole, self.server != nil { throw ValidationError("--whole goes with --data") }
+        if self.whole, self.gateway.server != nil { throw ValidationError("--whole goes with --data") }
     }
 
     func run() async throws {
-        if let server = self.server { return try await self.ask(server) }
+        if self.gateway.server != nil { return try await self.ask() }
         guard let address = InstanceAddress(self.instance), let span = HistorySpan.parse(self.since) else { return }
-        let directory = self.directory ?? "data"
+        let directory = self.gateway.directory ?? "data"
         let trace: InstanceTrace
         do {
             let log = try LogDirectory(path: directory)
@@ -73,19 +69,15 @@ struct Why: AsyncParsableCommand {
     }
 
     /// Asks a gateway.
-    private func ask(_ server: String) async throws {
-        let endpoint = try OperatorEndpoint(server, ca: self.ca, token: self.token)
+    private func ask() async throws {
+        let endpoint = try OperatorEndpoint(self.gateway)
         func escaped(_ text: String) -> String {
             text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? text
         }
         guard let address = InstanceAddress(self.instance) else { return }
         let instance = "\(escaped(address.host.id.rawValue)):\(escaped(address.instance.rawValue))"
         let path = "/v1/instances/\(escaped(address.app.rawValue))/\(instance)/why?since=\(self.since)"
-        let response = try await endpoint.send("GET", path, accept: self.json ? "application/json" : "text/plain")
-        guard response.status == 200 else {
-            Output.standardError("the gateway refused: \(response.status) \(response.text)")
-            throw ExitCode(2)
-        }
-        print(response.text, terminator: self.json ? "\n" : "")
+        let answer = try await endpoint.send("GET", path, accept: self.json ? "application/json" : "text/plain")
+        print(answer, terminator: self.json ? "\n" : "")
     }
 }

@@ -13,7 +13,7 @@ extension Gateway {
         on loops: GatewayLoops,
         _ apps: LiveApps,
         _ senders: SenderDirectory,
-        _ access: OperatorAccess,
+        _ operators: (access: OperatorAccess, gate: OperatorGate),
         _ certificates: ServerCertificates,
         _ log: CommandLog,
         _ outgoing: Outgoing,
@@ -31,7 +31,7 @@ extension Gateway {
             states: self.states,
             problems: self.problems
         )
-        let operators = OperatorRoutes(
+        let operatorRoutes = OperatorRoutes(
             log: log,
             streams: self.streams,
             followers: self.followers,
@@ -41,7 +41,8 @@ extension Gateway {
             senderLimits: self.senderLimits,
             listeners: self.listeners,
             readiness: self.readiness,
-            access: access,
+            access: operators.access,
+            gate: operators.gate,
             certificates: certificates,
             clientCertificates: senders.certificates,
             providerKeys: senders.keys,
@@ -58,7 +59,7 @@ extension Gateway {
             live: live,
             telemetry: self.telemetry,
             logs: self.logs,
-            auditArchive: self.auditArchive,
+            audit: self.audit,
             dashboard: DashboardFiles(self.configuration, self.logger)
         )
         let services = self.pushServices(apps, senders, log, outgoing)
@@ -93,10 +94,10 @@ extension Gateway {
                 running.ops = try await HTTPServer.start(plan, on: loops.operators, logger: http) { loop in
                     AsyncRequestHandler(
                         eventLoop: loop,
-                        refuse: { operators.ownProblems.refuse($0, $1) },
-                        judge: { operators.judge($0) },
-                        answerAtOnce: { operators.probe($0) },
-                        respond: { await operators.respond(to: $0) }
+                        refuse: { operatorRoutes.ownProblems.refuse($0, $1) },
+                        judge: { operatorRoutes.judge($0) },
+                        answerAtOnce: { operatorRoutes.probe($0) },
+                        respond: { await operatorRoutes.respond(to: $0) }
                     )
                 }
             }

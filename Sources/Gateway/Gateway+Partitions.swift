@@ -45,6 +45,7 @@ extension Gateway {
         let streams = self.streams
         let followers = self.followers
         let feed = self.feed
+        let audit = self.audit
         let readiness = self.readiness
         return PartitionOwner.Outlets(
             effects: { [self] effects in
@@ -63,6 +64,7 @@ extension Gateway {
                 directory.apply(changes, partition)
                 streams.apply(changes)
             },
+            audit: { audit.take($0, $1, $2, at: $3) },
             applied: { followers.wake(.applied) },
             failed: { partition, _ in
                 readiness.set(.partitions, met: false)

@@ -40,7 +40,8 @@ package final class Gateway: Service {
     /// How often event streams are heard.
     let heartbeat: Shared<Interval>
     private let archive: any RecordArchive
-    let auditArchive: any RecordArchive
+    let audit: OperatorAudit
+    private let operatorToken: OperatorTokenFile?
     let feed: OperatorFeed
     let states = KindStates()
     /// Set once the log is replayed; what is issued before is looked for then.
@@ -82,8 +83,9 @@ package final class Gateway: Service {
     ///   - journal: The log; created with as many partitions as the configuration says.
     ///   - snapshots: Where the partitions' states are kept, so that a start need not replay the whole log; nil for nowhere.
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
-    ///   - auditArchive: Where it is kept who changed what; by default nowhere but in memory.
+    ///   - auditArchive: Where the index of who changed what is kept, beside the log; by default nowhere but in memory.
     ///   - clock: Stamps the log's entries.
+    ///   - operatorToken: Where the token for operators is or is to be, for where none is configured.
     ///   - history: Opens the log for one question about the past; by default the journal itself is read.
     ///   - movableClock: What that clock is over, for a gateway whose time operators may move; nil for one in service.
     ///   - metrics: What is written behind the gateway's own metrics.
@@ -97,6 +99,7 @@ package final class Gateway: Service {
         snapshots: (any SnapshotStore)? = nil,
         archive: any RecordArchive = MemoryArchive(),
         auditArchive: any RecordArchive = MemoryArchive(),
+        operatorToken: OperatorTokenFile? = nil,
         history: HistoryQuestions.Opening? = nil,
         clock: LogClock,
         movableClock: MovableClock? = nil,
@@ -119,11 +122,12 @@ package final class Gateway: Service {
         self.journal = self.watched
         self.snapshots = snapshots
         self.archive = archive
-        self.auditArchive = auditArchive
+        self.operatorToken = operatorToken
+        let opening = history ?? { JournalHistory(journal) }
         self.history = HistoryQuestions(
             from: snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart(),
             concurrentMax: configuration.limits.historyQuestionsMax,
-            open: history ?? { JournalHistory(journal) }
+            open: opening
         )
         self.clock = clock
         self.movableClock = movableClock
@@ -137,7 +141,9 @@ package final class Gateway: Service {
         self.followers = PushFollowers(max: configuration.streams.followedPushesMax)
         self.heartbeat = Shared(configuration.streams.heartbeat)
         self.source = source
-        self.feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
+        let feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
+        self.feed = feed
+        self.audit = OperatorAudit(archive: auditArchive, history: opening, feed: feed, logger: logs.logger(.audit))
         self.onReady = onReady
         self.loops = loops
         self.metrics = metrics
@@ -228,17 +234,22 @@ package final class Gateway: Service {
                 plan.context.certificate.map { (listener: plan.listener, certificate: $0) }
             }
         )
-        let access = OperatorAccess(
-            tokens: self.configuration.operators.tokens.map(\.value),
-            certificates: self.configuration.operators.certificates,
+        let access = try OperatorAccess(
+            self.configuration.operators,
+            ownToken: self.configuration.listeners.ops.isEnabled ? self.operatorToken : nil,
             revocations: senders.certificates
+        )
+        let gate = OperatorGate(
+            address: self.configuration.listeners.ops.address,
+            names: self.configuration.operators.names,
+            certificates: certificates
         )
         let servers = try await self.listen(
             plans,
             on: loops,
             apps,
             senders,
-            access,
+            (access, gate),
             certificates,
             log,
             outgoing,
@@ -246,6 +257,7 @@ package final class Gateway: Service {
             live
         )
         let observing = Task { await watch.run() }
+        let auditing = Task { [audit = self.audit] in await audit.run(log) }
         let fetching = Task { await providers.run() }
         let logging = Task { await self.logs.run() }
         let exporting = Task { await exporter?.run() }
@@ -261,6 +273,7 @@ package final class Gateway: Service {
                 deliveries: deliveries,
                 providers: connections,
                 access: access,
+                gate: gate,
                 use: { merged in
                     servers.useBounds(of: merged)
                     for owner in owners { owner.use(outputBytesPerCommit: merged.limits.outputCommitBytesMax) }
@@ -280,6 +293,9 @@ package final class Gateway: Service {
         let snapshotter = self.makeSnapshotter(owners)
         let writing = Task { await snapshotter?.run() }
         self.onReady(servers.ports)
+        if let file = access.tokenFile {
+            self.logger.notice("operators need the token in a file", metadata: ["file": "\(file)"])
+        }
         self.logger.notice("ready", metadata: servers.metadata)
 
         await self.waitForShutdown()
@@ -289,12 +305,14 @@ package final class Gateway: Service {
         watching.cancel()
         fetching.cancel()
         observing.cancel()
+        auditing.cancel()
         logging.cancel()
         await providers.close()
         await connections.close()
         self.streams.close()
         self.followers.close()
         self.feed.close()
+        self.audit.close()
         await servers.drain(within: .milliseconds(live.inForce.timeouts.drain.milliseconds))
         await deliverer.stop()
         self.history.close()
@@ -302,8 +320,9 @@ package final class Gateway: Service {
         await snapshotter?.stop()
         exporting.cancel()
         await exporter?.close()
+        await self.audit.reach(log)
         // Whoever still asks the owners would ask loops that are gone.
-        for task in [beating, watching, fetching, observing, logging] { await task.value }
+        for task in [beating, watching, fetching, observing, auditing, logging] { await task.value }
         self.journal.close()
         self.logger.notice("stopped")
     }

@@ -290,12 +290,7 @@ extension HostRouteLimits {
 
 extension CrossOrigin {
     init(_ configuration: GatewayConfiguration) {
-        self.init(
-            Dictionary(
-                configuration.apps.map { ($0.bundleID, Set($0.origins)) },
-                uniquingKeysWith: { first, _ in first }
-            )
-        )
+        self.init(Set(configuration.apps.flatMap(\.origins)))
     }
 }
 

@@ -39,7 +39,7 @@ package final class LiveApps: Sendable {
 
     package var apps: ServedApps { self.state.withLock { $0.apps } }
 
-    /// Which web pages may act as hosts of which app.
+    /// Which web pages may act as hosts.
     package var origins: CrossOrigin { self.state.withLock { $0.origins } }
 
     package var bounds: ServingBounds { self.state.withLock { $0.bounds } }

@@ -21,6 +21,7 @@ package struct Problem: Error, Hashable, Sendable {
         case unknownHost = "unknown-host"
         case unknownInstance = "unknown-instance"
         case unknownReload = "unknown-reload"
+        case crossOrigin = "cross-origin"
         case methodNotAllowed = "method-not-allowed"
         case staleRevision = "stale-revision"
         case staleTimeline = "stale-timeline"
@@ -28,6 +29,8 @@ package struct Problem: Error, Hashable, Sendable {
         case tokenBound = "token-bound"
         case gone = "gone"
         case tooLarge = "too-large"
+        case unsupportedMediaType = "unsupported-media-type"
+        case misdirected = "misdirected"
         case tooMany = "too-many"
         case unavailable = "unavailable"
         case `internal` = "internal"
@@ -39,12 +42,14 @@ package struct Problem: Error, Hashable, Sendable {
                 .notSupported:
                 400
             case .missingCredential, .invalidCredential, .expiredCredential: 401
-            case .forbidden: 403
+            case .forbidden, .crossOrigin: 403
             case .notFound, .unknownHost, .unknownInstance, .unknownReload: 404
             case .methodNotAllowed: 405
             case .staleRevision, .staleTimeline, .tooManyMatched, .tokenBound: 409
             case .gone: 410
             case .tooLarge: 413
+            case .unsupportedMediaType: 415
+            case .misdirected: 421
             case .tooMany: 429
             case .internal: 500
             case .unavailable: 503

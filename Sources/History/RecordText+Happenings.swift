@@ -1,5 +1,5 @@
-import Engine
-import WidgetModel
+package import Engine
+package import WidgetModel
 
 extension HostSignal {
     /// The signal's name on the wire.
@@ -37,7 +37,33 @@ extension HostSignal {
     }
 }
 
+extension OperatorSource {
+    var members: [(String, JSONValue?)] {
+        [
+            ("caller", .string(self.caller)), ("address", .string(self.address)), ("request", .string(self.request)),
+        ]
+    }
+}
+
+extension AuditNote {
+    var members: [(String, JSONValue?)] {
+        switch self {
+        case .request(let request):
+            request.source.members + [
+                ("number", .string(Base16.text(of: request.number))), ("method", .string(request.method)),
+                ("path", .string(request.path)), ("body", .string(request.body)),
+            ]
+        case .answer(let number, let status):
+            [("number", .string(Base16.text(of: number))), ("status", .number(status))]
+        }
+    }
+}
+
 extension OperatorOrder {
+    /// As it was ordered (docs/wire.md).
+    package var json: JSONValue { .members(self.members) }
+
+    /// What was ordered, not by whom: that is not for everybody who asks why a widget reloaded.
     var members: [(String, JSONValue?)] {
         let action: [(String, JSONValue?)] =
             switch self.action {

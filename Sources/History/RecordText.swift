@@ -32,7 +32,8 @@ package struct RecordText: Sendable {
             ("partition", .number(Int(self.partition.rawValue))), ("position", .unsigned(self.position.rawValue)),
             ("index", .number(self.index)), ("time", .at(self.logTime)), ("record", .string(record.name)),
         ]
-        return .members(head + record.members + [("bytes", hasBytes ? .string(Base16.text(of: self.bytes)) : nil)])
+        let by: [(String, JSONValue?)] = if case .order(let order) = record { order.source?.members ?? [] } else { [] }
+        return .members(head + record.members + by + [("bytes", hasBytes ? .string(Base16.text(of: self.bytes)) : nil)])
     }
 
     /// The record that a line with bytes is about, or nil if it has none.
@@ -90,6 +91,7 @@ extension Record {
         case .appReload: "appReload"
         case .invalidate: "invalidate"
         case .order: "order"
+        case .audit: "audit"
         case .channel: "channel"
         case .trace: "trace"
         case .tick: "tick"
@@ -129,6 +131,7 @@ extension Record {
                 ("host", request.host.map { .string($0.rawValue) }),
             ]
         case .order(let order): order.members
+        case .audit(let note): note.members
         case .channel(let command): command.members
         case .trace(let trace):
             [

@@ -141,12 +141,13 @@ import Testing
 
     private func check(_ ids: [String], at gateway: TestGateway) async throws {
         let connection = try await Self.connect(gateway.opsPort, gateway.ca)
+        let headers: HTTPFields = ["authorization": "bearer \(try #require(gateway.operatorToken))"]
         for start in stride(from: 0, to: ids.count, by: 200) {
             let wrong = try await withThrowingTaskGroup(of: String?.self) { group in
                 for id in ids[start..<min(start + 200, ids.count)] {
                     group.addTask {
                         let answer = try await connection.send(
-                            HTTPClientRequest(method: "GET", path: "/v1/pushes/\(id)")
+                            HTTPClientRequest(method: "GET", path: "/v1/pushes/\(id)", headers: headers)
                         )
                         guard answer.status == 200,
                             let push = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any],

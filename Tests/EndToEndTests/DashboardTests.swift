@@ -15,11 +15,12 @@ import Testing
         _ job: [String],
         shots: String? = nil
     ) throws -> Command {
+        let token = gateway.operatorToken.map { "#token=\($0)" } ?? ""
         let pictures = shots.map { ["--shots", "\(Self.pictures)/\($0)"] } ?? []
         return try Command(
             TestGateway.python,
-            ["\(TestGateway.root)/Tests/EndToEndTests/Clients/dashboard.py", "--url", "\(gateway.opsURL)/"] + pictures
-                + job
+            ["\(TestGateway.root)/Tests/EndToEndTests/Clients/dashboard.py", "--url", "\(gateway.opsURL)/\(token)"]
+                + pictures + job
         )
     }
 
@@ -315,6 +316,20 @@ import Testing
         let page = try await gateway.curl("GET", "\(gateway.opsURL)/")
         #expect(page.status == 200 && !page.body.contains(token))
         #expect(try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats").status == 401)
+        await gateway.stop()
+    }
+
+    @Test func `an address brings the token along, once`() async throws {
+        let gateway = try await TestGateway.start()
+        let token = try #require(gateway.operatorToken)
+        let reports = try await Self.reports(gateway, ["arrival"])
+        #expect(Self.complaints(reports) == [])
+        let arrived = try #require(reports.first)
+        #expect((arrived["address"] as? String)?.hasPrefix("\(gateway.opsURL)/") == true)
+        #expect(arrived["kept"] as? Int == 1 && arrived["stored"] as? Int == 0 && arrived["cookies"] as? String == "")
+        for address in reports.compactMap({ $0["address"] ?? $0["again"] }) {
+            #expect((address as? String)?.contains(token) == false, "\(address)")
+        }
         await gateway.stop()
     }
 

@@ -52,7 +52,7 @@ import Testing
         #expect((told?["pushes"] as? [[String: Any]])?.count == 1)
         let text = try await Command.run(
             TestGateway.program,
-            ["why", Self.instance, "--server", gateway.opsURL, "--ca", gateway.ca]
+            ["why", Self.instance, "--server", gateway.opsURL, "--ca", gateway.ca, "--data", "\(gateway.folder)/data"]
         )
         #expect(text.status == 0, "\(text.errors)")
         #expect(text.output.contains("matched: app = \(TestGateway.app), kind = scores, team = seahawks"))
@@ -141,7 +141,7 @@ import Testing
     @Test func `a host, or all of an app, is erased at an operator's word`() async throws {
         let (gateway, bearer) = try await Self.pushed()
         for number in 2...5 { _ = try await gateway.register(number, teams: ["kraken"], bearer: bearer) }
-        let place = ["--server", gateway.opsURL, "--ca", gateway.ca]
+        let place = ["--server", gateway.opsURL, "--ca", gateway.ca, "--data", "\(gateway.folder)/data"]
         let erase = ["erase"] + place
         let one = try await Command.run(TestGateway.program, erase + ["--app", TestGateway.app, "--host", "host-1"])
         #expect(one.status == 0, "\(one.errors)")
@@ -175,8 +175,8 @@ import Testing
         let erase =
             [
                 "erase", "--app", TestGateway.app, "--host", "host-\(number)", "--server", gateway.opsURL, "--ca",
-                gateway.ca, "--history",
-                "--json",
+                gateway.ca,
+                "--data", "\(gateway.folder)/data", "--history", "--json",
             ]
         let erased = try await Command.run(TestGateway.program, erase)
         #expect(erased.status == 0, "\(erased.errors)")

@@ -105,7 +105,7 @@ import Testing
         let second = try await TestGateway.start(in: folder, extra: "ops: {tokensFile: \(tokens)}")
         let audit = try await second.curl("GET", "\(second.opsURL)/v1/audit", bearer: "admin-admin-admin-1")
         let callers = (audit.json["requests"] as? [[String: Any]])?.compactMap { $0["caller"] as? String }
-        #expect(callers == ["night", "anybody"])
+        #expect(callers == ["night", "operator-token"])
         await second.stop()
     }
 }

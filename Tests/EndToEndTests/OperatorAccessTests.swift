@@ -14,7 +14,7 @@ import Testing
     {
         let identity = client.map { ["--cert", "\($0).pem", "--key", "\($0).key"] } ?? []
         let url = "\(gateway.opsURL)\(route)"
-        return try await gateway.curl(method, url, options: ["--http2"] + identity).status
+        return try await gateway.curl(method, url, options: ["--http2"] + identity, isOperator: false).status
     }
 
     @Test func `a client certificate opens what its scope allows, until it is revoked`() async throws {

@@ -22,6 +22,7 @@ import Testing
             Self.tool("schemathesis"),
             [
                 "run", Self.document, "--url", gateway.opsURL, "--tls-verify", gateway.ca,
+                "--header", "authorization: bearer \(try #require(gateway.operatorToken))",
                 "--include-tag", "operators", "--include-tag", "health",
                 // Streams do not end.
                 "--exclude-operation-id", "events", "--exclude-operation-id", "pushEvents",

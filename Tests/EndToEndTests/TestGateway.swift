@@ -14,6 +14,8 @@ final class TestGateway: Sendable {
     let managePort: Int?
     let hostPort: Int
     let opsPort: Int
+    /// The token that the gateway has made for operators; nil where they have others, or need none.
+    let operatorToken: String?
     private let command: Command
 
     var ca: String { "\(self.folder)/certs/ca.pem" }
@@ -36,7 +38,8 @@ final class TestGateway: Sendable {
     /// The Python of the clients' environment, which `make setup` makes.
     static var python: String { "\(self.root)/.venv/bin/python" }
 
-    private init(folder: String, command: Command, ports: [String: Int]) throws {
+    private init(folder: String, command: Command, ports: [String: Int], operatorToken: String?) throws {
+        self.operatorToken = operatorToken
         self.folder = folder
         self.command = command
         self.pushPort = try #require(ports["push"])
@@ -83,10 +86,14 @@ final class TestGateway: Sendable {
         let limiter = descriptors.map { ["prlimit", "--nofile=\($0)"] } ?? []
         let command = try Command("env", variables + limiter + serve)
         var log: [String] = []
+        var token: String?
         for await line in command.lines {
             log.append(line)
+            if let file = self.entry(line, "operators need the token in a file")?["file"] as? String {
+                token = try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(in: .newlines)
+            }
             guard let ports = self.ports(in: line) else { continue }
-            return try TestGateway(folder: folder, command: command, ports: ports)
+            return try TestGateway(folder: folder, command: command, ports: ports, operatorToken: token)
         }
         throw Failure("the gateway did not start:\n\(log.joined(separator: "\n"))")
     }
@@ -122,10 +129,14 @@ final class TestGateway: Sendable {
         return own
     }
 
+    /// A line of the log, if it has that message.
+    private static func entry(_ line: String, _ message: String) -> [String: Any]? {
+        let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return object?["message"] as? String == message ? object : nil
+    }
+
     private static func ports(in line: String) -> [String: Int]? {
-        guard let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any],
-            object["message"] as? String == "ready"
-        else { return nil }
+        guard let object = self.entry(line, "ready") else { return nil }
         var ports: [String: Int] = [:]
         for name in ["push", "manage", "host", "ops", "health"] {
             ports[name] = (object[name] as? String).flatMap { Int($0) }
@@ -244,15 +255,20 @@ extension TestGateway {
         var reason: String? { self.json["reason"] as? String ?? self.json["code"] as? String }
     }
 
-    /// A request by curl, over HTTP/2 unless told otherwise.
+    /// A request by curl, over HTTP/2 unless told otherwise; to the ops listener as an operator, unless told otherwise.
     func curl(
         _ method: String,
         _ url: String,
         bearer: String? = nil,
         headers: [String] = [],
         body: String? = nil,
-        options: [String] = ["--http2"]
+        options: [String] = ["--http2"],
+        isOperator: Bool = true
     ) async throws -> Answer {
+        let isForOperators = url.hasPrefix(self.opsURL)
+        let bearer = bearer ?? (isForOperators && isOperator ? self.operatorToken : nil)
+        let isSaid = headers.contains { $0.lowercased().hasPrefix("content-type:") }
+        let headers = headers + (isForOperators && body != nil && !isSaid ? ["content-type: application/json"] : [])
         var arguments = ["--silent", "--show-error", "--include", "--max-time", "300", "--cacert", self.ca]
         arguments += ["--request", method] + options
         if let bearer { arguments += ["--header", "authorization: bearer \(bearer)"] }

@@ -4,7 +4,7 @@ import Testing
 /// `freshet top`: the dashboard's first view in a terminal.
 @Suite struct TopTests {
     private static func arguments(_ gateway: TestGateway, _ more: [String] = []) -> [String] {
-        ["top", "--host", "localhost", "--port", "\(gateway.opsPort)", "--ca", gateway.ca] + more
+        ["top", "--server", gateway.opsURL, "--ca", gateway.ca, "--data", "\(gateway.folder)/data"] + more
     }
 
     private static func push(_ gateway: TestGateway, bearer: String) async throws {

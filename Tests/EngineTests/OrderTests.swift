@@ -128,6 +128,31 @@ import WidgetModel
         #expect(scene.instance("phone", "w1")?.budget.allowance == 2)
     }
 
+    @Test func `who gave an order is told, and decides nothing`() throws {
+        let source = OperatorSource(caller: "night", address: "203.0.113.7", request: "r-1")
+        let orders = [
+            OperatorOrder(.pause(until: nil), .app(Scene.sports), by: source),
+            OperatorOrder(.cancel, .push(PushID(high: 1, low: 2), Scene.team)),
+        ]
+        let request = AuditedRequest(number: .max, source: source, method: "PUT", path: "/v1/x", body: [0x7B, 0x7D])
+        let notes = [AuditNote.request(request), .answer(number: .max, status: 409)]
+        var (scene, plain) = (Scene(), Scene())
+        let records = orders.map { Record.order($0) } + notes.map { .audit($0) }
+        let answers = scene.apply(records)
+        #expect(answers.dropFirst(2) == [.noted, .noted])
+        #expect(scene.output.audit.map(\.recordIndex) == [0, 2, 3])
+        #expect(scene.output.audit.map(\.content) == [.order(orders[0], source), .note(notes[0]), .note(notes[1])])
+        let unsigned = orders.map { Record.order(OperatorOrder($0.action, $0.scope)) }
+        #expect(plain.apply(unsigned + [.tick, .tick]).prefix(2) == answers.prefix(2))
+        #expect(plain.output.audit.isEmpty)
+        let goals = [scene.push(to: "phone", match: "seahawks"), plain.push(to: "phone", match: "seahawks")]
+        #expect(scene.outcomes(goals[0]) == plain.outcomes(goals[1]))
+        for record in records {
+            var reader = ByteReader(record.bytes)
+            #expect(try Record(from: &reader) == record)
+        }
+    }
+
     @Test(
         arguments: [
             OperatorOrder(.pause(until: nil), .host(HostKey("phone"))), OperatorOrder(.grant(0), .app(Scene.sports)),

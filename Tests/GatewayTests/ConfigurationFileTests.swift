@@ -372,9 +372,18 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
                     + "put it into a file of its own and name that as tokensFile"
             ),
             (
-                "listeners: {ops: {address: 0.0.0.0}}\n",
-                "f.yaml:1:28: listeners.ops.address: is not a loopback address, "
-                    + "so that operators need access tokens; name a file with them in ops.tokensFile"
+                "{ops: {open: true}, listeners: {ops: {address: 0.0.0.0}}}\n",
+                "f.yaml:1:14: ops.open: is for a loopback address, and listeners.ops.address is none; leave it off"
+            ),
+            (
+                "ops: {open: true, tokensFile: tokens}\n",
+                "f.yaml:1:13: ops.open: lets everybody in, and there are tokens or certificates for operators; "
+                    + "have one or the other"
+            ),
+            (
+                "ops: {names: [Ops.example.com]}\n",
+                "f.yaml:1:15: ops.names[0]: has to be a host name without a port, in lower case, "
+                    + #"such as ops.example.com, not "Ops.example.com""#
             ),
             (
                 "listeners: {host: {port: 2197}}\n",

@@ -24,6 +24,7 @@ import WidgetModel
 
     private static func request(_ method: String, _ target: String, _ authorization: String?) -> HTTPRequest {
         var request = HTTPRequest(method: method, target: target)
+        request.authority = "localhost:9443"
         if let authorization { request.headers.append("authorization", authorization) }
         return request
     }
@@ -105,7 +106,7 @@ import WidgetModel
 
     @Test func `a page of a listed origin may read why its head was refused`() async throws {
         let origin = "https://example.com"
-        let scene = try await RouteScene(origins: CrossOrigin([Sports.app: [origin]]))
+        let scene = try await RouteScene(origins: CrossOrigin([origin]))
         for (from, isAllowed) in [(origin, true), ("https://other.example", false)] {
             var request = Self.request("POST", "\(Self.app)/hosts", nil)
             request.headers.append("origin", from)
@@ -135,11 +136,20 @@ import WidgetModel
         #expect(Self.words(scene.routes.judge(Self.request(method, target, "bearer first"))) == "1048576")
     }
 
-    @Test func `an operator's head that asks for more than its scope is refused, and noted`() async throws {
+    @Test func `an operator's head that asks for more than its scope is refused`() async throws {
         let scene = try await OperatorScene(tokens: ["second read reader"])
         let request = Self.request("POST", "/v1/orders", "bearer second")
-        #expect(Self.words(scene.routes.judge(request)).hasPrefix("403 "))
-        while scene.routes.auditLog.last.isEmpty { await Task.yield() }
-        #expect(scene.routes.auditLog.last.map { "\($0.caller) \($0.path) \($0.status)" } == ["reader /v1/orders 403"])
+        let whole = await scene.routes.respond(to: request)
+        #expect(whole.status == 403)
+        #expect(Self.words(scene.routes.judge(request)) == Self.words(whole))
+    }
+
+    @Test func `an operator's head of a web page is refused before its credential is looked at`() async throws {
+        let scene = try await OperatorScene(tokens: ["first"])
+        var request = Self.request("POST", "/v1/orders", "bearer first")
+        request.headers.append("origin", "https://other.example")
+        let whole = await scene.routes.respond(to: request)
+        #expect(whole.status == 403)
+        #expect(Self.words(scene.routes.judge(request)) == Self.words(whole))
     }
 }

@@ -1,7 +1,7 @@
+import Engine
 import Gateway
 import HTTPTransport
 import Journaling
-import Logging
 import Testing
 import WidgetModel
 
@@ -24,38 +24,36 @@ import WidgetModel
         }
     }
 
-    private static func audit(_ archive: MemoryArchive = MemoryArchive()) -> OperatorAudit {
-        OperatorAudit(
-            clock: FakeTime().makeClock(),
-            feed: OperatorFeed(epoch: 1),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            archive: archive
-        )
+    private static func order(_ number: Int) -> AuditedRecord? {
+        let source = OperatorSource(caller: "me", address: "127.0.0.1", request: "\(number)")
+        return AuditedRecord(.order(OperatorOrder(.resume, .app(Sports.app), by: source)), recordIndex: 0)
     }
 
     @Test(arguments: [999, 1000, 1001])
-    func `the last 1,000 requests are remembered, after a restart, too`(count: Int) async {
+    func `the last 1,000 requests are remembered, after a restart, too`(count: Int) throws {
         let archive = MemoryArchive()
-        let audit = Self.audit(archive)
-        let request = HTTPRequest(method: "POST", target: "/v1/orders")
-        for number in 1...count { await audit.note(request, id: "\(number)", caller: "me", status: 200) }
-        let last = audit.last
-        #expect(last.count == min(count, 1000))
-        #expect(last.first?.request == "\(count)")
-        #expect(last.last?.request == "\(max(1, count - 999))")
-        #expect(Self.audit(archive).last == last)
+        var trail = AuditTrail()
+        for number in 1...count {
+            let position = LogPosition(UInt64(number))
+            _ = trail.add(try #require(Self.order(number)), PartitionID(0), position, at: Sports.start)
+            let changes = trail.takeChanges()
+            try archive.write(changes.records, removing: changes.removed)
+        }
+        let names = trail.entries.map(\.source.request)
+        #expect(names == (max(1, count - 999)...count).reversed().map(String.init))
+        var restored = AuditTrail()
+        try archive.readAll { restored.restore($0) }
+        #expect(restored.entries == trail.entries)
+        // What was older than all of them is not taken for news.
+        #expect(restored.add(try #require(Self.order(1)), PartitionID(0), LogPosition(1), at: Sports.start) == nil)
+        #expect(restored.entries == trail.entries)
     }
 
     @Test(arguments: [1023, 1024, 1025])
-    func `of a request's body 1,024 bytes are remembered`(bytes: Int) async {
-        let audit = Self.audit()
+    func `of a request's body 1,024 bytes are remembered`(bytes: Int) {
+        let source = OperatorSource(caller: "me", address: "127.0.0.1", request: "1")
         let body = Array(repeating: UInt8(ascii: "x"), count: bytes)
-        await audit.note(
-            HTTPRequest(method: "POST", target: "/v1/orders", body: body),
-            id: "1",
-            caller: "me",
-            status: 200
-        )
-        #expect(audit.last.map(\.body.utf8.count) == [min(bytes, 1024)])
+        let asked = AuditedRequest(number: 1, source: source, method: "PUT", path: "/v1/log-levels", body: body)
+        #expect(asked.body.utf8.count == min(bytes, 1024))
     }
 }

@@ -32,7 +32,7 @@ import WidgetModel
         #expect(levels(set.json)["http"] == "debug")
         #expect(levels(set.json)["providers"] == "error")
         #expect(logs.logger(.http).logLevel == .debug)
-        #expect(scene.routes.auditLog.last.map(\.path) == ["/v1/log-levels"])
+        #expect(try await scene.scene.audit.newest().map(\.path) == ["/v1/log-levels"])
         let back = try await scene.send("PUT", "/v1/log-levels", #"{"levels":{}}"#)
         #expect(levels(back.json) == levels(before.json))
     }
@@ -54,7 +54,7 @@ import WidgetModel
         let logs = GatewayLogs(GatewayConfiguration.Log()) { _ in SwiftLogNoOpLogHandler() }
         let scene = try await OperatorScene(logs: logs)
         for _ in 0..<3 { logs.logger(.deliveries).error("away") }
-        let response = await scene.routes.respond(to: HTTPRequest(method: "GET", target: "/metrics"))
+        let response = await scene.routes.respond(to: OperatorScene.request("GET", "/metrics"))
         guard case .bytes(let bytes) = response.body else {
             Issue.record("no text")
             return

@@ -45,9 +45,9 @@ import WidgetModel
 
     @Test func `a certificate is known by its fingerprint or its user id, with the scope it was given`() throws {
         let (reader, boss) = (try self.certificate("grafana"), try self.certificate("boss", userID: "ops.boss"))
-        let access = OperatorAccess(
-            tokens: [],
-            certificates: [
+        let access = try OperatorAccess.knowing(
+            [],
+            [
                 .init(name: .fingerprint(reader.sha256Fingerprint)), .init(name: .userID("ops.boss"), scope: .admin),
             ]
         )
@@ -61,7 +61,7 @@ import WidgetModel
 
     @Test func `a certificate that nobody named is none, and neither is no certificate`() throws {
         let known = try self.certificate("known", userID: "known")
-        let access = OperatorAccess(tokens: [], certificates: [.init(name: .userID("known"))])
+        let access = try OperatorAccess.knowing([], [.init(name: .userID("known"))])
         for stranger in [try self.certificate("known"), try self.certificate("x", userID: "known2")] {
             #expect(Self.answer(access, Self.request("GET", "/v1/stats", stranger)) == "missing-credential")
         }
@@ -70,10 +70,7 @@ import WidgetModel
     }
 
     @Test func `who has no certificate may have a token`() throws {
-        let access = OperatorAccess(
-            tokens: ["writer-writer-writer write ci"],
-            certificates: [.init(name: .userID("known"))]
-        )
+        let access = try OperatorAccess.knowing(["writer-writer-writer write ci"], [.init(name: .userID("known"))])
         let stranger = try self.certificate("stranger")
         let token = "writer-writer-writer"
         #expect(Self.answer(access, Self.request("POST", "/v1/orders", stranger, token: token)) == "ci write")
@@ -83,9 +80,9 @@ import WidgetModel
     @Test func `a certificate that is revoked while the gateway runs may do nothing from then on`() throws {
         let (first, second) = (try self.certificate("a", userID: "a"), try self.certificate("b", userID: "b"))
         let revocations = ClientCertificates()
-        let access = OperatorAccess(
-            tokens: [],
-            certificates: [.init(name: .userID("a")), .init(name: .userID("b"))],
+        let access = try OperatorAccess.knowing(
+            [],
+            [.init(name: .userID("a")), .init(name: .userID("b"))],
             revocations: revocations
         )
         #expect(Self.answer(access, Self.request("GET", "/v1/stats", first)) == "a read")

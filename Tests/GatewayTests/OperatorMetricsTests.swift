@@ -10,7 +10,7 @@ import WidgetModel
 /// Metrics, the document and who did what.
 @Suite struct OperatorMetricsTests {
     private static func text(_ scene: OperatorScene, _ target: String) async -> String {
-        let response = await scene.routes.respond(to: HTTPRequest(method: "GET", target: target))
+        let response = await scene.routes.respond(to: OperatorScene.request("GET", target))
         guard case .bytes(let bytes) = response.body else { return "" }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -124,33 +124,6 @@ import WidgetModel
         #expect(text.hasPrefix("openapi: 3.1"))
         #expect(text.contains("/v1/partitions:"))
         #expect(text.contains("runningHash:"))
-    }
-
-    @Test func `writes are noted with who, what and what came of it`() async throws {
-        let scene = try await OperatorScene(tokens: [
-            "reader-reader-reader read grafana", "writer-writer-writer write", "admin-admin-admin admin boss",
-        ])
-        func send(_ method: String, _ target: String, _ token: String, _ body: String = "") async throws -> Int {
-            var request = HTTPRequest(method: method, target: target, body: Array(body.utf8))
-            request.headers.append("authorization", "bearer \(token)")
-            request.headers.append("x-request-id", "r-7")
-            let response = await scene.routes.respond(to: request)
-            #expect(response.headers["x-request-id"] == "r-7")
-            return response.status
-        }
-        let order = #"{"action":"pause","of":{"app":"com.example.scores"}}"#
-        #expect(try await send("GET", "/v1/stats", "reader-reader-reader") == 200)
-        #expect(try await send("POST", "/v1/orders", "reader-reader-reader", order) == 403)
-        #expect(try await send("POST", "/v1/orders", "writer-writer-writer", order) == 200)
-        #expect(try await send("GET", "/v1/audit", "writer-writer-writer") == 403)
-        #expect(try await send("GET", "/v1/audit", "admin-admin-admin") == 200)
-        #expect(try await send("POST", "/v1/orders", "nobody-nobody-nobody", order) == 401)
-        let noted = scene.routes.auditLog.last
-        #expect(noted.map(\.caller) == ["token 2", "grafana"])
-        #expect(noted.map(\.status) == [200, 403])
-        #expect(noted.map(\.body) == [order, order])
-        #expect(noted.map(\.request) == ["r-7", "r-7"])
-        #expect(!noted.contains { "\($0)".contains("writer-writer") })
     }
 
     @Test(

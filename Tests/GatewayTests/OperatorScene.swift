@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 import Gateway
 import HTTPTransport
+import Journaling
 import WidgetModel
 
 /// The ops listener's routes over an in-memory log.
@@ -15,15 +16,17 @@ struct OperatorScene {
         partitions: Int = 2,
         tokens: [String] = [],
         logs: GatewayLogs = .none,
-        snapshots: Snapshotter.Counters? = nil
+        snapshots: Snapshotter.Counters? = nil,
+        auditArchive: any RecordArchive = MemoryArchive()
     ) async throws {
-        self.scene = try await OwnerScene.started(partitions: partitions)
+        self.scene = try await OwnerScene.started(partitions: partitions, auditArchive: auditArchive)
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
         self.watch = GatewayWatch(
             log: self.scene.log,
             clock: self.scene.time.makeClock(),
             counters: counters,
-            senderLimits: senderLimits
+            senderLimits: senderLimits,
+            feed: self.scene.feed
         )
         self.routes = OperatorRoutes(
             log: self.scene.log,
@@ -34,19 +37,37 @@ struct OperatorScene {
             senderLimits: senderLimits,
             listeners: OpenListeners(),
             readiness: Readiness(),
-            access: OperatorAccess(tokens: tokens),
+            access: try .knowing(tokens),
+            gate: OperatorGate(address: "127.0.0.1"),
             clock: self.scene.time.makeClock(),
             apps: LiveApps(Sports.served),
             states: self.states,
             watch: self.watch,
+            history: HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in JournalHistory(journal) },
             snapshots: { snapshots },
-            logs: logs
+            logs: logs,
+            audit: self.scene.audit
+        )
+    }
+
+    static func request(_ method: String, _ target: String, _ body: String = "") -> HTTPRequest {
+        let headers: HTTPFields = body.isEmpty ? [:] : ["content-type": "application/json"]
+        return HTTPRequest(
+            method: method,
+            target: target,
+            headers: headers,
+            body: Array(body.utf8),
+            authority: "localhost:9443"
         )
     }
 
     /// A status and the body.
     func send(_ method: String, _ target: String, _ body: String = "") async throws -> (status: Int, json: JSONValue) {
-        let request = HTTPRequest(method: method, target: target, body: Array(body.utf8))
+        try await self.send(Self.request(method, target, body))
+    }
+
+    /// A status and the body.
+    func send(_ request: HTTPRequest) async throws -> (status: Int, json: JSONValue) {
         let response = await self.routes.respond(to: request)
         OpenAPI.document.check(request, response)
         guard case .bytes(let bytes) = response.body else { return (response.status, .null) }
@@ -61,5 +82,20 @@ struct OperatorScene {
             let report = DeliveryReport(host: reload.host, reload: reload.id, result: .acknowledged)
             _ = try await self.scene.log.append(.delivery(report), for: reload.host)
         }
+    }
+}
+
+extension OperatorAccess {
+    /// Those who have one of these tokens or certificates; anybody if there is neither.
+    static func knowing(
+        _ tokens: [String],
+        _ certificates: [GatewayConfiguration.OperatorCertificate] = [],
+        revocations: ClientCertificates = ClientCertificates()
+    ) throws -> OperatorAccess {
+        var operators = GatewayConfiguration.Operators()
+        operators.tokens = tokens.map { Secret($0) }
+        operators.certificates = certificates
+        operators.isOpen = tokens.isEmpty && certificates.isEmpty
+        return try OperatorAccess(operators, revocations: revocations)
     }
 }

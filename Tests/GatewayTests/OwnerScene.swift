@@ -18,6 +18,8 @@ final class OwnerScene: Sendable {
     let directory = HostDirectory(seed: 7, apps: [Sports.app])
     let streams = HostStreams()
     let followers = PushFollowers(max: 2)
+    let feed = OperatorFeed(epoch: 0)
+    let audit: OperatorAudit
     /// Reloads in the order in which they were handed on; for one reader.
     let reloads: AsyncStream<ReloadEffect>
     /// What stopped a partition; for one reader.
@@ -36,7 +38,8 @@ final class OwnerScene: Sendable {
         submissionBytesMax: Int = JournalLimits().batchBytesMax,
         outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit,
         clock: LogClock? = nil,
-        tracing: GatewayTracing? = nil
+        tracing: GatewayTracing? = nil,
+        auditArchive: any RecordArchive = MemoryArchive()
     ) {
         let (reloads, reload) = AsyncStream.makeStream(of: ReloadEffect.self)
         let (failures, failure) = AsyncStream.makeStream(of: String.self)
@@ -44,6 +47,14 @@ final class OwnerScene: Sendable {
         let directory = self.directory
         let streams = self.streams
         let followers = self.followers
+        let clock = clock ?? time.makeClock()
+        let audit = OperatorAudit(
+            archive: auditArchive,
+            history: { JournalHistory(journal) },
+            feed: self.feed,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+        self.audit = audit
         let outlets = PartitionOwner.Outlets(
             effects: { effects in
                 for case .reload(let effect) in effects {
@@ -58,10 +69,10 @@ final class OwnerScene: Sendable {
                 directory.apply(changes, partition)
                 streams.apply(changes)
             },
+            audit: { audit.take($0, $1, $2, at: $3) },
             applied: { followers.wake(.applied) },
             failed: { partition, error in failure.yield("\(partition): \(error)") }
         )
-        let clock = clock ?? time.makeClock()
         let owners = (0..<journal.format.partitions).map { number in
             PartitionOwner(
                 engine: Engine(partition: PartitionID(UInt16(number)), partitions: journal.format.partitions),
@@ -93,7 +104,8 @@ final class OwnerScene: Sendable {
         snapshots: MemorySnapshots? = nil,
         submissionBytesMax: Int = JournalLimits().batchBytesMax,
         clock: LogClock? = nil,
-        tracing: GatewayTracing? = nil
+        tracing: GatewayTracing? = nil,
+        auditArchive: any RecordArchive = MemoryArchive()
     ) async throws -> OwnerScene {
         let time = FakeTime()
         let journal = MemoryJournal(partitions: partitions, limits: limits, clock: { clock?.now() ?? time.wall })
@@ -104,7 +116,8 @@ final class OwnerScene: Sendable {
             submissionBytesMax: submissionBytesMax,
             outputBytesPerCommit: limits.outputBytesPerCommit,
             clock: clock,
-            tracing: tracing
+            tracing: tracing,
+            auditArchive: auditArchive
         )
         _ = try await scene.start()
         _ = try await scene.log.appendToAll(.settings(Sports.settings))
@@ -124,14 +137,16 @@ final class OwnerScene: Sendable {
     /// The same log in a new process. Reads what is committed at this moment.
     func restarted(
         outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit,
-        tracing: GatewayTracing? = nil
+        tracing: GatewayTracing? = nil,
+        auditArchive: any RecordArchive = MemoryArchive()
     ) -> OwnerScene {
         OwnerScene(
             self.journal.reopened(),
             self.time,
             snapshots: self.snapshots,
             outputBytesPerCommit: outputBytesPerCommit,
-            tracing: tracing
+            tracing: tracing,
+            auditArchive: auditArchive
         )
     }
 

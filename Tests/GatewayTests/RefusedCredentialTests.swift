@@ -139,8 +139,8 @@ import WidgetModel
         #expect(!refused.isExhausted)
     }
 
-    @Test func `so many tokens of operators are looked at`() {
-        let access = OperatorAccess(tokens: ["first"])
+    @Test func `so many tokens of operators are looked at`() throws {
+        let access = try OperatorAccess.knowing(["first"])
         let refused = Self.refused(3)
         let ask = { (authorization: String?) in
             Self.problem { () throws(Problem) in try access.caller(of: Self.request(authorization, refused)) }

@@ -71,6 +71,11 @@ class Gateway:
             self.minted = (time.monotonic(), minted.stdout.strip())
         return self.minted[1]
 
+    @property
+    def operator(self) -> dict[str, str]:
+        """The header that operators come with: the gateway has made their token."""
+        return {"authorization": "bearer " + (self.folder / "data" / "operator-token").read_text().strip()}
+
     def wait_until_ready(self) -> dict:
         """The line of its log that has the ports."""
         while True:

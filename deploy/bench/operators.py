@@ -45,7 +45,7 @@ class Dashboard(threading.Thread):
             began = time.monotonic()
             for question in QUESTIONS:
                 start = time.monotonic()
-                connection.request("GET", question)
+                connection.request("GET", question, headers=self.gateway.operator)
                 answer = connection.getresponse()
                 answer.read()
                 self.seconds.append((question, time.monotonic() - start))

@@ -40,7 +40,8 @@ LATENCY_FACTOR, LATENCY_MILLISECONDS = 2.0, 20.0
 
 def stats(gateway: Gateway) -> dict:
     context = ssl.create_default_context(cafile=gateway.ca)
-    with urllib.request.urlopen(f"https://localhost:{gateway.ops}/v1/stats", context=context) as answer:
+    request = urllib.request.Request(f"https://localhost:{gateway.ops}/v1/stats", headers=gateway.operator)
+    with urllib.request.urlopen(request, context=context) as answer:
         return json.load(answer)
 
 

@@ -74,6 +74,7 @@ class Demo:
         self.host = self.client(options.host_port, limits)
         self.push = self.client(options.push_port, limits)
         self.ops = self.client(options.ops_port, limits)
+        self.ops.headers["authorization"] = f"bearer {open(options.operator_token).read().strip()}"
         self.pushes: list[tuple[str, str]] = []
         self.reloads: collections.Counter = collections.Counter()
         self.to_acknowledge: asyncio.Queue = asyncio.Queue()
@@ -292,6 +293,7 @@ def main() -> int:
     parser.add_argument("--push-port", type=int, required=True)
     parser.add_argument("--host-port", type=int, required=True)
     parser.add_argument("--ops-port", type=int, required=True)
+    parser.add_argument("--operator-token", required=True, help="the file with the token that the gateway made for operators")
     parser.add_argument("--hosts", type=int, default=10_000)
     demo_options = parser.parse_args()
 

@@ -53,7 +53,8 @@ echo
 
 .venv/bin/python deploy/demo/demo.py --ca "$demo/certs/ca.pem" --token "$demo/token" \
     --key "$demo/certs/provider-key.p8" --kid $kid --team $team \
-    --push-port "$push" --host-port "$host" --ops-port "$ops" --hosts "${HOSTS:-10000}"
+    --push-port "$push" --host-port "$host" --ops-port "$ops" \
+    --operator-token "$demo/data/operator-token" --hosts "${HOSTS:-10000}"
 
 if [ -n "${KEEP:-}" ]; then
     trap - EXIT
@@ -77,8 +78,10 @@ STATE
     cat <<EOF
 
 The gateway keeps running (pid $pid, log .demo/gateway.log). Try:
-  curl --cacert .demo/certs/ca.pem https://localhost:$ops/v1/stats
-  curl --cacert .demo/certs/ca.pem https://localhost:$ops/v1/instances/com.example.scores/phone-1:scores-1
+  OPS="authorization: bearer \$(cat .demo/data/operator-token)"
+  curl --cacert .demo/certs/ca.pem -H "\$OPS" https://localhost:$ops/v1/stats
+  curl --cacert .demo/certs/ca.pem -H "\$OPS" https://localhost:$ops/v1/instances/com.example.scores/phone-1:scores-1
+  .build/release/freshet dashboard --server https://localhost:$ops --data .demo/data
   .build/release/freshet send --ca .demo/certs/ca.pem --port $push --key .demo/certs/provider-key.p8 \\
       --kid $kid --team $team --app com.example.scores --kind scores --match '{"team":["rams"]}' --dry-run
 

@@ -22,7 +22,12 @@ export const operator = {
     if (value) sessionStorage.setItem(tokenKey, value);
     else sessionStorage.removeItem(tokenKey);
   },
-  get isNeeded() { return document.documentElement.dataset.token === "yes" && !this.token; },
+  /// Takes the token that an address carries behind the #, and takes it out of the address and of the tab's history.
+  takeFrom(address) {
+    if (!address.hash.startsWith("#token=")) return;
+    this.token = new URLSearchParams(address.hash.slice(1)).get("token");
+    globalThis.history.replaceState(null, "", address.pathname);
+  },
 };
 
 async function request(method, path, body, signal) {

@@ -23,7 +23,7 @@ const absent = new Set();
 const memory = new Map();
 
 /// What is shown, since when, and what is waited for.
-const state = { view: null, name: "", seen: null, failures: 0, timer: null, nextTry: null, asking: null };
+const state = { view: null, name: "", isLocked: false, seen: null, failures: 0, timer: null, nextTry: null, asking: null };
 
 /// What views may ask of the page.
 const context = {
@@ -63,7 +63,7 @@ async function look() {
   clearTimeout(state.timer);
   state.asking?.abort();
   const view = state.view;
-  if (!view || operator.isNeeded) return;
+  if (!view || state.isLocked) return;
   const asking = new AbortController();
   state.asking = asking;
   try {
@@ -92,8 +92,9 @@ function answered(view, data) {
 
 function missed(error) {
   if (error instanceof Refused && error.status === 401) {
+    const fault = operator.token ? "That token is not known to this gateway." : "";
     operator.token = null;
-    return askToken("That token is not known to this gateway.");
+    return askToken(fault);
   }
   if (error instanceof Refused && !state.seen) {
     say("failed", "Refused");
@@ -155,7 +156,7 @@ function route() {
   at("title").textContent = opened.title ?? module.title;
   at("subtitle").replaceChildren(opened.subtitle ?? "");
   document.title = `${opened.title ?? module.title} · Freshet`;
-  if (operator.isNeeded) return askToken("");
+  state.isLocked = false;
   main.classList.remove("old");
   main.replaceChildren(opened.element);
   look();
@@ -164,6 +165,7 @@ function route() {
 /// The token is asked for once a tab; it is kept by this tab only.
 function askToken(fault) {
   clearTimeout(state.timer);
+  state.isLocked = true;
   say("waiting", "Locked");
   at("banner").hidden = true;
   const input = h("input", { type: "password", autocomplete: "off", required: true, spellcheck: "false", id: "token" });
@@ -182,7 +184,7 @@ function askToken(fault) {
       },
     },
   }, h("h2", {}, "Operator token"),
-  h("p", {}, "This gateway asks operators for a token (ops.tokensFile). It stays in this tab and ends with it."),
+  h("p", {}, "This gateway asks operators for a token. Where it runs, `freshet dashboard` prints an address that brings one along. It stays in this tab and ends with it."),
   field("Token", input), message, h("button", { type: "submit", class: "primary" }, "Open"));
   main.replaceChildren(form);
   input.focus();
@@ -195,7 +197,10 @@ async function sayVersion() {
   } catch { /* The views say that the gateway is away. */ }
 }
 
-addEventListener("hashchange", route);
+addEventListener("hashchange", () => {
+  operator.takeFrom(location);
+  route();
+});
 at("banner-retry").addEventListener("click", () => look());
 document.addEventListener("visibilitychange", () => {
   // A page that nobody sees asks nothing.
@@ -205,6 +210,7 @@ document.addEventListener("visibilitychange", () => {
   } else look();
 });
 setInterval(tick, 1000);
+operator.takeFrom(location);
 await loadCharts();
 document.documentElement.dataset.tables = String(!globalThis.Chart);
 route();

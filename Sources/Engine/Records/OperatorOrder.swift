@@ -29,10 +29,21 @@ package struct OperatorOrder: Hashable, Sendable {
 
     package var scope: OrderScope
     package var action: Action
+    /// The operator who gave it; nil for a sender, whom the scope names.
+    package var source: OperatorSource?
 
-    package init(_ action: Action, _ scope: OrderScope) {
+    package init(_ action: Action, _ scope: OrderScope, by source: OperatorSource? = nil) {
         self.action = action
         self.scope = scope
+        self.source = source
+    }
+
+    /// Whether every partition has the record, since what it is about may be in any; else one does.
+    package var isForAllPartitions: Bool {
+        switch self.scope {
+        case .host, .instance: false
+        case .app, .kind, .sender, .push: true
+        }
     }
 
     /// Whether the action can be done to the scope at all.
@@ -85,6 +96,7 @@ extension OperatorOrder {
             writer.write(team) { $0.write($1.rawValue) }
             writer.write(app) { $0.write($1.rawValue) }
         }
+        writer.write(self.source) { $1.encode(into: &$0) }
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
@@ -118,6 +130,7 @@ extension OperatorOrder {
             )
         default: throw .invalid(offset: offset)
         }
+        self.source = try reader.readOptional { (reader) throws(ByteFault) in try OperatorSource(from: &reader) }
         guard self.isPossible else { throw .invalid(offset: start) }
     }
 }

@@ -17,6 +17,8 @@ package enum Record: Hashable, Sendable {
     case invalidate(InvalidationRequest)
     /// Of an operator, or of a sender who takes a push back.
     case order(OperatorOrder)
+    /// What an operator did otherwise.
+    case audit(AuditNote)
     case channel(ChannelCommand)
     /// Of the push before it.
     case trace(PushTrace)
@@ -37,6 +39,7 @@ package enum Record: Hashable, Sendable {
         case trace = 10
         case channel = 16
         case order = 32
+        case audit = 33
 
         package var name: String { String(describing: self) }
     }
@@ -81,6 +84,9 @@ package enum Record: Hashable, Sendable {
         case .order(let order):
             writer.write(byte: Tag.order.rawValue)
             order.encode(into: &writer)
+        case .audit(let note):
+            writer.write(byte: Tag.audit.rawValue)
+            note.encode(into: &writer)
         }
     }
 
@@ -102,6 +108,7 @@ package enum Record: Hashable, Sendable {
         case .trace: self = .trace(try PushTrace(from: &reader))
         case .tick: self = .tick
         case .order: self = .order(try OperatorOrder(from: &reader))
+        case .audit: self = .audit(try AuditNote(from: &reader))
         }
         guard reader.isAtEnd else { throw .invalid(offset: reader.offset) }
     }

@@ -9,6 +9,8 @@ package struct EngineOutput: Hashable, Sendable {
     package var directory: [DirectoryChange] = []
     /// What became of the records, one answer each, in order.
     package var answers: [RecordAnswer] = []
+    /// What operators did, in order; given again by a replay.
+    package var audit: [AuditedRecord] = []
 
     package init() {}
 
@@ -17,6 +19,7 @@ package struct EngineOutput: Hashable, Sendable {
         self.effects.removeAll(keepingCapacity: true)
         self.directory.removeAll(keepingCapacity: true)
         self.answers.removeAll(keepingCapacity: true)
+        self.audit.removeAll(keepingCapacity: true)
     }
 }
 
@@ -85,6 +88,8 @@ package struct RecordAnswer: Hashable, Sendable {
         case unknownReload
         /// Nothing changed: it says where a push is traced.
         case traced
+        /// Nothing changed: it says what an operator did.
+        case noted
         case ticked
     }
 }

@@ -1,37 +1,27 @@
 import APNSWire
 import ArgumentParser
-import Foundation
 import HTTPTransport
 import NIOCore
 import NIOPosix
 import TLS
 import WidgetModel
 
-/// Where the operators' listener is, and how one proves to be an operator.
-struct OperatorOptions: ParsableArguments {
-    @Option(help: "The gateway's host name or address.") var host = "127.0.0.1"
-    @Option(help: "The port of its ops listener.") var port = 9443
-    @Option(help: "The CA that signed the gateway's certificate, a PEM file; the system's roots if not given.")
-    var ca: String?
-    @Option(help: "The name in the gateway's certificate, if it is not the host.") var serverName: String?
-    @Option(help: "A file with the operator token on its first line.") var tokenFile: String?
-
+extension OperatorOptions {
     func client() throws -> OperatorClient {
         let tls = try TLSContext.client(
             TLSClientConfiguration(trust: self.ca.map { .roots(.file($0)) } ?? .system, identity: nil, alpn: ["h2"])
         )
+        let token = try self.token()
         var headers: HTTPFields = ["accept": "application/json"]
-        if let file = self.tokenFile {
-            guard let text = try? String(contentsOfFile: file, encoding: .utf8) else {
-                throw ValidationError("--token-file \(file) cannot be read")
-            }
-            let lines = text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-            guard let token = lines.first(where: { !$0.isEmpty && !$0.hasPrefix("#") }) else {
-                throw ValidationError("--token-file \(file) has no token")
-            }
-            headers.append("authorization", "bearer \(token)")
-        }
-        return OperatorClient(options: self, tls: tls, headers: headers)
+        if let token { headers.append("authorization", "bearer \(token.text)") }
+        let (host, port) = try self.place()
+        return OperatorClient(
+            place: HTTPOrigin(host: host, port: port),
+            serverName: self.serverName,
+            tls: tls,
+            headers: headers,
+            advice: try self.advice(token)
+        )
     }
 }
 
@@ -44,18 +34,23 @@ final class OperatorClient {
         let isAway: Bool
     }
 
-    private let options: OperatorOptions
+    private let place: HTTPOrigin
+    private let serverName: String?
     private let tls: TLSContext
     private let headers: HTTPFields
+    /// What to do about a token that is missing or wrong.
+    private let advice: String
     private var connection: HTTP2ClientConnection?
 
-    init(options: OperatorOptions, tls: TLSContext, headers: HTTPFields) {
-        self.options = options
+    init(place: HTTPOrigin, serverName: String?, tls: TLSContext, headers: HTTPFields, advice: String) {
+        self.place = place
+        self.serverName = serverName
         self.tls = tls
         self.headers = headers
+        self.advice = advice
     }
 
-    var address: String { "\(self.options.host):\(self.options.port)" }
+    var address: String { "\(self.place.host):\(self.place.port)" }
 
     /// The JSON that a route answers.
     func get(_ path: String) async throws(Fault) -> JSONValue {
@@ -71,6 +66,7 @@ final class OperatorClient {
         guard response.status == 200, let value else {
             var detail = "status \(response.status)"
             if case .string(let sentence)? = value?["detail"] { detail += ": \(sentence)" }
+            if response.status == 401 { detail += "; \(self.advice)" }
             throw Fault(sentence: "The gateway refused \(path), \(detail).", isAway: response.status >= 500)
         }
         return value
@@ -85,10 +81,10 @@ final class OperatorClient {
         if let connection = self.connection, await connection.isUsable() { return connection }
         await self.close()
         let connection = try await HTTP2ClientConnection.connect(
-            host: self.options.host,
-            port: self.options.port,
+            host: self.place.host,
+            port: self.place.port,
             tls: self.tls,
-            serverName: self.options.serverName,
+            serverName: self.serverName,
             on: MultiThreadedEventLoopGroup.singleton
         )
         self.connection = connection

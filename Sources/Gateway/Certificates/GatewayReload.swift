@@ -27,6 +27,7 @@ final class GatewayReload: Sendable {
         let deliveries: LiveDeliveryPlans
         let providers: ProviderConnections
         let access: OperatorAccess
+        let gate: OperatorGate
         /// Puts in force what else takes effect while the gateway runs.
         let use: @Sendable (GatewayConfiguration) -> Void
     }
@@ -145,7 +146,12 @@ final class GatewayReload: Sendable {
         // Apps come before who may push to them, so that nobody is told of one that is not there.
         self.tables.directory.serve(numbers.apps)
         self.tables.apps.use(merged, numbers)
-        self.tables.access.use(merged.operators)
+        do throws(OperatorTokenFile.Fault) {
+            try self.tables.access.use(merged.operators)
+        } catch {
+            self.logger.error("operators stay as they were", metadata: ["error": "\(error)"])
+        }
+        self.tables.gate.use(names: merged.operators.names)
         self.tables.use(merged)
         self.watch.useAll()
         self.replaceClientCertificates(merged, numbers)

@@ -5,8 +5,11 @@
 package enum EnvironmentNames {
     package static let prefix = "FRESHET_"
 
+    /// Holds the token of an operator, for verbs that ask a gateway.
+    package static let operatorToken = "FRESHET_OPERATOR_TOKEN"
+
     /// Variables with the prefix that are not keys of the configuration: the program's own, and the tests'.
-    package static let others = ["FRESHET_CONFIG", "FRESHET_SEED"]
+    package static let others = ["FRESHET_CONFIG", "FRESHET_SEED", Self.operatorToken]
 
     /// The variable for a key path.
     package static func name(of path: String) -> String {

@@ -31,6 +31,8 @@ extension GatewayConfiguration {
             visitor.section("health") { self.listeners.health.visit(&$0, hasTLS: false) }
         }
         visitor.section("ops") { visitor in
+            visitor.scalar("open", &self.operators.isOpen, .flag)
+            visitor.scalars("names", &self.operators.names, .hostName)
             visitor.optionalFile("tokensFile", &self.operators.tokensFile, .operatorTokens)
             visitor.secrets("tokens", &self.operators.tokens)
             self.operators.visitCertificates(&visitor)
@@ -110,6 +112,14 @@ extension SettingType<String> {
 
     static let address = SettingType.text("a numeric address, such as 127.0.0.1, 0.0.0.0 or ::1") {
         SettingRules.isIPv4($0) || SettingRules.isIPv6($0)
+    }
+
+    /// What clients ask for, without a port; `Host` and `:authority` are compared with it in lower case.
+    static let hostName = SettingType.text("a host name without a port, in lower case, such as ops.example.com") {
+        text in
+        (1...253).contains(text.utf8.count)
+            && text.utf8.allSatisfy { SettingRules.isLetterOrDigit($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F }
+            && text == text.lowercased()
     }
 
     static let absolutePath = SettingType.text("the absolute path of a file, or \"\" for none") { text in

@@ -28,12 +28,19 @@ extension GatewayConfiguration {
             faults.append(("listeners.\(later.name).port", sentence))
         }
         let ops = self.listeners.ops
-        let isOpen =
-            self.operators.tokens.isEmpty && self.operators.tokensFile == nil && self.operators.certificates.isEmpty
-        if ops.isEnabled, !ops.isLoopback, isOpen {
-            let sentence =
-                "is not a loopback address, so that operators need access tokens; name a file with them in ops.tokensFile"
-            faults.append(("listeners.ops.address", sentence))
+        if self.operators.isOpen {
+            if ops.isEnabled, !ops.isLoopback {
+                faults.append(
+                    ("ops.open", "is for a loopback address, and listeners.ops.address is none; leave it off")
+                )
+            }
+            if !self.operators.tokens.isEmpty || self.operators.tokensFile != nil
+                || !self.operators.certificates.isEmpty
+            {
+                let sentence =
+                    "lets everybody in, and there are tokens or certificates for operators; have one or the other"
+                faults.append(("ops.open", sentence))
+            }
         }
         for (index, token) in self.operators.tokens.enumerated() {
             guard let sentence = Operators.sentence(refusing: token.value, number: index + 1) else { continue }

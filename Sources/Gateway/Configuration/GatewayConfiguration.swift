@@ -143,7 +143,11 @@ extension GatewayConfiguration {
 
     /// Who may use the operators' routes.
     package struct Operators: Hashable, Sendable {
-        /// A file with one access token a line. Default none, which is allowed on a loopback address only.
+        /// Whether whoever can connect is an administrator. Default false; allowed on a loopback address only.
+        package var isOpen = false
+        /// Names of the ops listener beside its address, localhost and those in its certificate. Default none.
+        package var names: [String] = []
+        /// A file with one access token a line. Default none: the gateway makes a token.
         package var tokensFile: String?
         /// The tokens themselves, from the file and the environment; never from the configuration file.
         package var tokens: [Secret] = []

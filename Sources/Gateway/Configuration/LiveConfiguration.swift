@@ -189,6 +189,8 @@ extension GatewayConfiguration {
         merged.listeners.manage.tls = fresh.listeners.manage.tls
         merged.listeners.host.tls = fresh.listeners.host.tls
         merged.listeners.ops.tls = fresh.listeners.ops.tls
+        merged.operators.isOpen = fresh.operators.isOpen
+        merged.operators.names = fresh.operators.names
         merged.operators.tokensFile = fresh.operators.tokensFile
         merged.operators.tokens = fresh.operators.tokens
         merged.operators.certificates = fresh.operators.certificates

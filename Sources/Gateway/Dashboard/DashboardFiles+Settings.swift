@@ -19,6 +19,6 @@ extension DashboardFiles {
                 )
             }
         }
-        self.init(chartScript: chartScript, needsToken: !configuration.operators.tokens.isEmpty)
+        self.init(chartScript: chartScript)
     }
 }

@@ -20,10 +20,8 @@ package struct DashboardFiles: Sendable {
     private let version: String
     private let files: [String: HTTPResponse]
 
-    /// - Parameters:
-    ///   - chartScript: The chart library's text, nil for a page of tables.
-    ///   - needsToken: Whether operators have to send a token.
-    package init(chartScript: [UInt8]?, needsToken: Bool) {
+    /// - Parameter chartScript: The chart library's text, nil for a page of tables.
+    package init(chartScript: [UInt8]?) {
         var files = PageFile.all
         if let chartScript {
             files.append(
@@ -34,7 +32,6 @@ package struct DashboardFiles: Sendable {
         let html = String(decoding: PageFile.index.bytes, as: UTF8.self)
             .replacing("@files@", with: "dashboard/\(version)")
             .replacing("@chart@", with: chartScript == nil ? "no" : "yes")
-            .replacing("@token@", with: needsToken ? "yes" : "no")
         let page = Array(html.utf8)
         self.version = version
         self.pageTag = "\"\(Self.hash(page))\""

@@ -1,24 +1,23 @@
 package import HTTPTransport
-package import WidgetModel
 
-/// Which web pages may call the host listener: those of the origins that an app lists, and by default none (the CORS
+/// Which web pages may call the host listener: those of the origins that apps list, and by default none (the CORS
 /// protocol of the WHATWG Fetch standard).
 ///
-/// A browser keeps an answer from a page of any other origin. It is no protection against anybody else: that is what
-/// credentials are for, and those go in a header, never in an address.
+/// Nothing but the origin counts, neither the app in a path nor whose token stands in it: an answer to somebody without a
+/// credential must not tell what is registered. A browser keeps an answer from a page of any other origin. It is no protection
+/// against anybody else: that is what credentials are for, and those go in a header, never in an address.
 package struct CrossOrigin: Sendable {
     /// Looked up only.
-    private let origins: [BundleID: Set<String>]
+    private let origins: Set<String>
 
-    /// - Parameter origins: The origins of each app, as browsers write them: `https://example.com`, `http://127.0.0.1:8000`.
-    package init(_ origins: [BundleID: Set<String>] = [:]) {
+    /// - Parameter origins: As browsers write them: `https://example.com`, `http://127.0.0.1:8000`.
+    package init(_ origins: Set<String> = []) {
         self.origins = origins
     }
 
-    /// Whether a page may call for an app; for nil, a host that is not registered yet, if it may call for any.
-    package func allows(_ origin: String, for app: BundleID?) -> Bool {
-        guard let app else { return self.origins.values.contains { $0.contains(origin) } }
-        return self.origins[app]?.contains(origin) ?? false
+    /// Whether a page may call.
+    package func allows(_ origin: String) -> Bool {
+        self.origins.contains(origin)
     }
 
     /// An answer to a page: it is another one for a page of another origin.

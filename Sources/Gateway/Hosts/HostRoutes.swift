@@ -46,7 +46,7 @@ package struct HostRoutes: Sendable {
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
         // Hosts that are no web pages name no origin.
         guard let origin = request.headers["origin"] else { return await self.answer(request) }
-        let isAllowed = self.liveApps.origins.allows(origin, for: self.app(of: request))
+        let isAllowed = self.liveApps.origins.allows(origin)
         if let preflight = CrossOrigin.preflight(request, isAllowed: isAllowed) {
             return CrossOrigin.marked(preflight, isAllowed ? origin : nil)
         }
@@ -62,7 +62,7 @@ package struct HostRoutes: Sendable {
             self.problems.add(error.code)
             let response = HTTPResponse(problem: error)
             guard let origin = head.headers["origin"] else { return .refused(response) }
-            let isAllowed = self.liveApps.origins.allows(origin, for: self.app(of: head))
+            let isAllowed = self.liveApps.origins.allows(origin)
             return .refused(CrossOrigin.marked(response, isAllowed ? origin : nil))
         }
         guard head.hasReadBody else { return .accepted(bodyBytesMax: self.limits.unreadBodyBytesMax) }
@@ -89,19 +89,6 @@ package struct HostRoutes: Sendable {
         } catch {
             self.problems.add(error.code)
             return HTTPResponse(problem: error)
-        }
-    }
-
-    /// The app that a request is about; nil for a host that is not registered.
-    private func app(of request: HTTPRequest) -> BundleID? {
-        let path = request.path
-        guard path.count >= 3 else { return nil }
-        if path[1] == "apps" { return BundleID(path[2]) }
-        guard path[1] == "hosts", let token = DeviceToken(hex: path[2]) else { return nil }
-        switch self.directory.lookup(token) {
-        case .bound(let entry): return entry.app
-        case .removed(let app, _, _): return app
-        case .unknown: return nil
         }
     }
 

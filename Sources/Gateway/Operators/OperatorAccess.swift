@@ -51,43 +51,56 @@ package struct OperatorToken: Hashable, Sendable {
     }
 }
 
-/// Who may use the operators' routes: whoever has one of the tokens or certificates, or anybody if none is configured.
+/// Who may use the operators' routes: whoever has one of the tokens or certificates, or anybody if the configuration says so.
 ///
-/// Without any the configuration only allows the listener on a loopback address. Tokens are kept as SHA-256 digests
-/// and compared in constant time.
+/// Where no token is configured, the gateway's own counts. Tokens are kept as SHA-256 digests and compared in constant time.
 package struct OperatorAccess: Sendable {
     private let known: Shared<Known>
     private let revocations: ClientCertificates
+    private let ownToken: OperatorTokenFile?
 
     /// - Parameters:
-    ///   - tokens: Access tokens as they are written.
-    ///   - certificates: What client certificates may do.
-    ///   - revocations: Which are no longer believed.
+    ///   - operators: Who is known.
+    ///   - ownToken: Where the gateway's own token is or is to be; nil for a gateway that has none.
+    ///   - revocations: Certificates that are no longer believed.
+    /// - Throws: If the own token is needed, and can be neither read nor made.
     package init(
-        tokens: [String],
-        certificates: [GatewayConfiguration.OperatorCertificate] = [],
+        _ operators: GatewayConfiguration.Operators,
+        ownToken: OperatorTokenFile? = nil,
         revocations: ClientCertificates = ClientCertificates()
-    ) {
-        self.known = Shared(Known(tokens: tokens, certificates: certificates))
+    ) throws(OperatorTokenFile.Fault) {
+        self.known = Shared(try Known(operators, ownToken))
+        self.ownToken = ownToken
         self.revocations = revocations
     }
+
+    /// The file with the gateway's own token, while that counts.
+    package var tokenFile: String? { self.known.value.hasOwnToken ? self.ownToken?.path : nil }
 
     /// Who is known, which changes when the configuration is read again.
     private struct Known: Sendable {
         let tokens: [(digest: [UInt8], caller: OperatorCaller)]
         let certificates: [GatewayConfiguration.OperatorCertificate]
+        let isOpen: Bool
+        let hasOwnToken: Bool
 
-        init(tokens: [String], certificates: [GatewayConfiguration.OperatorCertificate]) {
-            self.tokens = tokens.enumerated().compactMap { index, text in
+        init(_ operators: GatewayConfiguration.Operators, _ file: OperatorTokenFile?) throws(OperatorTokenFile.Fault) {
+            var lines = operators.tokens.map(\.value)
+            self.hasOwnToken = lines.isEmpty && !operators.isOpen && file != nil
+            if self.hasOwnToken, let token = try file?.token() { lines = ["\(token) admin \(OperatorTokenFile.name)"] }
+            self.tokens = lines.enumerated().compactMap { index, text in
                 OperatorToken(text, number: index + 1).map { (Digests.sha256(Array($0.token.utf8).span), $0.caller) }
             }
-            self.certificates = certificates
+            self.certificates = operators.certificates
+            self.isOpen = operators.isOpen
         }
     }
 
     /// Knows others from now on: the next request of whoever is not among them is refused.
-    package func use(_ operators: GatewayConfiguration.Operators) {
-        self.known.set(Known(tokens: operators.tokens.map(\.value), certificates: operators.certificates))
+    ///
+    /// - Throws: If the gateway's own token is needed, and can be neither read nor made; who was known is known then.
+    package func use(_ operators: GatewayConfiguration.Operators) throws(OperatorTokenFile.Fault) {
+        self.known.set(try Known(operators, self.ownToken))
     }
 
     /// Who asks.
@@ -99,9 +112,7 @@ package struct OperatorAccess: Sendable {
 
     private func identify(_ request: HTTPRequest) throws(Problem) -> OperatorCaller {
         let known = self.known.value
-        guard !known.tokens.isEmpty || !known.certificates.isEmpty else {
-            return OperatorCaller(name: "anybody", scope: .admin)
-        }
+        if known.isOpen { return OperatorCaller(name: "anybody", scope: .admin) }
         if let peer = request.peerCertificate, let caller = Self.caller(of: peer, known.certificates) {
             guard !self.revocations.isRevoked(peer) else {
                 throw Problem(.invalidCredential, "this client certificate has been revoked; come with another")
@@ -139,12 +150,14 @@ package struct OperatorAccess: Sendable {
 
     /// - Throws: `forbidden` if who asks may not do what it asks for.
     package func check(_ request: HTTPRequest, _ caller: OperatorCaller) throws(Problem) {
-        let needed = Self.scope(of: request)
+        try Self.check(caller, needed: Self.scope(of: request), for: "this request")
+    }
+
+    /// - Throws: `forbidden` if a caller's scope is not enough for something.
+    static func check(_ caller: OperatorCaller, needed: OperatorScope, for what: String) throws(Problem) {
         guard caller.scope >= needed else {
-            throw Problem(
-                .forbidden,
-                "this needs the scope \(needed.rawValue), and the credential has \(caller.scope.rawValue)"
-            )
+            let scope = caller.scope.rawValue
+            throw Problem(.forbidden, "the scope \(needed.rawValue) is needed for \(what); the credential has \(scope)")
         }
     }
 

@@ -1,3 +1,4 @@
+package import Engine
 package import HTTPTransport
 package import Journaling
 package import Logging
@@ -5,154 +6,226 @@ import NIOPosix
 import Synchronization
 package import WidgetModel
 
-/// Who changed what: every request of operators that is not a question, in the log and, the last ones, in an archive that
-/// outlives the process.
+/// Who changed what: read from the log, where every order and every other request that changes something stands before it
+/// is carried out.
+///
+/// The newest requests are kept in an index beside the log, which outlives log files that are removed, and which is made anew
+/// from the log where it is missing, damaged or behind.
 package final class OperatorAudit: Sendable {
-    /// One request.
-    package struct Entry: Hashable, Sendable {
-        package let at: Instant
-        package let request: String
-        /// The name of the token, of the certificate's subject, or `anybody`.
-        package let caller: String
-        package let remoteAddress: String
-        package let method: String
-        package let path: String
-        /// What was sent, as far as it is shown: orders hold no secrets.
-        package let body: String
-        package let status: Int
-    }
-
-    /// How many are kept in memory.
-    private static let entriesMax = 1000
-    /// How much of a body is kept.
-    private static let bodyBytesMax = 1024
+    /// How often it is written down how far the log was read, so that the next start has little to read.
+    private static let spacing = Duration.seconds(10)
+    /// How many entries of the log are read at a time.
+    private static let entriesPerStep = 256
 
     private struct State {
-        var entries: [Entry] = []
-        /// Of the newest record in the archive.
-        var number: UInt64 = 0
+        var trail: AuditTrail
+        /// What reads the log's front; nil before that was begun, and after it failed.
+        var reading: Task<Bool, Never>?
+        /// Whether the trail has everything up to what the partitions' owners have applied.
+        var isWhole = false
+        var isClosed = false
     }
 
     private let state: Mutex<State>
-    private let archive: any RecordArchive
-    private let logger: Logger
-    private let clock: LogClock
+    /// One thread writes at a time.
+    private let archive: Mutex<any RecordArchive>
+    private let history: HistoryQuestions.Opening
     private let feed: OperatorFeed
+    private let logger: Logger
 
-    /// - Parameter archive: Where the last requests are kept; those in it are read now. Blocks.
+    /// - Parameters:
+    ///   - archive: Where the index is kept; what is in it is read now. Blocks.
+    ///   - history: Opens the log.
     package init(
-        clock: LogClock,
+        archive: any RecordArchive = MemoryArchive(),
+        history: @escaping HistoryQuestions.Opening,
         feed: OperatorFeed,
-        logger: Logger,
-        archive: any RecordArchive = MemoryArchive()
+        logger: Logger
     ) {
-        var state = State()
+        var trail = AuditTrail()
         do throws(JournalError) {
-            try archive.readAll { record in
-                state.number = record.number
-                if let entry = Entry(record.bytes) { state.entries.append(entry) }
-            }
+            try archive.readAll { trail.restore($0) }
         } catch {
-            logger.error("the audit log cannot be read", metadata: ["error": "\(error)"])
+            // What is missing is read from the log.
+            logger.error("the audit's index cannot be read", metadata: ["error": "\(error)"])
+            trail = AuditTrail()
         }
-        state.entries = Array(state.entries.suffix(Self.entriesMax))
-        self.state = Mutex(state)
-        self.archive = archive
-        self.clock = clock
+        self.state = Mutex(State(trail: trail))
+        self.archive = Mutex(archive)
+        self.history = history
         self.feed = feed
         self.logger = logger
     }
 
-    /// The last ones, the newest first.
-    package var last: [Entry] { self.state.withLock { $0.entries }.reversed() }
+    /// The newest requests first, as soon as the log was read as far as it went when the process started.
+    ///
+    /// - Throws: `unavailable` if it cannot be read.
+    package func newest() async throws(Problem) -> [AuditTrail.Entry] {
+        guard await self.catchUp() else {
+            throw Problem(.unavailable, "the log cannot be read for the audit; the gateway's own log says why")
+        }
+        return self.state.withLock { $0.trail.entries }
+    }
 
-    /// Notes a request, whatever came of it; once this returns, it is in the archive.
-    package func note(_ request: HTTPRequest, id: String, caller: String, status: Int) async {
-        let entry = Entry(
-            at: self.clock.now(),
-            request: id,
-            caller: caller,
-            remoteAddress: request.remoteAddress,
-            method: request.method,
-            path: "/" + request.path.joined(separator: "/"),
-            body: String(decoding: request.body.prefix(Self.bodyBytesMax), as: UTF8.self),
-            status: status
-        )
-        let number = self.state.withLock { state in
-            if state.entries.count >= Self.entriesMax {
-                state.entries.removeFirst(state.entries.count - Self.entriesMax + 1)
-            }
-            state.entries.append(entry)
-            state.number += 1
-            return state.number
+    // MARK: Reading
+
+    /// Takes what operators did, of an entry that a partition's owner has applied.
+    package func take(
+        _ records: [AuditedRecord],
+        _ partition: PartitionID,
+        _ position: LogPosition,
+        at: Instant
+    ) {
+        let known = self.state.withLock { state in
+            records.compactMap { state.trail.add($0, partition, position, at: at) }
         }
-        let old = number > UInt64(Self.entriesMax) ? [number - UInt64(Self.entriesMax)] : []
-        let record = ArchivedRecord(number: number, bytes: entry.bytes)
+        for entry in known { self.feed.publish(.note(.order, Views.audit(entry))) }
+        self.writeSoon()
+    }
+
+    /// Reads what the log has and the index has not; at once after the first time.
+    ///
+    /// - Returns: Whether it could be read.
+    @discardableResult
+    package func catchUp() async -> Bool {
+        let reading = self.state.withLock { state -> Task<Bool, Never>? in
+            if let reading = state.reading { return reading }
+            guard !state.isClosed else { return nil }
+            let reading = Task { await self.readLog() }
+            state.reading = reading
+            return reading
+        }
+        return await reading?.value ?? false
+    }
+
+    private func readLog() async -> Bool {
         do {
-            try await NIOThreadPool.singleton.runIfActive { [archive = self.archive] in
-                try archive.write([record], removing: old)
-            }
+            let log = try await NIOThreadPool.singleton.runIfActive(self.history)
+            for number in 0..<log.format.partitions { try await self.read(PartitionID(UInt16(number)), of: log) }
         } catch {
-            self.logger.error("a request is not in the audit log", metadata: ["request": "\(id)", "error": "\(error)"])
+            self.state.withLock { $0.reading = nil }
+            if !(error is CancellationError) {
+                self.logger.error("the log cannot be read for the audit", metadata: ["error": "\(error)"])
+            }
+            return false
         }
-        self.feed.publish(.note(.order, Views.audit(entry)))
+        self.state.withLock { $0.isWhole = true }
+        self.writeSoon()
+        return true
+    }
+
+    private func read(_ partition: PartitionID, of log: any LogHistory) async throws {
+        var last = self.state.withLock { $0.trail.position(partition) }
+        let head = try await NIOThreadPool.singleton.runIfActive { try log.head(partition) }
+        if last < head {
+            last = LogPosition(head.rawValue - 1)
+        } else if try await Self.entries(of: log, partition, from: last, entriesMax: 1).isEmpty {
+            // The log ends before that: it is not the one that the index was made of.
+            self.state.withLock { $0.trail.forget(partition, from: head) }
+            last = LogPosition(head.rawValue - 1)
+        }
+        while true {
+            let entries = try await Self.entries(of: log, partition, from: last.next, entriesMax: Self.entriesPerStep)
+            guard let newest = entries.last else { return }
+            for entry in entries {
+                let records = try AuditedRecord.all(entry.bytes, in: entry.records)
+                guard !records.isEmpty else { continue }
+                self.state.withLock { state in
+                    for record in records { _ = state.trail.add(record, partition, entry.position, at: entry.logTime) }
+                }
+            }
+            last = newest.position
+        }
+    }
+
+    private static func entries(
+        of log: any LogHistory,
+        _ partition: PartitionID,
+        from position: LogPosition,
+        entriesMax: Int
+    ) async throws -> [LogEntry] {
+        try await NIOThreadPool.singleton.runIfActive {
+            try log.read(partition, from: position, entriesMax: entriesMax)
+        }
+    }
+}
+
+// MARK: - Writing
+
+extension OperatorAudit {
+    /// Reads the log's front, and then writes down now and then how far everything was read, until the task is cancelled.
+    package func run(_ log: CommandLog) async {
+        while !Task.isCancelled {
+            await self.catchUp()
+            await self.reach(log)
+            try? await Task.sleep(for: Self.spacing)
+        }
+    }
+
+    /// Reads no more: who waits for that is answered now.
+    package func close() {
+        let reading = self.state.withLock { state in
+            state.isClosed = true
+            return state.reading
+        }
+        reading?.cancel()
+    }
+
+    /// Writes down what is known, and how far the log was read for it.
+    package func reach(_ log: CommandLog) async {
+        let progress = await log.progress()
+        self.state.withLock { state in
+            // Owners hand on what they apply, so that everything before that is known, too.
+            guard state.isWhole, progress.count == log.partitions else { return }
+            state.trail.reach(progress.map(\.applied))
+        }
+        try? await NIOThreadPool.singleton.runIfActive { self.write() }
+    }
+
+    private func writeSoon() {
+        NIOThreadPool.singleton.submit { _ in self.write() }
+    }
+
+    /// Writes what has changed; what changed before the call is written when it returns, or could not be.
+    private func write() {
+        self.archive.withLock { archive in
+            let changes = self.state.withLock { $0.trail.takeChanges() }
+            guard !changes.isEmpty else { return }
+            do throws(JournalError) {
+                try archive.write(changes.records, removing: changes.removed)
+            } catch {
+                // The log has it; what is not in the index is read from there, or written next time.
+                self.logger.error("the audit's index cannot be written", metadata: ["error": "\(error)"])
+                self.state.withLock { $0.trail.putBack(changes) }
+            }
+        }
+    }
+
+    /// Says in the gateway's own log what an operator wanted and what came of it, also of what was refused.
+    package func tell(_ request: HTTPRequest, by source: OperatorSource, status: Int) {
         self.logger.notice(
             "an operator's request",
             metadata: [
-                "request": "\(entry.request)", "caller": "\(entry.caller)", "peer": "\(entry.remoteAddress)",
-                "method": "\(entry.method)", "path": "\(entry.path)", "body": "\(entry.body)",
-                "status": "\(entry.status)",
+                "request": "\(source.request)", "caller": "\(source.caller)", "peer": "\(source.address)",
+                "method": "\(request.method)", "path": "/\(request.path.joined(separator: "/"))",
+                "body": "\(String(decoding: request.body.prefix(AuditedRequest.bodyBytesMax), as: UTF8.self))",
+                "status": "\(status)",
             ]
         )
     }
 }
 
-extension OperatorAudit.Entry {
-    /// The version of an archived entry's bytes.
-    private static let version: UInt8 = 1
-
-    /// As it is archived.
-    fileprivate var bytes: [UInt8] {
-        var writer = ByteWriter(reserving: 256)
-        writer.write(byte: Self.version)
-        writer.write(self.at)
-        for text in [self.request, self.caller, self.remoteAddress, self.method, self.path, self.body] {
-            writer.write(text)
-        }
-        writer.write(count: self.status)
-        return writer.bytes
-    }
-
-    /// Nil if the bytes are of another version or damaged.
-    fileprivate init?(_ bytes: [UInt8]) {
-        var reader = ByteReader(bytes)
-        do throws(ByteFault) {
-            guard try reader.readByte() == Self.version else { return nil }
-            self.at = try reader.readInstant()
-            self.request = try reader.readString()
-            self.caller = try reader.readString()
-            self.remoteAddress = try reader.readString()
-            self.method = try reader.readString()
-            self.path = try reader.readString()
-            self.body = try reader.readString()
-            self.status = Int(clamping: try reader.readVarint())
-        } catch {
-            return nil
-        }
-    }
-}
-
 extension Views {
-    static func audit(_ entry: OperatorAudit.Entry) -> JSONValue {
+    static func audit(_ entry: AuditTrail.Entry) -> JSONValue {
         JSONValue.object(of: [
             ("at", .instant(entry.at)),
-            ("request", .string(entry.request)),
-            ("caller", .string(entry.caller)),
-            ("remoteAddress", .string(entry.remoteAddress)),
+            ("request", .string(entry.source.request)),
+            ("caller", .string(entry.source.caller)),
+            ("remoteAddress", .string(entry.source.address)),
             ("method", .string(entry.method)),
             ("path", .string(entry.path)),
             ("body", .string(entry.body)),
-            ("status", .count(entry.status)),
+            ("status", entry.status.map { .count($0) }),
         ])
     }
 }

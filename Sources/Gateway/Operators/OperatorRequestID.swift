@@ -1,12 +1,9 @@
 import HTTPTransport
-import Synchronization
 
-/// What a request of operators goes by, in the answer's `x-request-id` and in the audit log: what the client called it, or
-/// a number.
+/// What a request of operators goes by, in the answer's `x-request-id` and in the audit: what the client called it, or a random
+/// number, since it has to be told from those of other processes.
 struct OperatorRequestID {
     let text: String
-
-    private static let next = Atomic<UInt64>(1)
 
     init(_ request: HTTPRequest) {
         if let given = request.headers["x-request-id"], (1...64).contains(given.utf8.count),
@@ -14,7 +11,7 @@ struct OperatorRequestID {
         {
             self.text = given
         } else {
-            self.text = "ops-\(Self.next.wrappingAdd(1, ordering: .relaxed).oldValue)"
+            self.text = "ops-\(String(UInt64.random(in: 0 ... .max), radix: 16))"
         }
     }
 }

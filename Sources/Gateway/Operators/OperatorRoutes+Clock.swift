@@ -9,7 +9,7 @@ extension OperatorRoutes {
     }
 
     /// `POST /v1/clock`: lets time pass, in a gateway that was started for that.
-    func moveClock(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+    func moveClock(_ request: HTTPRequest) throws(Problem) -> Change {
         guard let travel = self.travel else {
             throw Problem(.notSupported, "this gateway's clock cannot be moved; start one with --movable-clock")
         }
@@ -27,7 +27,9 @@ extension OperatorRoutes {
         guard interval >= .zero, interval <= MovableClock.moveMax else {
             throw object.problem("to", "is in the past or more than 366 days ahead; a log's time never goes back")
         }
-        return HTTPResponse(json: self.clockJSON(try await travel.pass(interval)))
+        return { () async throws(Problem) in
+            HTTPResponse(json: self.clockJSON(try await travel.pass(interval)))
+        }
     }
 
     private func clockJSON(_ now: Instant) -> JSONValue {

@@ -10,17 +10,18 @@ extension OperatorRoutes {
     private static let batch = 1000
 
     /// `DELETE /v1/hosts/<app>/<host>` and `DELETE /v1/apps/<bundle-id>/hosts`; nil if the request is neither.
-    func erase(_ path: [String], _ request: HTTPRequest) async throws(Problem) -> HTTPResponse? {
-        guard request.method == "DELETE" else { return nil }
+    func erase(_ path: [String], _ request: HTTPRequest) throws(Problem) -> Change? {
         let isHost = path[1] == "hosts" && path.count == 4
         guard isHost || (path[1] == "apps" && path.count == 4 && path[3] == "hosts") else { return nil }
         let takesHistory = try self.takesHistory(request)
-        let removed =
-            try await isHost
-            ? self.eraseHost(Self.host(path), takesHistory) : self.eraseHosts(of: BundleID(path[2]), takesHistory)
-        guard takesHistory else { return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed))])) }
-        let files = try await self.eraseHistory()
-        return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed)), ("files", .count(files))]))
+        return { () async throws(Problem) in
+            let removed =
+                try await isHost
+                ? self.eraseHost(Self.host(path), takesHistory) : self.eraseHosts(of: BundleID(path[2]), takesHistory)
+            guard takesHistory else { return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed))])) }
+            let files = try await self.eraseHistory()
+            return HTTPResponse(json: JSONValue.object(of: [("removed", .count(removed)), ("files", .count(files))]))
+        }
     }
 
     private func takesHistory(_ request: HTTPRequest) throws(Problem) -> Bool {
@@ -33,6 +34,8 @@ extension OperatorRoutes {
 
     /// - Returns: How many files of the log went.
     private func eraseHistory() async throws(Problem) -> Int {
+        // Who changed what is told for longer than the log tells it.
+        await self.audit.reach(self.log)
         do {
             if let files = try await self.forgetHistory() { return files }
         } catch {

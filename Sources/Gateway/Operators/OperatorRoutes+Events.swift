@@ -5,18 +5,8 @@ import WidgetModel
 
 extension OperatorRoutes {
     /// `GET /v1/events`: what happens, as Server-Sent Events.
-    func events(_ request: HTTPRequest) throws(Problem) -> HTTPResponse {
-        var subjects = Set(OperatorFeed.Subject.allCases)
-        if let text = request.query("types") {
-            subjects = []
-            for word in text.split(separator: ",", omittingEmptySubsequences: false) {
-                guard let subject = OperatorFeed.Subject(rawValue: String(word)) else {
-                    let all = OperatorFeed.Subject.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw Problem(.badRequest, "expected some of \(all), with commas between", path: "types")
-                }
-                subjects.insert(subject)
-            }
-        }
+    func events(_ request: HTTPRequest, _ caller: OperatorCaller) throws(Problem) -> HTTPResponse {
+        let wanted = try self.subjects(request.query("types"), caller)
         let feed = self.watch.feed
         let last = request.headers["last-event-id"] ?? request.query("cursor")
         // A place that is none was not ours: what was missed is not known.
@@ -27,7 +17,6 @@ extension OperatorRoutes {
         } catch {
             throw Problem(error)
         }
-        let wanted = subjects
         return HTTPResponse(
             status: 200,
             headers: ["content-type": "text/event-stream", "cache-control": "no-store"],
@@ -49,6 +38,22 @@ extension OperatorRoutes {
                 }
             }
         )
+    }
+
+    /// What a reader is told of: what it asks for, by default all that it may know.
+    private func subjects(_ text: String?, _ caller: OperatorCaller) throws(Problem) -> Set<OperatorFeed.Subject> {
+        let all = OperatorFeed.Subject.allCases
+        guard let text else { return Set(all.filter { $0.scope <= caller.scope }) }
+        var subjects: Set<OperatorFeed.Subject> = []
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let subject = OperatorFeed.Subject(rawValue: String(word)) else {
+                let names = all.map(\.rawValue).joined(separator: ", ")
+                throw Problem(.badRequest, "expected some of \(names), with commas between", path: "types")
+            }
+            try OperatorAccess.check(caller, needed: subject.scope, for: "events of the type \(subject.rawValue)")
+            subjects.insert(subject)
+        }
+        return subjects
     }
 
     /// How soon a reader should connect again.

@@ -28,7 +28,7 @@ extension OperatorRoutes {
 
     /// `PUT /v1/log-levels`: levels that win over the configuration until the process ends, or the next such request. A
     /// subsystem that is not named has the configuration's.
-    func setLogLevels(_ request: HTTPRequest) throws(Problem) -> HTTPResponse {
+    func setLogLevels(_ request: HTTPRequest) throws(Problem) -> Change {
         let bytesMax = self.bodyBytesMax
         var object = try RequestObject(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
         guard var levels = try object.object("levels") else {
@@ -45,8 +45,10 @@ extension OperatorRoutes {
         }
         try levels.finish()
         try object.finish()
-        self.logs.override(overrides)
-        return self.logLevels()
+        return { [overrides] () async throws(Problem) in
+            self.logs.override(overrides)
+            return self.logLevels()
+        }
     }
 
     func addLogs(_ text: inout PrometheusText) {

@@ -1,7 +1,6 @@
 import APNSWire
 import Engine
 package import HTTPTransport
-package import Journaling
 import WidgetModel
 
 /// The routes of the ops listener: health, version, totals, and questions about one instance or push.
@@ -19,6 +18,7 @@ package struct OperatorRoutes: Sendable {
     let listeners: OpenListeners
     let readiness: Readiness
     let access: OperatorAccess
+    let gate: OperatorGate
     let certificates: ServerCertificates
     let clientCertificates: ClientCertificates
     let providerKeys: ProviderKeys
@@ -46,9 +46,6 @@ package struct OperatorRoutes: Sendable {
     let live: LiveConfiguration?
     /// What else is written in metrics; nil for nothing.
     let telemetry: TelemetrySources?
-
-    /// Who changed what.
-    package var auditLog: OperatorAudit { self.audit }
     /// Nil where the page is off.
     let dashboard: DashboardFiles?
 
@@ -63,6 +60,7 @@ package struct OperatorRoutes: Sendable {
         listeners: OpenListeners,
         readiness: Readiness,
         access: OperatorAccess,
+        gate: OperatorGate,
         certificates: ServerCertificates = ServerCertificates(),
         clientCertificates: ClientCertificates = ClientCertificates(),
         providerKeys: ProviderKeys = ProviderKeys([]),
@@ -79,7 +77,7 @@ package struct OperatorRoutes: Sendable {
         live: LiveConfiguration? = nil,
         telemetry: TelemetrySources? = nil,
         logs: GatewayLogs = .none,
-        auditArchive: any RecordArchive = MemoryArchive(),
+        audit: OperatorAudit,
         dashboard: DashboardFiles? = nil
     ) {
         self.log = log
@@ -92,6 +90,7 @@ package struct OperatorRoutes: Sendable {
         self.listeners = listeners
         self.readiness = readiness
         self.access = access
+        self.gate = gate
         self.certificates = certificates
         self.clientCertificates = clientCertificates
         self.providerKeys = providerKeys
@@ -109,108 +108,119 @@ package struct OperatorRoutes: Sendable {
         self.live = live
         self.telemetry = telemetry
         self.logs = logs
-        self.audit = OperatorAudit(clock: clock, feed: watch.feed, logger: logs.logger(.audit), archive: auditArchive)
+        self.audit = audit
         self.dashboard = dashboard
     }
 
     /// Answers a request; never throws, a ``Problem`` becomes its answer.
     package func respond(to request: HTTPRequest) async -> HTTPResponse {
         if let probe = self.probe(request) { return probe }
-        let id = OperatorRequestID(request)
-        var caller: OperatorCaller?
+        let id = OperatorRequestID(request).text
+        var source: OperatorSource?
         var response: HTTPResponse
         do throws(Problem) {
-            response = try await self.route(request, &caller)
+            response = try await self.route(request, id, &source)
         } catch {
             self.ownProblems.add(error.code)
             response = HTTPResponse(problem: error)
         }
-        response.headers.append("x-request-id", id.text)
-        if let caller, Self.isNoted(request) {
-            await self.audit.note(request, id: id.text, caller: caller.name, status: response.status)
+        response.headers.append("x-request-id", id)
+        if let source {
+            self.tell(request, by: source, status: response.status)
         }
         return response
     }
 
-    /// The answer to a probe, which waits for nothing; nil for any other request.
+    /// The answer to a probe, which waits for nothing; nil for any other request. Probes have no secret to learn, and call
+    /// the gateway whatever they like.
     package func probe(_ request: HTTPRequest) -> HTTPResponse? {
         guard var response = HealthRoutes.respond(to: request, self.readiness) else { return nil }
         response.headers.append("x-request-id", OperatorRequestID(request).text)
         return response
     }
 
-    /// Whether a request of a known caller belongs in the audit log: what only asks does not.
-    private static func isNoted(_ request: HTTPRequest) -> Bool {
-        OperatorAccess.scope(of: request) != .read && request.method != "GET"
+    /// Tells of a request that may change something. Questions are not told of, and neither is who has no business here.
+    private func tell(_ request: HTTPRequest, by source: OperatorSource, status: Int) {
+        guard OperatorAccess.scope(of: request) != .read, request.method != "GET" else { return }
+        self.audit.tell(request, by: source, status: status)
     }
 
     /// Judges a request by its head: who asks, whether it may, and how long the body may be.
     package func judge(_ head: HTTPRequest) -> HTTPHeadVerdict {
         guard head.hasReadBody else { return .accepted(bodyBytesMax: self.liveApps.bounds.hosts.unreadBodyBytesMax) }
-        var caller: OperatorCaller?
+        let id = OperatorRequestID(head).text
+        var source: OperatorSource?
         do throws(Problem) {
-            let known = try self.access.caller(of: head)
-            caller = known
-            try self.access.check(head, known)
+            try self.gate.check(head)
+            _ = try self.admit(head, id, &source)
             return .accepted(bodyBytesMax: self.bodyBytesMax)
         } catch {
             self.ownProblems.add(error.code)
-            let id = OperatorRequestID(head).text
             var response = HTTPResponse(problem: error)
             response.headers.append("x-request-id", id)
-            if let caller, Self.isNoted(head) {
-                Task { await self.audit.note(head, id: id, caller: caller.name, status: error.code.status) }
-            }
+            if let source { self.tell(head, by: source, status: error.code.status) }
             return .refused(response)
         }
     }
 
-    private func route(_ request: HTTPRequest, _ caller: inout OperatorCaller?) async throws(Problem) -> HTTPResponse {
+    /// Who asks, if it may.
+    ///
+    /// - Parameter source: Set as soon as it is known, also if it may not.
+    private func admit(
+        _ request: HTTPRequest,
+        _ id: String,
+        _ source: inout OperatorSource?
+    ) throws(Problem) -> (OperatorCaller, OperatorSource) {
+        let caller = try self.access.caller(of: request)
+        let known = OperatorSource(caller: caller.name, address: request.remoteAddress, request: id)
+        source = known
+        try self.access.check(request, caller)
+        return (caller, known)
+    }
+
+    private func route(
+        _ request: HTTPRequest,
+        _ id: String,
+        _ source: inout OperatorSource?
+    ) async throws(Problem) -> HTTPResponse {
+        try self.gate.check(request)
         if let file = self.dashboard?.respond(to: request) { return file }
-        let known = try self.access.caller(of: request)
-        caller = known
-        try self.access.check(request, known)
+        let (caller, known) = try self.admit(request, id, &source)
+        if let answer = try await self.change(request, by: known) { return answer }
         let path = request.path
         if path == ["metrics"] {
             try HostRoutes.allow(request, "GET")
             return try await self.metrics()
         }
         guard path.count >= 2, path[0] == "v1" else { throw HostRoutes.notFound }
-        if path[1] == "orders", path.count == 2 {
-            try HostRoutes.allow(request, "POST")
-            return try await self.order(request)
-        }
-        if path == ["v1", "config", "reload"] {
-            try HostRoutes.allow(request, "POST")
-            return try await self.reloadConfiguration()
-        }
-        if path == ["v1", "log-levels"], request.method == "PUT" { return try self.setLogLevels(request) }
-        if path[1] == "clock", path.count == 2, request.method == "POST" { return try await self.moveClock(request) }
-        if let erased = try await self.erase(path, request) { return erased }
         if path[1] == "apps", path.count == 4, path[3] == "dry-runs" {
             try HostRoutes.allow(request, "POST")
             return try await self.dryRun(request, path[2])
         }
         try HostRoutes.allow(request, "GET")
-        return path.count == 2 ? try await self.list(path[1], request) : try await self.item(path, request)
+        return path.count == 2 ? try await self.list(path[1], request, caller) : try await self.item(path, request)
     }
 
-    private func list(_ name: String, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
+    private func list(
+        _ name: String,
+        _ request: HTTPRequest,
+        _ caller: OperatorCaller
+    ) async throws(Problem) -> HTTPResponse {
         switch name {
         case "audit":
-            return try await self.answer([("requests", .array(self.audit.last.map { Views.audit($0) }))])
+            return try await self.answer([("requests", .array(try await self.audit.newest().map { Views.audit($0) }))])
         case "openapi.yaml":
             return HTTPResponse(
                 status: 200,
                 headers: ["content-type": "application/yaml; charset=utf-8"],
                 text: EmbeddedText.openapi_yaml
             )
-        case "session": return try self.session(request)
+        case "session": return self.session(caller)
         case "apps": return try await self.appList()
         case "budget": return try await self.budget(request)
         case "clock": return self.clockNow()
         case "config": return try self.configuration()
-        case "events": return try self.events(request)
+        case "events": return try self.events(request, caller)
         case "herd": return try await self.herd()
         case "history": return try await self.samples(request)
         case "hosts": return try await self.hosts(request)
@@ -243,9 +253,8 @@ package struct OperatorRoutes: Sendable {
     }
 
     /// `GET /v1/session`: who asks, and what it may do.
-    private func session(_ request: HTTPRequest) throws(Problem) -> HTTPResponse {
-        let caller = try self.access.caller(of: request)
-        return HTTPResponse(
+    private func session(_ caller: OperatorCaller) -> HTTPResponse {
+        HTTPResponse(
             json: JSONValue.object(of: [
                 ("name", .string(caller.name)),
                 ("scopes", .strings(OperatorScope.allCases.filter { $0 <= caller.scope }.map(\.rawValue))),
@@ -265,14 +274,6 @@ package struct OperatorRoutes: Sendable {
         }
         sums.sort { $0.team.rawValue < $1.team.rawValue }
         return try await self.answer([("senders", .array(sums.map { Views.sender($0) }))])
-    }
-
-    /// `POST /v1/orders`: pause, resume, cancel or grant.
-    private func order(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let bytesMax = self.bodyBytesMax
-        let value = try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax)
-        let matched = try await self.log.carryOut(try OrderBody.order(value))
-        return HTTPResponse(json: JSONValue.object(of: [("matched", .count(matched))]))
     }
 
     /// The host of a path `/v1/hosts/<app>/<host>`.

@@ -36,8 +36,12 @@ package struct CommandLog: Sendable {
 
     /// Logs one record for the partition where what belongs to an app as a whole is kept, and waits until it is applied.
     package func append(_ record: Record, homeOf app: BundleID) async throws(Problem) -> RecordAnswer.Result {
-        let home = PartitionID(homeOf: app, among: self.owners.count)
-        let answers = try await self.append([(record, home)])
+        try await self.append(record, to: PartitionID(homeOf: app, among: self.owners.count))
+    }
+
+    /// Logs one record for a partition, and waits until it is applied.
+    package func append(_ record: Record, to partition: PartitionID) async throws(Problem) -> RecordAnswer.Result {
+        let answers = try await self.append([(record, partition)])
         return answers[0]
     }
 

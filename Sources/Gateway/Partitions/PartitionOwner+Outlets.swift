@@ -10,6 +10,8 @@ extension PartitionOwner {
         package let hosts: @Sendable (PartitionID, borrowing Engine) -> Void
         /// Tokens that were bound or removed, as soon as they are applied.
         package let directory: @Sendable (PartitionID, [DirectoryChange]) -> Void
+        /// What operators did, of an entry that was applied; again when it is replayed.
+        package let audit: @Sendable ([AuditedRecord], PartitionID, LogPosition, Instant) -> Void
         /// Entries were applied: whoever follows something may look again.
         package let applied: @Sendable () -> Void
         /// The partition cannot go on: another owner fenced it, or its log is damaged.
@@ -19,12 +21,14 @@ extension PartitionOwner {
             effects: @escaping @Sendable ([Effect]) -> Void,
             hosts: @escaping @Sendable (PartitionID, borrowing Engine) -> Void,
             directory: @escaping @Sendable (PartitionID, [DirectoryChange]) -> Void,
+            audit: @escaping @Sendable ([AuditedRecord], PartitionID, LogPosition, Instant) -> Void = { _, _, _, _ in },
             applied: @escaping @Sendable () -> Void = {},
             failed: @escaping @Sendable (PartitionID, any Error) -> Void
         ) {
             self.effects = effects
             self.hosts = hosts
             self.directory = directory
+            self.audit = audit
             self.applied = applied
             self.failed = failed
         }

@@ -309,6 +309,7 @@ extension PartitionOwner {
         self.state.value.applied = entry.position
         self.state.value.appliedBytes += bytes.count
         if !output.directory.isEmpty { self.outlets.directory(self.partition, output.directory) }
+        if !output.audit.isEmpty { self.outlets.audit(output.audit, self.partition, entry.position, entry.logTime) }
         // Nobody waits for what became of a push, so most of the time nobody waits at all.
         for answer in output.answers where !self.state.value.expected.isEmpty {
             let key = AnswerKey(position: entry.position, index: answer.recordIndex)

@@ -20,6 +20,9 @@ package final class OperatorFeed: Sendable {
         case configuration
         /// A partition has stopped.
         case partition
+
+        /// Who may be told: an order's event says who gave it and from where, as `GET /v1/audit` does.
+        package var scope: OperatorScope { self == .order ? .admin : .read }
     }
 
     package enum Event: Sendable {

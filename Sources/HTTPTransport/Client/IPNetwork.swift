@@ -13,6 +13,15 @@ package struct IPAddress: Hashable, Sendable {
         self.bytes = bytes
     }
 
+    /// - Parameter bytes: As on the wire, 4 or 16 of them.
+    package init?(networkBytes bytes: [UInt8]) {
+        switch bytes.count {
+        case 4: self.bytes = Self.mapped(bytes)
+        case 16: self.bytes = bytes
+        default: return nil
+        }
+    }
+
     init?(_ address: SocketAddress) {
         guard let text = address.ipAddress else { return nil }
         self.init(text)

@@ -79,6 +79,7 @@ enum TraceWords {
             case .cancel: "what waits was cancelled"
             case .grant(let count): "an operator granted \(count) reloads"
             }
+        case .audit: return "an operator asked for something"
         case .channel: return "a channel changed"
         case .trace(let trace): return "push \(trace.push) is traced as \(trace.context.traceID)"
         case .tick: return "time passed"

@@ -206,7 +206,7 @@ package struct TwinRun: Sendable {
             guard let partner = self.partner(of: reload, counts: false) else { return nil }
             signal.event = .entryShown(partner, date: date)
             return .signal(signal)
-        case .push, .register, .unregister, .appReload, .invalidate, .order, .channel, .trace: return record
+        case .push, .register, .unregister, .appReload, .invalidate, .order, .channel, .trace, .audit: return record
         }
     }
 

@@ -1,7 +1,7 @@
 """Drives the dashboard page in Chromium without a window.
 
     dashboard.py --url https://localhost:9443 --shots folder tour now budget instances/host-1:scores-0
-    dashboard.py --url … numbers | dry-run APP PATTERN | locked WRONG RIGHT | tables | away
+    dashboard.py --url … numbers | dry-run APP PATTERN | locked WRONG RIGHT | arrival | tables | away
 
 Everything it learns is one line of JSON each on standard output; the tests say what it has to be. Waits are for conditions
 of the page. `away` says `lose` when the gateway may go, and `return` when it may come back.
@@ -195,6 +195,17 @@ def locked(page: Dashboard, options: argparse.Namespace) -> None:
         kept=page.ask("sessionStorage.length"), stored=page.ask("localStorage.length"), cookies=page.ask("document.cookie"))
 
 
+def arrival(page: Dashboard, options: argparse.Namespace) -> None:
+    page.wait("document.getElementById('main').dataset.shown === 'now'")
+    say(address=page.ask("location.href"), entries=page.ask("history.length"), kept=page.ask("sessionStorage.length"),
+        stored=page.ask("localStorage.length"), cookies=page.ask("document.cookie"))
+    # The same address once more, in a page that is open.
+    page.ask("void sessionStorage.clear()")
+    page.ask(f"void (location.href = {json.dumps(options.url)})")
+    page.wait("sessionStorage.length === 1")
+    say(again=page.ask("location.href"))
+
+
 def tables(page: Dashboard, options: argparse.Namespace) -> None:
     for place in ("now", "budget", "herd"):
         page.view(place)
@@ -233,7 +244,7 @@ def main() -> None:
     parser.add_argument("--program", default="chromium")
     parser.add_argument("--url", required=True)
     parser.add_argument("--shots", type=pathlib.Path)
-    jobs = {"tour": tour, "numbers": numbers, "dry-run": dry_run, "locked": locked, "tables": tables, "away": away}
+    jobs = {"tour": tour, "numbers": numbers, "dry-run": dry_run, "locked": locked, "arrival": arrival, "tables": tables, "away": away}
     parser.add_argument("job", choices=jobs)
     parser.add_argument("rest", nargs="*")
     options = parser.parse_args()
@@ -241,6 +252,8 @@ def main() -> None:
         page = Dashboard(options.program, profile)
         try:
             page.open(options.url)
+            # Until it has taken the token out of its address, and shows a view.
+            page.wait("document.getElementById('main')?.dataset.shown !== undefined")
             page.show("wide", "light")
             jobs[options.job](page, options)
             say(complaints=page.complaints())

@@ -50,12 +50,14 @@ class Target:
         self.gateway = Gateway(program, 10, under=["prlimit", f"--nofile={DESCRIPTORS}"], settings=settings)
         self.push, self.host, self.ops = self.gateway.push, self.gateway.host, self.gateway.ops
         self.ca, self.bearer, self.pid = str(self.gateway.ca), self.gateway.bearer, self.gateway.process.pid
+        self.operator = self.gateway.operator
         self.token, self.topic, self.team, self.kid, self.app = token(0), TOPIC, TEAM, KID, APP
         self.limits, self.timeouts, self.descriptors_max = LIMITS, timeouts, DESCRIPTORS
         self.context = ssl.create_default_context(cafile=self.ca)
 
     def stats(self) -> dict:
-        with urllib.request.urlopen(f"https://localhost:{self.ops}/v1/stats", context=self.context) as answer:
+        request = urllib.request.Request(f"https://localhost:{self.ops}/v1/stats", headers=self.operator)
+        with urllib.request.urlopen(request, context=self.context) as answer:
             return json.load(answer)["listeners"]
 
     def count(self, path: str | None) -> int:

@@ -259,7 +259,7 @@ def answers_that_are_not_read(gateway) -> None:
         peer.tls.settimeout(1)
         try:
             for number in range(100_000):
-                peer.tls.sendall(get(2 * number + 1, "/v1/stats"))
+                peer.tls.sendall(get(2 * number + 1, "/v1/stats", gateway.operator))
                 if number % 20 == 0:
                     time.sleep(0.005)
         except TimeoutError:

@@ -88,8 +88,9 @@ def headers(stream: int, encoded: bytes, last: bool = True) -> bytes:
     return out
 
 
-def get(stream: int, path: str) -> bytes:
-    return request(stream, head=[(":method", "GET"), (":scheme", "https"), (":path", path), (":authority", "localhost")])
+def get(stream: int, path: str, fields: dict[str, str] = {}) -> bytes:
+    head = [(":method", "GET"), (":scheme", "https"), (":path", path), (":authority", "localhost")]
+    return request(stream, head=head + list(fields.items()))
 
 
 def device(gateway) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
