@@ -18,7 +18,7 @@ extension HostRoutes {
             pattern = try Self.pattern(value, kind, app)
         }
         let limit = try self.pageLimit(request)
-        let cursor = try ListRequest.cursor(request, "from", numbers: 2)
+        let cursor = try ListRequest.cursor(request, "from", below: self.log.rowBounds)
         let (bundle, chosen) = (app.bundle, pattern)
         let page = try await self.log.walk(from: cursor, limit: limit) { engine, start, limit in
             engine.widgets(
