@@ -20,8 +20,9 @@ package struct RegistrationBody: Sendable {
     package static let hostBytesMax = 128
     /// The longest instance id in bytes.
     package static let instanceBytesMax = 128
-    /// The most values of one environment variant.
-    private static let variantsMax = 64
+    /// The most environment variants of one host, and the most values of one.
+    package static let variantsMax = 64
+    private static let variantNameBytesMax = 256
     /// The longest lease: a year.
     private static let leaseSecondsMax: Int64 = 366 * 86_400
 
@@ -96,8 +97,18 @@ package struct RegistrationBody: Sendable {
             guard case .object(let members) = value else {
                 throw context.problem("environmentVariants", "expected an object, found \(value.typeName)")
             }
+            guard members.count <= Self.variantsMax else {
+                throw context.problem(
+                    "environmentVariants",
+                    "has \(members.count) members, at most \(Self.variantsMax) are allowed"
+                )
+            }
             var variants = try RequestObject(value, at: context.path(of: "environmentVariants"))
             for member in members {
+                guard member.name.utf8.count <= Self.variantNameBytesMax else {
+                    let sentence = "a member has a name of more than \(Self.variantNameBytesMax) bytes"
+                    throw context.problem("environmentVariants", sentence)
+                }
                 let strings = try variants.strings(member.name, countMax: Self.variantsMax) ?? []
                 result.environmentVariants.append(HostContext.Variant(name: member.name, values: strings))
             }
