@@ -1,5 +1,5 @@
 package import Engine
-import IntentMatching
+package import IntentMatching
 package import WidgetModel
 
 /// The body of `PUT /v1/hosts/<token>/widgets`, read and typed by the kinds' schemas.
@@ -32,7 +32,13 @@ package struct RegistrationBody: Sendable {
     ///   - object: The body; the caller has taken what is its own and this function finishes it.
     ///   - apps: The apps that are served.
     ///   - instancesMax: The most instances of one host.
-    package init(_ object: inout RequestObject, apps: ServedApps, instancesMax: Int) throws(Problem) {
+    ///   - conditions: What the conditions of instances may ask.
+    package init(
+        _ object: inout RequestObject,
+        apps: ServedApps,
+        instancesMax: Int,
+        conditions: PatternLimits = .conditions
+    ) throws(Problem) {
         self.app = BundleID(try object.requiredString("app", bytesMax: 255))
         guard let app = apps[self.app] else { throw object.problem("app", "\"\(self.app)\" is not served here") }
         self.host = try Self.host(&object)
@@ -49,7 +55,7 @@ package struct RegistrationBody: Sendable {
         self.instances.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
             var instance = try RequestObject(element, at: object.path(of: "instances[\(index)]"))
-            self.instances.append(try Self.instance(&instance, app))
+            self.instances.append(try Self.instance(&instance, app, conditions))
         }
         try Self.refuseRepeats(self.instances, &object)
         try object.finish()
@@ -121,7 +127,8 @@ package struct RegistrationBody: Sendable {
 
     private static func instance(
         _ object: inout RequestObject,
-        _ app: ServedApps.App
+        _ app: ServedApps.App,
+        _ conditions: PatternLimits
     ) throws(Problem) -> InstanceRegistration {
         let id = InstanceID(try object.requiredString("id", bytesMax: Self.instanceBytesMax))
         guard id.rawValue.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
@@ -146,7 +153,9 @@ package struct RegistrationBody: Sendable {
         }
         let when: MatchPattern?
         do throws(PatternFault) {
-            when = try object.value("when").map { (json) throws(PatternFault) in try .condition(from: json) }
+            when = try object.value("when").map { (json) throws(PatternFault) in
+                try .condition(from: json, limits: conditions)
+            }
         } catch {
             throw object.problem(error.path, error.sentence)
         }
