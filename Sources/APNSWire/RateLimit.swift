@@ -42,17 +42,23 @@ package struct RateLimit: Hashable, Sendable {
 
     @inlinable
     package func judge(_ arrival: ArrivalTime, at now: Instant) -> Verdict {
-        let now = now.milliseconds &* 1_000_000
+        let now = Self.arrivalTime(now)
         let due = max(arrival, now)
-        let ahead = due &- now
-        if ahead > self.tolerance { return .refused(wait: ahead &- self.tolerance) }
-        return .admitted(due &+ self.interval)
+        let ahead = due.subtractingSaturating(now)
+        if ahead > self.tolerance { return .refused(wait: ahead - self.tolerance) }
+        return .admitted(due.addingSaturating(self.interval))
     }
 
     /// The arrival time if one that was admitted had not come: something else refused it.
     @inlinable
     package func givingBack(_ arrival: ArrivalTime) -> ArrivalTime {
-        arrival &- self.interval
+        arrival.subtractingSaturating(self.interval)
+    }
+
+    /// An instant as arrival times have it; the ends of those are in the years 1677 and 2262, and hold what lies beyond.
+    @inlinable
+    package static func arrivalTime(_ instant: Instant) -> ArrivalTime {
+        instant.milliseconds.multipliedSaturating(by: 1_000_000)
     }
 
     /// A wait as `retry-after` says it: whole seconds, rounded up, at least 1 (RFC 9110, 10.2.3).

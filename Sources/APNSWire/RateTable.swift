@@ -72,7 +72,7 @@ package struct RateTable: Sendable {
             if self.tags[entry] == tag { return entry }
             if self.arrivals[entry] < self.arrivals[oldest] { oldest = entry }
         }
-        if self.arrivals[oldest] > now.milliseconds * 1_000_000 { self.forgotten += 1 }
+        if self.arrivals[oldest] > RateLimit.arrivalTime(now) { self.forgotten += 1 }
         self.tags[oldest] = tag
         self.arrivals[oldest] = RateLimit.idle
         return oldest

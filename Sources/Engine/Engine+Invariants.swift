@@ -187,7 +187,9 @@ extension Engine {
         let at = row.nextDate
         let armed = self.instanceTimers.armed(instance)
         if (at == .max) != (armed == nil) { faults.append("\(name): due \(at), armed \(String(describing: armed))") }
-        if let armed, armed.milliseconds < at || armed.milliseconds - at >= 1000 {
+        // What is due after all time is armed for its end.
+        let due = min(at, (Self.latest + .seconds(1)).milliseconds)
+        if let armed, armed.milliseconds < due || armed.milliseconds - due >= 1000 {
             faults.append("\(name): due \(at), armed for \(armed.milliseconds)")
         }
     }

@@ -17,7 +17,7 @@ extension Engine {
         scanMax: Int
     ) -> ListPage<InstanceSummary, UInt32> {
         var page = ListPage<InstanceSummary, UInt32>()
-        let end = UInt32(clamping: min(self.instances.end, Int(start) + scanMax))
+        let end = UInt32(clamping: min(self.instances.end, Int(start).addingSaturating(scanMax)))
         var slot = start
         while slot < end, page.rows.count < limit {
             if let row = self.summary(ofInstance: slot, filter) { page.rows.append(row) }
@@ -95,7 +95,7 @@ extension Engine {
         _ row: (UInt32) -> Row
     ) -> ListPage<Row, UInt32> {
         var page = ListPage<Row, UInt32>()
-        let end = UInt32(clamping: min(self.hosts.end, Int(start) + scanMax))
+        let end = UInt32(clamping: min(self.hosts.end, Int(start).addingSaturating(scanMax)))
         var slot = start
         while slot < end, page.rows.count < limit {
             if self.hosts[slot].isRegistered {
@@ -219,7 +219,7 @@ extension Engine {
         }
         var page = ListPage<PushDecision, UInt64>()
         var number = max(start ?? self.log.first(from: accepted), self.log.oldest)
-        let end = min(self.log.count, number + UInt64(scanMax))
+        let end = min(self.log.count, number.addingSaturating(UInt64(scanMax)))
         while number < end, page.rows.count < limit {
             if let entry = self.log[number], entry.hasPush, entry.push == push,
                 outcome == nil || entry.outcome == outcome

@@ -21,7 +21,7 @@ extension Engine {
         scanMax: Int
     ) -> ListPage<ListedWidget, UInt32> {
         var page = ListPage<ListedWidget, UInt32>()
-        let end = UInt32(clamping: min(self.instances.end, Int(start) + scanMax))
+        let end = UInt32(clamping: min(self.instances.end, Int(start).addingSaturating(scanMax)))
         var slot = start
         while slot < end, page.rows.count < limit {
             let instance = slot

@@ -32,7 +32,7 @@ extension Engine {
         for kind in self.apps.kinds[survey.kinds.count...] {
             survey.kinds.append(BudgetSurvey.KindRow(app: self.apps.apps[Int(kind.app)].id, kind: kind.name))
         }
-        let end = UInt32(clamping: min(self.instances.end, Int(start) + count))
+        let end = UInt32(clamping: min(self.instances.end, Int(start).addingSaturating(count)))
         var slot = start
         while slot < end {
             if self.instances[slot].isLive {
@@ -78,7 +78,7 @@ extension Engine {
     private func countPolicy(_ instance: UInt32, _ survey: inout BudgetSurvey) {
         let row = self.instances[instance]
         guard row.timelineDue != .max, !row.isHostDriven else { return }
-        let planned = (row.timelineDue - survey.from.milliseconds) / 1000
+        let planned = (Instant(milliseconds: row.timelineDue) - survey.from).milliseconds / 1000
         // What is smoothed is never before it is asked for, nor more than a slot after, be it that of an earlier policy.
         let slot = BudgetPolicy.smoothingMax.milliseconds / 1000
         guard row.timelineDue >= survey.from.milliseconds, planned < Int64(BudgetSurvey.herdSeconds) + slot else {
@@ -91,7 +91,7 @@ extension Engine {
         guard
             let date = shown.timeline.nextRequest(receivedAt: shown.receivedAt, pace: terms.interval, atEnd: atEnd)
         else { return }
-        let asked = (date.milliseconds - survey.from.milliseconds) / 1000
+        let asked = (date - survey.from).milliseconds / 1000
         guard date >= survey.from, asked < Int64(BudgetSurvey.herdSeconds) else { return }
         survey.asked[Int(asked)] += 1
     }

@@ -17,6 +17,9 @@ package import WidgetModel
 package struct Engine: Sendable {
     /// The version of the decision rules.
     package static let version = 2
+    /// The last instant that the engine's time comes to, as its calendars of timers do (2106-02-07T06:28:13Z): what is due
+    /// later is never due, and what the log says to have happened later happens then.
+    package static let latest = Instant(seconds: Int64(UInt32.max) - 2)
     /// The furthest `apns-expiration` that counts: 30 days, as APNs stores a notification at most.
     static let expirationMax = Interval.days(30)
     /// The least time that a reload has to be acknowledged, also for a push that is now or never.
@@ -169,7 +172,7 @@ package struct Engine: Sendable {
     /// Moves time on, hashes the record and fires what is due.
     private mutating func begin(_ bytes: [UInt8], in range: Range<Int>, at position: LogPosition, logTime: Instant) {
         self.position = position
-        self.time = max(self.time, logTime)
+        self.time = max(self.time, min(logTime, Self.latest))
         self.combine(position.rawValue)
         self.combine(UInt64(bitPattern: self.time.milliseconds))
         self.combine(ByteHash.of(bytes, in: range, seed: 0))

@@ -5,7 +5,12 @@ package import WidgetModel
 /// Every fault names the path of the member and says what was expected. ``finish()`` refuses members that nobody
 /// asked for, so that a misspelt key is an error and not a silent default.
 package struct RequestObject {
+    /// How many members are compared one by one; more are looked up.
+    private static let comparedMax = 16
+
     private let members: [JSONValue.Member]
+    /// By name: which member it is. Nil for few.
+    private let places: [String: Int]?
     private let path: String
     private var taken: Set<String> = []
 
@@ -19,6 +24,9 @@ package struct RequestObject {
             throw Problem(.badRequest, "expected an object, found \(value.typeName)", path: path.isEmpty ? nil : path)
         }
         self.members = members
+        self.places =
+            members.count > Self.comparedMax
+            ? Dictionary(zip(members.map(\.name), members.indices), uniquingKeysWith: { first, _ in first }) : nil
         self.path = path
     }
 
@@ -35,8 +43,9 @@ package struct RequestObject {
     /// The member's value, or nil if it is absent or null.
     package mutating func value(_ name: String) -> JSONValue? {
         self.taken.insert(name)
-        guard let member = self.members.first(where: { $0.name == name }), member.value != .null else { return nil }
-        return member.value
+        let place = self.places.map { $0[name] } ?? self.members.firstIndex { $0.name == name }
+        guard let place, self.members[place].value != .null else { return nil }
+        return self.members[place].value
     }
 
     package mutating func string(_ name: String, bytesMax: Int = 1024) throws(Problem) -> String? {

@@ -4,11 +4,13 @@ package import IntentMatching
 extension ServedApps.App {
     /// The pattern of a push or a channel, checked against the kinds of the app; nil for every instance.
     ///
+    /// - Parameter limits: What it may ask.
     /// - Throws: `rejection`, with what is wrong where, if it is malformed or names a kind or parameter that the app
     ///   does not have.
     package func pattern(
         _ payload: PushPayload,
         orElse rejection: Rejection,
+        limits: PatternLimits,
         rules: PushRules = .all
     ) throws(RejectionAnswer) -> MatchPattern? {
         if let kind = payload.kind, !rules.met(.kind, self.schema(of: kind) != nil) {
@@ -16,7 +18,7 @@ extension ServedApps.App {
         }
         guard let match = payload.match else { return nil }
         do throws(PatternFault) {
-            let pattern = try MatchPattern.parse(match)
+            let pattern = try MatchPattern.parse(match, limits: limits)
             if !rules.omits(.pattern) { try pattern.check(against: self.schemas, kind: payload.kind) }
             return pattern
         } catch {

@@ -1,7 +1,13 @@
+package import IntentMatching
+
 /// The bounds of what the handlers of requests take, beside those of connections.
 package struct ServingBounds: Sendable {
     package var intake = PushIntakeLimits()
     package var hosts = HostRouteLimits()
+    /// What a pattern of a push, a channel or a question may ask.
+    package var patterns = PatternLimits()
+    /// What a condition of an instance may.
+    package var conditions = PatternLimits.conditions
     /// The most channels of one app. Default 10,000, as at APNs.
     package var channelsMax = 10_000
     /// Nil if pushes to one token may come as fast as they like.
@@ -15,6 +21,8 @@ package struct ServingBounds: Sendable {
     init(_ configuration: GatewayConfiguration, before: ServingBounds? = nil, seed: UInt64) {
         self.intake = PushIntakeLimits(configuration)
         self.hosts = HostRouteLimits(configuration.limits)
+        self.patterns.costMax = configuration.limits.patternCostMax
+        self.conditions.costMax = configuration.limits.conditionCostMax
         self.channelsMax = configuration.limits.channelsPerAppMax
         self.tokenRates = configuration.rateLimits.perToken.map { rate in
             let entries = configuration.rateLimits.tokensMax

@@ -246,12 +246,13 @@ package struct FetchPlanner: Sendable {
     /// When the rate lets the next request go; nil if that is now.
     private func rateWait(at now: Instant) -> Instant? {
         guard self.arrival != .min else { return nil }
-        let ready = self.arrival - self.spacing * Int64(self.limits.rateBurst - 1)
-        guard ready > now.milliseconds * 1000 else { return nil }
-        return Instant(milliseconds: (ready + 999) / 1000)
+        let ahead = self.spacing.multipliedSaturating(by: Int64(self.limits.rateBurst - 1))
+        let ready = self.arrival.subtractingSaturating(ahead)
+        guard ready > now.milliseconds.multipliedSaturating(by: 1000) else { return nil }
+        return Instant(milliseconds: ready.addingSaturating(999) / 1000)
     }
 
     private mutating func chargeRate(at now: Instant) {
-        self.arrival = max(self.arrival, now.milliseconds * 1000) + self.spacing
+        self.arrival = max(self.arrival, now.milliseconds.multipliedSaturating(by: 1000)).addingSaturating(self.spacing)
     }
 }

@@ -30,6 +30,8 @@ package struct ReloadBudget: Hashable, Sendable {
     private var pushCount: UInt16 = 0
 
     private static let never = Int64.min
+    /// The milliseconds that a reload can have happened at: to them every interval of a policy can be added.
+    private static let instants = -(1 << 60)...(1 << 60) as ClosedRange<Int64>
 
     /// The budget of an instance that has never reloaded.
     package init() {}
@@ -313,6 +315,9 @@ extension ReloadBudget {
     package init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
         self.reloaded = try reader.readSigned()
+        guard self.reloaded == Self.never || Self.instants.contains(self.reloaded) else {
+            throw .invalid(offset: start)
+        }
         self.sinceCharge = try reader.readFixed32()
         guard let arrivalAhead = UInt32(exactly: try reader.readVarint()) else {
             throw .invalid(offset: start)

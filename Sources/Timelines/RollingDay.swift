@@ -91,7 +91,7 @@ package struct RollingDay: Sendable {
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.newest = try reader.readSigned()
+        self.newest = try reader.readSigned(in: 0...1 << 40)
         for word in 0..<5 { self.bits[word] = try reader.readFixed64() }
     }
 }

@@ -99,10 +99,9 @@ extension TunedWindows {
     }
 
     package init(from reader: inout ByteReader) throws(ByteFault) {
-        self.startMinute = try reader.readSigned()
-        let start = reader.offset
-        self.lengthMinutes = try reader.readSigned()
-        guard self.lengthMinutes > 0 else { throw .invalid(offset: start) }
+        // A day before the epoch is where the first window can start; 25 hours are the longest.
+        self.startMinute = try reader.readSigned(in: -1440...1 << 40)
+        self.lengthMinutes = try reader.readSigned(in: 1...1500)
         // A byte for each hour.
         if reader.skipZeroes(Self.hours) { return }
         for hour in 0..<Self.hours {

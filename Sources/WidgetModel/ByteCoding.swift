@@ -177,6 +177,14 @@ package struct ByteReader: Sendable {
         return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
     }
 
+    /// A number within bounds that its meaning sets, so that sums and products of it fit.
+    package mutating func readSigned(in bounds: ClosedRange<Int64>) throws(ByteFault) -> Int64 {
+        let start = self.offset
+        let value = try self.readSigned()
+        guard bounds.contains(value) else { throw .invalid(offset: start) }
+        return value
+    }
+
     package mutating func readFixed32() throws(ByteFault) -> UInt32 {
         guard self.remaining >= 4 else { throw .truncated(offset: self.offset) }
         var value: UInt32 = 0
@@ -203,6 +211,14 @@ package struct ByteReader: Sendable {
 
     package mutating func readInterval() throws(ByteFault) -> Interval {
         Interval(milliseconds: try self.readSigned())
+    }
+
+    /// An interval that is not below zero.
+    package mutating func readLength() throws(ByteFault) -> Interval {
+        let start = self.offset
+        let interval = try self.readInterval()
+        guard interval >= .zero else { throw .invalid(offset: start) }
+        return interval
     }
 
     package mutating func readBytes() throws(ByteFault) -> [UInt8] {

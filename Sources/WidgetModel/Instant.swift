@@ -14,8 +14,7 @@ package struct Instant: Hashable, Comparable, Sendable {
 
     /// The instant that many whole seconds after the epoch; saturates beyond the representable range.
     package init(seconds: Int64) {
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-        self.milliseconds = overflow ? (seconds < 0 ? .min : .max) : product
+        self.milliseconds = seconds.multipliedSaturating(by: 1000)
     }
 
     /// Whole seconds since the epoch, rounded towards the past.
@@ -28,24 +27,21 @@ package struct Instant: Hashable, Comparable, Sendable {
 
     /// The sum; saturates instead of overflowing, so that `.distantFuture` stays where it is.
     package static func + (instant: Instant, interval: Interval) -> Instant {
-        let (sum, overflow) = instant.milliseconds.addingReportingOverflow(interval.milliseconds)
-        return Instant(milliseconds: overflow ? (interval.milliseconds < 0 ? .min : .max) : sum)
+        Instant(milliseconds: instant.milliseconds.addingSaturating(interval.milliseconds))
     }
 
     /// The difference; saturates instead of overflowing.
     package static func - (instant: Instant, interval: Interval) -> Instant {
-        let (difference, overflow) = instant.milliseconds.subtractingReportingOverflow(interval.milliseconds)
-        return Instant(milliseconds: overflow ? (interval.milliseconds < 0 ? .max : .min) : difference)
+        Instant(milliseconds: instant.milliseconds.subtractingSaturating(interval.milliseconds))
     }
 
     /// The time from `right` to `left`; saturates instead of overflowing.
     package static func - (left: Instant, right: Instant) -> Interval {
-        let (difference, overflow) = left.milliseconds.subtractingReportingOverflow(right.milliseconds)
-        return Interval(milliseconds: overflow ? (left < right ? .min : .max) : difference)
+        Interval(milliseconds: left.milliseconds.subtractingSaturating(right.milliseconds))
     }
 }
 
-/// A length of time in milliseconds.
+/// A length of time in milliseconds. What is made of it saturates as instants do: lengths come from peers, too.
 package struct Interval: Hashable, Comparable, Sendable {
     package let milliseconds: Int64
 
@@ -56,20 +52,24 @@ package struct Interval: Hashable, Comparable, Sendable {
         self.milliseconds = milliseconds
     }
 
+    private init(_ count: Int64, of unit: Int64) {
+        self.milliseconds = count.multipliedSaturating(by: unit)
+    }
+
     package static func milliseconds(_ count: Int64) -> Interval { Interval(milliseconds: count) }
-    package static func seconds(_ count: Int64) -> Interval { Interval(milliseconds: count * 1000) }
-    package static func minutes(_ count: Int64) -> Interval { Interval(milliseconds: count * 60_000) }
-    package static func hours(_ count: Int64) -> Interval { Interval(milliseconds: count * 3_600_000) }
-    package static func days(_ count: Int64) -> Interval { Interval(milliseconds: count * 86_400_000) }
+    package static func seconds(_ count: Int64) -> Interval { Interval(count, of: 1000) }
+    package static func minutes(_ count: Int64) -> Interval { Interval(count, of: 60_000) }
+    package static func hours(_ count: Int64) -> Interval { Interval(count, of: 3_600_000) }
+    package static func days(_ count: Int64) -> Interval { Interval(count, of: 86_400_000) }
 
     package static func < (left: Interval, right: Interval) -> Bool { left.milliseconds < right.milliseconds }
     package static func + (left: Interval, right: Interval) -> Interval {
-        Interval(milliseconds: left.milliseconds + right.milliseconds)
+        Interval(milliseconds: left.milliseconds.addingSaturating(right.milliseconds))
     }
     package static func - (left: Interval, right: Interval) -> Interval {
-        Interval(milliseconds: left.milliseconds - right.milliseconds)
+        Interval(milliseconds: left.milliseconds.subtractingSaturating(right.milliseconds))
     }
     package static func * (interval: Interval, factor: Int64) -> Interval {
-        Interval(milliseconds: interval.milliseconds * factor)
+        Interval(milliseconds: interval.milliseconds.multipliedSaturating(by: factor))
     }
 }

@@ -63,6 +63,24 @@ import WidgetModel
         #expect(Self.admitted(limit, &arrival, 2, at: Self.start) == 1)
     }
 
+    @Test(arguments: Extremes.integers, Extremes.integers)
+    func `any time of the clock and any arrival time are judged`(milliseconds: Int64, arrival: Int64) {
+        let now = Instant(milliseconds: milliseconds)
+        for (count, period, burst) in [
+            (1, Interval.milliseconds(1), 1), (1, .days(1), .max), (.max, .days(1), 1),
+            (1_000_000, .seconds(1), 10_000_000),
+        ] {
+            let limit = RateLimit(count: count, per: period, burst: burst)
+            switch limit.judge(arrival, at: now) {
+            case .admitted(let next):
+                #expect(next >= arrival)
+                #expect(limit.givingBack(next) <= next)
+            case .refused(let wait):
+                #expect(wait > 0 && RateLimit.retryAfterSeconds(wait) >= 1)
+            }
+        }
+    }
+
     @Test(arguments: [
         (Int64(1), 1), (999_999_999, 1), (1_000_000_000, 1), (1_000_000_001, 2), (60_000_000_000, 60),
     ])

@@ -57,6 +57,15 @@ import WidgetModel
         #expect(table.admit(tags[0], at: now) == nil)
     }
 
+    @Test func `a table stands any time of the clock`() {
+        var table = RateTable(limit: Self.slow, entries: 4, seed: 7)
+        for (number, now) in Extremes.integers.reversed().enumerated() {
+            _ = table.admit(Self.tag(table, String(100 + number)), at: Instant(milliseconds: now))
+            if number.isMultiple(of: 2) { table.giveBack(Self.tag(table, String(100 + number))) }
+        }
+        #expect(table.forgotten > 0)
+    }
+
     @Test func `nothing is lost where entries have recovered`() {
         var table = RateTable(limit: Self.slow, entries: 4, seed: 7)
         for number in 0..<4 { #expect(table.admit(Self.tag(table, "0\(number)"), at: Self.start) == nil) }

@@ -1,4 +1,4 @@
-import Engine
+@testable import Engine
 import Testing
 import TestSupport
 import Timelines
@@ -89,5 +89,30 @@ import WidgetModel
         #expect(freshness.quantile(50) == nil)
         freshness.record(.milliseconds(-5))
         #expect(freshness.quantile(50) == .zero)
+    }
+
+    @Test func `lengths beyond all time sum up to all time, also as a snapshot says them`() throws {
+        var freshness = Freshness()
+        for _ in 0..<3 { freshness.record(.milliseconds(.max)) }
+        #expect(freshness.sum == .milliseconds(.max))
+        #expect(freshness.count(upTo: .milliseconds(.max)) == 3)
+        var writer = ByteWriter()
+        freshness.encode(into: &writer)
+        var reader = ByteReader(writer.bytes)
+        #expect(try Freshness(from: &reader) == freshness)
+        for (buckets, count, isTaken) in [
+            (960, UInt64(1) << 40, true), (961, 1, false), (1, 1 << 40 + 1, false), (1, .max, false),
+        ] {
+            var writer = ByteWriter()
+            writer.write(each: Array(repeating: count, count: buckets)) { $0.write(varint: $1) }
+            var reader = ByteReader(writer.bytes)
+            guard var read = try? Freshness(from: &reader) else {
+                #expect(!isTaken, "\(buckets) of \(count)")
+                continue
+            }
+            #expect(isTaken, "\(buckets) of \(count)")
+            read += read
+            #expect(read.quantile(100) != nil && read.sum == .milliseconds(.max))
+        }
     }
 }

@@ -65,6 +65,30 @@ import WidgetModel
         #expect(Self.rows(one["positions"]).count == 2)
     }
 
+    /// A place in a list that no page has ever named.
+    @Test func `a cursor that is none is 400, and one behind the end is a page without rows`() async throws {
+        let scene = try await Self.settled(hosts: 2)
+        let push = Self.push(1)
+        _ = try await scene.scene.log.appendToAll(.push(push))
+        let lists = ["/v1/instances", "/v1/hosts", "/v1/pushes", "/v1/pushes/\(push.id)/decisions"]
+        for list in lists {
+            for wrong in [
+                "0.18446744073709551615", "0.4611686018427387904", "18446744073709551615.0", "0.18446744073709551616",
+                "0.-1",
+            ] {
+                let answer = try await scene.send("GET", "\(list)?cursor=\(wrong)")
+                #expect(answer.status == 400, "\(list) \(wrong)")
+                #expect(Self.text(answer.json["path"]) == "cursor")
+            }
+            let isOfPushes = list == "/v1/pushes"
+            #expect(try await scene.send("GET", "\(list)?cursor=2.0").status == (isOfPushes ? 200 : 400))
+            #expect(try await scene.send("GET", "\(list)?cursor=1.4294967295").status == 200)
+        }
+        #expect(try await scene.send("GET", "/v1/instances?cursor=1.4294967296").status == 400)
+        let last = try await scene.send("GET", "\(lists[3])?cursor=1.4611686018427387903")
+        #expect(Self.rows(last.json["decisions"]).isEmpty && last.json["next"] == nil)
+    }
+
     @Test(arguments: [
         "/v1/instances?limit=0", "/v1/instances?limit=1001", "/v1/instances?cursor=1", "/v1/instances?cursor=a.b",
         "/v1/instances?state=asleep", "/v1/instances?host=host-3", "/v1/hosts?connected=maybe",

@@ -30,6 +30,28 @@ import WidgetModel
         Self.body("", instances: #"[{"id":\#(id),"kind":\#(kind),"family":\#(family)\#(more)}]"#)
     }
 
+    @Test(arguments: [64, 65])
+    func `a host has at most 64 environment variants, and each at most 64 values`(count: Int) throws {
+        func variants(_ members: [String]) -> String {
+            Self.body(#""context":{"environmentVariants":{\#(members.joined(separator: ","))}}"#)
+        }
+        let values = (0..<count).map { #""\#($0)""# }.joined(separator: ",")
+        let (many, manyRefusal) = try Self.read(variants((0..<count).map { #""v\#($0)":["light"]"# }))
+        let (long, longRefusal) = try Self.read(variants([#""v":[\#(values)]"#]))
+        guard count == 64 else {
+            #expect(Place(manyRefusal) == Place(.badRequest, "context.environmentVariants"))
+            #expect(manyRefusal?.detail == "has 65 members, at most 64 are allowed")
+            #expect(Place(longRefusal) == Place(.badRequest, "context.environmentVariants.v"))
+            return
+        }
+        #expect(many?.context.environmentVariants.count == 64)
+        #expect(long?.context.environmentVariants.first?.values.count == 64)
+        let name = String(repeating: "n", count: 257)
+        #expect(try Self.read(variants([#""\#(name.dropLast())":[]"#])).1 == nil)
+        let refusal = try Self.read(variants([#""\#(name)":[]"#])).1
+        #expect(Place(refusal) == Place(.badRequest, "context.environmentVariants"))
+    }
+
     @Test func `everything that may be said is read`() throws {
         let text = Self.body(
             #"""

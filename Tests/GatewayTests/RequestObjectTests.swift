@@ -41,6 +41,19 @@ import WidgetModel
         #expect(problem { () throws(Problem) in try object.finish() } == nil)
     }
 
+    /// Few members are compared, more are looked up.
+    @Test(arguments: [1, 16, 17, 1000])
+    func `a member is found among many, and what nobody asked for is refused`(count: Int) throws {
+        let members = (0..<count).map { #""m\#($0)":\#($0)"# } + [#""none":null"#]
+        var object = try Self.object("{\(members.joined(separator: ","))}")
+        for number in 0..<count - 1 { #expect(try object.int("m\(number)", in: 0...1000) == Int64(number)) }
+        #expect(object.value("none") == nil)
+        #expect(object.value("absent") == nil)
+        #expect(problem { () throws(Problem) in try object.finish() }?.path == "m\(count - 1)")
+        #expect(try object.int("m\(count - 1)", in: 0...1000) == Int64(count - 1))
+        #expect(problem { () throws(Problem) in try object.finish() } == nil)
+    }
+
     @Test func `a member of the wrong type is refused with both types`() throws {
         var object = try Self.object(#"{"x":{}}"#, at: "signals[1]")
         let faults = [

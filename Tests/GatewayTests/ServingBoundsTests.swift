@@ -1,4 +1,5 @@
 import Gateway
+import IntentMatching
 import Testing
 import WidgetModel
 
@@ -31,13 +32,18 @@ import WidgetModel
         let before = live.generation
         try Self.change(
             live,
-            "limits: {maxDeviceBodyBytes: 512, maxHostBodyBytes: 2048, maxChannelsPerApp: 3, maxImportLines: 4}"
+            """
+            limits: {maxDeviceBodyBytes: 512, maxHostBodyBytes: 2048, maxChannelsPerApp: 3, maxImportLines: 4,
+              maxPatternCost: 7, maxConditionCost: 5}
+            """
         )
         #expect(live.generation > before)
         #expect(live.bounds.intake.deviceBodyBytesMax == 512)
         #expect(live.bounds.hosts.bodyBytesMax == 2048)
         #expect(live.bounds.hosts.importLinesMax == 4)
         #expect(live.bounds.channelsMax == 3)
+        #expect(live.bounds.patterns == PatternLimits(costMax: 7))
+        #expect(live.bounds.conditions.costMax == 5)
     }
 
     @Test func `a rate that stays the same goes on, another one begins anew`() throws {

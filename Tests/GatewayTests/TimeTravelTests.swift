@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import Synchronization
 import TestSupport
 import Testing
 import WidgetModel
@@ -52,5 +53,47 @@ import WidgetModel
             }
         }
         #expect(decided.joined().allSatisfy { $0 == Sports.start + .hours(2) })
+    }
+
+    @Test func `time passes up to the end of 2099, and no further`() async throws {
+        let movable = Self.clock(FakeTime(wall: MovableClock.end - .days(1)))
+        let clock = movable.makeLogClock()
+        let scene = try await OwnerScene.started(partitions: 2, clock: clock)
+        try await scene.register("host-1")
+        let travel = TimeTravel(movable, clock, scene.log)
+        for beyond in [Interval.day + .milliseconds(1), .days(366), .milliseconds(.max)] {
+            let refusal = await #expect(throws: Problem.self) { try await travel.pass(beyond) }
+            #expect(refusal?.code == .badRequest)
+            #expect(refusal?.detail.contains("2100-01-01T00:00:00Z") == true)
+        }
+        #expect(clock.now() == MovableClock.end - .days(1))
+        #expect(try await travel.pass(.day - .milliseconds(1)) == MovableClock.end - .milliseconds(1))
+        #expect(try await travel.pass(.milliseconds(1)) == MovableClock.end)
+        await #expect(throws: Problem.self) { try await travel.pass(.milliseconds(1)) }
+    }
+
+    /// A widget whose timelines ask to be reloaded for ever has a timer at least every quarter of an hour.
+    @Test func `a move ends when nobody waits for it any more`() async throws {
+        let movable = Self.clock(FakeTime())
+        let clock = movable.makeLogClock()
+        let scene = try await OwnerScene.started(clock: clock)
+        try await scene.register("host-1")
+        let travel = TimeTravel(movable, clock, scene.log)
+        let move = Mutex<Task<Instant, any Error>?>(nil)
+        scene.tap { _ in
+            // In the midst of it: a reload that was issued by a timer.
+            if clock.now() > Sports.start { move.withLock { $0?.cancel() } }
+        }
+        let task = move.withLock { move in
+            let task = Task { try await travel.pass(.days(366)) }
+            move = task
+            return task
+        }
+        let result = await task.result
+        #expect(throws: (any Error).self) { try result.get() }
+        #expect(clock.now() < Sports.start + .days(366))
+        // The next one is not kept waiting by what is left of it.
+        let before = clock.now()
+        #expect(try await travel.pass(.zero) == before)
     }
 }

@@ -183,7 +183,8 @@ import Testing
         #expect(throws: HTTP2Error.self) { try peer.receive(Wire.preface) }
     }
 
-    @Test func `an informational response is not the response`() throws {
+    /// A client that has asked on stream 1, and that an answer is written to by hand.
+    private static func asked() throws -> HTTP2Session {
         let client = HTTP2Session(.client)
         var fields = ResponseFields()
         fields.append(name: ":scheme", value: "https" as StaticString)
@@ -191,8 +192,26 @@ import Testing
         fields.append(name: ":path", value: "/")
         #expect(client.request(method: "GET", fields: fields) == 1)
         var output: [UInt8] = []
-        var batch = RequestBatch()
         try client.drain(into: &output, upTo: 1 << 20, at: 0)
+        return client
+    }
+
+    @Test(arguments: ["000", "001", "099", "100", "199", "599", "600", "999"], [true, false])
+    func `a status has three digits, of which the first is no zero`(status: String, hasBody: Bool) throws {
+        let client = try Self.asked()
+        var batch = RequestBatch()
+        let flags = hasBody ? Wire.endHeaders : Wire.endHeaders | Wire.endStream
+        let head = Wire.frame(Wire.Kind.headers, flags: flags, stream: 1, Wire.block([(":status", status)]))
+        let body = hasBody ? Wire.data(1, [0x6F, 0x6B], isLast: true) : []
+        try client.receive((Wire.settings() + head + body).span, at: 0, into: &batch)
+        var responses = ResponseBatch()
+        client.takeResponses(into: &responses)
+        #expect(responses.responses.map(\.status) == (status >= "200" ? [Int(status)] : []))
+    }
+
+    @Test func `an informational response is not the response`() throws {
+        let client = try Self.asked()
+        var batch = RequestBatch()
         let head = Wire.frame(
             Wire.Kind.headers,
             flags: Wire.endHeaders,

@@ -93,9 +93,10 @@ struct Dice {
         for _ in 0..<self.pick([1, 1, 1, 2, 2, 3]) {
             let name = self.pick([
                 "p", "q", "r", "s.with.many.bytes", "t", "u.v", "u.w", "$family", "$host", "$tags", "$or", "$or",
+                "$and",
             ])
             guard !members.contains(where: { $0.name == name }) else { continue }
-            if name == "$or" {
+            if name == "$or" || name == "$and" {
                 guard depth < 2 else { continue }
                 let branches = (0..<self.pick([1, 2, 3])).map { _ in self.pattern(depth: depth + 1) }
                 members.append(JSONValue.Member(name: name, value: .array(branches)))

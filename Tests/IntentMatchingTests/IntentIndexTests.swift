@@ -267,7 +267,7 @@ import WidgetModel
         #expect(try plan(["account": ["exists": true]]) == "scores: every row; \(rows)")
         #expect(
             try plan(["$or": [["account": "account-1"], ["$host": "h7"]]])
-                == "scores: lists by account (1), $host (3) through 1 filters; \(rows)"
+                == "scores: lists by account (1), $host (3) through 0 filters; \(rows)"
         )
         #expect(
             index.explain(

@@ -55,11 +55,12 @@ import WidgetModel
         (["n": ["numeric": [">", .double(.infinity)]]], "match.n.numeric[1]: expected a number, got a number"),
         (["$or": ["team": "x"]], "match.$or: expected a list of objects, got an object"),
         (["$or": []], "match.$or: the list is empty"),
+        (["$and": [["team": "x"], 1]], "match.$and[1]: expected an object, got an integer"),
         (["$or": [["team": "x"], "y"]], "match.$or[1]: expected an object, got a string"),
         (["$or": [["team": "x"], [:]]], "match.$or[1]: the object has no members"),
         (["$or": [["a": ["b": ["prefix": 1]]]]], "match.$or[0].a.b.prefix: expected a string, got an integer"),
-        (["$kind": "x"], "match.$kind: expected one of $family, $host, $tags, $or"),
-        (["venue": ["$host": "x"]], "match.venue.$host: only $or may stand inside another object"),
+        (["$kind": "x"], "match.$kind: expected one of $family, $host, $tags, $or, $and"),
+        (["venue": ["$host": "x"]], "match.venue.$host: only $or and $and may stand inside another object"),
         (
             ["$tags": ["city": "x"]],
             "match.$tags: expected a string or one of "

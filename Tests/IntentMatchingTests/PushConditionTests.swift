@@ -57,6 +57,19 @@ import WidgetModel
         )
     }
 
+    @Test(arguments: [256, 257])
+    func `a push brings at most 256 values, elements of arrays counted each`(count: Int) {
+        var members = (0..<4).map { number -> JSONValue.Member in
+            let elements = (0..<(number == 3 ? 60 : 64)).map { JSONValue.int(Int64($0)) }
+            return JSONValue.Member(name: "array\(number)", value: .array(elements))
+        }
+        members += (252..<count).map { JSONValue.Member(name: "a\($0)", value: .int(1)) }
+        #expect(
+            self.attributesFault(.object(members))
+                == (count == 256 ? nil : "attributes.a256: more than 256 values, elements of arrays counted each")
+        )
+    }
+
     @Test func `a condition says nothing about the instance itself`() {
         #expect(self.conditionFault(["health": ["numeric": ["<", 50]]]) == nil)
         #expect(
@@ -64,6 +77,26 @@ import WidgetModel
                 == "when.$family: a condition asks for what a push brings, not for the instance"
         )
         #expect(self.conditionFault(["a": []]) == "when.a: the list is empty")
+    }
+
+    /// Alternatives beside one another are as many lists, not one list of all that they can be together.
+    @Test func `a pattern is written in proportion to what was read, and no deeper`() throws {
+        let sides = (0..<12).map { side -> JSONValue.Member in
+            let alternatives = (0..<3).map { number -> JSONValue in ["a": .int(Int64(number)), "b": ["c": "x"]] }
+            return JSONValue.Member(name: "side\(side)", value: ["$or": .array(alternatives), "d": 1])
+        }
+        let limits = PatternLimits(depthMax: 4)
+        let pattern = try MatchPattern.parse(.object(sides), limits: limits)
+        #expect(try MatchPattern.parse(pattern.json, limits: limits).cost == pattern.cost)
+        #expect(Self.leaves(pattern.json) == Self.leaves(.object(sides)))
+    }
+
+    private static func leaves(_ json: JSONValue) -> Int {
+        switch json {
+        case .object(let members): members.reduce(0) { $0 + Self.leaves($1.value) }
+        case .array(let elements): elements.reduce(0) { $0 + Self.leaves($1) }
+        default: 1
+        }
     }
 
     @Test(arguments: UInt64(700)..<710)

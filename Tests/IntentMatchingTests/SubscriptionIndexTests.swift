@@ -164,6 +164,16 @@ import WidgetModel
         #expect(index.count == 0, "seed \(seed)")
         #expect(index.checkInvariants() == [], "seed \(seed)")
     }
+
+    /// Keys whose hashes would all be the same if the hash began with nothing secret.
+    @Test func `keys that peers choose have hashes that they cannot choose`() {
+        let keys = (0..<1000 as Range<UInt64>).map { number -> [UInt64] in
+            let first = HashSlots.fold(UInt64(2) ^ number)
+            return [number, first ^ 42]
+        }
+        #expect(Set(keys.map { HashSlots.fold(HashSlots.fold(2 ^ $0[0]) ^ $0[1]) }).count == 1)
+        #expect(Set(keys.map { KeyTable<UInt64>.hash($0.span) }).count == 1000)
+    }
 }
 
 extension ParameterValue {

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -251,5 +252,25 @@ import WidgetModel
                 #expect(throws: ByteFault.self) { try ReloadBudget(from: &reader) }
             }
         }
+    }
+
+    @Test(arguments: Extremes.integers)
+    func `a budget that is read stands arithmetic at any time`(reloaded: Int64) {
+        let whole = bytes { writer in
+            writer.write(signed: reloaded)
+            writer.write(fixed32: 0)
+            writer.write(varint: UInt64(UInt32.max))
+            writer.write(fixed32: .max)
+            writer.write(varint: 1)
+            writer.write(varint: 1)
+        }
+        var reader = ByteReader(whole)
+        guard var budget = try? ReloadBudget(from: &reader) else { return #expect(abs(reloaded / 2) > 1 << 58) }
+        #expect(budget.theoreticalArrival != nil && budget.lastCharge != nil)
+        #expect(budget.exemptEarliest(now: .epoch, policy: .widgetkit) >= .epoch)
+        for now in Extremes.integers where abs(now / 2) < 1 << 60 {
+            budget.book(at: Instant(milliseconds: now), isPush: true, terms: terms)
+        }
+        #expect(budget.charged(in: terms.window) <= terms.limit)
     }
 }

@@ -25,6 +25,22 @@ import WidgetModel
         #expect(day.count(at: noon + .hours(3)) == 1)
     }
 
+    @Test(arguments: Extremes.integers)
+    func `a day that is read stands any time of the clock`(newest: Int64) {
+        var writer = ByteWriter()
+        writer.write(signed: newest)
+        for _ in 0..<5 { writer.write(fixed64: .max) }
+        var reader = ByteReader(writer.bytes)
+        guard var day = try? RollingDay(from: &reader) else {
+            return #expect(newest < 0 || newest > 1 << 40)
+        }
+        for now in Extremes.integers {
+            day.refund(chargedAt: Instant(milliseconds: now))
+            #expect(day.count(at: Instant(milliseconds: now)) <= 320)
+            day.charge(at: Instant(milliseconds: now))
+        }
+    }
+
     /// Against the whole history: never more than the limit in any 24 hours, and early by at most a slot.
     @Test(arguments: Seeds.from(0, count: 40))
     func `no 24 hours hold more than the limit, and no reload is held back more than five minutes too long`(

@@ -103,6 +103,21 @@ private struct WindowsModel {
         #expect(windows.window == BudgetWindow(start: start + .day, length: .day))
     }
 
+    @Test(arguments: Extremes.integers, [1, 1440, 1501, .max])
+    func `windows that are read can open the next`(start: Int64, length: Int64) {
+        var writer = ByteWriter()
+        writer.write(signed: start)
+        writer.write(signed: length)
+        for hour in 0..<TunedWindows.hours { writer.write(varint: UInt64(hour)) }
+        var reader = ByteReader(writer.bytes)
+        guard var windows = try? TunedWindows(from: &reader) else {
+            return #expect(start < -1440 || start > 1 << 40 || length > 1500)
+        }
+        let end = windows.endMilliseconds
+        windows.openNext()
+        #expect(windows.window.start == Instant(milliseconds: end))
+    }
+
     @Test func `windows come back as they went in, whatever was looked at`() throws {
         var windows = TunedWindows(host: Self.host, at: noon)
         func bytes(_ windows: TunedWindows) -> [UInt8] {

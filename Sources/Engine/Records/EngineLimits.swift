@@ -91,11 +91,11 @@ package struct EngineLimits: Hashable, Sendable {
         self.tagsMax = try Self.readLimit(from: &reader)
         self.pendingPerInstanceMax = try Self.readLimit(from: &reader)
         self.pushesRetainedMax = try Self.readLimit(from: &reader)
-        self.pushRetention = try reader.readInterval()
+        self.pushRetention = try reader.readLength()
         self.decisionsRetainedMax = try Self.readLimit(from: &reader)
         self.repeatEntriesMax = try Self.readLimit(from: &reader)
-        self.acknowledgementMax = try reader.readInterval()
-        self.removedTokenRetention = try reader.readInterval()
+        self.acknowledgementMax = try reader.readLength()
+        self.removedTokenRetention = try reader.readLength()
     }
 
     /// A limit is at most 2^31, so that every table can number its rows with 32 bits.

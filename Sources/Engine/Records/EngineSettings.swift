@@ -75,7 +75,7 @@ package struct AppSettings: Hashable, Sendable {
     package init(from reader: inout ByteReader) throws(ByteFault) {
         self.app = BundleID(try reader.readString())
         self.team = TeamID(try reader.readString())
-        self.defaultExpiration = try reader.readInterval()
+        self.defaultExpiration = try reader.readLength()
         let start = reader.offset
         guard let priority = Priority(rawValue: try reader.readByte()) else { throw .invalid(offset: start) }
         self.defaultPriority = priority

@@ -54,7 +54,8 @@ package struct Freshness: Hashable, Sendable {
         .milliseconds(
             self.counts.enumerated().reduce(0) { sum, bucket in
                 guard bucket.element > 0 else { return sum }
-                return sum + Int64(clamping: Self.upperBound(of: bucket.offset)) * Int64(bucket.element)
+                let bound = Int64(clamping: Self.upperBound(of: bucket.offset))
+                return sum.addingSaturating(bound.multipliedSaturating(by: Int64(bucket.element)))
             }
         )
     }
@@ -72,10 +73,16 @@ package struct Freshness: Hashable, Sendable {
     }
 
     init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
         self.counts = try reader.readEach { (reader) throws(ByteFault) in
-            Int(truncatingIfNeeded: try reader.readVarint() & (1 << 62 - 1))
+            let start = reader.offset
+            let count = try reader.readVarint()
+            // So much that no count of counts comes near the end of its type.
+            guard count <= 1 << 40 else { throw .invalid(offset: start) }
+            return Int(count)
         }
-        self.count = self.counts.reduce(0, &+)
+        guard self.counts.count <= Self.bucket(of: UInt64(Int64.max)) + 1 else { throw .invalid(offset: start) }
+        self.count = self.counts.reduce(0, +)
     }
 
     private static func bucket(of value: UInt64) -> Int {

@@ -73,5 +73,5 @@ package final class ServerCertificates: Sendable {
 
 extension OwnCertificate {
     /// When it ends.
-    package var notAfter: Instant { Instant(milliseconds: self.notAfterSeconds * 1000) }
+    package var notAfter: Instant { Instant(seconds: self.notAfterSeconds) }
 }

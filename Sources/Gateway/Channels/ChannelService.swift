@@ -32,7 +32,9 @@ package struct ChannelService: Sendable {
     /// Creates a channel; answered once it can be used.
     package func create(_ creation: ChannelCreation, app: ServedApps.App) async throws(RejectionAnswer) -> ChannelReply
     {
-        if let audience = creation.audience { _ = try app.pattern(audience, orElse: .badRequestParams) }
+        if let audience = creation.audience {
+            _ = try app.pattern(audience, orElse: .badRequestParams, limits: self.apps.bounds.patterns)
+        }
         let channel = Channel(
             id: ChannelIDGenerator.next(),
             storagePolicy: creation.storesMessages ? .mostRecent : .none,
@@ -179,7 +181,9 @@ package struct ChannelService: Sendable {
                 return (nil, try MatchPattern.parse(.object([JSONValue.Member(name: "$tags", value: tags)])))
             }
             let payload = try PushPayload(own: try JSONReader().parse(definition))
-            return (payload.kind, try payload.match.map { try MatchPattern.parse($0) })
+            // What it may cost was judged when the channel was created, perhaps by another limit.
+            let limits = PatternLimits(costMax: .max)
+            return (payload.kind, try payload.match.map { try MatchPattern.parse($0, limits: limits) })
         } catch {
             // It was checked when the channel was created.
             throw RejectionAnswer(.internalServerError, detail: "the channel's pattern cannot be read: \(error)")

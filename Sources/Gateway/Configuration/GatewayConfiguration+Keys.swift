@@ -213,6 +213,8 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxOutputCommitBytes", &self.outputCommitBytesMax, .bytes(65_536...268_435_456))
         visitor.scalar("maxInFlightPushes", &self.inFlightPushesMax, .integer(1...100 * million))
         visitor.scalar("maxChannelsPerApp", &self.channelsPerAppMax, .integer(1...million))
+        visitor.scalar("maxPatternCost", &self.patternCostMax, .integer(1...million))
+        visitor.scalar("maxConditionCost", &self.conditionCostMax, .integer(1...million))
         visitor.scalar("maxHistoryQuestions", &self.historyQuestionsMax, .integer(1...64))
         visitor.scalar("maxTimelineEntries", &self.engine.timelines.entriesMax, .integer(1...100_000))
         visitor.scalar("advisedTimelineEntries", &self.engine.timelines.entriesAdvised, .integer(1...100_000))

@@ -53,6 +53,10 @@ extension GatewayConfiguration {
         package var inFlightPushesMax = 200_000
         /// Channels of one app. Default 10,000, as at APNs; above it 400 `CannotCreateChannelConfig`.
         package var channelsPerAppMax = 10_000
+        /// Steps that asking a pattern may cost, see ``MatchPattern/cost``. Default 512; above it 400.
+        package var patternCostMax = 512
+        /// The same of an instance's condition, which pushes ask again and again. Default 64; above it 400.
+        package var conditionCostMax = 64
         /// Questions about history (`why`) that are answered at once, each on a thread. Default 2; above it 503.
         package var historyQuestionsMax = 2
         /// What the engine holds; logged with the apps, so that a replay decides under the same limits.

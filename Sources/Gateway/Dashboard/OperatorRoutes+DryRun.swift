@@ -25,7 +25,7 @@ extension OperatorRoutes {
             }
             priority = known
         }
-        let record = try Self.record(own, priority, app)
+        let record = try Self.record(own, priority, app, self.liveApps.bounds.patterns)
         let summary = DryRunSummary(try await self.log.askAll { $0.dryRun(record) })
         return HTTPResponse(json: summary.json)
     }
@@ -33,7 +33,8 @@ extension OperatorRoutes {
     private static func record(
         _ own: JSONValue,
         _ priority: Priority?,
-        _ app: ServedApps.App
+        _ app: ServedApps.App,
+        _ limits: PatternLimits
     ) throws(Problem) -> PushRecord {
         let payload: PushPayload
         do throws(PayloadFault) {
@@ -45,7 +46,7 @@ extension OperatorRoutes {
             throw Problem(.unknownKind, "the app has no kind \"\(kind)\"", path: "freshet.kind")
         }
         var pattern: MatchPattern?
-        if let match = payload.match { pattern = try HostRoutes.pattern(match, payload.kind, app) }
+        if let match = payload.match { pattern = try HostRoutes.pattern(match, payload.kind, app, limits) }
         var attributes = Configuration.empty
         if let given = payload.attributes {
             do throws(ConfigurationFault) {

@@ -60,7 +60,7 @@ extension DeliveryVerdict {
         )
         guard case .refused(let refusal) = answer else { return .delivered }
         let reason = Self.text(refusal)
-        let wait = max(retries.wait(after: tries, seed: seed), Self.retryAfter(response))
+        let wait = max(retries.wait(after: tries, seed: seed), response.retryAfter ?? .zero)
         if case .known(let rejection) = refusal.reason, let verdict = Self.ofSender(rejection, reason, wait, retries) {
             return verdict
         }
@@ -117,19 +117,13 @@ extension DeliveryVerdict {
         seed: UInt64,
         retries: DeliveryRetries
     ) -> DeliveryVerdict {
-        let wait = max(retries.wait(after: tries, seed: seed), Self.retryAfter(response))
+        let wait = max(retries.wait(after: tries, seed: seed), response.retryAfter ?? .zero)
         switch response.status {
         case 200..<300: return .delivered
         case 408, 425, 429, 500...: return .again(after: wait, "status \(response.status)")
         case 300..<400: return .refused("status \(response.status): redirects are not followed")
         default: return .refused("status \(response.status)")
         }
-    }
-
-    /// Seconds only; a date would need a clock. More than a day is a day.
-    private static func retryAfter(_ response: HTTPClientResponse) -> Interval {
-        guard let text = response.headers["retry-after"], let seconds = Int64(text), seconds > 0 else { return .zero }
-        return .seconds(min(seconds, 86_400))
     }
 
     private static func text(_ refusal: PushResponse.Refusal) -> String {

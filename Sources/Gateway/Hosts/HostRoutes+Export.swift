@@ -13,7 +13,7 @@ extension HostRoutes {
     /// `limit` counts hosts; one with several tokens has a line for each.
     func exportHosts(_ request: HTTPRequest, _ app: ServedApps.App) async throws(Problem) -> HTTPResponse {
         let limit = try self.pageLimit(request)
-        let cursor = try ListRequest.cursor(request, "from", numbers: 2)
+        let cursor = try ListRequest.cursor(request, "from", below: self.log.rowBounds)
         let bundle = app.bundle
         let page = try await self.log.walk(from: cursor, limit: limit) { engine, start, limit in
             engine.registrations(app: bundle, from: start, limit: limit, scanMax: SearchBudget.stepRows)

@@ -15,10 +15,10 @@ extension HostRoutes {
         var pattern: MatchPattern?
         if let match = request.query("match") {
             let value = try Self.json(Array(match.utf8), reader: JSONReader(), bytesMax: self.limits.bodyBytesMax)
-            pattern = try Self.pattern(value, kind, app)
+            pattern = try Self.pattern(value, kind, app, self.bounds.patterns)
         }
         let limit = try self.pageLimit(request)
-        let cursor = try ListRequest.cursor(request, "from", numbers: 2)
+        let cursor = try ListRequest.cursor(request, "from", below: self.log.rowBounds)
         let (bundle, chosen) = (app.bundle, pattern)
         let page = try await self.log.walk(from: cursor, limit: limit) { engine, start, limit in
             engine.widgets(

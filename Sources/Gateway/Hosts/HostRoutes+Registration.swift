@@ -40,7 +40,13 @@ extension HostRoutes {
     ) throws(Problem) -> HostRegistration {
         // Before anything of the app is told, such as the names of its kinds.
         try self.checkApp(&object, caller)
-        let body = try RegistrationBody(&object, apps: self.apps, instancesMax: self.limits.instancesPerHostMax)
+        let bounds = self.bounds
+        let body = try RegistrationBody(
+            &object,
+            apps: self.apps,
+            instancesMax: bounds.hosts.instancesPerHostMax,
+            conditions: bounds.conditions
+        )
         guard caller.mayAct(for: token, of: body.app) else {
             throw Problem(.forbidden, "the credential is not for this push token of \(body.app)")
         }

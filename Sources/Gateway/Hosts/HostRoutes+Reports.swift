@@ -128,7 +128,7 @@ extension HostRoutes {
             throw object.problem("kind", "the app has no kind \"\(kind)\"", code: .unknownKind)
         }
         let pattern = try object.value("match").map { (match) throws(Problem) in
-            try Self.pattern(match, kind, app)
+            try Self.pattern(match, kind, app, self.bounds.patterns)
         }
         let host = try object.string("host", bytesMax: RegistrationBody.hostBytesMax).map { HostID($0) }
         let digest = try object.string("digest", bytesMax: PushPayload.digestBytesMax).map { Array($0.utf8) }
@@ -158,10 +158,11 @@ extension HostRoutes {
     static func pattern(
         _ match: JSONValue,
         _ kind: WidgetKind?,
-        _ app: ServedApps.App
+        _ app: ServedApps.App,
+        _ limits: PatternLimits
     ) throws(Problem) -> MatchPattern {
         do throws(PatternFault) {
-            let pattern = try MatchPattern.parse(match)
+            let pattern = try MatchPattern.parse(match, limits: limits)
             try pattern.check(against: app.schemas, kind: kind)
             return pattern
         } catch {

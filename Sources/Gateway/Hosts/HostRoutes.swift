@@ -14,7 +14,8 @@ package struct HostRoutes: Sendable {
     let log: CommandLog
     let streams: HostStreams
     let followers: PushFollowers
-    var limits: HostRouteLimits { self.liveApps.bounds.hosts }
+    var bounds: ServingBounds { self.liveApps.bounds }
+    var limits: HostRouteLimits { self.bounds.hosts }
     /// Nil where no kind has one.
     let providers: TimelineProviders?
     let states: KindStates

@@ -1,5 +1,5 @@
 package import Engine
-import IntentMatching
+package import IntentMatching
 package import WidgetModel
 
 /// The body of `PUT /v1/hosts/<token>/widgets`, read and typed by the kinds' schemas.
@@ -22,8 +22,9 @@ package struct RegistrationBody: Sendable {
     package static let hostBytesMax = 128
     /// The longest instance id in bytes.
     package static let instanceBytesMax = 128
-    /// The most values of one environment variant.
-    private static let variantsMax = 64
+    /// The most environment variants of one host, and the most values of one.
+    package static let variantsMax = 64
+    private static let variantNameBytesMax = 256
     /// The longest lease: a year.
     private static let leaseSecondsMax: Int64 = 366 * 86_400
 
@@ -33,7 +34,13 @@ package struct RegistrationBody: Sendable {
     ///   - object: The body; the caller has taken what is its own and this function finishes it.
     ///   - apps: The apps that are served.
     ///   - instancesMax: The most instances of one host.
-    package init(_ object: inout RequestObject, apps: ServedApps, instancesMax: Int) throws(Problem) {
+    ///   - conditions: What the conditions of instances may ask.
+    package init(
+        _ object: inout RequestObject,
+        apps: ServedApps,
+        instancesMax: Int,
+        conditions: PatternLimits = .conditions
+    ) throws(Problem) {
         self.app = BundleID(try object.requiredString("app", bytesMax: 255))
         guard let app = apps[self.app] else { throw object.problem("app", "\"\(self.app)\" is not served here") }
         self.host = try Self.host(&object)
@@ -51,7 +58,7 @@ package struct RegistrationBody: Sendable {
         self.instances.reserveCapacity(elements.count)
         for (index, element) in elements.enumerated() {
             var instance = try RequestObject(element, at: object.path(of: "instances[\(index)]"))
-            self.instances.append(try Self.instance(&instance, app))
+            self.instances.append(try Self.instance(&instance, app, conditions))
         }
         try Self.refuseRepeats(self.instances, &object)
         try object.finish()
@@ -99,8 +106,18 @@ package struct RegistrationBody: Sendable {
             guard case .object(let members) = value else {
                 throw context.problem("environmentVariants", "expected an object, found \(value.typeName)")
             }
+            guard members.count <= Self.variantsMax else {
+                throw context.problem(
+                    "environmentVariants",
+                    "has \(members.count) members, at most \(Self.variantsMax) are allowed"
+                )
+            }
             var variants = try RequestObject(value, at: context.path(of: "environmentVariants"))
             for member in members {
+                guard member.name.utf8.count <= Self.variantNameBytesMax else {
+                    let sentence = "a member has a name of more than \(Self.variantNameBytesMax) bytes"
+                    throw context.problem("environmentVariants", sentence)
+                }
                 let strings = try variants.strings(member.name, countMax: Self.variantsMax) ?? []
                 result.environmentVariants.append(HostContext.Variant(name: member.name, values: strings))
             }
@@ -113,7 +130,8 @@ package struct RegistrationBody: Sendable {
 
     private static func instance(
         _ object: inout RequestObject,
-        _ app: ServedApps.App
+        _ app: ServedApps.App,
+        _ conditions: PatternLimits
     ) throws(Problem) -> InstanceRegistration {
         let id = InstanceID(try object.requiredString("id", bytesMax: Self.instanceBytesMax))
         guard id.rawValue.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
@@ -138,7 +156,9 @@ package struct RegistrationBody: Sendable {
         }
         let when: MatchPattern?
         do throws(PatternFault) {
-            when = try object.value("when").map { (json) throws(PatternFault) in try .condition(from: json) }
+            when = try object.value("when").map { (json) throws(PatternFault) in
+                try .condition(from: json, limits: conditions)
+            }
         } catch {
             throw object.problem(error.path, error.sentence)
         }

@@ -2,10 +2,13 @@ import Engine
 import WidgetModel
 
 extension CommandLog {
+    /// What the numbers of a cursor of ``walk(from:limit:_:)`` are less than: a partition's, and a row's.
+    var rowBounds: [UInt64] { [UInt64(self.partitions), 1 << 32] }
+
     /// Walks over the partitions' rows, each step one turn of a partition's loop, for as long as one request may.
     ///
     /// - Parameters:
-    ///   - cursor: The partition and the number to begin with, nil for the first.
+    ///   - cursor: The partition and the number to begin with, below ``rowBounds``; nil for the first.
     ///   - limit: How many rows to find at most.
     ///   - step: Looks at rows from a number on, for so many at most.
     /// - Returns: The rows, and the cursor of what comes after them; nil at the end.

@@ -12,20 +12,25 @@ struct ListRequest: Sendable {
     /// The numbers of the cursor, nil for the list's beginning.
     let cursor: [UInt64]?
 
-    /// - Parameter numbers: How many numbers this list's cursors have.
-    init(_ request: HTTPRequest, numbers: Int) throws(Problem) {
+    /// - Parameter bounds: What each number of this list's cursors is less than.
+    init(_ request: HTTPRequest, below bounds: [UInt64]) throws(Problem) {
         self.limit = try Self.int(request, "limit", in: 1...Self.limitMax) ?? Self.limitDefault
-        self.cursor = try Self.cursor(request, "cursor", numbers: numbers)
+        self.cursor = try Self.cursor(request, "cursor", below: bounds)
     }
 
+    /// More than were ever counted: no decision and no push has such a number.
+    static let countEnd: UInt64 = 1 << 62
+
     /// The numbers of a cursor of the query, nil if it is not there.
-    static func cursor(_ request: HTTPRequest, _ name: String, numbers: Int) throws(Problem) -> [UInt64]? {
+    ///
+    /// - Parameter bounds: What each of them is less than, in every cursor that a page has ever named.
+    static func cursor(_ request: HTTPRequest, _ name: String, below bounds: [UInt64]) throws(Problem) -> [UInt64]? {
         guard let text = request.query(name) else { return nil }
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false).map { UInt64($0) }
-        guard parts.count == numbers, !parts.contains(nil) else {
-            throw Problem(.badRequest, "expected the `next` of the page before", path: name)
-        }
-        return parts.compactMap { $0 }
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        let numbers = parts.compactMap { UInt64($0) }
+        guard parts.count == bounds.count, numbers.count == bounds.count, zip(numbers, bounds).allSatisfy({ $0 < $1 })
+        else { throw Problem(.badRequest, "expected the `next` of the page before", path: name) }
+        return numbers
     }
 
     static func text(_ numbers: [UInt64]) -> String { numbers.map { "\($0)" }.joined(separator: ".") }

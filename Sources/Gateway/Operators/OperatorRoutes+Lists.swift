@@ -30,7 +30,7 @@ extension OperatorRoutes {
 
     /// `GET /v1/instances`.
     func instances(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let list = try ListRequest(request, numbers: 2)
+        let list = try ListRequest(request, below: self.log.rowBounds)
         let filter = InstanceFilter(
             app: request.query("app").map { BundleID($0) },
             kind: request.query("kind").map { WidgetKind($0) },
@@ -55,7 +55,7 @@ extension OperatorRoutes {
 
     /// `GET /v1/hosts`.
     func hosts(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let list = try ListRequest(request, numbers: 2)
+        let list = try ListRequest(request, below: self.log.rowBounds)
         let app = request.query("app").map { BundleID($0) }
         let isConnected = try ListRequest.word(request, "connected", [("true", true), ("false", false)])
         var page = try await self.log.walk(from: list.cursor, limit: list.limit) { engine, start, limit in
@@ -86,7 +86,8 @@ extension OperatorRoutes {
 extension OperatorRoutes {
     /// `GET /v1/pushes`: the newest first.
     func pushes(_ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
-        let list = try ListRequest(request, numbers: self.log.partitions)
+        let ends = Array(repeating: ListRequest.countEnd, count: self.log.partitions)
+        let list = try ListRequest(request, below: ends)
         let filter = PushFilter(
             team: request.query("sender").map { TeamID($0) },
             isComplete: try ListRequest.word(request, "state", [("complete", true), ("waiting", false)]),
@@ -154,7 +155,7 @@ extension OperatorRoutes {
     /// `GET /v1/pushes/<apns-id>/decisions`: what was decided about it for each instance, the oldest first.
     func decisions(_ text: String, _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
         guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
-        let list = try ListRequest(request, numbers: 2)
+        let list = try ListRequest(request, below: [UInt64(self.log.partitions), ListRequest.countEnd])
         let outcome = try ListRequest.word(request, "outcome", PushOutcome.allCases.map { ($0.name, $0) })
         guard try await !self.log.askAll(about: .totals, { $0.push(id) }).joined().isEmpty else {
             throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")

@@ -70,7 +70,7 @@ extension OperatorRoutes {
             ("fingerprint", .string(SettingRules.hex(view.certificate.sha256Fingerprint))),
             ("notAfter", .instant(end)),
             // Negative once it has ended.
-            ("secondsLeft", .int((end.milliseconds - now.milliseconds) / 1000)),
+            ("secondsLeft", .int((end - now).milliseconds / 1000)),
             ("replaced", .count(view.replaced)),
             ("refusal", view.refusal.map { .string($0) }),
         ])
@@ -94,7 +94,7 @@ extension OperatorRoutes {
             ("revoked", .count(revocations.count)),
             ("nextUpdate", due.map { .instant($0) }),
             // Negative once the list should have been renewed.
-            ("secondsLeft", due.map { .int(($0.milliseconds - now.milliseconds) / 1000) }),
+            ("secondsLeft", due.map { .int(($0 - now).milliseconds / 1000) }),
             ("refusal", revocations.refusal.map { .string($0) }),
         ])
     }

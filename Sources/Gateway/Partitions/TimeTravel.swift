@@ -1,8 +1,10 @@
 import Engine
+import IntentMatching
 package import WidgetModel
 
 /// Moves a movable clock on, stopping at every instant at which a timer is due, so that everything happens when it would
-/// have happened, and in that order.
+/// have happened, and in that order. A move ends early when the client that asked for it has gone: the time that has passed by
+/// then has passed.
 package actor TimeTravel {
     private let clock: MovableClock
     private let logClock: LogClock
@@ -19,6 +21,7 @@ package actor TimeTravel {
     /// Lets so much time pass, and returns when every timer due by then has fired in every partition.
     ///
     /// - Returns: The log's time afterwards.
+    /// - Throws: A refusal where that is beyond ``MovableClock/end``.
     package func pass(_ interval: Interval) async throws(Problem) -> Instant {
         let before = self.last
         let task = Task { () throws -> Instant in
@@ -27,7 +30,11 @@ package actor TimeTravel {
         }
         self.last = task
         do {
-            return try await task.value
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
         } catch let problem as Problem {
             throw problem
         } catch {
@@ -37,7 +44,12 @@ package actor TimeTravel {
 
     private func travel(_ interval: Interval) async throws(Problem) -> Instant {
         let target = self.logClock.now() + interval
+        guard target <= MovableClock.end else {
+            let end = RFC3339.text(of: MovableClock.end) ?? ""
+            throw Problem(.badRequest, "that is beyond \(end), where a clock that is moved ends; start another gateway")
+        }
         while let due = try await self.log.askAll({ $0.nextTimer }).compactMap({ $0 }).min(), due <= target {
+            guard !Task.isCancelled else { throw Problem(.unavailable, "the client has gone; time stays here") }
             self.clock.move(by: due - self.logClock.now())
             // An entry's time is read when it is committed, not before now; each partition fires what is due by it.
             _ = try await self.log.appendToAll(.tick)

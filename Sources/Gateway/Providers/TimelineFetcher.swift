@@ -294,8 +294,7 @@ package actor TimelineFetcher {
             return self.fail(batch, "\(error)")
         }
         guard response.status == 200 || response.status == 202 else {
-            let retryAfter = response.headers["retry-after"].flatMap { Int64($0) }.map { Interval.seconds(max(0, $0)) }
-            return self.fail(batch, "status \(response.status)", retryAfter: retryAfter)
+            return self.fail(batch, "status \(response.status)", retryAfter: response.retryAfter)
         }
         let asked = Set(subjects.map(\.reload))
         let answer: ProviderAnswer

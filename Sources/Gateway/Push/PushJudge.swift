@@ -390,7 +390,7 @@ extension PushJudge {
         }
         return JudgedPush.Details(
             payload: payload,
-            pattern: try app.pattern(payload, orElse: .badPayload, rules: self.rules),
+            pattern: try app.pattern(payload, orElse: .badPayload, limits: self.bounds.patterns, rules: self.rules),
             attributes: try Self.attributes(payload)
         )
     }

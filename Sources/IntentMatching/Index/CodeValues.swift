@@ -38,7 +38,11 @@ extension CodeValues {
             case .equals(let literal): literals.append(literal)
             case .exists(false): acceptsAbsent = true
             default:
-                guard self.highestCode <= eagerValuesMax else { return CodeTest(form: .values(atoms, self)) }
+                // What excludes literals alone is not judged on values: nothing is gained by waiting.
+                let isJudged = atoms.contains(where: \.isJudged)
+                guard !isJudged || self.highestCode <= eagerValuesMax else {
+                    return CodeTest(form: .values(atoms, self))
+                }
                 return Self.test(self.table(atoms))
             }
         }
@@ -62,11 +66,24 @@ extension CodeValues {
         return distinct
     }
 
-    /// Evaluates the atoms once for each value.
+    /// Evaluates the atoms: those that are judged once for each value, literals by looking them up.
     func table(_ atoms: [MatchAtom]) -> CodeTest.Form {
         var table = [UInt8](repeating: 0, count: CodeTest.tableSize(self.highestCode))
         var passing: [UInt32] = []
-        self.mark(atoms, in: &table)
+        let judged = atoms.filter(\.isJudged)
+        if !judged.isEmpty { self.mark(judged, in: &table) }
+        for atom in atoms {
+            switch atom {
+            case .equals(let literal): for code in self.codes(equalTo: literal) { table[Int(code)] = 1 }
+            case .anythingBut(let literals):
+                var excluded = self.codes(equalTo: literals)[...]
+                for code in 1..<self.highestCode + 1 {
+                    if excluded.first.map({ Int($0) }) == code { excluded.removeFirst() } else { table[code] = 1 }
+                }
+            case .exists(false): table[0] = 1
+            default: break
+            }
+        }
         for code in 0..<self.highestCode + 1 where table[code] != 0 { passing.append(UInt32(code)) }
         let isDriver = passing.first != 0 && passing.count <= driverCodesMax
         return .table(table, passing: isDriver ? passing : nil)

@@ -68,7 +68,7 @@ extension RowColumn {
     /// Sets the bits of the rows that pass, relative to the first one, and clears those of the others.
     func scan(_ test: CodeTest, rows: Range<Int>, into words: inout [UInt64]) {
         var words = words.mutableSpan
-        guard !self.isArray else { return Self.scan(rows, &words) { Self.passes(self.words[$0], self.pool, test) } }
+        guard !self.isArray else { return self.withArrays(of: test) { Self.scan(rows, &words, $0) } }
         switch (test.form, self.codes.width) {
         case (.codes(let codes), _) where codes.count <= 4: self.scan(codes, isRest: false, rows, &words)
         case (.except(let codes), _) where codes.count <= 3: self.scan([0] + codes, isRest: true, rows, &words)

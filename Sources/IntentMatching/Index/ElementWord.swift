@@ -45,13 +45,19 @@ enum ElementWord {
     /// Calls `body` with each code, ascending, until it returns true; returns whether it did.
     @inline(__always)
     static func contains(_ word: UInt32, _ pool: SizeClassPool<UInt32>, where body: (UInt32) -> Bool) -> Bool {
+        pool.elements.withSpan { Self.contains(word, $0, where: body) }
+    }
+
+    /// The same for the elements of a pool, which many words share.
+    @inline(__always)
+    static func contains(_ word: UInt32, _ elements: Span<UInt32>, where body: (UInt32) -> Bool) -> Bool {
         switch word >> 30 {
         case 0: return word != 0 && body(word)
         case 1: return word != Self.empty && (body(word >> 15 & 0x7FFF) || body(word & 0x7FFF))
         case 2: return body(word >> 20 & 0x3FF) || body(word >> 10 & 0x3FF) || body(word & 0x3FF)
         default:
             let start = Int(Self.start(word))
-            for index in 1..<Int(pool.elements[start]) + 1 where body(pool.elements[start + index]) { return true }
+            for index in 1..<Int(elements[start]) + 1 where body(elements[start + index]) { return true }
             return false
         }
     }

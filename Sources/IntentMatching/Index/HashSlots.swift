@@ -195,6 +195,14 @@ struct HashSlots: Sendable {
         return faults
     }
 
+    /// Begins the hashes of keys that peers choose, so that they cannot choose which ones collide. Differs from process to
+    /// process, so nothing that leaves a table may depend on it.
+    static let processSeed: UInt64 = {
+        var hasher = Hasher()
+        hasher.combine(0)
+        return UInt64(truncatingIfNeeded: hasher.finalize())
+    }()
+
     /// Folds a word into a hash with a full-width multiplication.
     @inline(__always)
     static func fold(_ word: UInt64) -> UInt64 {

@@ -391,15 +391,15 @@ package struct IntentIndex: Sendable {
         _ finished: (Step, ScanCounts) -> Void
     ) {
         precondition(batchLimit > 0, "batches of no instance")
-        // One walk over rows that are in the order of their instances needs no sorting.
-        let walks = steps.reduce(0) { $0 + $1.plan.walks }
+        // Rows of one table that are in the order of their instances need no sorting.
+        let walks = steps.count { $0.plan.findsRows }
         let isAscending = steps.allSatisfy {
-            $0.plan.walks == 0 || self.segments[$0.segment].rows(isShared: $0.isShared).instances.isAscending
+            !$0.plan.findsRows || self.segments[$0.segment].rows(isShared: $0.isShared).instances.isAscending
         }
         guard order == .ascending, walks > 1 || !isAscending else {
             return self.walk(steps, batchLimit, body, finished)
         }
-        var sorted = InstanceOrder(bound: self.places.count, batchLimit: batchLimit)
+        var sorted = AscendingUnion(bound: self.places.count, batchLimit: batchLimit)
         self.walk(steps, 4096, { sorted.add($0) }, finished)
         sorted.finish(body)
     }
@@ -412,7 +412,7 @@ package struct IntentIndex: Sendable {
     ) {
         for step in steps {
             var scan = RowScan(batchLimit: batchLimit, candidates: step.plan.candidates)
-            if step.plan.walks > 0 {
+            if step.plan.findsRows {
                 let rows = self.segments[step.segment].rows(isShared: step.isShared)
                 scan.run(step.plan, rows.table, rows.instances, body)
             }

@@ -2,32 +2,8 @@
 // follow one another and what one drops can be told by comparing its input with its output.
 
 extension RowTable {
-    /// Copies the rows that pass to the front of `rows` and returns how many they are.
-    func filter(_ filter: SegmentPlan.Filter, _ source: Span<UInt32>, into rows: inout [UInt32]) -> Int {
-        switch filter {
-        case .keep(let check): return self.keep(check, source, &rows)
-        case .drop(let check):
-            var marks = [UInt8](repeating: 1, count: source.count)
-            let kept = self.keep(check, source, &rows)
-            RowKernel.mark(&marks, where: rows.span.extracting(first: kept), isIn: source, as: 0)
-            return RowKernel.keep(source, marked: marks.span, &rows)
-        case .first(let index, let codes, let code):
-            // What is read of the column, and no more: a copy of all of it counts references as long as fifty rows take.
-            let words = self.columns[index].words
-            let pool = self.columns[index].pool
-            return RowKernel.keep(source, &rows) { row in
-                var lowest: UInt32 = 0
-                _ = ElementWord.contains(words[row], pool) { own in
-                    guard own == code || codes.containsAscending(own) else { return false }
-                    lowest = own
-                    return true
-                }
-                return lowest == code
-            }
-        }
-    }
-
-    private func keep(_ check: RowCheck, _ source: Span<UInt32>, _ rows: inout [UInt32]) -> Int {
+    /// Copies the rows that pass a check to the front of `rows` and returns how many they are.
+    func keep(_ check: RowCheck, _ source: Span<UInt32>, _ rows: inout [UInt32]) -> Int {
         switch check {
         case .never: return 0
         case .always: return RowKernel.keep(source, &rows) { _ in true }
@@ -48,9 +24,9 @@ extension RowTable {
             return RowKernel.keep(source, marked: marks.span, &rows)
         case .column(let index, let test):
             guard !self.columns[index].isArray else {
-                let words = self.columns[index].words
-                let pool = self.columns[index].pool
-                return RowKernel.keep(source, &rows) { RowColumn.passes(words[$0], pool, test) }
+                return self.columns.span[index].withArrays(of: test) { passes in
+                    RowKernel.keep(source, &rows, passes)
+                }
             }
             return self.columns.span[index].codes.keep(test, source, &rows)
         }
@@ -93,11 +69,30 @@ extension CodeColumn {
 }
 
 extension RowColumn {
-    /// Whether the value of a row of arrays, or one of its elements, passes.
+    /// Calls `body` with what tells of a row of arrays whether its value, or an element of it, passes.
     @inline(__always)
-    static func passes(_ word: UInt32, _ pool: SizeClassPool<UInt32>, _ test: CodeTest) -> Bool {
-        if word == ElementWord.absent { return test.passes(0) }
-        if word == ElementWord.empty { return test.acceptsEmpty }
-        return ElementWord.contains(word, pool) { test.passes($0) }
+    func withArrays<Result>(of test: CodeTest, _ body: ((Int) -> Bool) -> Result) -> Result {
+        self.words.withSpan { words in
+            self.pool.elements.withSpan { elements in
+                // Here and not for each element: taking the table out of the test counts references.
+                guard case .table(let table, _) = test.form else {
+                    return body { Self.passes(words[$0], elements, test.acceptsEmpty) { test.passes($0) } }
+                }
+                let entries = table.span
+                return body { Self.passes(words[$0], elements, test.acceptsEmpty) { entries[Int($0)] != 0 } }
+            }
+        }
+    }
+
+    @inline(__always)
+    private static func passes(
+        _ word: UInt32,
+        _ elements: Span<UInt32>,
+        _ acceptsEmpty: Bool,
+        _ passes: (UInt32) -> Bool
+    ) -> Bool {
+        if word == ElementWord.absent { return passes(0) }
+        if word == ElementWord.empty { return acceptsEmpty }
+        return ElementWord.contains(word, elements, where: passes)
     }
 }

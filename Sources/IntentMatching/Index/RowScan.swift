@@ -1,9 +1,5 @@
 /// The walk of one query over a table: candidates through filters to batches of instances.
-///
-/// Rows go through a filter some thousand at a time, from one buffer to the other, without a branch that depends on the
-/// data: a wrong guess of the processor costs more than ten comparisons.
 struct RowScan {
-    private static let chunk = 1024
     /// Words of bits that become rows at once, and beyond the batch the room that this may take.
     private static let words = 16
     private static let slack = 64 * words + 16
@@ -12,8 +8,6 @@ struct RowScan {
     /// The instances of the current batch, as far as ``filled``.
     private var batch: Column<UInt32>
     private var filled = 0
-    private var rows: [UInt32] = []
-    private var spare: [UInt32] = []
     /// What was looked at, and what came out.
     private(set) var counts = ScanCounts()
 
@@ -42,26 +36,20 @@ struct RowScan {
         case .nothing: break
         case .everything: self.runWhole(instances, body)
         case .dense(let check): self.run(check, table, instances, body)
+        case .postings(let passes) where passes.count == 1 && passes[0].filters.isEmpty:
+            self.list(table, passes[0].column, passes[0].code, instances, body)
         case .postings(let passes):
-            for pass in passes {
-                let filters = pass.filters
-                if filters.isEmpty {
-                    self.list(table, pass.column, pass.code, instances, body)
-                    continue
-                }
-                let room = min(Self.chunk, pass.length)
-                while self.rows.count < room { self.rows.append(0) }
-                while self.spare.count < room { self.spare.append(0) }
-                table.columns.span[pass.column].lists.forEachSpan(of: pass.code) { rows in
-                    self.counts.listed += rows.count
-                    var start = 0
-                    while start < rows.count {
-                        let end = min(start + Self.chunk, rows.count)
-                        self.run(rows.extracting(start..<end), filters, table, instances, body)
-                        start = end
-                    }
-                }
+            var walk = ListWalk()
+            if passes.count == 1 {
+                walk.run(passes[0], table) { self.emit($0, instances, body) }
+            } else {
+                // A row that several lists have is found once.
+                var union = AscendingUnion(bound: table.rowCount, batchLimit: ListWalk.chunk)
+                for pass in passes { walk.run(pass, table) { union.add($0) } }
+                union.finish { self.emit($0, instances, body) }
             }
+            self.counts.listed += walk.listed
+            self.counts.filtered += walk.filtered
         }
         self.finish(body)
     }
@@ -115,30 +103,6 @@ struct RowScan {
             self.counts.scanned += count
             self.emit(words.span.extracting(first: (count + 63) / 64), block, instances, body)
         }
-    }
-
-    private mutating func run(
-        _ candidates: Span<UInt32>,
-        _ filters: [SegmentPlan.Filter],
-        _ table: RowTable,
-        _ instances: InstanceColumn,
-        _ body: (Span<UInt32>) -> Void
-    ) {
-        // Out of the scan and back, so that reading one buffer and writing the other are two accesses.
-        var rows = self.rows
-        var spare = self.spare
-        self.rows = []
-        self.spare = []
-        var count = table.filter(filters[0], candidates, into: &rows)
-        self.counts.filtered += candidates.count
-        for filter in filters.dropFirst() where count > 0 {
-            self.counts.filtered += count
-            count = table.filter(filter, rows.span.extracting(first: count), into: &spare)
-            swap(&rows, &spare)
-        }
-        self.emit(rows.span.extracting(first: count), instances, body)
-        self.rows = rows
-        self.spare = spare
     }
 
     /// Adds the instances of ascending rows to the batch.
@@ -213,6 +177,61 @@ struct RowScan {
         }
         self.batch.move(from: start, to: 0, count: self.filled - start)
         self.filled -= start
+    }
+}
+
+/// Walks over lists of candidate rows and lets them through filters.
+///
+/// Rows go through a filter some thousand at a time, from one buffer to the other, without a branch that depends on the
+/// data: a wrong guess of the processor costs more than ten comparisons.
+private struct ListWalk {
+    static let chunk = 1024
+
+    private var rows: [UInt32] = []
+    private var spare: [UInt32] = []
+    /// Rows that lists gave.
+    private(set) var listed = 0
+    /// Rows that a filter was asked about, once for each filter.
+    private(set) var filtered = 0
+
+    /// Calls `found` with the rows of a list that pass its filters, ascending.
+    mutating func run(_ pass: SegmentPlan.Pass, _ table: RowTable, _ found: (Span<UInt32>) -> Void) {
+        let room = pass.filters.isEmpty ? 0 : min(Self.chunk, pass.length)
+        while self.rows.count < room { self.rows.append(0) }
+        while self.spare.count < room { self.spare.append(0) }
+        table.columns.span[pass.column].lists.forEachSpan(of: pass.code) { rows in
+            self.listed += rows.count
+            if pass.filters.isEmpty { return found(rows) }
+            var start = 0
+            while start < rows.count {
+                let end = min(start + Self.chunk, rows.count)
+                self.filter(rows.extracting(start..<end), pass.filters, table, found)
+                start = end
+            }
+        }
+    }
+
+    private mutating func filter(
+        _ candidates: Span<UInt32>,
+        _ filters: [RowCheck],
+        _ table: RowTable,
+        _ found: (Span<UInt32>) -> Void
+    ) {
+        // Out of the walk and back, so that reading one buffer and writing the other are two accesses.
+        var rows = self.rows
+        var spare = self.spare
+        self.rows = []
+        self.spare = []
+        var count = table.keep(filters[0], candidates, &rows)
+        self.filtered += candidates.count
+        for filter in filters.dropFirst() where count > 0 {
+            self.filtered += count
+            count = table.keep(filter, rows.span.extracting(first: count), &spare)
+            swap(&rows, &spare)
+        }
+        found(rows.span.extracting(first: count))
+        self.rows = rows
+        self.spare = spare
     }
 }
 

@@ -1,20 +1,13 @@
 /// How the rows of one table are found.
 struct SegmentPlan: Sendable {
-    /// One walk over a list of candidate rows, no row in two of them.
+    /// One walk over a list of candidate rows. A row may be on several.
     struct Pass: Sendable {
         let column: Int
         let code: UInt32
         /// The number of candidates.
         let length: Int
-        var filters: [Filter] = []
-    }
-
-    /// What a candidate must pass.
-    enum Filter: Sendable {
-        case keep(RowCheck)
-        case drop(RowCheck)
-        /// Of the codes, the row's lowest is this one: an array with several of them is found by several lists.
-        case first(column: Int, codes: [UInt32], code: UInt32)
+        /// What a candidate must pass.
+        var filters: [RowCheck] = []
     }
 
     enum Path: Sendable {
@@ -30,13 +23,9 @@ struct SegmentPlan: Sendable {
     /// Rows that are looked at.
     var candidates: Int
 
-    /// How many walks over ascending rows there are.
-    var walks: Int {
-        switch self.path {
-        case .nothing: 0
-        case .everything, .dense: 1
-        case .postings(let passes): passes.count
-        }
+    /// Whether rows are found: once each, and ascending.
+    var findsRows: Bool {
+        if case .nothing = self.path { false } else { true }
     }
 }
 
@@ -53,6 +42,11 @@ struct Planner {
     /// Combining bitmaps and making rows of them, for each row.
     private static let word = 40
 
+    /// Bytes of tables in one plan. What finds no room is compared code by code.
+    private static let tableBytesMax = 64 << 20
+    /// Elements of an array, about.
+    private static let elements = 8
+
     let table: RowTable
     let highestCodes: [Int]
 
@@ -64,13 +58,14 @@ struct Planner {
         }
         guard self.table.rowCount > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
         // Values that are only known one by one give no list yet. Once all of them were looked at, they may.
-        let check = self.prepared(check, self.walk(check)?.rows ?? self.table.rowCount, tabled: .max)
+        var room = Self.tableBytesMax
+        let check = self.prepared(check, self.walk(check)?.rows ?? self.table.rowCount, tabled: .max, &room)
         if case .never = check { return SegmentPlan(path: .nothing, candidates: 0) }
         if let walk = self.walk(check), walk.price <= self.densePrice(check) {
-            let passes = self.passes(self.prepared(check, walk.rows, tabled: 2))
+            let passes = self.passes(self.prepared(check, walk.rows, tabled: 2, &room))
             return SegmentPlan(path: .postings(passes), candidates: passes.reduce(0) { $0 + $1.length })
         }
-        let whole = self.prepared(check, self.table.rowCount, tabled: 5)
+        let whole = self.prepared(check, self.table.rowCount, tabled: 5, &room)
         return SegmentPlan(path: .dense(self.dense(whole)), candidates: self.table.rowCount)
     }
 
@@ -85,15 +80,13 @@ struct Planner {
             guard self.table.columns[index].hasLists, let codes = test.drivers else { return nil }
             var rows = 0
             for code in codes { rows += self.table.columns[index].lists.count(of: code) }
-            let own = self.table.columns[index].isArray && codes.count > 1 ? 1 : 0
-            return (codes.count * Self.list + rows * (Self.candidate + (filters + own) * Self.filter), rows)
+            return (codes.count * Self.list + rows * (Self.candidate + filters * Self.filter), rows)
         case .all(let parts):
             return self.cheapest(parts, filters: filters)?.walk
         case .any(let parts):
             var sum = (price: 0, rows: 0)
-            for (index, part) in parts.enumerated() {
-                // What an earlier branch has found is dropped.
-                guard let walk = self.walk(part, filters: filters + min(index, 1)) else { return nil }
+            for part in parts {
+                guard let walk = self.walk(part, filters: filters) else { return nil }
                 sum = (sum.price + walk.price, sum.rows + walk.rows)
             }
             return sum
@@ -109,42 +102,26 @@ struct Planner {
         return best
     }
 
-    /// The walks that find each match of a check just once. Precondition: ``walk(_:filters:)`` is not nil.
+    /// The walks that find all matches of a check. Precondition: ``walk(_:filters:)`` is not nil.
     private func passes(_ check: RowCheck) -> [SegmentPlan.Pass] {
         switch check {
         case .never, .always: return []
         case .column(let index, let test):
-            let codes = test.drivers ?? []
-            let isArray = self.table.columns[index].isArray
-            return codes.compactMap { code in
+            return (test.drivers ?? []).compactMap { code in
                 let length = self.table.columns[index].lists.count(of: code)
-                guard length > 0 else { return nil }
-                var pass = SegmentPlan.Pass(column: index, code: code, length: length)
-                // A row with the lowest code has no lower one of them.
-                if isArray, code != codes[0] {
-                    pass.filters = [.first(column: index, codes: codes, code: code)]
-                }
-                return pass
+                return length > 0 ? SegmentPlan.Pass(column: index, code: code, length: length) : nil
             }
         case .all(let parts):
             guard let best = self.cheapest(parts, filters: 0) else { return [] }
             var others = parts
             others.remove(at: best.index)
-            let filters = self.ranked(others).map { SegmentPlan.Filter.keep($0) }
+            let filters = self.ranked(others)
             return self.passes(parts[best.index]).map { pass in
                 var pass = pass
                 pass.filters = filters + pass.filters
                 return pass
             }
-        case .any(let parts):
-            var passes: [SegmentPlan.Pass] = []
-            for (index, part) in parts.enumerated() {
-                for var pass in self.passes(part) {
-                    if index > 0 { pass.filters.append(.drop(.alternatives(Array(parts[..<index])))) }
-                    passes.append(pass)
-                }
-            }
-            return passes
+        case .any(let parts): return parts.flatMap { self.passes($0) }
         }
     }
 
@@ -154,21 +131,27 @@ struct Planner {
     ///   - check: The check.
     ///   - candidates: How many rows there are to look at.
     ///   - tabled: So many codes are more work to compare with than one look into a table is.
-    private func prepared(_ check: RowCheck, _ candidates: Int, tabled: Int) -> RowCheck {
+    ///   - room: Bytes that tables may still take, but for what costs too much without.
+    private func prepared(_ check: RowCheck, _ candidates: Int, tabled: Int, _ room: inout Int) -> RowCheck {
         switch check {
         case .never, .always: return check
-        case .all(let parts): return .joining(parts.map { self.prepared($0, candidates, tabled: tabled) })
-        case .any(let parts): return .alternatives(parts.map { self.prepared($0, candidates, tabled: tabled) })
+        case .all(let parts): return .joining(parts.map { self.prepared($0, candidates, tabled: tabled, &room) })
+        case .any(let parts): return .alternatives(parts.map { self.prepared($0, candidates, tabled: tabled, &room) })
         case .column(let index, let test):
             let highest = self.highestCodes[index]
+            let isArray = self.table.columns[index].isArray
+            let looks = isArray ? candidates * Self.elements : candidates
+            // An array has many codes to compare with each.
+            let tabled = isArray && tabled != .max ? 1 : tabled
             switch test.form {
-            case .values where candidates > highest / 8:
+            case .values where looks > highest / 8:
+                room -= CodeTest.tableSize(highest)
                 let table = test.tabled(highestCode: highest)
                 if case .table(_, let passing) = table.form, passing?.isEmpty ?? false { return .never }
                 return .column(index, table)
-            case .codes(let codes) where codes.count >= tabled && candidates > highest / 16:
-                return .column(index, test.tabled(highestCode: highest))
-            case .except(let codes) where codes.count >= tabled - 1 && candidates > highest / 16:
+            case .codes(let codes) where codes.count >= tabled && candidates > highest / 16 && room > highest,
+                .except(let codes) where codes.count >= tabled - 1 && candidates > highest / 16 && room > highest:
+                room -= CodeTest.tableSize(highest)
                 return .column(index, test.tabled(highestCode: highest))
             default: return check
             }

@@ -35,14 +35,8 @@ struct ValueDictionary: Sendable {
     private var holdsDates = false
 
     init() {
-        self.seed = Self.processSeed
+        self.seed = HashSlots.processSeed
     }
-
-    private static let processSeed: UInt64 = {
-        var hasher = Hasher()
-        hasher.combine(0)
-        return UInt64(truncatingIfNeeded: hasher.finalize())
-    }()
 
     /// The highest code that was ever given.
     var highestCode: Int { self.entries.count - 1 }

@@ -37,10 +37,9 @@ package struct MatchSubject: Hashable, Sendable {
         case .host: return .present(.string(self.host.rawValue))
         case .tags: return .present(.array(self.tags.map { .string($0) }))
         case .parameter(let name):
-            let text = name.description
-            guard self.schema.map({ $0[text] != nil }) ?? true else { return .undeclared }
+            guard self.schema?.declares(name) ?? true else { return .undeclared }
             // Byte for byte, which `Configuration`'s subscript is not.
-            let parameter = self.configuration.parameters.first { $0.name.hasSameBytes(as: text) }
+            let parameter = self.configuration.parameters.first { $0.name.hasSameBytes(as: name) }
             return parameter.map { .present($0.value) } ?? .absent
         }
     }

@@ -125,7 +125,7 @@ private struct PatternChecker {
         case (.null, _), (.bool, .bool), (.number, .int), (.number, .double), (.string, .string), (.string, .entity):
             return
         case (.string(let text), .enumeration):
-            guard !parameter.cases.contains(where: { UTF8Text($0) == text }) else { return }
+            guard !parameter.cases.contains(where: { $0.hasSameBytes(as: text) }) else { return }
             throw PatternFault(.wrongType, path, "expected one of \(parameter.casesPhrase)")
         case (.string(let text), .date):
             do throws(RFC3339.Fault) {

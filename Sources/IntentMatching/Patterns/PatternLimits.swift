@@ -10,18 +10,29 @@ package struct PatternLimits: Hashable, Sendable {
     package var stringBytesMax: Int
     /// The most stars of one wildcard. Default 8.
     package var starsMax: Int
+    /// The most that asking it may cost, in steps, see ``MatchPattern/cost``. Default 512.
+    package var costMax: Int
+    /// The setting that ``costMax`` comes from, for messages.
+    package var costSetting: String
+
+    /// Of conditions of instances, each of which a push may have to ask: 64 steps.
+    package static let conditions = PatternLimits(costMax: 64, costSetting: "limits.maxConditionCost")
 
     package init(
         depthMax: Int = 8,
         atomsMax: Int = 1024,
         listMax: Int = 512,
         stringBytesMax: Int = 1024,
-        starsMax: Int = 8
+        starsMax: Int = 8,
+        costMax: Int = 512,
+        costSetting: String = "limits.maxPatternCost"
     ) {
         self.depthMax = depthMax
         self.atomsMax = atomsMax
         self.listMax = listMax
         self.stringBytesMax = stringBytesMax
         self.starsMax = starsMax
+        self.costMax = costMax
+        self.costSetting = costSetting
     }
 }

@@ -14,7 +14,17 @@ extension MatchPattern {
             throw PatternFault(.malformed, path, "expected an object, got \(json.typeName)")
         }
         var parser = PatternParser(limits: limits)
-        return .joining(try parser.parts(of: members, prefix: "", path: path, depth: 1))
+        let pattern = Self.joining(try parser.parts(of: members, prefix: "", path: path, depth: 1))
+        let cost = pattern.cost
+        guard cost <= limits.costMax else {
+            let sentence = """
+                costs \(cost) steps, at most \(limits.costMax) are allowed (\(limits.costSetting)): each condition on a \
+                parameter costs 1, one that is no list of literals \(Self.judging) more, each wildcard \(Self.wildcard) more; \
+                ask for fewer, or for literals
+                """
+            throw PatternFault(.limit, path, sentence)
+        }
+        return pattern
     }
 
     /// All of the parts, without a level of its own for a single one.
@@ -54,8 +64,9 @@ private struct PatternParser {
         var parts: [MatchPattern] = []
         for member in members {
             let path = "\(path).\(member.name)"
-            if member.name == "$or" {
-                parts.append(try self.alternatives(member.value, prefix: prefix, path: path, depth: depth))
+            if member.name == "$or" || member.name == "$and" {
+                let patterns = try self.patterns(member.value, prefix: prefix, path: path, depth: depth)
+                if member.name == "$or" { parts.append(.any(patterns)) } else { parts += patterns }
                 continue
             }
             let field = try self.field(member.name, prefix: prefix, path: path)
@@ -81,17 +92,18 @@ private struct PatternParser {
         return parts
     }
 
-    private mutating func alternatives(
+    /// The patterns of a list, of which one must hold or all.
+    private mutating func patterns(
         _ json: JSONValue,
         prefix: String,
         path: String,
         depth: Int
-    ) throws(PatternFault) -> MatchPattern {
+    ) throws(PatternFault) -> [MatchPattern] {
         guard case .array(let elements) = json else {
             throw PatternFault(.malformed, path, "expected a list of objects, got \(json.typeName)")
         }
         try self.checkList(elements.count, path: path)
-        var branches: [MatchPattern] = []
+        var patterns: [MatchPattern] = []
         for (index, element) in elements.enumerated() {
             let path = "\(path)[\(index)]"
             guard case .object(let members) = element else {
@@ -99,9 +111,9 @@ private struct PatternParser {
             }
             guard !members.isEmpty else { throw PatternFault(.malformed, path, "the object has no members") }
             let parts = try self.parts(of: members, prefix: prefix, path: path, depth: depth + 1)
-            branches.append(.joining(parts))
+            patterns.append(.joining(parts))
         }
-        return .any(branches)
+        return patterns
     }
 
     private func field(_ name: String, prefix: String, path: String) throws(PatternFault) -> MatchField {
@@ -114,13 +126,13 @@ private struct PatternParser {
             return .parameter(UTF8Text(full))
         }
         guard prefix.isEmpty else {
-            throw PatternFault(.malformed, path, "only $or may stand inside another object")
+            throw PatternFault(.malformed, path, "only $or and $and may stand inside another object")
         }
         switch name {
         case "$family": return .family
         case "$host": return .host
         case "$tags": return .tags
-        default: throw PatternFault(.malformed, path, "expected one of $family, $host, $tags, $or")
+        default: throw PatternFault(.malformed, path, "expected one of $family, $host, $tags, $or, $and")
         }
     }
 

@@ -9,29 +9,46 @@ extension MatchPattern {
         }
     }
 
-    /// An object of which every member must hold, one for each part.
+    /// An object of which every member must hold, one for each part. O(parts).
     private static func object(_ parts: [MatchPattern]) -> JSONValue {
         var members: [JSONValue.Member] = []
-        // What cannot be a member of its own: alternatives, and a second condition on one field.
-        var rest: [MatchPattern] = []
-        for part in parts {
+        var named: Set<MatchField> = []
+        var alternatives: [[JSONValue]] = []
+        // What cannot be a member of its own: a second condition on one field, and further alternatives.
+        var others: [JSONValue] = []
+        func add(_ part: MatchPattern) {
             switch part {
-            case .field(let field, let atoms) where !members.contains(where: { $0.name == field.description }):
+            case .all(let inner): for part in inner { add(part) }
+            case .any(let branches): alternatives.append(branches.map(\.json))
+            case .field(let field, let atoms) where named.insert(field).inserted:
                 let leaves = atoms.map(\.json)
                 let value = leaves.count == 1 ? leaves[0] : .array(leaves)
                 members.append(JSONValue.Member(name: field.description, value: value))
-            case .all(let inner): rest += inner
-            case .any, .field: rest.append(part)
+            case .field: others.append(self.object([part]))
             }
         }
-        if let first = rest.first {
-            let others = Array(rest.dropFirst())
-            let branches: [MatchPattern] = if case .any(let branches) = first { branches } else { [first] }
-            // An object has one list of alternatives, so that further ones go into each branch.
-            let alternatives = branches.map { Self.object([$0] + others) }
-            members.append(JSONValue.Member(name: "$or", value: .array(alternatives)))
-        }
+        for part in parts { add(part) }
+        // An object has one list of alternatives: the deepest, so that what is written is no deeper than what was read.
+        alternatives.sort { Self.depth($0) > Self.depth($1) }
+        if let deepest = alternatives.first { members.append(Self.member("$or", deepest)) }
+        others += alternatives.dropFirst().map { .object([Self.member("$or", $0)]) }
+        if !others.isEmpty { members.append(Self.member("$and", others)) }
         return .object(members)
+    }
+
+    private static func member(_ name: String, _ patterns: [JSONValue]) -> JSONValue.Member {
+        JSONValue.Member(name: name, value: .array(patterns))
+    }
+
+    /// How deep objects lie inside one another.
+    private static func depth(_ patterns: [JSONValue]) -> Int {
+        patterns.reduce(0) { deepest, pattern in
+            guard case .object(let members) = pattern else { return deepest }
+            return members.reduce(deepest) { deepest, member in
+                guard case .array(let inner) = member.value else { return max(deepest, 1) }
+                return max(deepest, 1 + Self.depth(inner))
+            }
+        }
     }
 }
 

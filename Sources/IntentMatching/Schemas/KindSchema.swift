@@ -48,6 +48,9 @@ package struct KindSchema: Hashable, Sendable {
         self.parameters.first { $0.name.hasSameBytes(as: name) }
     }
 
+    /// Whether there is a parameter of that name. O(parameters).
+    func declares(_ name: UTF8Text) -> Bool { self.parameters.contains { $0.name.hasSameBytes(as: name) } }
+
     /// Whether a stored configuration still fits: every parameter declared and of its type, none required missing.
     ///
     /// A parameter with a default may be absent: it may be younger than the configuration.

@@ -76,6 +76,9 @@ extension String {
         for index in left.indices where left[index] != right[index] { return false }
         return true
     }
+
+    /// Whether these are the bytes.
+    func hasSameBytes(as other: UTF8Text) -> Bool { self.utf8.span.equals(other.bytes) }
 }
 
 extension [String] {

@@ -27,7 +27,8 @@ struct ConditionAtoms: Sendable {
             case other
             /// Accepts the integers from ``first`` to ``last``.
             case integers
-            /// Accepts a value of which none of so many equalities holds: ``last`` of ``excluded``, from ``first`` on.
+            /// Accepts a value of which none of so many equalities holds: ``last`` of ``excluded``, from ``first`` on, each
+            /// once.
             case noneOf
         }
 
@@ -121,7 +122,8 @@ struct ConditionAtoms: Sendable {
             (question.form, question.first, question.last) = (.integers, first, last)
         }
         if case .anythingBut(let literals) = atom {
-            let equalities = literals.filter { $0 != .null }.map { self.use(attribute, .equals($0)) }
+            var seen: Set<MatchLiteral> = [.null]
+            let equalities = literals.filter { seen.insert($0).inserted }.map { self.use(attribute, .equals($0)) }
             question.form = .noneOf
             question.last = Int64(equalities.count)
             if !equalities.isEmpty {

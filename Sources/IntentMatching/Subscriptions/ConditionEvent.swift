@@ -15,13 +15,18 @@ struct ConditionEvent {
         let place: UInt32
         let form: Form
         /// Its value, if it is an integer.
-        let int: Int64
+        var int: Int64 = 0
+        /// Of an array: how many equalities hold for elements of it.
+        var equalities = 0
+        /// Of an array: whether no equality that anything asks for holds for one of its elements.
+        var hasOthers = false
     }
 
     private enum Form: UInt8 {
         case int
-        /// A text or a truth value.
+        /// A text, a truth value or a number that is no integer.
         case word
+        case array
         case other
     }
 
@@ -45,18 +50,27 @@ struct ConditionEvent {
         self.present.reserveCapacity(2 * self.parameters.count)
         for place in self.parameters.indices {
             guard let name = atoms.name(self.parameters[place].name) else { continue }
-            var (form, int) = (Form.word, Int64(0))
-            switch self.parameters[place].value {
-            case .int(let value): (form, int) = (.int, value)
-            case .double, .date, .array: form = .other
-            case .string, .bool: break
-            }
+            let form: Form =
+                switch self.parameters[place].value {
+                case .int: .int
+                case .string, .bool, .double: .word
+                case .array: .array
+                case .date: .other
+                }
+            var attribute = Attribute(name: name, place: UInt32(place), form: form)
+            if case .int(let int) = self.parameters[place].value { attribute.int = int }
             if case .array(let elements) = self.parameters[place].value {
-                for element in elements { self.note(name, atoms.equality(name, element)) }
+                let before = self.present.count
+                for element in elements {
+                    let atom = atoms.equality(name, element)
+                    if atom == nil { attribute.hasOthers = true }
+                    self.note(name, atom)
+                }
+                attribute.equalities = self.present.count - before
             } else {
                 self.note(name, atoms.equality(name, self.parameters[place].value))
             }
-            self.attributes.append(Attribute(name: name, place: UInt32(place), form: form, int: int))
+            self.attributes.append(attribute)
         }
     }
 
@@ -130,13 +144,22 @@ struct ConditionEvent {
         switch (question.form, attribute.form) {
         case (.integers, .int): return question.first <= attribute.int && attribute.int <= question.last
         case (.noneOf, .int), (.noneOf, .word):
-            let start = Int(question.first)
-            for place in start..<start + Int(question.last) where self.state(Int(self.excluded[place])) == 1 {
-                return false
-            }
-            return true
+            return self.excludedCount(question, upTo: 1) == 0
+        case (.noneOf, .array):
+            return attribute.hasOthers
+                || self.excludedCount(question, upTo: attribute.equalities) < attribute.equalities
         default: return self.answer(number, self.parameters[Int(attribute.place)].value)
         }
+    }
+
+    /// How many of the equalities hold that a question excludes, as far as `count`.
+    private func excludedCount(_ question: ConditionAtoms.Question, upTo count: Int) -> Int {
+        var held = 0
+        let start = Int(question.first)
+        for place in start..<start + Int(question.last) where held < count {
+            if self.state(Int(self.excluded[place])) == 1 { held += 1 }
+        }
+        return held
     }
 
     private func answer(_ number: Int, _ value: ParameterValue) -> Bool {

@@ -79,7 +79,7 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     /// The same for a key of a known length, whose words need not be in memory.
     @inline(__always)
     func find<let count: Int>(_ key: InlineArray<count, Word>) -> UInt32? {
-        var hash = UInt64(count)
+        var hash = HashSlots.processSeed ^ UInt64(count)
         for index in 0..<count { hash = HashSlots.fold(hash ^ UInt64(key[index])) }
         var probe = self.slots.probe(hash)
         while let number = self.slots.next(&probe) {
@@ -126,15 +126,15 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
         return true
     }
 
-    private static func hash(_ key: Span<Word>) -> UInt64 {
-        var hash = UInt64(key.count)
+    static func hash(_ key: Span<Word>) -> UInt64 {
+        var hash = HashSlots.processSeed ^ UInt64(key.count)
         for index in key.indices { hash = HashSlots.fold(hash ^ UInt64(key[index])) }
         return hash
     }
 
     private func hash(of number: UInt32) -> UInt64 {
         let range = self.range(of: number)
-        var hash = UInt64(range.count)
+        var hash = HashSlots.processSeed ^ UInt64(range.count)
         for index in range { hash = HashSlots.fold(hash ^ UInt64(self.pool.elements[index])) }
         return hash
     }

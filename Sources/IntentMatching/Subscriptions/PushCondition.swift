@@ -7,7 +7,7 @@ extension MatchPattern {
     /// every push.
     package static func condition(
         from json: JSONValue,
-        limits: PatternLimits = PatternLimits()
+        limits: PatternLimits = .conditions
     ) throws(PatternFault) -> MatchPattern {
         let pattern = try Self.parse(json, at: "when", limits: limits)
         if let field = pattern.instanceField {
@@ -63,6 +63,7 @@ private struct AttributesReader {
     let limits: ConfigurationLimits
     private(set) var parameters: [Configuration.Parameter] = []
     private var bytes = 0
+    private var valueCount = 0
 
     init(limits: ConfigurationLimits) {
         self.limits = limits
@@ -106,6 +107,11 @@ private struct AttributesReader {
     }
 
     private mutating func scalar(_ json: JSONValue, path: String) throws(ConfigurationFault) -> ParameterValue? {
+        if json != .null { self.valueCount += 1 }
+        guard self.valueCount <= self.limits.attributeValuesMax else {
+            let limit = self.limits.attributeValuesMax
+            throw ConfigurationFault(.limit, path, "more than \(limit) values, elements of arrays counted each")
+        }
         switch json {
         case .null: return nil
         case .bool(let bool): return .bool(bool)

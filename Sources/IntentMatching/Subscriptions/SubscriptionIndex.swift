@@ -139,6 +139,7 @@ package struct SubscriptionIndex: Sendable {
     private mutating func access(_ program: [UInt32]) -> Access {
         self.rarest.removeAll(keepingCapacity: true)
         guard self.addRarest(program, 0) else { return .always }
+        if self.rarest.count > 1 { self.rarest.sortAndUnique() }
         var words = 0
         for atom in self.rarest { words += self.byAtom.wordCount(of: atom) }
         // Where two must hold, both together are rarer than either.
@@ -173,13 +174,13 @@ package struct SubscriptionIndex: Sendable {
         return cheapest
     }
 
-    /// Adds the equalities that ``cost(_:_:)`` is about to ``rarest``, each once; returns false if there are none.
+    /// Adds the equalities that ``cost(_:_:)`` is about to ``rarest``; returns false if there are none.
     private mutating func addRarest(_ program: [UInt32], _ index: Int) -> Bool {
         let word = program[index]
         switch ConditionProgram.kind(word) {
         case .atom:
             guard word & ConditionAtoms.askedFlag == 0 else { return false }
-            if !self.rarest.contains(word) { self.rarest.append(word) }
+            self.rarest.append(word)
             return true
         case .all:
             guard let part = self.cheapestPart(program, index) else { return false }

@@ -9,6 +9,7 @@ import IntentMatching
 ///     BenchmarkRows subscriptions COUNT    the same conditions, indexed and asked
 ///     BenchmarkRows timers COUNT           a calendar of timers
 ///     BenchmarkRows engine COUNT           an engine; then a command a line on standard input
+///     BenchmarkRows worst COUNT            the costliest patterns, asked of so many instances
 ///
 /// What is measured leaves as one JSON object a line. Nothing here decides whether a figure is good.
 @main struct BenchmarkRows {
@@ -31,11 +32,14 @@ import IntentMatching
         case "engine":
             var session = EngineSession(count)
             try session.run()
+        case "worst":
+            var rows = WorstRows(count)
+            rows.run()
         default: Self.explain()
         }
     }
 
     private static func explain() {
-        print("usage: BenchmarkRows data|index|conditions|subscriptions|timers|engine COUNT")
+        print("usage: BenchmarkRows data|index|conditions|subscriptions|timers|engine|worst COUNT")
     }
 }

@@ -105,6 +105,18 @@ extension PushRequestCase {
 
     /// To every instance of an app that matches.
     static let targeted: [PushRequestCase] = [
+        PushRequestCase(
+            "a pattern of 512 steps",
+            Self.app("scores"),
+            body: Self.freshet(#"{"match":{\#(Self.alternatives(512))}}"#),
+            "200 scores widgets everywhere pattern"
+        ),
+        PushRequestCase(
+            "a pattern of 513 steps",
+            Self.app("scores"),
+            body: Self.freshet(#"{"match":{\#(Self.alternatives(512)),"limit":1}}"#),
+            "400 BadPayload"
+        ),
         PushRequestCase("the path alone names the app", Self.app("scores"), "200 scores widgets everywhere"),
         PushRequestCase(
             "a topic that agrees",
@@ -238,6 +250,10 @@ extension PushRequestCase {
     private static func nested(_ depth: Int) -> String {
         let inner = String(repeating: "[", count: depth - 1) + String(repeating: "]", count: depth - 1)
         return #"{"aps":{"content-changed":true},"x":\#(inner)}"#
+    }
+
+    private static func alternatives(_ count: Int) -> String {
+        #""$or":[\#((0..<count).map { #"{"limit":\#($0)}"# }.joined(separator: ","))]"#
     }
 
     private static func freshet(_ own: String) -> String { #"{"aps":{"content-changed":true},"freshet":\#(own)}"# }

@@ -66,8 +66,10 @@ import WidgetModel
         }
         let asked = Self.verdict(503, Self.reason(.shutdown), headers: ["retry-after": "77"])
         #expect(asked == .again(after: .seconds(77), "Shutdown"))
-        let tooLong = Self.verdict(503, "", headers: ["retry-after": "99999999"])
-        #expect(tooLong == .again(after: .hours(24), "status 503"))
+        for endless in ["99999999", "9223372036854775807", "99999999999999999999"] {
+            let tooLong = Self.verdict(503, "", headers: ["retry-after": endless])
+            #expect(tooLong == .again(after: .hours(24), "status 503"), "\(endless)")
+        }
     }
 
     @Test func `a 500 waits for at least a quarter of an hour, and not all for the same`() {

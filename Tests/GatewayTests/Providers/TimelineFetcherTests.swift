@@ -126,6 +126,22 @@ import WidgetModel
 
     @Test(
         arguments: [
+            "9223372036854775807", "9223372036854776", "99999999999999999999", "-9223372036854775808", "soon", "",
+        ]
+    )
+    func `a provider that asks for any wait is asked again after ten minutes at the latest`(wait: String) async throws {
+        let world = try await Self.started()
+        world.reply { _ in ProviderScene.response(503, "", ["retry-after": wait]) }
+        try await world.add("a")
+        try await world.eventually("the request has failed") { await world.fetcher.view.counters.failedRequests == 1 }
+        world.reply(Self.content("1"))
+        world.scene.time.pass(.minutes(10))
+        await world.fetcher.fetch([])
+        try await world.eventually("it is shown") { world.shown == ["a:a0 1"] }
+    }
+
+    @Test(
+        arguments: [
             #""error":"no such team""#, #""timeline":5"#, #""timeline":{"entries":[{"content":1}]}"#,
             #""timeline":{"entries":[{"date":"2026-11-02T17:00:00Z"}]}"#, #""timeline":{"entries":[],"colour":1}"#,
         ]

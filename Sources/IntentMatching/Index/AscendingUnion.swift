@@ -1,9 +1,9 @@
-/// Puts the instances of an answer in ascending order.
+/// Puts numbers of rows or instances in ascending order, each once however often it came.
 ///
-/// A few are sorted. Many become bits, one for each instance there is, which come out in order however they went in: ten
-/// million instances are 1.25 MB of bits, not 40 MB of numbers.
-struct InstanceOrder {
-    /// So many instances are sorted; more are bits.
+/// A few are sorted. Many become bits, one for each number there is, which come out in order however they went in: ten
+/// million are 1.25 MB of bits, not 40 MB of numbers.
+struct AscendingUnion {
+    /// So many numbers are sorted; more are bits.
     private static let sortedMax = 4096
     /// Words of bits that are read at once.
     private static let step = 64
@@ -14,16 +14,16 @@ struct InstanceOrder {
     private var bits: [UInt64] = []
 
     /// - Parameters:
-    ///   - bound: One more than the highest instance.
-    ///   - batchLimit: The most instances of one batch; at least 1.
+    ///   - bound: One more than the highest number.
+    ///   - batchLimit: The most numbers of one batch; at least 1.
     init(bound: Int, batchLimit: Int) {
         self.bound = bound
         self.batchLimit = batchLimit
     }
 
-    mutating func add(_ instances: Span<UInt32>) {
-        guard self.bits.isEmpty else { return Self.mark(instances, &self.bits) }
-        for index in instances.indices { self.few.append(instances[index]) }
+    mutating func add(_ numbers: Span<UInt32>) {
+        guard self.bits.isEmpty else { return Self.mark(numbers, &self.bits) }
+        for index in numbers.indices { self.few.append(numbers[index]) }
         guard self.few.count > Self.sortedMax else { return }
         // Whole steps, so that reading them needs no look at the end.
         let words = (self.bound + 63) / 64
@@ -34,11 +34,11 @@ struct InstanceOrder {
         self.bits = bits
     }
 
-    private static func mark(_ instances: Span<UInt32>, _ bits: inout [UInt64]) {
+    private static func mark(_ numbers: Span<UInt32>, _ bits: inout [UInt64]) {
         var bits = bits.mutableSpan
-        for index in instances.indices {
-            let instance = instances[index]
-            bits[Int(instance >> 6)] |= 1 << UInt64(instance & 63)
+        for index in numbers.indices {
+            let number = numbers[index]
+            bits[Int(number >> 6)] |= 1 << UInt64(number & 63)
         }
     }
 
@@ -46,7 +46,7 @@ struct InstanceOrder {
     mutating func finish(_ body: (Span<UInt32>) -> Void) {
         guard !self.bits.isEmpty else {
             // Of one list they ascend already.
-            if !zip(self.few, self.few.dropFirst()).allSatisfy({ $0 < $1 }) { self.few.sort() }
+            if !zip(self.few, self.few.dropFirst()).allSatisfy({ $0 < $1 }) { self.few.sortAndUnique() }
             var start = 0
             while start < self.few.count {
                 let end = min(start + self.batchLimit, self.few.count)
@@ -76,5 +76,18 @@ struct InstanceOrder {
             }
         }
         if filled > 0 { body(batch.span.extracting(first: filled)) }
+    }
+}
+
+extension [UInt32] {
+    /// Sorts, and drops all but one of equal elements.
+    mutating func sortAndUnique() {
+        self.sort()
+        var kept = 0
+        for index in self.indices where kept == 0 || self[index] != self[kept - 1] {
+            self[kept] = self[index]
+            kept += 1
+        }
+        self.removeSubrange(kept...)
     }
 }
