@@ -9,7 +9,7 @@ import WidgetModel
 ///
 /// "Keeping a widget up to date" and "TimelineProvider" (WidgetKit).
 @Suite struct ArticleTests {
-    private static let phone = HostKey("phone")
+    private static let phone = HostKey("phone", of: Scene.game)
     private static let widget = InstanceID("w1")
 
     /// A phone that shows the character Spouty, its first reload out.

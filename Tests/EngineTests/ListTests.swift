@@ -129,7 +129,7 @@ import WidgetModel
             Self.pages {
                 scene.engine.decisions(about: push, from: $0, outcome: outcome, limit: limit, scanMax: scanMax)
             }
-            .flatMap { $0 }.map { "\($0.instance?.description ?? "?") \($0.decision.outcome.name)" }
+            .flatMap { $0 }.map { "\($0.instance?.short ?? "?") \($0.decision.outcome.name)" }
         }
         let all = ["phone:w1 issued", "phone:w2 deferred", "phone:w1 reloaded"]
         #expect(Set(told(nil, limit: 100, scanMax: 1000)) == Set(all))

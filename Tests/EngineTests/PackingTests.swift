@@ -208,6 +208,7 @@ import WidgetModel
         row.tellsVisibility = flag(false)
         row.isInStandBy = flag(false)
         row.isInLowPower = flag(false)
+        row.isRegisteredByItself = flag(false)
         row.firstInstance = number(9_000_000)
         row.liveInstances = number(3)
         row.firstToken = number(3_000_000)
@@ -227,7 +228,9 @@ import WidgetModel
 
     private static func fields(_ row: HostTable.Row) -> [Int64] {
         let small = [row.app, row.firstInstance, row.liveInstances, row.firstToken, row.contextNumber].map { Int64($0) }
-        let flags = [row.isRegistered, row.tellsVisibility, row.isInStandBy, row.isInLowPower].map { $0 ? Int64(1) : 0 }
+        let flags = [
+            row.isRegistered, row.tellsVisibility, row.isInStandBy, row.isInLowPower, row.isRegisteredByItself,
+        ].map { $0 ? Int64(1) : 0 }
         let dates = [row.registeredAt, row.firstRegisteredAt, row.leaseEnds ?? Instant(milliseconds: .min)]
         let others = [
             Int64(row.delivery.rawValue), row.exemptUntil, row.pushedAt, Int64(bitPattern: row.revision),

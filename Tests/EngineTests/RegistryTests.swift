@@ -268,7 +268,7 @@ import WidgetModel
                 scanMax: 3
             )
             #expect(page.rows.count <= 3)
-            seen += page.rows.map { "\($0.host):\($0.registration.id)" }
+            seen += page.rows.map { "\($0.host.id):\($0.registration.id)" }
             start = page.next
         }
         #expect(seen == ["c:w1", "c:w2", "a:w1", "a:w2", "b:w1", "b:w2"])

@@ -35,7 +35,7 @@ import WidgetModel
 
     @Test func `one without a size is written as it was before there were sizes`() throws {
         var writer = ByteWriter(reserving: 64)
-        writer.write("phone")
+        writer.write("com.example.scores\0phone")
         writer.write("w1")
         writer.write(false)
         Self.timeline.encode(into: &writer)
@@ -45,8 +45,8 @@ import WidgetModel
     @Test func `a byte that says more than what there can be is damage`() throws {
         var bytes = Record.timeline(Self.report()).bytes
         // Behind the tag, the host and the instance.
-        #expect(bytes[1 + 6 + 3] == 0)
-        bytes[1 + 6 + 3] = 4
+        #expect(bytes[1 + 25 + 3] == 0)
+        bytes[1 + 25 + 3] = 4
         var reader = ByteReader(bytes)
         #expect(throws: ByteFault.self) { try Record(from: &reader) }
     }

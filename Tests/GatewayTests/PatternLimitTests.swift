@@ -53,7 +53,7 @@ import WidgetModel
             "PUT",
             RouteScene.path(token),
             try scene.key.hostCredential(token),
-            RouteScene.body(#""host":"phone""#, instances: instance)
+            RouteScene.body("", instances: instance)
         )
         #expect(answer.place == (wildcards == 2 ? ["200"] : ["400", "bad-request", "instances[0].when"]))
         #expect(wildcards == 2 || answer.body.contains("limits.maxConditionCost"))

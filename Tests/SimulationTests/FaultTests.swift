@@ -5,9 +5,9 @@ import Testing
 /// The engines with everything around them failing, a thousand seeds of it. `FRESHET_SEEDS` multiplies them.
 @Suite struct FaultTests {
     /// So many runs are one test, so that the tests run side by side.
-    private static let runsPerTest: UInt64 = 50
+    private static let runsPerTest: UInt64 = 100
 
-    @Test(arguments: Seeds.from(0, count: 20))
+    @Test(arguments: Seeds.from(0, count: 10))
     func `whatever is lost, doubled, late or dead, nothing accepted is lost and nothing is charged twice`(
         block: UInt64
     ) throws {

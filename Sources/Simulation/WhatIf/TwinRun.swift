@@ -73,11 +73,13 @@ package struct TwinRun: Sendable {
 
     /// Takes the next entry.
     package mutating func take(_ entry: LogEntry) throws(EngineFault) {
-        try self.passOther(to: entry.logTime)
         if entry.logTime >= self.since {
+            // What the other run does from then on is measured, also what it does before this entry.
+            try self.passOther(to: self.since - .milliseconds(1))
             self.actual.begin(self.first)
             self.other.begin(self.second)
         }
+        try self.passOther(to: entry.logTime)
         self.otherPosition = self.otherPosition.next
         let bytes = entry.bytes
         var index = 0
