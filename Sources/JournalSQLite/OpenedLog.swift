@@ -67,7 +67,7 @@ struct OpenedLog {
             // Every table has a page from the beginning; only what came later counts against the file's size.
             let pages = try file.database.integer("PRAGMA page_count")
             let rows = max(0, pages - Int64(2 * format.partitions + 3))
-            self.newestBytes = Int(rows * (try file.database.integer("PRAGMA page_size")))
+            self.newestBytes = Int(rows) * file.pageBytes
         } catch {
             throw error.journalError("opening of the log")
         }

@@ -18,7 +18,7 @@ import WidgetModel
                 partitions: partitions,
                 fileBytesMax: fileBytesMax,
                 cacheBytesMax: 0,
-                checkpointPages: 16
+                walBytesMax: 524_288
             ),
             clock: { Instant(seconds: 1_000) }
         )
