@@ -4,9 +4,13 @@ import WidgetModel
 
 /// The directory of one log: `lock`, `format`, `begun`, and the numbered files `log-000001.sqlite`, ...
 ///
-/// Whoever has one owns the directory: the lock is held until ``unlock()``, or until it goes away.
+/// Whoever has one owns the directory: its lock is held until ``unlock()``, or until it goes away.
+///
+/// What is locked is the directory itself, which nobody can remove while there is something in it and which is the same by
+/// every name. The file `lock` says who has it, and is locked as well, since versions before locked nothing else.
 final class DataDirectory: Sendable {
     let path: String
+    private let itself: PosixFile
     private let lock: PosixFile
 
     /// Makes the directory if needed, and locks it.
@@ -17,22 +21,31 @@ final class DataDirectory: Sendable {
         } else if errno != EEXIST {
             throw systemFailure("creation of data directory \(path)")
         }
+        let itself = try PosixFile(path: path, flags: O_RDONLY | O_DIRECTORY)
+        guard try itself.tryLock() else { throw Self.isLocked(path) }
         let lock = try PosixFile(path: path + "/lock", flags: O_RDWR | O_CREAT)
-        guard try lock.tryLock() else {
-            let text = String(decoding: try lock.readAll(bytesMax: 32), as: UTF8.self)
-            let process = text.prefix { $0.isNumber }
-            throw JournalError(
-                .locked,
-                "data directory \(path) is in use by process \(process.isEmpty ? "(unknown)" : String(process))"
-            )
-        }
+        guard try lock.tryLock() else { throw Self.isLocked(path) }
         try lock.replaceContent(Array("\(getpid())\n".utf8))
         self.path = path
+        self.itself = itself
         self.lock = lock
     }
 
     /// Lets somebody else have the directory.
-    func unlock() { self.lock.unlock() }
+    func unlock() {
+        self.lock.unlock()
+        self.itself.unlock()
+    }
+
+    private static func isLocked(_ path: String) -> JournalError {
+        // Somebody may have removed the file.
+        let bytes = try? PosixFile(path: path + "/lock", flags: O_RDONLY).readAll(bytesMax: 32)
+        let process = String(decoding: bytes ?? [], as: UTF8.self).prefix { $0.isNumber }
+        return JournalError(
+            .locked,
+            "data directory \(path) is in use by process \(process.isEmpty ? "(unknown)" : String(process))"
+        )
+    }
 
     /// The format of the log; writes it first if the directory is new.
     ///
