@@ -142,10 +142,25 @@ final class DataDirectory: Sendable {
 
     private func write(note name: String, _ number: Int) throws(JournalError) {
         let path = "\(self.path)/\(name)"
-        try PosixFile(path: path + ".new", flags: O_RDWR | O_CREAT).replaceContent(Array("\(number)\n".utf8))
-        // Sound: both paths are only read during the call.
-        guard unsafe rename(path + ".new", path) == 0 else { throw systemFailure("creation of \(path)") }
-        try self.sync()
+        let bytes = Array("\(number)\n".utf8)
+        do throws(JournalError) {
+            try PosixFile(path: path + ".new", flags: O_RDWR | O_CREAT).replaceContent(bytes)
+            // Sound: both paths are only read during the call.
+            guard unsafe rename(path + ".new", path) == 0 else { throw systemFailure("creation of \(path)") }
+            try self.sync()
+        } catch {
+            // A full disk has no room for a second file, and it is this note that makes room. Numbers only grow, so that the
+            // few bytes of the first, which are one sector, can be written over.
+            guard let before = try self.note(name), before < number else { throw error }
+            let file = try PosixFile(path: path, flags: O_RDWR)
+            try file.write(bytes, at: 0)
+            try file.sync()
+        }
+    }
+
+    /// Makes the notes that are written when the disk may be full, so that they are there to be written over.
+    func prepareNotes() throws(JournalError) {
+        if try self.note("trimmed") == nil { try self.write(note: "trimmed", 1) }
     }
 
     /// Notes durably that a log file is there; to be called before anything in it is acknowledged.

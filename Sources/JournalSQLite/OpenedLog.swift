@@ -61,6 +61,8 @@ struct OpenedLog {
             )
         }
         try directory.markBegun(file.number)
+        // Without them only a disk that is full later is in trouble.
+        try? directory.prepareNotes()
         self.newest = file
         self.ends = try file.ends()
         do throws(SQLiteFailure) {

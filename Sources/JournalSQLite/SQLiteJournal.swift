@@ -56,16 +56,17 @@ package final class SQLiteJournal: Journal {
         }
         let isOpen = DispatchGroup()
         isOpen.enter()
+        // The thread holds nothing of what was found but what the writer holds: a file that is trimmed has to be closed.
+        let writer = LogWriter(
+            configuration: configuration,
+            format: format,
+            directory: directory,
+            clock: clock,
+            shared: shared,
+            log: log
+        )
         do throws(JournalError) {
             self.writer = try WorkerThread(name: "journal-write") {
-                let writer = LogWriter(
-                    configuration: configuration,
-                    format: format,
-                    directory: directory,
-                    clock: clock,
-                    shared: shared,
-                    log: log
-                )
                 writer.run()
             } afterwards: {
                 // The writer has let go of its file: what follows leaves nothing open behind a `close()` that waits.

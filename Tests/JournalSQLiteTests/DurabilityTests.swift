@@ -65,7 +65,7 @@ import WidgetModel
         #expect(
             names == [
                 "begun", "format", "lock", "log-000001.sqlite", "log-000001.sqlite-shm", "log-000001.sqlite-wal",
-                "snapshots",
+                "snapshots", "trimmed",
             ]
         )
         func mode(_ path: String) throws -> Int? {
@@ -76,7 +76,7 @@ import WidgetModel
             #expect(try mode(temporary.journal + "/" + name) == (name == "snapshots" ? 0o700 : 0o600), "\(name)")
         }
         journal.close()
-        #expect(try temporary.files("") == ["begun", "format", "lock", "log-000001.sqlite", "snapshots"])
+        #expect(try temporary.files("") == ["begun", "format", "lock", "log-000001.sqlite", "snapshots", "trimmed"])
     }
 
     @Test func `a second journal is kept out until the first is closed`() throws {
