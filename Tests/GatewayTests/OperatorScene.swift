@@ -15,7 +15,8 @@ struct OperatorScene {
         partitions: Int = 2,
         tokens: [String] = [],
         logs: GatewayLogs = .none,
-        snapshots: Snapshotter.Counters? = nil
+        snapshots: Snapshotter.Counters? = nil,
+        storage: StorageWatch? = nil
     ) async throws {
         self.scene = try await OwnerScene.started(partitions: partitions)
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
@@ -40,6 +41,7 @@ struct OperatorScene {
             states: self.states,
             watch: self.watch,
             snapshots: { snapshots },
+            storage: storage,
             logs: logs
         )
     }

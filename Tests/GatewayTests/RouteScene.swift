@@ -11,15 +11,20 @@ struct RouteScene {
     let routes: HostRoutes
     let apps: ServedApps
 
-    init(partitions: Int = 2, _ limits: HostRouteLimits = HostRouteLimits()) async throws {
-        try self.init(try await OwnerScene.started(partitions: partitions), limits)
+    init(
+        partitions: Int = 2,
+        _ limits: HostRouteLimits = HostRouteLimits(),
+        storage: StorageWatch? = nil
+    ) async throws {
+        try self.init(try await OwnerScene.started(partitions: partitions), limits, storage: storage)
     }
 
     init(
         _ scene: OwnerScene,
         _ limits: HostRouteLimits = HostRouteLimits(),
         providers: TimelineProviders? = nil,
-        apps: ServedApps = Sports.served
+        apps: ServedApps = Sports.served,
+        storage: StorageWatch? = nil
     ) throws {
         self.scene = scene
         self.apps = apps
@@ -32,7 +37,7 @@ struct RouteScene {
             apps: LiveApps(self.apps, bounds: bounds),
             authorizer: HostAuthorizer(senders: senders, clock: self.scene.time.makeClock()),
             directory: self.scene.directory,
-            log: self.scene.log,
+            log: self.scene.log.admitted(by: storage),
             streams: self.scene.streams,
             followers: self.scene.followers,
             providers: providers
