@@ -23,20 +23,15 @@ extension Engine {
         case host(UInt32)
     }
 
-    /// Disarms what is due by the log's time: in the order of due seconds, then of numbers, and of an instance and a host that
-    /// have the same number the instance first.
+    /// Disarms what is due by the log's time: in the order of due seconds, of one second first those of instances and then
+    /// those of hosts, so that a lease takes nothing from a widget that is due with it; then of numbers.
     mutating func takeDue() -> [DueTimer] {
         var due: [DueTimer] = []
         while let second = self.nextDue, second <= self.time {
             // Those of instances all at once up to the next one of a host.
-            let host = self.hostTimers.nextDue ?? .distantFuture
-            let last = host > second ? min(self.time, host - .seconds(1)) : second
-            var hosts = self.hostTimers.takeDue(upTo: last)[...]
-            for instance in self.instanceTimers.takeDue(upTo: last) {
-                while let host = hosts.first, host < instance { due.append(.host(hosts.removeFirst())) }
-                due.append(.instance(instance))
-            }
-            due += hosts.map { .host($0) }
+            let last = min(self.time, self.hostTimers.nextDue ?? .distantFuture)
+            due += self.instanceTimers.takeDue(upTo: last).map { .instance($0) }
+            due += self.hostTimers.takeDue(upTo: last).map { .host($0) }
         }
         return due
     }

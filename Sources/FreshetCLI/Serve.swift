@@ -53,6 +53,7 @@ struct Serve: AsyncParsableCommand {
             configuration: configuration,
             journal: journal,
             snapshots: journal as? SQLiteJournal,
+            storage: self.storage(configuration),
             archive: try self.archive("timelines.sqlite", configuration, logger),
             auditArchive: try self.archive("audit.sqlite", configuration, logger),
             operatorToken: operatorToken,
@@ -119,6 +120,13 @@ struct Serve: AsyncParsableCommand {
         let folder =
             ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? FileManager.default.temporaryDirectory.path
         return OperatorTokenFile(inDirectory: "\(folder)/freshet-\(UUID().uuidString)")
+    }
+
+    /// Measures the data directory; nil where nothing is written to it.
+    private func storage(_ configuration: GatewayConfiguration) -> StorageWatch.Measure? {
+        guard !self.inMemory else { return nil }
+        let directory = configuration.dataDirectory
+        return { () throws(JournalError) in try LogDirectory.sizes(of: directory) }
     }
 
     /// How the log is opened for a question about the past: beside the journal, so that neither waits for the other.

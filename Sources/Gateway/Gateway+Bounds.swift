@@ -19,6 +19,7 @@ extension Gateway {
         self.followers.use(max: configuration.streams.followedPushesMax)
         self.feed.use(configuration.feed)
         self.snapshotter.withLock { $0 }?.use(configuration.snapshots)
+        self.storage?.use(configuration.storage)
         self.heartbeat.set(configuration.streams.heartbeat)
     }
 

@@ -15,7 +15,8 @@ extension Gateway {
                 store: store,
                 settings: self.configuration.snapshots,
                 clock: self.clock,
-                logger: self.logs.logger(.snapshots)
+                logger: self.logs.logger(.snapshots),
+                storage: self.storage
             )
         }
         self.snapshotter.withLock { $0 = snapshotter }

@@ -68,6 +68,8 @@ package final class Gateway: Service {
     private let source: (@Sendable () throws -> GatewayConfiguration)?
     private let live = Mutex<LiveConfiguration?>(nil)
     let snapshotter = Mutex<Snapshotter?>(nil)
+    /// What the data directory has room for; nil where nothing is written to it.
+    let storage: StorageWatch?
 
     /// The ports that were bound, nil for a listener that is off.
     package struct BoundPorts: Hashable, Sendable {
@@ -82,6 +84,7 @@ package final class Gateway: Service {
     ///   - configuration: Valid, as ``ConfigurationFile`` gives it.
     ///   - journal: The log; created with as many partitions as the configuration says.
     ///   - snapshots: Where the partitions' states are kept, so that a start need not replay the whole log; nil for nowhere.
+    ///   - storage: Measures what all that takes of the disk; nil where it takes none.
     ///   - archive: Where the content of timelines is kept; by default nowhere but in memory.
     ///   - auditArchive: Where the index of who changed what is kept, beside the log; by default nowhere but in memory.
     ///   - clock: Stamps the log's entries.
@@ -97,6 +100,7 @@ package final class Gateway: Service {
         configuration: GatewayConfiguration,
         journal: any Journal,
         snapshots: (any SnapshotStore)? = nil,
+        storage: StorageWatch.Measure? = nil,
         archive: any RecordArchive = MemoryArchive(),
         auditArchive: any RecordArchive = MemoryArchive(),
         operatorToken: OperatorTokenFile? = nil,
@@ -113,11 +117,20 @@ package final class Gateway: Service {
         self.configuration = configuration
         let instruments = GatewayInstruments(metrics)
         self.instruments = instruments
+        self.storage = storage.map { measure in
+            StorageWatch(
+                configuration.storage,
+                logger: logs.logger(.partitions),
+                now: { clock.now() },
+                measure: measure
+            )
+        }
         self.watched = WatchedJournal(
             journal,
             readiness: self.readiness,
             logger: logs.logger(.partitions),
-            commit: instruments.commit
+            commit: instruments.commit,
+            storage: self.storage
         )
         self.journal = self.watched
         self.snapshots = snapshots
@@ -135,7 +148,10 @@ package final class Gateway: Service {
         self.logs = logs
         self.logger = logs.logger(.gateway)
         self.seed = system.next()
-        self.senderLimits = SenderLimits(backlog: PushBacklog(max: configuration.limits.inFlightPushesMax))
+        self.senderLimits = SenderLimits(
+            backlog: PushBacklog(max: configuration.limits.inFlightPushesMax),
+            storage: self.storage
+        )
         self.directory = HostDirectory(seed: system.next(), apps: configuration.apps.map(\.bundleID))
         self.streams = HostStreams(limits: HostStreams.Limits(configuration.streams), seed: system.next())
         self.followers = PushFollowers(max: configuration.streams.followedPushesMax)
@@ -171,6 +187,8 @@ package final class Gateway: Service {
     }
 
     private func run(_ loops: GatewayLoops) async throws {
+        // A start writes, too; and no request may be let in before it is known whether there is room.
+        await self.storage?.look()
         let apps = LiveApps(self.configuration, seed: self.seed)
         let senders = try SenderDirectory(self.configuration)
         // Everything that may be wrong with files is found before the log is touched.
@@ -256,6 +274,7 @@ package final class Gateway: Service {
             watch,
             live
         )
+        let measuring = Task { if let storage = self.storage { await storage.run() } }
         let observing = Task { await watch.run() }
         let auditing = Task { [audit = self.audit] in await audit.run(log) }
         let fetching = Task { await providers.run() }
@@ -306,6 +325,7 @@ package final class Gateway: Service {
         fetching.cancel()
         observing.cancel()
         auditing.cancel()
+        measuring.cancel()
         logging.cancel()
         await providers.close()
         await connections.close()
@@ -322,7 +342,7 @@ package final class Gateway: Service {
         await exporter?.close()
         await self.audit.reach(log)
         // Whoever still asks the owners would ask loops that are gone.
-        for task in [beating, watching, fetching, observing, auditing, logging] { await task.value }
+        for task in [beating, watching, fetching, observing, auditing, measuring, logging] { await task.value }
         self.journal.close()
         self.logger.notice("stopped")
     }

@@ -33,6 +33,7 @@ package struct Problem: Error, Hashable, Sendable {
         case misdirected = "misdirected"
         case tooMany = "too-many"
         case unavailable = "unavailable"
+        case storageFull = "storage-full"
         case `internal` = "internal"
 
         /// The HTTP status that goes with the code.
@@ -53,6 +54,7 @@ package struct Problem: Error, Hashable, Sendable {
             case .tooMany: 429
             case .internal: 500
             case .unavailable: 503
+            case .storageFull: 507
             }
         }
     }

@@ -8,25 +8,49 @@ final class Checkpointer: Sendable {
     private enum Job {
         /// Copy what is there. Nobody waits for it.
         case copy(path: String)
-        /// The writer is done with a file: copy everything, empty the write-ahead log, close.
-        case finish(path: String, Handoff)
+        /// A file is no longer written: copy everything, empty the write-ahead log, close.
+        case finish(Unfinished)
         case stop
     }
 
-    /// A file on its way from the writer's thread to this one. Sound: the writer does not touch it any more.
-    private struct Handoff: @unchecked Sendable {
-        let file: LogFile
+    /// A file that is no longer written.
+    ///
+    /// Sound: the writer, who had the open file, does not touch it any more.
+    private struct Unfinished: @unchecked Sendable {
+        let path: String
+        /// Nil if the writer never had it.
+        let file: LogFile?
+
+        /// Copies all of the write-ahead log and empties it; false if that has to be tried again.
+        func finish() -> Bool {
+            // Nothing to do, or trimmed since.
+            guard LogDirectory.size(of: self.path + "-wal") > 0 else { return true }
+            do throws(SQLiteFailure) {
+                let database = if let file = self.file { file.database } else { try Checkpointer.open(self.path) }
+                // Who reads may take long, and the copies of the file that is written do not wait for that.
+                database.waitForOthers(milliseconds: 0)
+                try database.checkpointAndTruncate()
+                return true
+            } catch {
+                return false
+            }
+        }
     }
+
+    /// How long to wait before a file that could not be finished is tried again.
+    private static let finishRetryDelay = DispatchTimeInterval.seconds(1)
 
     private struct State {
         var jobs: [Job] = []
         /// What the last copy found and did, until the writer has looked.
         var copied: (path: String, checkpoint: Database.Checkpoint)?
         var isCopying = false
+        var isWriterWaiting = false
     }
 
     private let state = Mutex(State())
     private let wake = DispatchSemaphore(value: 0)
+    private let isCopied = DispatchSemaphore(value: 0)
 
     /// Asks for a copy, unless one is under way.
     func requestCopy(of path: String) {
@@ -49,10 +73,23 @@ final class Checkpointer: Sendable {
         }
     }
 
-    /// Hands over a file that is no longer written; the caller must not touch it again.
-    func finish(_ file: LogFile, path: String) {
-        let handoff = Handoff(file: file)
-        self.state.withLock { $0.jobs.append(.finish(path: path, handoff)) }
+    /// Waits until no copy is under way. For the writer alone, who is the only one to ask for one.
+    func waitForCopy() {
+        let mustWait = self.state.withLock { state in
+            state.isWriterWaiting = state.isCopying
+            return state.isCopying
+        }
+        if mustWait { self.isCopied.wait() }
+    }
+
+    /// Finishes a file that is no longer written, as soon as nobody reads from its write-ahead log any more.
+    ///
+    /// - Parameters:
+    ///   - path: Which.
+    ///   - file: The same as the writer had it, who must not touch it again.
+    func finish(path: String, _ file: LogFile? = nil) {
+        let unfinished = Unfinished(path: path, file: file)
+        self.state.withLock { $0.jobs.append(.finish(unfinished)) }
         self.wake.signal()
     }
 
@@ -65,31 +102,52 @@ final class Checkpointer: Sendable {
     /// The thread's body.
     func run() {
         var open: (path: String, database: Database)?
+        var unfinished: [Unfinished] = []
+        var retryAt = DispatchTime.distantFuture
         while true {
-            self.wake.wait()
+            _ = self.wake.wait(timeout: retryAt)
+            if retryAt <= .now() {
+                unfinished.removeAll { $0.finish() }
+                retryAt = unfinished.isEmpty ? .distantFuture : .now() + Self.finishRetryDelay
+            }
             let job = self.state.withLock { $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }
             switch job {
             case .copy(let path):
-                if open?.path != path {
-                    open = (try? Database(path: path, access: .readWrite)).map { (path, $0) }
-                }
+                if open?.path != path { open = (try? Self.open(path)).map { (path, $0) } }
                 // A copy that fails (a full disk, say) takes nothing away: the pages stay in the write-ahead log, and
                 // the writer asks again after its next commit.
                 let copied = try? open?.database.checkpoint()
                 if copied == nil { open = nil }
-                self.state.withLock { state in
-                    state.isCopying = false
-                    state.copied = copied.map { (path, $0) }
-                }
-            case .finish(let path, let handoff):
-                if open?.path == path { open = nil }
-                // The same: whoever opens the file next copies what was left.
-                _ = try? handoff.file.database.checkpointAndTruncate()
+                self.endCopy(copied.map { (path, $0) })
+            case .finish(let file):
+                if open?.path == file.path { open = nil }
+                guard !file.finish() else { continue }
+                unfinished.append(file)
+                retryAt = min(retryAt, .now() + Self.finishRetryDelay)
             case .stop:
+                // What is left then is finished when the log is opened again.
+                for file in unfinished { _ = file.finish() }
                 return
             case nil:
                 continue
             }
         }
+    }
+
+    private func endCopy(_ copied: (path: String, checkpoint: Database.Checkpoint)?) {
+        let isWaitedFor = self.state.withLock { state in
+            defer { state.isWriterWaiting = false }
+            state.isCopying = false
+            state.copied = copied
+            return state.isWriterWaiting
+        }
+        if isWaitedFor { self.isCopied.signal() }
+    }
+
+    fileprivate static func open(_ path: String) throws(SQLiteFailure) -> Database {
+        let database = try Database(path: path, access: .readWrite)
+        // Who has read nothing has not seen that there is a write-ahead log.
+        _ = try database.integer("PRAGMA user_version")
+        return database
     }
 }

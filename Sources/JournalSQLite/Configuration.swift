@@ -2,9 +2,9 @@ package import Journaling
 package import WidgetModel
 
 extension SQLiteJournal {
-    /// The page size of new files in bytes. A commit of some hundred pushes fills a few of them; of SQLite's 4 KiB it
-    /// fills dozens, each with two writes.
-    static let pageBytes = 16_384
+    /// The page size of new files in bytes. A commit writes whole pages, at least one for each partition that has something:
+    /// larger ones make one push alone dearer, smaller ones a commit of thousands.
+    static let pageBytes = 4096
 
     /// Where a log is and how it is kept.
     package struct Configuration: Hashable, Sendable {
@@ -19,9 +19,11 @@ extension SQLiteJournal {
         /// How many bytes of the newest entries are kept in memory, all partitions together. Default 33,554,432. An owner
         /// that lags behind further than this reads the disk.
         package var cacheBytesMax: Int
-        /// A checkpoint begins when the write-ahead log has this many pages of 16 KiB. Default 1024. Fewer make a restart
-        /// after a crash shorter, and write pages that are filled slowly more often.
-        package var checkpointPages: Int
+        /// The most bytes of one file's write-ahead log, but for a single submission or output that is larger by itself.
+        /// Default 33,554,432. It is copied into the file, and started over, when it is half as large as the file, and at the
+        /// latest when it has half of these bytes. Fewer make a restart after a crash shorter, and write pages that are
+        /// filled slowly more often.
+        package var walBytesMax: Int
         /// How many bytes one read returns at most, beyond its first entry. Default 8,388,608.
         package var readBytesMax: Int
         /// While several callers append, a commit begins no sooner than this after the one before began, so that it takes
@@ -35,13 +37,13 @@ extension SQLiteJournal {
             limits: JournalLimits = JournalLimits(),
             fileBytesMax: Int = 268_435_456,
             cacheBytesMax: Int = 33_554_432,
-            checkpointPages: Int = 1024,
+            walBytesMax: Int = 33_554_432,
             readBytesMax: Int = 8_388_608,
             commitSpacing: Interval = Interval(milliseconds: 3)
         ) {
             precondition((1...JournalFormat.partitionsMax).contains(partitions))
             precondition(
-                fileBytesMax > 0 && cacheBytesMax >= 0 && checkpointPages > 0 && readBytesMax > 0
+                fileBytesMax > 0 && cacheBytesMax >= 0 && walBytesMax > 0 && readBytesMax > 0
                     && commitSpacing >= .zero
             )
             self.directory = directory
@@ -49,7 +51,7 @@ extension SQLiteJournal {
             self.limits = limits
             self.fileBytesMax = fileBytesMax
             self.cacheBytesMax = cacheBytesMax
-            self.checkpointPages = checkpointPages
+            self.walBytesMax = walBytesMax
             self.readBytesMax = readBytesMax
             self.commitSpacing = commitSpacing
         }

@@ -4,9 +4,13 @@ import WidgetModel
 
 /// The directory of one log: `lock`, `format`, `begun`, and the numbered files `log-000001.sqlite`, ...
 ///
-/// Whoever has one owns the directory: the lock is held until ``unlock()``, or until it goes away.
+/// Whoever has one owns the directory: its lock is held until ``unlock()``, or until it goes away.
+///
+/// What is locked is the directory itself, which nobody can remove while there is something in it and which is the same by
+/// every name. The file `lock` says who has it, and is locked as well, since versions before locked nothing else.
 final class DataDirectory: Sendable {
     let path: String
+    private let itself: PosixFile
     private let lock: PosixFile
 
     /// Makes the directory if needed, and locks it.
@@ -17,22 +21,31 @@ final class DataDirectory: Sendable {
         } else if errno != EEXIST {
             throw systemFailure("creation of data directory \(path)")
         }
+        let itself = try PosixFile(path: path, flags: O_RDONLY | O_DIRECTORY)
+        guard try itself.tryLock() else { throw Self.isLocked(path) }
         let lock = try PosixFile(path: path + "/lock", flags: O_RDWR | O_CREAT)
-        guard try lock.tryLock() else {
-            let text = String(decoding: try lock.readAll(bytesMax: 32), as: UTF8.self)
-            let process = text.prefix { $0.isNumber }
-            throw JournalError(
-                .locked,
-                "data directory \(path) is in use by process \(process.isEmpty ? "(unknown)" : String(process))"
-            )
-        }
+        guard try lock.tryLock() else { throw Self.isLocked(path) }
         try lock.replaceContent(Array("\(getpid())\n".utf8))
         self.path = path
+        self.itself = itself
         self.lock = lock
     }
 
     /// Lets somebody else have the directory.
-    func unlock() { self.lock.unlock() }
+    func unlock() {
+        self.lock.unlock()
+        self.itself.unlock()
+    }
+
+    private static func isLocked(_ path: String) -> JournalError {
+        // Somebody may have removed the file.
+        let bytes = try? PosixFile(path: path + "/lock", flags: O_RDONLY).readAll(bytesMax: 32)
+        let process = String(decoding: bytes ?? [], as: UTF8.self).prefix { $0.isNumber }
+        return JournalError(
+            .locked,
+            "data directory \(path) is in use by process \(process.isEmpty ? "(unknown)" : String(process))"
+        )
+    }
 
     /// The format of the log; writes it first if the directory is new.
     ///
@@ -129,10 +142,25 @@ final class DataDirectory: Sendable {
 
     private func write(note name: String, _ number: Int) throws(JournalError) {
         let path = "\(self.path)/\(name)"
-        try PosixFile(path: path + ".new", flags: O_RDWR | O_CREAT).replaceContent(Array("\(number)\n".utf8))
-        // Sound: both paths are only read during the call.
-        guard unsafe rename(path + ".new", path) == 0 else { throw systemFailure("creation of \(path)") }
-        try self.sync()
+        let bytes = Array("\(number)\n".utf8)
+        do throws(JournalError) {
+            try PosixFile(path: path + ".new", flags: O_RDWR | O_CREAT).replaceContent(bytes)
+            // Sound: both paths are only read during the call.
+            guard unsafe rename(path + ".new", path) == 0 else { throw systemFailure("creation of \(path)") }
+            try self.sync()
+        } catch {
+            // A full disk has no room for a second file, and it is this note that makes room. Numbers only grow, so that the
+            // few bytes of the first, which are one sector, can be written over.
+            guard let before = try self.note(name), before < number else { throw error }
+            let file = try PosixFile(path: path, flags: O_RDWR)
+            try file.write(bytes, at: 0)
+            try file.sync()
+        }
+    }
+
+    /// Makes the notes that are written when the disk may be full, so that they are there to be written over.
+    func prepareNotes() throws(JournalError) {
+        if try self.note("trimmed") == nil { try self.write(note: "trimmed", 1) }
     }
 
     /// Notes durably that a log file is there; to be called before anything in it is acknowledged.

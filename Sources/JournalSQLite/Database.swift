@@ -50,8 +50,13 @@ final class Database {
         unsafe self.handle = opened
         self.file = name
         // Only a foreign process can be in the way (an operator's shell); give it a moment.
-        // Sound: the handle is open until `deinit`; the same holds for every use below.
-        _ = unsafe sqlite3_busy_timeout(self.handle, 1000)
+        self.waitForOthers(milliseconds: 1000)
+    }
+
+    /// How long a call waits for others that are in the way before it fails.
+    func waitForOthers(milliseconds: Int32) {
+        // Sound: the handle is open until `deinit`; the same holds for every use below. It cannot fail.
+        _ = unsafe sqlite3_busy_timeout(self.handle, milliseconds)
     }
 
     /// Lets ``walPages`` be counted from now on. It takes the place of automatic checkpoints.
@@ -110,17 +115,30 @@ final class Database {
         try self.checkpoint(mode: SQLITE_CHECKPOINT_PASSIVE)
     }
 
-    /// Copies all pages and empties the write-ahead log; for a file that is no longer written.
-    func checkpointAndTruncate() throws(SQLiteFailure) -> Checkpoint {
-        try self.checkpoint(mode: SQLITE_CHECKPOINT_TRUNCATE)
+    /// Copies all pages, so that the next commit starts the write-ahead log over. Fails if somebody who reads needs what is
+    /// in it.
+    func checkpointAndRestart() throws(SQLiteFailure) {
+        _ = try self.checkpoint(mode: SQLITE_CHECKPOINT_RESTART)
+        self.walSize.pages = 0
+    }
+
+    /// The same, and empties its file; for a database that is no longer written.
+    func checkpointAndTruncate() throws(SQLiteFailure) {
+        _ = try self.checkpoint(mode: SQLITE_CHECKPOINT_TRUNCATE)
+        self.walSize.pages = 0
     }
 
     private func checkpoint(mode: Int32) throws(SQLiteFailure) -> Checkpoint {
-        var pages: Int32 = 0
-        var copied: Int32 = 0
+        var pages: Int32 = -1
+        var copied: Int32 = -1
         // Sound: both out pointers are locals.
         let code = unsafe sqlite3_wal_checkpoint_v2(self.handle, nil, mode, &pages, &copied)
         guard code == SQLITE_OK else { throw self.failure(code) }
+        // A connection that has read nothing yet does not know that there is a write-ahead log: SQLite does nothing then,
+        // and says OK.
+        guard pages >= 0, copied >= 0 else {
+            throw self.refusal("the checkpoint found no write-ahead log", code: SQLITE_MISUSE)
+        }
         return Checkpoint(pages: Int(pages), copied: Int(copied))
     }
 

@@ -18,6 +18,8 @@ final class LogFile {
 
     let number: Int
     let database: Database
+    /// Of the file, which keeps what it was begun with.
+    let pageBytes: Int
     /// Where each partition stood when the file was begun.
     let starts: [PartitionStart]
     private let begin: Statement
@@ -112,6 +114,7 @@ final class LogFile {
         try Self.makeDurable(database)
         self.number = number
         self.database = database
+        self.pageBytes = Int(try database.integer("PRAGMA page_size"))
         self.starts = try Self.starts(of: database, number: number, format: format)
         self.begin = try database.prepare("BEGIN IMMEDIATE")
         self.commit = try database.prepare("COMMIT")
@@ -120,6 +123,20 @@ final class LogFile {
         self.insertEntry = Array(repeating: nil, count: format.partitions)
         self.insertOutput = Array(repeating: nil, count: format.partitions)
     }
+
+    /// Bytes of the write-ahead log that hold something, as of the last commit.
+    var walBytes: Int { self.database.walPages * (self.pageBytes + Self.frameHeaderBytes) }
+
+    /// About how many bytes a transaction of so many rows, and so many bytes in them, adds to the write-ahead log.
+    func walBytes(rows: Int, bytes: Int) -> Int {
+        // Of each row the page it begins on, the one it ends on and the one that says where those are; and some of the file's.
+        (3 * rows + bytes / self.pageBytes + 4) * (self.pageBytes + Self.frameHeaderBytes)
+    }
+
+    /// Of a frame, as a page is called in the write-ahead log.
+    private static let frameHeaderBytes = 24
+    /// What a write-ahead log that is started over keeps of the disk: to write over it is faster than to grow.
+    private static let walBytesKept = 16_777_216
 
     /// Sets what makes a commit durable, and reads it back: a connection that says FULL and syncs nothing would lose
     /// what was promised.
@@ -141,6 +158,8 @@ final class LogFile {
         }
         // The checkpointer does it, so that no commit waits for a checkpoint.
         try database.execute("PRAGMA wal_autocheckpoint = 0")
+        // A write-ahead log that was larger for once gives the rest back when it is started over.
+        try database.execute("PRAGMA journal_size_limit = \(Self.walBytesKept)")
         database.countWALPages()
     }
 

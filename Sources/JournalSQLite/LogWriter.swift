@@ -22,8 +22,10 @@ final class LogWriter {
 
     /// After a file could not be begun, this fraction of a file is written to the old one before the next attempt.
     private static let rotationRetryDivisor = 16
-    /// The writer itself copies the last pages of a write-ahead log that is to start over, if they are this few.
-    private static let lastPagesMax = 64
+    /// The writer itself copies the last pages of a write-ahead log that is to start over, if they have so few bytes.
+    private static let lastBytesMax = 1_048_576
+    /// The write-ahead log of a file that holds next to nothing is copied no sooner than it has so many bytes.
+    private static let checkpointBytesMin = 262_144
     /// About what a row takes beside its blob.
     private static let rowBytes = 48
 
@@ -73,7 +75,7 @@ final class LogWriter {
             earliest = group.count > 1 ? .now() + self.spacing : nil
             if self.commit(group) { self.maintain() }
         }
-        self.shared.checkpointer.finish(self.file, path: self.directory.logFilePath(self.file.number))
+        self.shared.checkpointer.finish(path: self.directory.logFilePath(self.file.number), self.file)
     }
 
     /// Commits a group and calls back; true if anything was written.
@@ -131,6 +133,9 @@ final class LogWriter {
     ) -> JournalError? {
         // Nothing is left of a group of outputs that were all fenced.
         if entries.isEmpty, outputs.isEmpty { return nil }
+        var bytes = entries.reduce(0) { $0 + $1.entry.bytes.count }
+        bytes += outputs.reduce(0) { $0 + $1.1.record.effects.count }
+        self.makeRoom(rows: entries.count + outputs.count, bytes: bytes)
         do throws(LogFile.WriteFailure) {
             try self.file.write(entries, outputs)
         } catch {
@@ -141,8 +146,7 @@ final class LogWriter {
                 "\(action) in \(error.cause.file): \(error.cause.sentence)"
             )
         }
-        for assembled in entries { self.fileBytes += assembled.entry.bytes.count + Self.rowBytes }
-        for (_, output) in outputs { self.fileBytes += output.record.effects.count + Self.rowBytes }
+        self.fileBytes += bytes + (entries.count + outputs.count) * Self.rowBytes
         return nil
     }
 
@@ -194,13 +198,33 @@ extension LogWriter {
     private func maintain() {
         if self.shared.fileEnd.take() || self.fileBytes >= self.rotateAtBytes { return self.rotate() }
         let path = self.directory.logFilePath(self.file.number)
-        let pages = self.file.database.walPages
-        if let copied = self.shared.checkpointer.takeCopied(of: path), pages - copied.copied <= Self.lastPagesMax {
+        if let copied = self.shared.checkpointer.takeCopied(of: path),
+            (self.file.database.walPages - copied.copied) * self.file.pageBytes <= Self.lastBytesMax
+        {
             // Once every page is copied, the next commit starts the write-ahead log over: it writes over what is there,
             // which needs no new blocks and syncs faster. A failure loses nothing; the next copy tries again.
             _ = try? self.file.database.checkpoint()
-        } else if pages >= self.configuration.checkpointPages {
+        } else if self.file.walBytes >= self.checkpointBytes {
             self.shared.checkpointer.requestCopy(of: path)
+        }
+    }
+
+    /// At how many bytes the write-ahead log is copied: all files together are to stay in proportion to what they hold.
+    private var checkpointBytes: Int {
+        min(self.configuration.walBytesMax / 2, max(Self.checkpointBytesMin, self.fileBytes / 2))
+    }
+
+    /// Empties the write-ahead log before it is too large: commits came faster than they could be copied, or somebody reads
+    /// what is in it and does not stop. Then a new file is begun, since nobody can hold on to the write-ahead log of that.
+    private func makeRoom(rows: Int, bytes: Int) {
+        let walBytes = self.file.walBytes
+        guard walBytes > 0, walBytes + self.file.walBytes(rows: rows, bytes: bytes) > self.configuration.walBytesMax
+        else { return }
+        self.shared.checkpointer.waitForCopy()
+        do throws(SQLiteFailure) {
+            try self.file.database.checkpointAndRestart()
+        } catch {
+            self.rotate()
         }
     }
 
@@ -223,7 +247,7 @@ extension LogWriter {
             self.file = next
             self.fileBytes = 0
             self.rotateAtBytes = self.configuration.fileBytesMax
-            self.shared.checkpointer.finish(old, path: self.directory.logFilePath(old.number))
+            self.shared.checkpointer.finish(path: self.directory.logFilePath(old.number), old)
         } catch {
             // What is left of it must not be taken for the newest file; if it cannot be removed, it is empty, and
             // opening the log removes it.

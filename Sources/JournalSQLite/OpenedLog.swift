@@ -61,13 +61,15 @@ struct OpenedLog {
             )
         }
         try directory.markBegun(file.number)
+        // Without them only a disk that is full later is in trouble.
+        try? directory.prepareNotes()
         self.newest = file
         self.ends = try file.ends()
         do throws(SQLiteFailure) {
             // Every table has a page from the beginning; only what came later counts against the file's size.
             let pages = try file.database.integer("PRAGMA page_count")
             let rows = max(0, pages - Int64(2 * format.partitions + 3))
-            self.newestBytes = Int(rows * (try file.database.integer("PRAGMA page_size")))
+            self.newestBytes = Int(rows) * file.pageBytes
         } catch {
             throw error.journalError("opening of the log")
         }

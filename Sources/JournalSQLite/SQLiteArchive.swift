@@ -1,3 +1,4 @@
+import CSQLite
 import Glibc
 package import Journaling
 import Synchronization
@@ -5,11 +6,15 @@ import Synchronization
 /// A record archive in one SQLite file.
 ///
 /// WAL with `synchronous=NORMAL`: a record is with the operating system when ``write(_:removing:)`` returns, on the disk
-/// at the next checkpoint. A file that cannot be read is put aside and begun anew, since what is in it can be had again.
+/// at the next checkpoint. A file that is damaged is put aside and begun anew, since what is in it can be had again.
 package final class SQLiteArchive: RecordArchive {
     /// "Frsa", SQLite's application id.
     private static let applicationID: Int64 = 0x4672_7361
     private static let version: Int64 = 1
+    /// The write-ahead log is copied into the file when it has so many pages of 4 KiB.
+    private static let checkpointPages = 256
+    /// What the write-ahead log keeps of the disk once it was copied, however large a write made it.
+    private static let walBytesKept = 1_048_576
 
     private let store: Mutex<Store?>
 
@@ -25,8 +30,14 @@ package final class SQLiteArchive: RecordArchive {
 
         init(path: String) throws(SQLiteFailure) {
             self.database = try Database(path: path, access: .readWrite)
-            _ = try self.database.text("PRAGMA journal_mode = WAL")
+            let mode = try self.database.text("PRAGMA journal_mode = WAL")
+            guard mode == "wal" else {
+                let sentence = "journal_mode is \(mode) after it was set to wal"
+                throw self.database.refusal(sentence, code: SQLITE_CANTOPEN)
+            }
             try self.database.execute("PRAGMA synchronous = NORMAL")
+            try self.database.execute("PRAGMA wal_autocheckpoint = \(SQLiteArchive.checkpointPages)")
+            try self.database.execute("PRAGMA journal_size_limit = \(SQLiteArchive.walBytesKept)")
             let version = try self.database.integer("PRAGMA user_version")
             if version != SQLiteArchive.version {
                 try self.database.execute("BEGIN IMMEDIATE")
@@ -76,13 +87,15 @@ package final class SQLiteArchive: RecordArchive {
     /// Opens an archive, or begins it.
     ///
     /// - Parameter path: Its file; others are made beside it. Nobody else may have it open.
-    /// - Throws: If the file can be neither opened nor begun anew.
+    /// - Throws: `.full`, `.readOnly` or `.failing` if the system refuses.
     package init(path: String) throws(JournalError) {
         // SQLite opens what is there; an empty file is an empty database.
         _ = try PosixFile(path: path, flags: O_RDWR | O_CREAT)
         do throws(SQLiteFailure) {
             self.store = Mutex(try Store(path: path))
         } catch {
+            // What a full or failing disk keeps from being read is there as soon as the disk is well again.
+            guard error.isDamage else { throw error.journalError("opening of the archive") }
             try Self.putAside(path, error)
             do throws(SQLiteFailure) {
                 self.store = Mutex(try Store(path: path))

@@ -22,6 +22,9 @@ struct SQLiteFailure: Error, Hashable, Sendable {
     /// I/O error can come from the sync behind it.
     var mayHaveCommitted: Bool { self.primaryCode == SQLITE_IOERR && self.code != Self.writeError }
 
+    /// Whether what is in the file is wrong, and will be as often as it is read.
+    var isDamage: Bool { self.meaning == .corrupt }
+
     /// `SQLITE_IOERR_WRITE`, a macro with operators, which Swift does not import.
     private static let writeError = SQLITE_IOERR | 3 << 8
 

@@ -37,7 +37,11 @@ package final class SQLiteJournal: Journal {
         let snapshots = try SnapshotFolder(path: directory.snapshotPath, format: format)
         let cacheBytes = configuration.cacheBytesMax / format.partitions
         let shared = LogWriter.Shared(
-            queue: WorkQueue(partitions: format.partitions, limits: configuration.limits),
+            queue: WorkQueue(
+                partitions: format.partitions,
+                limits: configuration.limits,
+                appendBytesPerCommit: configuration.walBytesMax / 4
+            ),
             tails: Tails(log.ends, cacheBytesMax: cacheBytes),
             reader: LogReader(files: log.files, bytesMax: configuration.readBytesMax),
             observers: AppendObservers(partitions: format.partitions),
@@ -46,18 +50,23 @@ package final class SQLiteJournal: Journal {
         )
         try Self.checkEnds(log.ends, shared.reader)
         let checkpointing = try WorkerThread(name: "journal-copy") { shared.checkpointer.run() }
+        // A crash, or somebody who read, kept them from being finished; they are never opened for writing again.
+        for file in log.files.dropLast() where LogDirectory.size(of: file.path + "-wal") > 0 {
+            shared.checkpointer.finish(path: file.path)
+        }
         let isOpen = DispatchGroup()
         isOpen.enter()
+        // The thread holds nothing of what was found but what the writer holds: a file that is trimmed has to be closed.
+        let writer = LogWriter(
+            configuration: configuration,
+            format: format,
+            directory: directory,
+            clock: clock,
+            shared: shared,
+            log: log
+        )
         do throws(JournalError) {
             self.writer = try WorkerThread(name: "journal-write") {
-                let writer = LogWriter(
-                    configuration: configuration,
-                    format: format,
-                    directory: directory,
-                    clock: clock,
-                    shared: shared,
-                    log: log
-                )
                 writer.run()
             } afterwards: {
                 // The writer has let go of its file: what follows leaves nothing open behind a `close()` that waits.

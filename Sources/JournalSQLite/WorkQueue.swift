@@ -5,8 +5,8 @@ import WidgetModel
 
 /// What waits for the writer: submissions and outputs in the order they came, bounded in bytes.
 ///
-/// Submissions are all taken at once. Outputs wait for a later commit where they would make one large: somebody waits for
-/// the answer to a submission, and an output is only waited for by what comes behind it.
+/// What would make a commit large waits for a later one. Of submissions that is much, so that the write-ahead log has room
+/// for it: somebody waits for the answer. An output is only waited for by what comes behind it.
 final class WorkQueue: Sendable {
     enum Work: Sendable {
         case append(Submission, @Sendable (Result<[AppendReceipt], JournalError>) -> Void)
@@ -24,6 +24,8 @@ final class WorkQueue: Sendable {
         /// Including what the writer has taken and not yet finished.
         var appendBytes = 0
         var outputBytes = 0
+        /// Of the submissions in `waiting`.
+        var waitingAppendBytes = 0
         /// Of the outputs in `waiting`.
         var waitingOutputBytes = 0
         var isClosed = false
@@ -33,11 +35,17 @@ final class WorkQueue: Sendable {
     }
 
     private let partitions: Int
+    private let appendBytesPerCommit: Int
     private let state: Mutex<State>
     private let wake = DispatchSemaphore(value: 0)
 
-    init(partitions: Int, limits: JournalLimits) {
+    /// - Parameters:
+    ///   - partitions: Those of the log.
+    ///   - limits: How much is let in, and the most bytes of outputs in one commit.
+    ///   - appendBytesPerCommit: The most bytes of submissions in one commit; a single one is always let in.
+    init(partitions: Int, limits: JournalLimits, appendBytesPerCommit: Int) {
         self.partitions = partitions
+        self.appendBytesPerCommit = appendBytesPerCommit
         self.state = Mutex(State(limits: limits))
     }
 
@@ -64,6 +72,7 @@ final class WorkQueue: Sendable {
                     return (refusal, false)
                 }
                 state.appendBytes += submission.byteCount
+                state.waitingAppendBytes += submission.byteCount
             case .output(let partition, _, let output, _):
                 let waiting = state.outputBytes
                 if let refusal = state.limits.refusal(
@@ -113,32 +122,54 @@ final class WorkQueue: Sendable {
         }
     }
 
-    /// All submissions that wait, and as many of the outputs as one commit may hold; a first one in any case.
+    /// As much of what waits as one commit may hold; a first submission and a first output in any case.
     private func takeGroup(_ state: inout State) -> [Work] {
-        guard state.waitingOutputBytes > state.limits.outputBytesPerCommit else {
-            state.waitingOutputBytes = 0
-            let group = state.waiting
-            state.waiting = []
-            return group
-        }
         var group: [Work] = []
         var kept: [Work] = []
-        var bytes = 0
-        for work in state.waiting {
-            if case .output(_, _, let output, _) = work {
-                let size = output.effects.count
-                // Behind one that is kept all are kept, so that those of a partition stay in order.
-                guard kept.isEmpty, bytes == 0 || bytes + size <= state.limits.outputBytesPerCommit else {
-                    kept.append(work)
-                    continue
-                }
-                bytes += size
+        var appends = Portion(waiting: state.waitingAppendBytes, max: self.appendBytesPerCommit)
+        var outputs = Portion(waiting: state.waitingOutputBytes, max: state.limits.outputBytesPerCommit)
+        if appends.isAll, outputs.isAll {
+            swap(&group, &state.waiting)
+        } else {
+            for work in state.waiting {
+                let isTaken =
+                    switch work {
+                    case .append(let submission, _): appends.take(submission.byteCount)
+                    case .output(_, _, let output, _): outputs.take(output.effects.count)
+                    }
+                if isTaken { group.append(work) } else { kept.append(work) }
             }
-            group.append(work)
+            state.waiting = kept
         }
-        state.waitingOutputBytes -= bytes
-        state.waiting = kept
+        state.waitingAppendBytes = appends.left
+        state.waitingOutputBytes = outputs.left
         return group
+    }
+
+    /// What is taken of the work of one sort.
+    private struct Portion {
+        private let waiting: Int
+        private let max: Int
+        private var taken = 0
+        private var isOver = false
+
+        init(waiting: Int, max: Int) {
+            self.waiting = waiting
+            self.max = max
+        }
+
+        /// Whether one commit may hold all that waits.
+        var isAll: Bool { self.waiting <= self.max }
+
+        /// The bytes that wait on.
+        var left: Int { self.isAll ? 0 : self.waiting - self.taken }
+
+        /// Whether the next work of the sort is taken; behind one that is not, none is, so that they stay in order.
+        mutating func take(_ bytes: Int) -> Bool {
+            self.isOver = self.isOver || (self.taken > 0 && self.taken + bytes > self.max)
+            if !self.isOver { self.taken += bytes }
+            return !self.isOver
+        }
     }
 
     /// Gives the room of finished work back. The writer calls it before the callbacks, so that a caller that waited for

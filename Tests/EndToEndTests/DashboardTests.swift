@@ -271,6 +271,40 @@ import Testing
         await gateway.stop()
     }
 
+    /// Fills a gateway's data directory up to a level by one file, and gives the texts of its views Now and System.
+    private static func texts(_ gateway: TestGateway, mebibytes: Int, _ level: String) async throws -> [String] {
+        // It has that size and takes nothing.
+        let file = "\(gateway.folder)/data/filling"
+        let made = try await Command.run("truncate", ["--size=\(mebibytes)M", file])
+        try #require(made.status == 0, "\(made.errors)")
+        _ = try await gateway.eventually("the disk is \(level)") {
+            let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
+            return (stats.json["storage"] as? [String: Any])?["level"] as? String == level ? true : nil
+        }
+        let reports = try await Self.reports(gateway, ["texts", "now", "system"])
+        #expect(Self.complaints(reports) == [])
+        #expect(reports.allSatisfy { $0["violations"] as? [String] ?? [] == [] })
+        return reports.compactMap { $0["text"] as? String }
+    }
+
+    @Test func `the page says how full the disk is, and what to do`() async throws {
+        // 64 MiB beside the reserve.
+        let gateway = try await TestGateway.start(extra: "storage: {maxBytes: 128MiB, minFree: 0%}")
+        let ample = try await Self.texts(gateway, mebibytes: 1, "ample")
+        #expect(!ample[0].contains("The disk"))
+        #expect(ample[1].contains("enough room"))
+        #expect(ample[1].contains("64 MiB"))
+        let filling = try await Self.texts(gateway, mebibytes: 54, "filling")
+        #expect(filling[0].contains("The disk fills up: "))
+        #expect(filling[0].contains("storage.maxBytes"))
+        #expect(filling[1].contains("fills up"))
+        let full = try await Self.texts(gateway, mebibytes: 66, "full")
+        #expect(full[0].contains("The disk is full: "))
+        #expect(full[0].contains("it goes on by itself"))
+        #expect(full[1].contains("full: nothing new is taken"))
+        await gateway.stop()
+    }
+
     // MARK: When something is missing
 
     @Test func `the page says when the gateway is away, and goes on when it is back`() async throws {

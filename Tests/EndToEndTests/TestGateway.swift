@@ -60,6 +60,7 @@ final class TestGateway: Sendable {
     ///   - timelineProvider: Where the timelines of both kinds are made.
     ///   - providerSettings: What else is to be said of that, as YAML's `key: value, …`.
     ///   - descriptors: How many files and connections it may have open, nil for as many as the tests.
+    ///   - disk: A disk of its own for the log, which goes with it.
     static func start(
         in folder: String? = nil,
         partitions: Int = 1,
@@ -70,9 +71,10 @@ final class TestGateway: Sendable {
         options: [String] = [],
         timelineProvider: String? = nil,
         providerSettings: String = "",
-        descriptors: Int? = nil
+        descriptors: Int? = nil,
+        disk: SmallDisk? = nil
     ) async throws -> TestGateway {
-        let folder = try folder ?? self.makeFolder()
+        let folder = try folder ?? disk?.folder ?? self.makeFolder()
         if !FileManager.default.fileExists(atPath: "\(folder)/certs/ca.pem") {
             try await self.makeCertificates(in: folder, ["--topic", self.topic])
         }
@@ -81,10 +83,11 @@ final class TestGateway: Sendable {
             .write(toFile: "\(folder)/freshet.yaml", atomically: true, encoding: .utf8)
         // The program under `env`, since variables of its own are what it takes last but options.
         // SwiftNIO then ends a program that asks anything of a loop that is gone, of which it would only complain.
-        let variables = ["SWIFTNIO_STRICT=1"] + environment.map { "\($0.key)=\($0.value)" }.sorted()
+        let settings = disk.map { environment.merging($0.environment) { $1 } } ?? environment
+        let variables = ["SWIFTNIO_STRICT=1"] + settings.map { "\($0.key)=\($0.value)" }.sorted()
         let serve = [self.program, "serve", "--config", "\(folder)/freshet.yaml"] + options
         let limiter = descriptors.map { ["prlimit", "--nofile=\($0)"] } ?? []
-        let command = try Command("env", variables + limiter + serve)
+        let command = try Command("env", variables + limiter + (disk?.launcher ?? []) + serve)
         var log: [String] = []
         var token: String?
         for await line in command.lines {

@@ -11,7 +11,7 @@ import WidgetModel
 
     /// Against a sorted list.
     @Test(arguments: UInt64(1)..<40)
-    func `what is due is taken in the order of seconds, then of numbers, then the instance before the host`(
+    func `what is due is taken in the order of seconds, of one second instances before hosts, then of numbers`(
         seed: UInt64
     ) {
         var random = SplitMix64(seed: seed)
@@ -24,12 +24,12 @@ import WidgetModel
             if UInt64(number) < instances {
                 let second = random.next() % spread
                 engine.instanceTimers.arm(number, at: Self.start + .seconds(Int64(second)))
-                model.append((second, UInt64(number) << 1, .instance(number)))
+                model.append((second, UInt64(number), .instance(number)))
             }
             if UInt64(number) < hosts {
                 let second = random.next() % (spread * 2)
                 engine.hostTimers.arm(number, at: Self.start + .seconds(Int64(second)))
-                model.append((second, UInt64(number) << 1 | 1, .host(number)))
+                model.append((second, 1000 + UInt64(number), .host(number)))
             }
         }
         model.sort { ($0.second, $0.rank) < ($1.second, $1.rank) }

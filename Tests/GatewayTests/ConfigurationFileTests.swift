@@ -1,6 +1,7 @@
 import Engine
 import Gateway
 import IntentMatching
+import Journaling
 import Testing
 import Timelines
 import WidgetModel
@@ -554,5 +555,29 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
         #expect(try size("1GiB") == 1_073_741_824)
         #expect(try size("1TiB") == 1_099_511_627_776)
         #expect(throws: ConfigurationFaults.self) { try size("2TiB") }
+    }
+
+    private static func storage(_ text: String) throws -> StorageBudget.Settings {
+        let listener = "listeners: {push: {enabled: false}, host: {enabled: false}}"
+        return try ConfigurationFile.parse("storage: {\(text)}\n\(listener)").configuration.storage
+    }
+
+    @Test func `a data directory may take 128 MiB to 1024 TiB, and what is not said has no bound`() throws {
+        #expect(try Self.storage("minFree: 5%").bytesMax == nil)
+        #expect(try Self.storage("maxBytes: 128MiB").bytesMax == 134_217_728)
+        #expect(try Self.storage("maxBytes: 1024TiB").bytesMax == 1 << 50)
+        for text in ["134217727", "1025TiB", "-1", "much"] {
+            #expect(throws: ConfigurationFaults.self, "\(text)") { try Self.storage("maxBytes: \(text)") }
+        }
+    }
+
+    @Test func `a share is written in percent, from 0 to 90`() throws {
+        #expect(try Self.storage("maxBytes: 1GiB").freePercentMin == 5)
+        for percent in [0, 1, 89, 90] {
+            #expect(try Self.storage("minFree: \(percent)%").freePercentMin == percent)
+        }
+        for text in ["91%", "-1%", "%", "5", "0.05", "1.5%", "5 %", "many"] {
+            #expect(throws: ConfigurationFaults.self, "\(text)") { try Self.storage("minFree: \(text)") }
+        }
     }
 }

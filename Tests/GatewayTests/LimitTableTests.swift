@@ -63,7 +63,7 @@ import Testing
             "enabled", "endpoint", "ca", "file", "exportInterval",
         ]
         let sections: Set<String> = [
-            "limits", "http2", "timeouts", "streams", "feed", "log", "rateLimits", "providerTokens",
+            "limits", "http2", "timeouts", "streams", "feed", "log", "rateLimits", "providerTokens", "storage",
             "tracing",
         ]
         let paths = ConfigurationFile.keyPaths.map { $0.split(separator: ".").map(String.init) }

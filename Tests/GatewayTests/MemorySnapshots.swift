@@ -16,6 +16,9 @@ final class MemorySnapshots: SnapshotStore {
         var firstEntry = LogPosition.start.next
         var newestFile = 1
         var writeFault: JournalError?
+        var whenTrimmed: (@Sendable () -> Void)?
+        /// The most snapshots that a partition had behind a write.
+        var mostAtOnce = 0
     }
 
     private let state = Mutex(State())
@@ -25,6 +28,19 @@ final class MemorySnapshots: SnapshotStore {
 
     /// From now on the log begins behind what is gone.
     func setFirstEntry(_ position: LogPosition) { self.state.withLock { $0.firstEntry = position } }
+
+    var mostAtOnce: Int { self.state.withLock { $0.mostAtOnce } }
+
+    /// Called whenever some of the log is let go.
+    func whenTrimmed(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.whenTrimmed = body } }
+
+    /// Counts from here on.
+    func forgetTrims() {
+        self.state.withLock { state in
+            state.trims = []
+            state.mostAtOnce = 0
+        }
+    }
 
     func failWrites(with fault: JournalError?) { self.state.withLock { $0.writeFault = fault } }
 
@@ -54,7 +70,10 @@ final class MemorySnapshots: SnapshotStore {
         if let fault = self.state.withLock({ $0.writeFault }) { throw fault }
         var frames: [[UInt8]] = []
         while let frame = try next() { frames.append(frame) }
-        self.state.withLock { $0.frames[id] = frames }
+        self.state.withLock { state in
+            state.frames[id] = frames
+            state.mostAtOnce = max(state.mostAtOnce, state.frames.keys.count { $0.partition == id.partition })
+        }
     }
 
     func remove(_ id: SnapshotID) { self.state.withLock { _ = $0.frames.removeValue(forKey: id) } }
@@ -73,14 +92,22 @@ final class MemorySnapshots: SnapshotStore {
     func endFile() { self.state.withLock { $0.newestFile += 1 } }
 
     func trimAll(through positions: [LogPosition]) -> Int {
-        self.state.withLock { $0.trims.append(Trim(through: positions, loggedBefore: Instant(milliseconds: .max))) }
+        self.note(Trim(through: positions, loggedBefore: Instant(milliseconds: .max)))
         return 1
     }
 
     func removeDamaged() { self.state.withLock { $0.aside = [] } }
 
     func trim(through positions: [LogPosition], loggedBefore instant: Instant) -> Int {
-        self.state.withLock { $0.trims.append(Trim(through: positions, loggedBefore: instant)) }
+        self.note(Trim(through: positions, loggedBefore: instant))
         return 0
+    }
+
+    private func note(_ trim: Trim) {
+        let whenTrimmed = self.state.withLock { state in
+            state.trims.append(trim)
+            return state.whenTrimmed
+        }
+        whenTrimmed?()
     }
 }

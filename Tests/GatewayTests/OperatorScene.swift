@@ -17,6 +17,7 @@ struct OperatorScene {
         tokens: [String] = [],
         logs: GatewayLogs = .none,
         snapshots: Snapshotter.Counters? = nil,
+        storage: StorageWatch? = nil,
         auditArchive: any RecordArchive = MemoryArchive()
     ) async throws {
         self.scene = try await OwnerScene.started(partitions: partitions, auditArchive: auditArchive)
@@ -45,6 +46,7 @@ struct OperatorScene {
             watch: self.watch,
             history: HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in JournalHistory(journal) },
             snapshots: { snapshots },
+            storage: storage,
             logs: logs,
             audit: self.scene.audit
         )

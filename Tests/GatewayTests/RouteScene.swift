@@ -14,9 +14,15 @@ struct RouteScene {
     init(
         partitions: Int = 2,
         _ limits: HostRouteLimits = HostRouteLimits(),
-        origins: CrossOrigin = CrossOrigin()
+        origins: CrossOrigin = CrossOrigin(),
+        storage: StorageWatch? = nil
     ) async throws {
-        try self.init(try await OwnerScene.started(partitions: partitions), limits, origins: origins)
+        try self.init(
+            try await OwnerScene.started(partitions: partitions),
+            limits,
+            origins: origins,
+            storage: storage
+        )
     }
 
     init(
@@ -24,7 +30,8 @@ struct RouteScene {
         _ limits: HostRouteLimits = HostRouteLimits(),
         providers: TimelineProviders? = nil,
         apps: ServedApps = Sports.served,
-        origins: CrossOrigin = CrossOrigin()
+        origins: CrossOrigin = CrossOrigin(),
+        storage: StorageWatch? = nil
     ) throws {
         self.scene = scene
         self.apps = apps
@@ -37,7 +44,7 @@ struct RouteScene {
             apps: LiveApps(self.apps, origins: origins, bounds: bounds),
             authorizer: HostAuthorizer(senders: senders, clock: self.scene.time.makeClock()),
             directory: self.scene.directory,
-            log: self.scene.log,
+            log: self.scene.log.admitted(by: storage),
             streams: self.scene.streams,
             followers: self.scene.followers,
             providers: providers

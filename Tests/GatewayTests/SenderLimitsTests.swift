@@ -20,6 +20,7 @@ import WidgetModel
         tokens: TokenRates? = nil,
         isTargeted: Bool = false,
         beside own: Int = 0,
+        isLogged: Bool = true,
         at now: Instant = Sports.start
     ) -> RejectionAnswer? {
         let place = APNSWire.ByteRange(0..<self.token.count)
@@ -31,6 +32,7 @@ import WidgetModel
                 isTargeted ? .targeted(bundle: place, isDryRun: false) : .device(token: place),
                 in: self.token.span,
                 beside: own,
+                isLogged: isLogged,
                 at: now
             )
             return nil
@@ -103,6 +105,26 @@ import WidgetModel
         #expect(limits.counters.backlogFull == 1)
         limits.backlog.remove(waiting)
         #expect(Self.push(limits, Self.sender(nil)) == nil)
+    }
+
+    @Test(arguments: [(999, true, true), (1000, false, true), (1064, false, true)])
+    func `a full disk refuses what would be logged, and nothing else`(
+        mebibytes: Int,
+        isAdmitted: Bool,
+        isUnloggedAdmitted: Bool
+    ) {
+        let storage = FakeDisk(usedMebibytes: mebibytes).watch()
+        let limits = SenderLimits(storage: storage)
+        let sender = Self.sender(Self.perMinute)
+        let answer = Self.push(limits, sender)
+        #expect((answer == nil) == isAdmitted)
+        #expect((Self.push(limits, Self.sender(nil), isLogged: false) == nil) == isUnloggedAdmitted)
+        guard let answer else { return }
+        #expect(answer.rejection == .serviceUnavailable)
+        #expect(answer.retryAfter == 30)
+        #expect(storage.refused.pushes == 1)
+        // It takes nothing from a rate.
+        #expect(Self.push(limits, sender, isLogged: false) == nil)
     }
 
     @Test func `a backlog that may be longer takes more, a shorter one keeps what it has`() {

@@ -18,7 +18,7 @@ import WidgetModel
                 partitions: partitions,
                 fileBytesMax: fileBytesMax,
                 cacheBytesMax: 0,
-                checkpointPages: 16
+                walBytesMax: 524_288
             ),
             clock: { Instant(seconds: 1_000) }
         )
@@ -65,7 +65,7 @@ import WidgetModel
         #expect(
             names == [
                 "begun", "format", "lock", "log-000001.sqlite", "log-000001.sqlite-shm", "log-000001.sqlite-wal",
-                "snapshots",
+                "snapshots", "trimmed",
             ]
         )
         func mode(_ path: String) throws -> Int? {
@@ -76,7 +76,7 @@ import WidgetModel
             #expect(try mode(temporary.journal + "/" + name) == (name == "snapshots" ? 0o700 : 0o600), "\(name)")
         }
         journal.close()
-        #expect(try temporary.files("") == ["begun", "format", "lock", "log-000001.sqlite", "snapshots"])
+        #expect(try temporary.files("") == ["begun", "format", "lock", "log-000001.sqlite", "snapshots", "trimmed"])
     }
 
     @Test func `a second journal is kept out until the first is closed`() throws {
@@ -99,6 +99,51 @@ import WidgetModel
         child.endInput()
         child.waitForEnd()
         try self.open(temporary, partitions: 4).close()
+    }
+
+    @Test func `another process is kept out although somebody removed the file that is locked`() throws {
+        let temporary = try TemporaryDirectory()
+        let child = try Child("hold", temporary.journal)
+        #expect(child.line() == "open")
+        try FileManager.default.removeItem(atPath: temporary.journal + "/lock")
+        #expect(self.code { _ = try self.open(temporary, partitions: 4) } == .locked)
+        #expect(DataDirectoryLock.isHeld(in: temporary.journal))
+        // Whoever comes first has left nothing behind that the next one could lock instead.
+        #expect(self.code { _ = try self.open(temporary, partitions: 4) } == .locked)
+        child.endInput()
+        child.waitForEnd()
+        #expect(!DataDirectoryLock.isHeld(in: temporary.journal))
+        try self.open(temporary, partitions: 4).close()
+    }
+
+    @Test func `a directory has one lock, whatever it is called`() throws {
+        let temporary = try TemporaryDirectory()
+        let journal = try self.open(temporary)
+        let link = try TemporaryDirectory()
+        try FileManager.default.createSymbolicLink(
+            atPath: link.journal,
+            withDestinationPath: temporary.journal
+        )
+        #expect(self.code { _ = try self.open(link) } == .locked)
+        try FileManager.default.moveItem(atPath: temporary.journal, toPath: temporary.path + "/moved")
+        try FileManager.default.createSymbolicLink(
+            atPath: temporary.journal,
+            withDestinationPath: temporary.path + "/moved"
+        )
+        #expect(self.code { _ = try self.open(temporary) } == .locked)
+        journal.close()
+        try self.open(temporary).close()
+    }
+
+    @Test func `a gateway of a version that locks the file alone is respected`() throws {
+        let temporary = try TemporaryDirectory()
+        try self.open(temporary).close()
+        let older = try PosixFile(path: temporary.journal + "/lock", flags: O_RDWR)
+        #expect(try older.tryLock())
+        #expect(self.code { _ = try self.open(temporary) } == .locked)
+        #expect(DataDirectoryLock.isHeld(in: temporary.journal))
+        older.unlock()
+        try self.open(temporary).close()
     }
 
     @Test func `a directory that cannot be written is refused as such`() throws {

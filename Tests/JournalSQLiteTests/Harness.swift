@@ -67,7 +67,7 @@ final class Harness {
             limits: limits,
             fileBytesMax: fileBytesMax,
             cacheBytesMax: cacheBytesMax,
-            checkpointPages: 16,
+            walBytesMax: 524_288,
             commitSpacing: commitSpacing
         )
         switch store {

@@ -1,7 +1,8 @@
 import Foundation
-import JournalSQLite
 import Journaling
 import Testing
+
+@testable import JournalSQLite
 
 @Suite struct SQLiteArchiveTests {
     private static func record(_ number: UInt64, _ text: String) -> ArchivedRecord {
@@ -40,6 +41,38 @@ import Testing
         #expect(try Self.all(archive) == [Self.record(1, "a")])
         archive.close()
         #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
+    }
+
+    @Test func `a file that cannot be opened since the disk is full stays where it is`() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/audit.sqlite"
+        let archive = try SQLiteArchive(path: path)
+        try archive.write([Self.record(1, "a")], removing: [])
+        archive.close()
+        DiskFaults.arm(folder.path, error: ENOSPC)
+        let failure = #expect(throws: JournalError.self) { try SQLiteArchive(path: path) }
+        DiskFaults.disarm(folder.path)
+        #expect(failure?.code == .full)
+        #expect(!FileManager.default.fileExists(atPath: path + ".damaged"))
+        #expect(try Self.all(try SQLiteArchive(path: path)) == [Self.record(1, "a")])
+    }
+
+    @Test func `its write-ahead log stays small, and gives back what a large write took`() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/timelines.sqlite"
+        let archive = try SQLiteArchive(path: path)
+        var largest = 0
+        for number in UInt64(1)...2_000 {
+            try archive.write([Self.record(number, String(repeating: "x", count: 2_000))], removing: [])
+            largest = max(largest, LogDirectory.size(of: path + "-wal"))
+        }
+        #expect(largest <= 4_194_304)
+        let many = (UInt64(10_000)..<15_000).map { Self.record($0, String(repeating: "x", count: 2_000)) }
+        try archive.write(many, removing: [])
+        #expect(LogDirectory.size(of: path + "-wal") > 8_388_608)
+        try archive.write([Self.record(1, "a")], removing: [])
+        #expect(LogDirectory.size(of: path + "-wal") <= 4_194_304)
+        archive.close()
     }
 
     @Test func `the archive in memory keeps the same promises, but for the process's end`() throws {

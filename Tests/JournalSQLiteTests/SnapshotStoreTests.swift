@@ -195,6 +195,41 @@ import WidgetModel
         #expect(try journal.lastOutput(PartitionID(1))?.record.through == LogPosition(1))
     }
 
+    @Test func `what is trimmed takes nothing of the disk any more`() throws {
+        let journal = try self.open()
+        defer { journal.close() }
+        try self.fill(journal, entries: 40)
+        // Opened for reading as well.
+        _ = try journal.read(PartitionID(0), from: .start, entriesMax: 100)
+        #expect(try journal.trimAll(through: [LogPosition(40), LogPosition(40)]) > 0)
+        // The thread that finishes files may still have the last of them.
+        let end = ContinuousClock.now + .seconds(300)
+        while !self.removedFilesHeld().isEmpty, ContinuousClock.now < end { _ = journal.append("a") }
+        #expect(self.removedFilesHeld() == [])
+    }
+
+    /// The journal's files that are removed and that this process has open all the same.
+    private func removedFilesHeld() -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+            .filter { $0.hasPrefix(self.temporary.journal) && $0.hasSuffix("(deleted)") }
+    }
+
+    @Test func `what is trimmed is noted although the disk has no room for a second file`() throws {
+        let journal = try self.open()
+        try self.fill(journal, entries: 40)
+        let files = try self.files().count
+        // Nothing can be written where the new note would be.
+        let obstacle = self.temporary.journal + "/trimmed.new"
+        try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
+        #expect(try journal.trimAll(through: [LogPosition(40), LogPosition(40)]) > 0)
+        #expect(try self.files().count < files)
+        journal.close()
+        let reopened = try self.open()
+        #expect(try reopened.firstEntry(PartitionID(0)) > LogPosition.start.next)
+        reopened.close()
+    }
+
     @Test func `a crash between the note and the removal leaves nothing in the way, a missing file does`() throws {
         let journal = try self.open(at: 1_000)
         try self.fill(journal, entries: 40)

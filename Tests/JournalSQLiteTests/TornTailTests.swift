@@ -1,12 +1,16 @@
 import Foundation
-import JournalSQLite
 import Journaling
 import TestSupport
 import Testing
 import WidgetModel
 
+@testable import JournalSQLite
+
 /// The log's end is torn or damaged: it is cut at the last good commit, and said.
 @Suite struct TornTailTests {
+    /// A page of the log with its header, as it stands in the write-ahead log.
+    private static let frameBytes = SQLiteJournal.pageBytes + 24
+
     private let temporary: TemporaryDirectory
     private let configuration: SQLiteJournal.Configuration
 
@@ -53,8 +57,8 @@ import WidgetModel
         var random = SplitMix64(seed: seed)
         let (directory, log) = try self.crashed(entries: 5)
         var bytes = try Data(contentsOf: log)
-        // The last frame, of a page of 16 KiB, is the last entry's commit.
-        bytes.removeLast(1 + Int(random.next() % 16_400))
+        // The last frame is the last entry's commit.
+        bytes.removeLast(1 + Int(random.next() % UInt64(Self.frameBytes)))
         try bytes.write(to: log)
         let (texts, cut) = try Self.reopened(directory)
         #expect(texts == (0..<4).map { ["entry-\($0)"] }, "seed \(seed)")
@@ -66,9 +70,8 @@ import WidgetModel
         var random = SplitMix64(seed: seed)
         let (directory, log) = try self.crashed(entries: 8)
         var bytes = try Data(contentsOf: log)
-        let frame = 16_384 + 24
         // In one of the last frames, all of which hold entries.
-        let place = bytes.count - 4 * frame + Int(random.next() % UInt64(3 * frame))
+        let place = bytes.count - 4 * Self.frameBytes + Int(random.next() % UInt64(3 * Self.frameBytes))
         bytes[place] ^= 1 << UInt8(random.next() % 8)
         try bytes.write(to: log)
         let (texts, cut) = try Self.reopened(directory)

@@ -112,7 +112,7 @@ final class CrashDirectory {
                 directory: self.data,
                 partitions: Self.partitions,
                 fileBytesMax: 24_000,
-                checkpointPages: 8,
+                walBytesMax: 262_144,
                 commitSpacing: .zero
             ),
             clock: { LogClock.wallTime() }

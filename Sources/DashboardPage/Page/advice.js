@@ -1,6 +1,6 @@
 // What the numbers mean, and what to do about them. No element is made here, so that this can be read as the rules.
 
-import { count, duration, percent } from "./numbers.js";
+import { bytes, count, duration, percent } from "./numbers.js";
 
 /// News up to this old is fresh: most within a minute, nearly all within what a quarter of an hour of budget allows.
 export const freshWithin = { p50Milliseconds: 60_000, p95Milliseconds: 900_000 };
@@ -40,9 +40,18 @@ export function advice({ stats, senders, budget, providers, samples = [] }) {
   if (failed.length) add("bad", `Partition ${failed.map((one) => one.partition).join(", ")} has stopped.`, "Read the critical line in the log; its hosts get nothing until the gateway is started again.", view.system);
   if (stats.pushes && stats.pushes.balanced === false) add("bad", "The books do not add up.", "Keep the log and report it: matched is not final + deferred + issued.", view.system);
   if (stats.ready === false) add("bad", `Not ready: ${(stats.missing ?? []).join("; ") || "see /readyz"}.`, "The list of causes is in the operating manual.", view.system);
+  const disk = stats.storage;
+  const room = disk && `${bytes(disk.usedBytes)} of ${bytes(disk.roomBytes)} are used`;
+  const isFull = disk?.level === "full" || disk?.level === "exhausted";
+  if (isFull) {
+    add("bad", `The disk is full: ${room}. Pushes, registrations and signals are refused.`, "Give the data directory more room (storage.maxBytes, a larger disk), or have hosts removed that are not needed; it goes on by itself.", view.system);
+  } else if (disk?.level === "filling" || disk?.level === "tight") {
+    const gone = disk.level === "tight" ? " History goes before its time." : "";
+    add("warn", `The disk fills up: ${room}.${gone}`, "Keep less history (snapshots.history), or give the data directory more room (storage.maxBytes, a larger disk).", view.system);
+  }
   const lately = samples.slice(-60);
   const sum = (name) => lately.reduce((total, sample) => total + (sample[name] ?? 0), 0);
-  if (sum("unavailable") > 0) add("bad", `${count(sum("unavailable"))} pushes were answered 503 in the last minute.`, "Look at the disk and at what waits: the log cannot keep up.", view.system);
+  if (sum("unavailable") > 0 && !isFull) add("bad", `${count(sum("unavailable"))} pushes were answered 503 in the last minute.`, "Look at the disk and at what waits: the log cannot keep up.", view.system);
   if (sum("backlogFull") > 0) add("warn", `The backlog was full ${count(sum("backlogFull"))} times in the last minute.`, "Senders should slow down, or limits.maxInFlightPushes is too small.", view.system);
   const lag = (stats.partitions ?? []).reduce((total, one) => total + (one.lag ?? 0), 0);
   if (lag > 10_000) add("warn", `${count(lag)} entries are accepted and not applied yet.`, "The engine is behind; if this grows, spread the hosts over more partitions.", view.system);

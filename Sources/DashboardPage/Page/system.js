@@ -9,6 +9,16 @@ export const interval = 5000;
 
 const pairs = (object) => Object.entries(object ?? {}).map(([name, number]) => `${name} ${count(number)}`).join(", ") || "none";
 
+const levels = { ample: ["enough room", "good"], filling: ["fills up", "warn"], tight: ["history goes", "warn"], full: ["full: nothing new is taken", "bad"], exhausted: ["full: nothing is taken", "bad"] };
+
+const diskFacts = (disk) => [
+  ["State", badge(...(levels[disk.level] ?? [disk.level, "warn"]))], ["Used", `${bytes(disk.usedBytes)}, ${disk.usedPercent} % of the room`],
+  ["Room", bytes(disk.roomBytes)], ["Reserve beside it", bytes(disk.reserveBytes)], ["Free on the file system", bytes(disk.freeBytes)],
+  ["Log", bytes(disk.logBytes)], ["Write-ahead log", bytes(disk.writeAheadLogBytes)], ["Snapshots", bytes(disk.snapshotBytes)],
+  ["Timelines, audit log", bytes(disk.archiveBytes)], ["The log grows by", disk.growthPerDayBytes === undefined ? "" : `${bytes(disk.growthPerDayBytes)} a day`],
+  ["Refused", `${count(disk.refused.pushes)} pushes, ${count(disk.refused.requests)} requests of hosts and apps`],
+];
+
 export function open(context) {
   const ready = tile("Ready");
   const up = tile("Up for");
@@ -36,6 +46,8 @@ export function open(context) {
     { title: "Limits met", wide: true, cell: (row) => pairs({ ...row.limits, ...row.timeouts }) },
   ]);
   const missing = h("p", { class: "fault" });
+  const disk = h("div");
+  const diskCard = card("Disk", { note: "the data directory" }, disk);
   const books = h("div");
   const configuration = h("div");
   const rejected = h("div");
@@ -51,7 +63,7 @@ export function open(context) {
   audit.hidden = true;
   return {
     element: h("div", { class: "view" }, tiles(ready, up, lag, held), missing, card("Partitions", partitions.element), card("Listeners", listeners.element),
-      h("div", { class: "columns" }, card("Books", books), card("Configuration", configuration)), card("Signed in", signedIn), audit, card("Rejected", { note: "since the start, by reason" }, rejected)),
+      h("div", { class: "columns" }, card("Books", books), card("Configuration", configuration)), diskCard, card("Signed in", signedIn), audit, card("Rejected", { note: "since the start, by reason" }, rejected)),
     subtitle: "The gateway itself",
     async ask(signal) {
       const [stats, version, parts, config, session] = await Promise.all([gateway.get("/v1/stats", signal), gateway.get("/version", signal),
@@ -76,6 +88,9 @@ export function open(context) {
       ]));
       audit.hidden = !audited;
       changes.set((audited?.requests ?? []).slice(0, 20));
+      // A gateway whose log is in memory has none.
+      diskCard.hidden = !stats.storage;
+      if (stats.storage) disk.replaceChildren(facts(diskFacts(stats.storage)));
       const pushes = stats.pushes;
       books.replaceChildren(facts([
         ["matched", count(pushes.matched)], ["= final", count(pushes.final)], ["+ deferred", count(pushes.outcomes.deferred ?? 0)],

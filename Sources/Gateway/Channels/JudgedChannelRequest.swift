@@ -14,4 +14,12 @@ package struct JudgedChannelRequest: Sendable {
     package let app: ServedApps.App
     package let request: ChannelRequest
     package let body: Body
+
+    /// Whether it is something new for the log; to delete a channel is not.
+    var isNew: Bool {
+        switch self.request.operation {
+        case .create, .broadcast: true
+        case .read, .delete, .list: false
+        }
+    }
 }

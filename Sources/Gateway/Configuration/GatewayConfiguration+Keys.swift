@@ -1,4 +1,5 @@
 import Engine
+import Journaling
 import Timelines
 import WidgetModel
 
@@ -11,6 +12,10 @@ extension GatewayConfiguration {
             visitor.scalar("interval", &self.snapshots.interval, .duration(.seconds(1) ... .days(1)))
             visitor.scalar("maxLogBytes", &self.snapshots.logBytesMax, .bytes(65_536...1_099_511_627_776))
             visitor.scalar("history", &self.snapshots.history, .duration(.zero ... .days(365)))
+        }
+        visitor.section("storage") { visitor in
+            visitor.optional("maxBytes", &self.storage.bytesMax, .bytes(134_217_728...1_125_899_906_842_624))
+            visitor.scalar("minFree", &self.storage.freePercentMin, .percent(0...90))
         }
         visitor.section("tls") { visitor in
             self.tls.visit(&visitor, isRequired: false)

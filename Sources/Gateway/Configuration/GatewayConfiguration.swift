@@ -1,4 +1,5 @@
 package import HTTP2
+package import Journaling
 package import Timelines
 package import WidgetModel
 
@@ -14,6 +15,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var partitions = 1
     /// When the state is written down beside the log, and how much of the log is kept.
     package var snapshots = Snapshotter.Settings()
+    /// What the data directory may take of the disk.
+    package var storage = StorageBudget.Settings()
     package var listeners = Listeners()
     /// The certificate of every TLS listener that names none of its own.
     package var tls = TLSFiles()

@@ -168,6 +168,7 @@ extension GatewayConfiguration {
     package func takingLive(from fresh: GatewayConfiguration) -> GatewayConfiguration {
         var merged = self
         merged.snapshots = fresh.snapshots
+        merged.storage = fresh.storage
         merged.limits = fresh.limits
         merged.http2 = fresh.http2
         merged.timeouts = fresh.timeouts

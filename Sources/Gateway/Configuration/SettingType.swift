@@ -67,6 +67,20 @@ extension SettingType<Int> {
         )
     }
 
+    /// A whole number of hundredths, as `5%`.
+    static func percent(_ range: ClosedRange<Int>) -> SettingType {
+        SettingType(
+            phrase: "a share from \(range.lowerBound)% to \(range.upperBound)%",
+            isText: true,
+            value: { text in
+                guard text.hasSuffix("%"), let percent = Self.integer(String(text.dropLast())) else { return nil }
+                return range.contains(percent) ? percent : nil
+            },
+            json: { .string("\($0)%") },
+            suggestion: { text in Self.integer(text).map { "\($0)%" } }
+        )
+    }
+
     fileprivate static func integer(_ text: String) -> Int? {
         guard text.utf8.first != UInt8(ascii: "_"), text.utf8.last != UInt8(ascii: "_") else { return nil }
         return Int(text.filter { $0 != "_" })

@@ -308,5 +308,6 @@ extension HTTPResponse {
         )
         if problem.code.status == 401 { self.headers["www-authenticate"] = "Bearer" }
         if problem.code == .unavailable { self.headers["retry-after"] = "5" }
+        if problem.code == .storageFull { self.headers["retry-after"] = String(StorageWatch.retryAfterSeconds) }
     }
 }

@@ -37,6 +37,7 @@ extension OperatorRoutes {
         await self.addEdges(&text)
         await self.addDeliveries(&text)
         self.addSnapshots(&text)
+        self.addStorage(&text)
         self.addLogs(&text)
         ProcessMetrics.add(&text)
         self.addTelemetry(&text)

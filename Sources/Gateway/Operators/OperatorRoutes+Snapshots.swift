@@ -11,6 +11,7 @@ extension OperatorRoutes {
             ("written", .count(counters.written)),
             ("failed", .count(counters.failed)),
             ("trimmedFiles", .count(counters.trimmedFiles)),
+            ("shortened", .count(counters.shortened)),
             (
                 "newest",
                 .array(
@@ -41,6 +42,12 @@ extension OperatorRoutes {
             .counter,
             "Files of the log that went since snapshots made them needless.",
             counters.trimmedFiles
+        )
+        text.add(
+            "freshet_log_shortened_total",
+            .counter,
+            "How often history went before its time, since the disk was nearly full.",
+            counters.shortened
         )
         text.add(
             "freshet_snapshot_timestamp_seconds",

@@ -58,6 +58,7 @@ extension OperatorRoutes {
             ("deliveries", await self.deliveries()),
             ("feed", self.feed()),
             ("snapshots", self.snapshotCounters()),
+            ("storage", self.storageSizes()),
             ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
     }

@@ -40,6 +40,8 @@ package struct OperatorRoutes: Sendable {
     let snapshots: @Sendable () -> Snapshotter.Counters?
     /// Lets go of what was logged, see ``Snapshotter/forgetHistory()``; nil where there are no snapshots to go on with.
     let forgetHistory: @Sendable () async throws -> Int?
+    /// What the data directory has room for; nil where nothing is written to it.
+    let storage: StorageWatch?
     let audit: OperatorAudit
     let logs: GatewayLogs
     /// Nil where there is no configuration to read again.
@@ -73,6 +75,7 @@ package struct OperatorRoutes: Sendable {
         watch: GatewayWatch? = nil,
         history: HistoryQuestions? = nil,
         snapshots: @escaping @Sendable () -> Snapshotter.Counters? = { nil },
+        storage: StorageWatch? = nil,
         forgetHistory: @escaping @Sendable () async throws -> Int? = { nil },
         live: LiveConfiguration? = nil,
         telemetry: TelemetrySources? = nil,
@@ -102,6 +105,7 @@ package struct OperatorRoutes: Sendable {
         self.providers = providers
         self.history = history
         self.snapshots = snapshots
+        self.storage = storage
         self.forgetHistory = forgetHistory
         let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
         self.watch = watch

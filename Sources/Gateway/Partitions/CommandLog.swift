@@ -8,6 +8,8 @@ package struct CommandLog: Sendable {
     private let journal: any Journal
     private let owners: [PartitionOwner]
     private let submissionBytesMax: Int
+    /// Asked before anything is logged; nil where whatever comes is logged.
+    private var storage: StorageWatch?
 
     /// - Parameters:
     ///   - journal: The log.
@@ -27,6 +29,13 @@ package struct CommandLog: Sendable {
     package var partitions: Int { self.owners.count }
 
     package func partition(of host: HostKey) -> PartitionID { PartitionID(of: host, among: self.owners.count) }
+
+    /// The same log for commands from outside, which have to find room on the disk.
+    package func admitted(by storage: StorageWatch?) -> CommandLog {
+        var log = self
+        log.storage = storage
+        return log
+    }
 
     /// Logs one record for the partition that owns a host, and waits until it is applied.
     package func append(_ record: Record, for host: HostKey) async throws(Problem) -> RecordAnswer.Result {
@@ -50,7 +59,8 @@ package struct CommandLog: Sendable {
     /// Records that together are more than the journal takes at once go in several transactions, one after the other:
     /// if a later one fails, those before it are applied, and sending everything again does no harm.
     ///
-    /// - Throws: `too-large`, before anything is logged, if one record alone is more than the journal takes.
+    /// - Throws: Before anything is logged `too-large` if one record alone is more than the journal takes, and `storage-full`
+    ///   if the disk has no room for one of them.
     package func append(_ records: [(record: Record, host: HostKey)]) async throws(Problem) -> [RecordAnswer.Result] {
         try await self.append(records.map { ($0.record, self.partition(of: $0.host)) })
     }
@@ -58,6 +68,7 @@ package struct CommandLog: Sendable {
     private func append(
         _ records: [(record: Record, partition: PartitionID)]
     ) async throws(Problem) -> [RecordAnswer.Result] {
+        try self.admit(records.map(\.record.demand))
         var answers: [RecordAnswer.Result] = []
         answers.reserveCapacity(records.count)
         for run in try self.runs(records) {
@@ -101,12 +112,31 @@ package struct CommandLog: Sendable {
 
     /// Logs one record for every partition in one transaction; one answer each, in the partitions' order.
     ///
-    /// - Throws: `too-large` if the record is more than the journal takes.
+    /// - Throws: `too-large` if the record is more than the journal takes, `storage-full` if the disk has no room for it.
     package func appendToAll(_ record: Record) async throws(Problem) -> [RecordAnswer.Result] {
+        try self.admit([record.demand])
         _ = try self.packedBytes(of: record)
         var builder = SubmissionBuilder(partitions: self.owners.count)
         let tickets = builder.appendToAll(record)
         return try await self.submit(builder.take(), tickets)
+    }
+
+    private func admit(_ demands: [StorageBudget.Demand]) throws(Problem) {
+        guard let storage = self.storage, !storage.admits(.traffic) else { return }
+        guard let refused = demands.first(where: { !storage.admits($0) }) else { return }
+        storage.addRefusedRequest()
+        if refused == .report {
+            throw Problem(
+                .storageFull,
+                "the gateway's disk is full; nothing is taken until it has room: send it again later"
+            )
+        }
+        let rest = demands.contains { $0 != refused } ? " Send reports in requests of their own." : ""
+        throw Problem(
+            .storageFull,
+            "the gateway's disk is full; acknowledgements, timelines and removals are taken, and nothing new until it has "
+                + "room: send it again later.\(rest)"
+        )
     }
 
     private func submit(

@@ -31,7 +31,8 @@ extension Snapshotter {
     /// then nowhere in the data directory's log and snapshots. Questions about the time before have no answer any more.
     ///
     /// Two new snapshots of each partition take the place of all others, so that a damaged one has another behind it; they
-    /// are written in a new file's time, and all files before it go. Takes as long as the snapshots do; pushes go on.
+    /// are written in a new file's time, and all files before it go. Takes as long as the snapshots do; pushes go on. The disk
+    /// needs room for one snapshot more: each takes the place of an older one at once.
     ///
     /// - Returns: How many files of the log were removed.
     /// - Throws: ``ForgettingFault`` or ``JournalError``; the log and the states are good then, and some may be gone.
@@ -45,21 +46,24 @@ extension Snapshotter {
                     throw ForgettingFault.noSnapshot(partition: owner.partition)
                 }
                 kept[index].append(id)
+                try await self.removeSnapshots(of: owner.partition, keeping: SnapshotRetention.newestKept)
             }
         }
         let oldest = kept.map { $0.map(\.position).min() ?? .start }
-        let (owners, store) = (self.owners, self.store)
+        let store = self.store
         let removed = try await self.thread.runIfActive {
-            for (index, owner) in owners.enumerated() {
-                for id in try store.snapshots(owner.partition) where id.position < oldest[index] {
-                    try store.remove(id)
-                }
-            }
             try store.removeDamaged()
             return try store.trimAll(through: oldest)
         }
         guard removed > 0 else { throw ForgettingFault.stillNeeded }
         return removed
+    }
+
+    private func removeSnapshots(of partition: PartitionID, keeping count: Int) async throws {
+        let store = self.store
+        try await self.thread.runIfActive {
+            for id in try store.snapshots(partition).dropFirst(count) { try store.remove(id) }
+        }
     }
 
     private func beginFile() async throws {

@@ -42,6 +42,8 @@ package final class Snapshotter: Sendable {
         package var written = 0
         package var failed = 0
         package var trimmedFiles = 0
+        /// How often history went before its time, since the disk was nearly full.
+        package var shortened = 0
         /// The newest one of each partition that has one.
         package var newest: [SnapshotID] = []
 
@@ -53,8 +55,10 @@ package final class Snapshotter: Sendable {
     /// How many entries are read at once.
     private static let entriesPerRead = 64
 
-    private struct State {
+    struct State {
         var counters = Counters()
+        /// When room was made last, and how much had been logged then.
+        var madeRoom: (at: Instant, writtenBytes: Int)?
         /// By partition: when the last snapshot was made, or the gateway was started, and where in the log's bytes.
         var last: [(at: Instant, bytes: Int)]
     }
@@ -63,12 +67,14 @@ package final class Snapshotter: Sendable {
     let journal: any Journal
     let store: any SnapshotStore
     private let live: Shared<Settings>
-    private var settings: Settings { self.live.value }
-    private let clock: LogClock
-    private let logger: Logger
+    var settings: Settings { self.live.value }
+    let clock: LogClock
+    let logger: Logger
+    /// What the disk has room for; nil where it does not matter.
+    let storage: StorageWatch?
     let thread = NIOThreadPool(numberOfThreads: 1)
     private let isStopping = Atomic<Bool>(false)
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
     /// - Parameters:
     ///   - owners: The owner of every partition, in the partitions' order.
@@ -77,13 +83,15 @@ package final class Snapshotter: Sendable {
     ///   - settings: When, and how much is kept.
     ///   - clock: The log's.
     ///   - logger: Where to write.
+    ///   - storage: What the disk has room for; nil where it does not matter.
     package init(
         owners: [PartitionOwner],
         journal: any Journal,
         store: any SnapshotStore,
         settings: Settings,
         clock: LogClock,
-        logger: Logger
+        logger: Logger,
+        storage: StorageWatch? = nil
     ) {
         self.owners = owners
         self.journal = journal
@@ -91,6 +99,7 @@ package final class Snapshotter: Sendable {
         self.live = Shared(settings)
         self.clock = clock
         self.logger = logger
+        self.storage = storage
         let now = clock.now()
         // Spread over the interval, so that partitions take turns.
         let spread = Int64(max(1, owners.count))
@@ -114,8 +123,9 @@ package final class Snapshotter: Sendable {
         }
     }
 
-    /// Makes the snapshots that are due now, one partition after the other.
+    /// Makes room if the disk is nearly full, and the snapshots that are due now, one partition after the other.
     package func look() async {
+        await self.makeRoomIfNeeded()
         for owner in self.owners where !Task.isCancelled {
             guard let progress = try? await owner.progress(), !progress.hasFailed else { continue }
             let last = self.state.withLock { $0.last[Int(owner.partition.rawValue)] }
@@ -168,7 +178,7 @@ package final class Snapshotter: Sendable {
                 state.counters.newest.append(id)
                 state.counters.newest.sort { $0.partition < $1.partition }
             }
-            let removed = try await self.thread.runIfActive { try self.tidy(now) }
+            let removed = try await self.thread.runIfActive { try self.tidy(now, history: self.settings.history) }
             self.state.withLock { $0.counters.trimmedFiles += removed }
             return id
         } catch {
@@ -234,16 +244,17 @@ package final class Snapshotter: Sendable {
 
     /// Removes the snapshots that are not needed, then the log behind the oldest that is.
     ///
+    /// - Parameter history: How much of the log is kept whatever snapshots there are.
     /// - Returns: How many files of the log were removed.
-    private func tidy(_ now: Instant) throws -> Int {
+    func tidy(_ now: Instant, history: Interval) throws -> Int {
         var oldest: [LogPosition] = []
         for owner in self.owners {
             let all = try self.store.snapshots(owner.partition)
-            let kept = SnapshotRetention.kept(of: all, now: now, history: self.settings.history)
+            let kept = SnapshotRetention.kept(of: all, now: now, history: history)
             for id in all where !kept.contains(id) { try self.store.remove(id) }
             // With one snapshot alone there is nothing to fall back to but the log.
             oldest.append(kept.count < SnapshotRetention.newestKept ? .start : kept.last?.position ?? .start)
         }
-        return try self.store.trim(through: oldest, loggedBefore: now - self.settings.history)
+        return try self.store.trim(through: oldest, loggedBefore: now - history)
     }
 }

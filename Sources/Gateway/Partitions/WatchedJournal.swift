@@ -5,7 +5,8 @@ package import Metrics
 import Synchronization
 package import WidgetModel
 
-/// A journal that tells readiness, and the log once, when it stops taking entries and when it takes them again.
+/// A journal that tells readiness, and the log once, when it stops taking entries and when it takes them again. It counts what
+/// it takes for ``StorageWatch``.
 ///
 /// A full, read-only or failing disk is found out here, by the writes themselves. Once it is known to fail it is tried now
 /// and then whether it still does (``probe()``), so that a gateway to which nobody sends becomes ready again, too.
@@ -15,10 +16,18 @@ package final class WatchedJournal: Journal {
     private let logger: Logger
     /// Takes how long each submission took.
     private let commit: Timer?
+    private let storage: StorageWatch?
     private let isFailing = Mutex(false)
 
-    package init(_ journal: any Journal, readiness: Readiness, logger: Logger, commit: Timer? = nil) {
+    package init(
+        _ journal: any Journal,
+        readiness: Readiness,
+        logger: Logger,
+        commit: Timer? = nil,
+        storage: StorageWatch? = nil
+    ) {
         self.commit = commit
+        self.storage = storage
         self.journal = journal
         self.readiness = readiness
         self.logger = logger
@@ -31,7 +40,10 @@ package final class WatchedJournal: Journal {
         whenDurable: @escaping @Sendable (Result<[AppendReceipt], JournalError>) -> Void
     ) {
         let begunAt = ContinuousClock.now
+        let bytes = submission.byteCount
+        self.storage?.begin(bytes: bytes)
         self.journal.append(submission) { result in
+            self.storage?.end(bytes: bytes, isWritten: result.isSuccess)
             self.commit?.record(duration: begunAt.duration(to: .now))
             self.note(result)
             whenDurable(result)
@@ -44,7 +56,10 @@ package final class WatchedJournal: Journal {
         _ output: OutputRecord,
         whenDurable: @escaping @Sendable (Result<OutputPosition, JournalError>) -> Void
     ) {
+        let bytes = output.effects.count
+        self.storage?.begin(bytes: bytes)
         self.journal.commitOutput(partition, expected: expected, output) { result in
+            self.storage?.end(bytes: bytes, isWritten: result.isSuccess)
             self.note(result)
             whenDurable(result)
         }
@@ -112,5 +127,11 @@ package final class WatchedJournal: Journal {
         } else {
             self.logger.notice("the log can be written again")
         }
+    }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool {
+        if case .success = self { true } else { false }
     }
 }

@@ -38,4 +38,14 @@ package struct JudgedPush: Sendable {
     package let destination: Destination
     /// nil for a plain body.
     package let details: Details?
+
+    /// Whether it goes to the log, if its sender is within its limits: neither what is relayed nor what is only asked does.
+    var isLogged: Bool {
+        switch self.destination {
+        case .upstream: return false
+        case .host, .unknownHost, .app:
+            if case .targeted(_, let isDryRun) = self.push.target { return !isDryRun }
+            return true
+        }
+    }
 }

@@ -44,6 +44,7 @@ extension PushHandler {
                 .targeted(bundle: .empty, isDryRun: false),
                 in: bytes,
                 beside: 0,
+                isLogged: judged.isNew,
                 at: now
             )
             self.perform(judged, id, now, caller)

@@ -111,6 +111,7 @@ struct PushIntake: ~Copyable {
             push.target,
             in: bytes,
             beside: self.flight.count,
+            isLogged: judged.isLogged,
             at: now
         )
         state.isSlowed = false

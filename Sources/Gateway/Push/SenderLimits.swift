@@ -1,19 +1,24 @@
 package import APNSWire
+import Journaling
 package import WidgetModel
 
-/// The last checks of a push that is in order: whether there is room for it, and whether it comes too fast.
+/// The last checks of a push that is in order: whether disk and memory have room for it, and whether it comes too fast.
 ///
 /// Nothing is held against a sender for a push that another limit refuses. Any event loop.
 package struct SenderLimits: Sendable {
     package let backlog: PushBacklog
     package let counters: RateCounters
+    /// Nil where the log takes no disk.
+    private let storage: StorageWatch?
 
     package init(
         backlog: PushBacklog = PushBacklog(max: 200_000),
-        counters: RateCounters = RateCounters()
+        counters: RateCounters = RateCounters(),
+        storage: StorageWatch? = nil
     ) {
         self.backlog = backlog
         self.counters = counters
+        self.storage = storage
     }
 
     /// How long a sender waits before it tries again, where nothing tells more exactly.
@@ -26,6 +31,7 @@ package struct SenderLimits: Sendable {
     ///   - target: Whom the request is for.
     ///   - bytes: Where the target's text is.
     ///   - own: Requests of this loop that the backlog does not know yet.
+    ///   - isLogged: Whether it is to be written to the log, as new.
     /// - Throws: `ServiceUnavailable` or `TooManyRequests`, with the time after which to try again.
     @inline(__always)
     package func admit(
@@ -35,8 +41,17 @@ package struct SenderLimits: Sendable {
         _ target: PushTarget,
         in bytes: Span<UInt8>,
         beside own: Int,
+        isLogged: Bool = true,
         at now: Instant
     ) throws(RejectionAnswer) {
+        if isLogged, let storage = self.storage, !storage.admits(.traffic) {
+            storage.addRefusedPush()
+            throw RejectionAnswer(
+                .serviceUnavailable,
+                detail: "the gateway's disk is full; send the push again later",
+                retryAfter: StorageWatch.retryAfterSeconds
+            )
+        }
         if self.backlog.isFull(beside: own) {
             self.counters.addFullBacklog()
             throw RejectionAnswer(.serviceUnavailable, retryAfter: Self.retryAfterSeconds)

@@ -56,7 +56,7 @@ package struct LogBackup {
         guard try LogTrimming.firstFile(in: self.source) == first else {
             throw JournalError(.unavailable, "the log was trimmed while it was copied; try again")
         }
-        for archive in ["timelines.sqlite", "audit.sqlite"]
+        for archive in LogDirectory.archives
         where LogDirectory.size(of: self.source + "/" + archive) > 0 {
             try self.copyDatabase(archive, to: partial, &summary)
         }

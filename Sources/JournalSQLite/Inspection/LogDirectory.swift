@@ -120,6 +120,9 @@ extension LogDirectory {
         return try self.fileNames(in: path).compactMap { LogFileName.number(of: $0) }.filter { $0 >= first }.sorted()
     }
 
+    /// The databases beside the log; each may have more files that begin with its name.
+    static let archives = ["timelines.sqlite", "audit.sqlite"]
+
     /// The names of what is in a directory, sorted.
     static func fileNames(in path: String) throws(JournalError) -> [String] {
         // Sound: the stream is used by this call only and closed at its end; each name is copied before the next read.

@@ -248,8 +248,12 @@ enum LogTrimming {
 package enum DataDirectoryLock {
     /// Whether some process holds the directory's lock. Takes nothing.
     package static func isHeld(in path: String) -> Bool {
+        Self.isLocked(path) || Self.isLocked(path + "/lock")
+    }
+
+    private static func isLocked(_ path: String) -> Bool {
         // Sound: the path is only read during the call.
-        let descriptor = unsafe open(path + "/lock", O_RDONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         // A shared lock that is given back at once: it fails only where somebody has the exclusive one.

@@ -1,7 +1,7 @@
 """Drives the dashboard page in Chromium without a window.
 
     dashboard.py --url https://localhost:9443 --shots folder tour now budget instances/host-1:scores-0
-    dashboard.py --url … numbers | dry-run APP PATTERN | locked WRONG RIGHT | arrival | tables | away
+    dashboard.py --url … numbers | texts now system | dry-run APP PATTERN | locked WRONG RIGHT | arrival | tables | away
 
 Everything it learns is one line of JSON each on standard output; the tests say what it has to be. Waits are for conditions
 of the page. `away` says `lose` when the gateway may go, and `return` when it may come back.
@@ -165,6 +165,12 @@ def numbers(page: Dashboard, options: argparse.Namespace) -> None:
         say(push=identifier, matched=page.ask("Number(document.getElementById('matched').dataset.count)"), outcomes=page.ask(SPLIT))
 
 
+def texts(page: Dashboard, options: argparse.Namespace) -> None:
+    for place in options.rest:
+        page.view(place)
+        say(view=place, text=page.ask("document.getElementById('main').innerText"), violations=page.axe()["violations"])
+
+
 def dry_run(page: Dashboard, options: argparse.Namespace) -> None:
     app, pattern = options.rest
     page.view("pushes")
@@ -244,7 +250,8 @@ def main() -> None:
     parser.add_argument("--program", default="chromium")
     parser.add_argument("--url", required=True)
     parser.add_argument("--shots", type=pathlib.Path)
-    jobs = {"tour": tour, "numbers": numbers, "dry-run": dry_run, "locked": locked, "arrival": arrival, "tables": tables, "away": away}
+    jobs = {"tour": tour, "numbers": numbers, "texts": texts, "dry-run": dry_run, "locked": locked, "arrival": arrival,
+            "tables": tables, "away": away}
     parser.add_argument("job", choices=jobs)
     parser.add_argument("rest", nargs="*")
     options = parser.parse_args()

@@ -26,7 +26,7 @@ enum JournalCrasher {
                     directory: arguments[2],
                     partitions: Self.partitions,
                     fileBytesMax: 400_000,
-                    checkpointPages: 64
+                    walBytesMax: 2_097_152
                 ),
                 clock: { Instant(seconds: Int64(time(nil))) }
             )

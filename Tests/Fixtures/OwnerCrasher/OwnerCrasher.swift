@@ -46,7 +46,7 @@ enum OwnerCrasher {
                 directory: arguments[1],
                 partitions: Self.partitions,
                 fileBytesMax: Self.fileBytesMax,
-                checkpointPages: 8,
+                walBytesMax: 262_144,
                 commitSpacing: .zero
             ),
             clock: { clock.now() }

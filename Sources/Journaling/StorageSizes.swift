@@ -1,0 +1,21 @@
+/// What the data directory takes, and what its file system has, in bytes.
+package struct StorageSizes: Hashable, Sendable {
+    /// The log's files.
+    package var log = 0
+    /// What SQLite keeps beside them: write-ahead logs and their indexes.
+    package var writeAheadLog = 0
+    /// Snapshots, damaged and unfinished ones included.
+    package var snapshots = 0
+    /// The largest of them.
+    package var largestSnapshot = 0
+    /// Timelines and the audit log.
+    package var archives = 0
+    /// Everything else.
+    package var other = 0
+    /// The file system's size.
+    package var fileSystem = 0
+    /// What the gateway's user may still write there, shared with every other program.
+    package var free = 0
+
+    package init() {}
+}
