@@ -65,11 +65,14 @@ import Testing
         let id = try #require(sent.headers["apns-request-id"])
         let view = try await gateway.curl("GET", "\(gateway.pushURL)/v1/pushes/\(id)", bearer: bearer)
         #expect(view.json["matched"] as? Int == 1)
-        let outstanding = try await gateway.eventually("the reload is out") {
-            let all = try await gateway.outstanding(1, bearer: bearer)
-            return all.contains { $0.hasSuffix("host-1:subscribed") } ? all : nil
+        let reloaded = try await gateway.eventually("a reload is out") {
+            let state = "\(gateway.hostURL)/v1/hosts/\(TestGateway.token(1))/state"
+            let answer = try await gateway.curl("GET", state, bearer: bearer)
+            let reloads = answer.json["outstanding"] as? [[String: Any]] ?? []
+            let pushed = reloads.filter { $0["push"] != nil }.compactMap { $0["instance"] as? String }
+            return pushed.isEmpty ? nil : pushed
         }
-        #expect(!outstanding.isEmpty)
+        #expect(reloaded == ["subscribed"])
         let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
         #expect((stats.json["registry"] as? [String: Any])?["channels"] as? Int == 1)
         await gateway.stop()

@@ -229,7 +229,7 @@ import Testing
         #expect(accounts.map { $0["matched"] as? Int } == [50])
         var charged = 0
         for number in 1...40 {
-            let id = "host-\(number):scores-0"
+            let id = "\(TestGateway.app)/host-\(number):scores-0"
             let instance = try await gateway.curl("GET", "\(gateway.opsURL)/v1/instances/\(id)").json
             let budget = try #require(instance["budget"] as? [String: Any])
             charged += try #require(budget["pushesCharged"] as? Int)

@@ -87,7 +87,7 @@ import Testing
     func `a host follows its own reloads with its own credential`(version: String) async throws {
         let gateway = try await TestGateway.start()
         let bearer = try await gateway.providerToken()
-        let credential = try await gateway.hostCredential(TestGateway.token(1))
+        let credential = try await gateway.hostCredential(TestGateway.token(1), host: "host-1")
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: credential)
         _ = try await gateway.register(2, teams: ["seahawks"], bearer: bearer)
 

@@ -193,7 +193,10 @@ import Testing
         #expect(verified.status == 0, "\(verified.output) \(verified.errors)")
         let second = try await TestGateway.start(in: gateway.folder, partitions: 2)
         #expect(try await second.curl("GET", "\(second.opsURL)/v1/instances/\(Self.instance)").status == 200)
-        let gone = try await second.curl("GET", "\(second.opsURL)/v1/instances/host-\(number):scores-0")
+        let gone = try await second.curl(
+            "GET",
+            "\(second.opsURL)/v1/instances/\(TestGateway.app)/host-\(number):scores-0"
+        )
         #expect(gone.status == 404)
         await second.stop()
     }

@@ -60,7 +60,9 @@ import Testing
             let found = try await Self.run(ask + more, in: folder, variables)
             #expect(found.status == 0, "\(more) \(variables): \(found.errors)")
         }
-        for verb in [ask, ["erase", "--host", "x"] + ask.dropFirst(2), ["why", "a:b"] + ask.dropFirst(2)] {
+        for verb in [
+            ask, ["erase", "--app", "a", "--host", "x"] + ask.dropFirst(2), ["why", "a/b:c"] + ask.dropFirst(2),
+        ] {
             let lost = try await Self.run(verb, in: elsewhere)
             #expect(lost.status == 2)
             #expect(
@@ -176,7 +178,7 @@ import Testing
         let first = try await TestGateway.start(in: folder, partitions: 2)
         _ = try await first.register(1, teams: ["seahawks"], bearer: try await first.providerToken())
         func hangUp(_ range: Range<Int>) async throws {
-            let order = #"{"action":"grant","count":1,"of":{"instance":"host-1:scores-0"}}"#
+            let order = #"{"action":"grant","count":1,"of":{"instance":"\#(TestGateway.app)/host-1:scores-0"}}"#
             let result = try await Command.run(
                 TestGateway.python,
                 [
@@ -188,7 +190,10 @@ import Testing
             try #require(result.status == 0, "\(result.errors)")
         }
         func granted(_ gateway: TestGateway) async throws -> Int {
-            let answer = try await gateway.curl("GET", "\(gateway.opsURL)/v1/instances/host-1:scores-0").json
+            let answer = try await gateway.curl(
+                "GET",
+                "\(gateway.opsURL)/v1/instances/\(TestGateway.app)/host-1:scores-0"
+            ).json
             return try #require((answer["budget"] as? [String: Any])?["allowance"] as? Int)
         }
         func audited(_ gateway: TestGateway) async throws -> [String] {

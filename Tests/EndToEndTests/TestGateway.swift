@@ -93,7 +93,9 @@ final class TestGateway: Sendable {
         for await line in command.lines {
             log.append(line)
             if let file = self.entry(line, "operators need the token in a file")?["file"] as? String {
-                token = try String(contentsOfFile: file, encoding: .utf8).trimmingCharacters(in: .newlines)
+                // On a disk of its own the file is seen by way of the process alone.
+                let path = disk == nil ? file : "/proc/\(command.pid)/root\(file)"
+                token = try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .newlines)
             }
             guard let ports = self.ports(in: line) else { continue }
             return try TestGateway(folder: folder, command: command, ports: ports, operatorToken: token)
@@ -232,13 +234,13 @@ extension TestGateway {
         return result.output.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    func hostCredential(_ pushToken: String) async throws -> String {
+    func hostCredential(_ pushToken: String, host: String? = nil) async throws -> String {
         let result = try await Command.run(
             Self.program,
             [
                 "token", "host", "--key", self.key, "--kid", Self.kid, "--team", Self.team, "--app", Self.app,
                 "--push-token", pushToken,
-            ]
+            ] + (host.map { ["--host", $0] } ?? [])
         )
         try #require(result.status == 0, "\(result.errors)")
         return result.output.trimmingCharacters(in: .whitespacesAndNewlines)

@@ -88,7 +88,9 @@ import WidgetModel
             var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: address.host)
             for frame in frames { try decoder.take(frame) }
             let alone = try decoder.finish()
-            let (there, here) = (Self.withoutNumbers(engine.instance(address)), Self.withoutNumbers(alone.instance(address)))
+            let (there, here) = (
+                Self.withoutNumbers(engine.instance(address)), Self.withoutNumbers(alone.instance(address))
+            )
             #expect(here == there, "seed \(seed), \(address)")
             #expect(alone.stats().hosts == (engine.host(address.host) == nil ? 0 : 1), "seed \(seed), \(address)")
             known += alone.stats().hosts

@@ -299,11 +299,12 @@ final class HostSide {
         self.written.removeAll(keepingCapacity: true)
     }
 
-    /// Whether nothing is on its way any more.
+    /// Whether nothing is on its way any more: of reloads nothing says so but that none has come for a while, and before the
+    /// first one nothing does.
     func isQuiet(_ now: Int64) -> Bool {
         self.prompt.isEmpty && self.slow.isEmpty && self.groups.isEmpty && self.inquiries.isEmpty && self.due.isEmpty
             && !self.streams.contains { $0.reconnecting != nil }
-            && (self.streams.isEmpty || now - self.lastReload > Self.quietAfter)
+            && (self.streams.isEmpty || (self.lastReload > 0 && now - self.lastReload > Self.quietAfter))
     }
 
     func close() {

@@ -352,7 +352,8 @@ def pipelined_requests(gateway) -> None:
 def chunks_without_end(gateway) -> None:
     """An HTTP/1.1 body in chunks that never ends: 413."""
     chunk = b"10000\r\n" + bytes(65_536) + b"\r\n"
-    head = b"POST /v1/hosts HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    fields = "".join(f"{name}: {value}\r\n" for name, value in gateway.operator.items())
+    head = f"POST /v1/orders HTTP/1.1\r\nHost: localhost\r\n{fields}Transfer-Encoding: chunked\r\n\r\n".encode()
     answer = http1(gateway, head, *[chunk] * 20, port=gateway.ops)
     if answer and b" 413 " not in answer:
         raise Surprise(f"{answer[:60]!r}")
