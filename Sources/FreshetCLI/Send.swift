@@ -54,11 +54,17 @@ struct Send: AsyncParsableCommand {
                 switch refusal.reason {
                 case .known(let rejection): rejection.rawValue
                 case .unknown(let text): text
-                case nil: response.text
+                case nil: Self.problemCode(response) ?? response.text
                 }
             print("refused \(response.status) \(reason)\(refusal.detail.map { ": \($0)" } ?? "")")
         }
         throw ExitCode(2)
+    }
+
+    /// The code of a problem, in which some answers have no reason of APNs'.
+    private static func problemCode(_ response: HTTPClientResponse) -> String? {
+        guard case .string(let code)? = try? JSONReader().parse(response.body)["code"] else { return nil }
+        return code
     }
 
     private func request() throws -> PushRequest {

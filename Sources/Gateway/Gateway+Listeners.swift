@@ -143,6 +143,7 @@ extension Gateway {
             senders: senders,
             directory: self.directory,
             journal: self.journal,
+            log: log,
             partitions: self.configuration.partitions,
             clock: self.credentialClock,
             counters: self.counters,
@@ -154,8 +155,7 @@ extension Gateway {
             ),
             relay: PushRelay(outgoing),
             tracing: self.tracing,
-            seed: self.seed,
-            dryRun: { record in DryRunSummary(try await log.askAll { $0.dryRun(record) }) }
+            seed: self.seed
         )
     }
 }

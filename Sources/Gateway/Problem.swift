@@ -72,12 +72,15 @@ package struct Problem: Error, Hashable, Sendable {
     package let path: String?
     /// How many instances a push that was refused for it matches.
     package let matched: Int?
+    /// How many it may match.
+    package let matchedMax: Int?
 
-    package init(_ code: Code, _ detail: String, path: String? = nil, matched: Int? = nil) {
+    package init(_ code: Code, _ detail: String, path: String? = nil, matched: Int? = nil, matchedMax: Int? = nil) {
         self.code = code
         self.detail = detail
         self.path = path
         self.matched = matched
+        self.matchedMax = matchedMax
     }
 
     /// A push that would match more instances than it may.
@@ -85,11 +88,23 @@ package struct Problem: Error, Hashable, Sendable {
         Problem(
             .tooManyMatched,
             "the push matches \(matched) instances, more than the \(max) allowed; narrow freshet.match or raise maxMatched",
-            matched: matched
+            matched: matched,
+            matchedMax: max
         )
     }
 
-    /// The members of RFC 9457 and ours: `code`, `path`, `matched`.
+    /// A dry run that would decide a push for more instances than it may.
+    static func tooManyDecisions(_ matched: Int, over max: Int) -> Problem {
+        Problem(
+            .tooManyMatched,
+            "the push matches \(matched) instances, more than the \(max) that a dry run decides (dryRun.decidedMax); "
+                + "narrow freshet.match",
+            matched: matched,
+            matchedMax: max
+        )
+    }
+
+    /// The members of RFC 9457 and ours: `code`, `path`, `matched`, `matchedMax`.
     package var json: JSONValue {
         JSONValue.object(of: [
             ("type", .string("about:blank")),
@@ -99,6 +114,7 @@ package struct Problem: Error, Hashable, Sendable {
             ("detail", .string(self.detail)),
             ("path", self.path.map { .string($0) }),
             ("matched", self.matched.map { .int(Int64($0)) }),
+            ("matchedMax", self.matchedMax.map { .int(Int64($0)) }),
         ])
     }
 }

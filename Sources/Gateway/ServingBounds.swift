@@ -8,6 +8,8 @@ package struct ServingBounds: Sendable {
     package var patterns = PatternLimits()
     /// What a condition of an instance may.
     package var conditions = PatternLimits.conditions
+    /// The most matches that a dry run decides. Default 10,000.
+    package var decidedMax = 10_000
     /// The most channels of one app. Default 10,000, as at APNs.
     package var channelsMax = 10_000
     /// Nil if pushes to one token may come as fast as they like.
@@ -23,6 +25,7 @@ package struct ServingBounds: Sendable {
         self.hosts = HostRouteLimits(configuration.limits)
         self.patterns.costMax = configuration.limits.patternCostMax
         self.conditions.costMax = configuration.limits.conditionCostMax
+        self.decidedMax = configuration.dryRun.decidedMax
         self.channelsMax = configuration.limits.channelsPerAppMax
         self.tokenRates = configuration.rateLimits.perToken.map { rate in
             let entries = configuration.rateLimits.tokensMax

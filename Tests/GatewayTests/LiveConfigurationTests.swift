@@ -148,7 +148,7 @@ import WidgetModel
         "rateLimits: {perApp: {rate: 7/s}, perKey: {rate: 7/s}, perToken: {rate: 7/m}, maxTokens: 64}",
         "deliveries: {maxConnections: 7, request: 7s, tokenAge: 20m}",
         "timelines: {maxContentBytes: 1MiB, galleryAge: 7s}", "snapshots: {interval: 7m, history: 7h}",
-        "storage: {maxBytes: 7GiB, minFree: 7%}",
+        "storage: {maxBytes: 7GiB, minFree: 7%}", "dryRun: {decidedMax: 7}",
     ])
     func `bounds are in force at once`(section: String) async throws {
         let (_, live, file) = try await Self.started()

@@ -18,6 +18,7 @@ struct OperatorScene {
         logs: GatewayLogs = .none,
         snapshots: Snapshotter.Counters? = nil,
         storage: StorageWatch? = nil,
+        bounds: ServingBounds = ServingBounds(),
         auditArchive: any RecordArchive = MemoryArchive()
     ) async throws {
         self.scene = try await OwnerScene.started(partitions: partitions, auditArchive: auditArchive)
@@ -41,7 +42,7 @@ struct OperatorScene {
             access: try .knowing(tokens),
             gate: OperatorGate(address: "127.0.0.1"),
             clock: self.scene.time.makeClock(),
-            apps: LiveApps(Sports.served),
+            apps: LiveApps(Sports.served, bounds: bounds),
             states: self.states,
             watch: self.watch,
             history: HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in JournalHistory(journal) },

@@ -28,6 +28,7 @@ import WidgetModel
         let live = try Self.live("")
         #expect(live.bounds.intake == PushIntakeLimits())
         #expect(live.bounds.hosts == HostRouteLimits())
+        #expect(live.bounds.decidedMax == 10_000)
         #expect(live.bounds.tokenRates == nil)
         let before = live.generation
         try Self.change(
@@ -35,6 +36,7 @@ import WidgetModel
             """
             limits: {maxDeviceBodyBytes: 512, maxHostBodyBytes: 2048, maxChannelsPerApp: 3, maxImportLines: 4,
               maxPatternCost: 7, maxConditionCost: 5}
+            dryRun: {decidedMax: 6}
             """
         )
         #expect(live.generation > before)
@@ -44,6 +46,7 @@ import WidgetModel
         #expect(live.bounds.channelsMax == 3)
         #expect(live.bounds.patterns == PatternLimits(costMax: 7))
         #expect(live.bounds.conditions.costMax == 5)
+        #expect(live.bounds.decidedMax == 6)
     }
 
     @Test func `a rate that stays the same goes on, another one begins anew`() throws {

@@ -58,6 +58,18 @@ package struct OutcomeCounts: Hashable, Sendable {
     }
 }
 
+/// How many instances a push would match, had it been accepted now.
+package struct MatchCount: Hashable, Sendable {
+    package var matched: Int
+    /// Whether the push was accepted before, so that it does nothing now.
+    package var isRepeat: Bool
+
+    package init(matched: Int = 0, isRepeat: Bool = false) {
+        self.matched = matched
+        self.isRepeat = isRepeat
+    }
+}
+
 /// Who a push would reach and what each decision would be, had it been accepted now.
 package struct DryRunView: Hashable, Sendable {
     package enum Decision: UInt8, Hashable, Sendable, CaseIterable {

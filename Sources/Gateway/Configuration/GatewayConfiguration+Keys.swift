@@ -60,6 +60,9 @@ extension GatewayConfiguration {
         visitor.section("feed") { self.feed.visit(&$0) }
         visitor.section("deliveries") { self.deliveries.visit(&$0) }
         visitor.section("timelines") { self.timelines.visit(&$0) }
+        visitor.section("dryRun") { visitor in
+            visitor.scalar("decidedMax", &self.dryRun.decidedMax, .integer(1...10_000_000))
+        }
         visitor.section("rateLimits") { self.rateLimits.visit(&$0) }
         visitor.section("limits") { self.limits.visit(&$0) }
         visitor.section("http2") { self.http2.visit(&$0) }

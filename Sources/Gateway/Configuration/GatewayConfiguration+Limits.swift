@@ -65,6 +65,15 @@ extension GatewayConfiguration {
         package init() {}
     }
 
+    /// Pushes that are tried out.
+    package struct DryRun: Hashable, Sendable {
+        /// Matches that one decides, on the threads that pushes are decided on. Default 10,000; above it 409 with their
+        /// count.
+        package var decidedMax = 10_000
+
+        package init() {}
+    }
+
     /// The hosts' event streams.
     package struct Streams: Hashable, Sendable {
         /// Event streams of one host, or for all hosts of one app. Default 4; above it 429.

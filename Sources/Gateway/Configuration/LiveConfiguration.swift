@@ -172,6 +172,7 @@ extension GatewayConfiguration {
         merged.limits = fresh.limits
         merged.http2 = fresh.http2
         merged.timeouts = fresh.timeouts
+        merged.dryRun = fresh.dryRun
         merged.rateLimits = fresh.rateLimits
         merged.streams = fresh.streams
         merged.feed = fresh.feed

@@ -26,7 +26,7 @@ extension OperatorRoutes {
             priority = known
         }
         let record = try Self.record(own, priority, app, self.liveApps.bounds.patterns)
-        let summary = DryRunSummary(try await self.log.askAll { $0.dryRun(record) })
+        let summary = try await self.log.dryRun(record, decidedMax: self.liveApps.bounds.decidedMax)
         return HTTPResponse(json: summary.json)
     }
 

@@ -51,8 +51,10 @@ extension OperatorRoutes {
     private func addTraffic(_ text: inout PrometheusText) {
         let limited = self.senderLimits.counters
         let rows =
-            [("accepted", self.counters.accepted), ("unavailable", self.counters.unavailable)]
-            + self.counters.rejected.map { ($0.0.rawValue, $0.1) }
+            [
+                ("accepted", self.counters.accepted), ("unavailable", self.counters.unavailable),
+                ("tooManyMatched", self.counters.tooManyMatched),
+            ] + self.counters.rejected.map { ($0.0.rawValue, $0.1) }
         text.add(
             "freshet_pushes_received_total",
             .counter,

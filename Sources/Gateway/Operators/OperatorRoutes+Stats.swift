@@ -164,6 +164,7 @@ extension OperatorRoutes {
             ("accepted", .count(self.counters.accepted)),
             ("unavailable", .count(self.counters.unavailable)),
             ("rejected", JSONValue.object(of: self.counters.rejected.map { ($0.0.rawValue, .count($0.1)) })),
+            ("tooManyMatched", .count(self.counters.tooManyMatched)),
             ("tokensVerified", .count(self.counters.verified)),
             ("problems", JSONValue.object(of: self.problems.all.map { ($0.0.rawValue, .count($0.1)) })),
             (

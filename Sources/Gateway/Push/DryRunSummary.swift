@@ -5,8 +5,6 @@ package import WidgetModel
 /// Who a push would reach over all partitions, and what each decision would be.
 package struct DryRunSummary: Hashable, Sendable {
     package private(set) var matched = 0
-    /// Whether the push was accepted before, so that it does nothing now.
-    package private(set) var isRepeat = false
     /// Sorted by kind, then decision.
     package private(set) var rows: [DryRunView.Row] = []
     /// Some of the instances.
@@ -17,7 +15,6 @@ package struct DryRunSummary: Hashable, Sendable {
     package init(_ views: [DryRunView]) {
         for view in views {
             self.matched += view.matched
-            if view.isRepeat { self.isRepeat = true }
             for row in view.rows { self.add(row) }
             self.sample += view.sample.prefix(DryRunView.sampleMax - self.sample.count)
             for plan in view.plans { self.add(plan) }
@@ -39,9 +36,6 @@ package struct DryRunSummary: Hashable, Sendable {
         guard let index else { return self.plans.append(plan) }
         self.plans[index] = self.plans[index].joined(with: plan)
     }
-
-    /// Whether the push would match more than it may. One that was accepted before was within it then.
-    func exceeds(_ matchedMax: Int) -> Bool { self.matched > matchedMax && !self.isRepeat }
 
     package var json: JSONValue {
         JSONValue.object(of: [

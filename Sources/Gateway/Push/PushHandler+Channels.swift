@@ -149,12 +149,14 @@ extension PushHandler {
     ) async throws(RejectionAnswer) -> ChannelReply {
         let record = try await services.channels.record(of: broadcast, app: app, now: now)
         if let max = PushIntake.smaller(broadcast.payload.maxMatched, app.matchedMax) {
-            guard let summary = try? await services.dryRun(record) else {
-                throw RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
-            }
-            if summary.exceeds(max) {
-                let problem = Problem.tooMany(summary.matched, over: max)
-                return ChannelReply(status: problem.code.status, body: problem.json.jsonText, contentType: .problem)
+            do throws(Problem) {
+                try await services.log.checkMatched(record, atMost: max)
+            } catch {
+                guard error.code == .tooManyMatched else {
+                    throw RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
+                }
+                services.counters.add(tooManyMatched: 1)
+                return ChannelReply(status: error.code.status, body: error.json.jsonText, contentType: .problem)
             }
         }
         try await services.channels.append(record)

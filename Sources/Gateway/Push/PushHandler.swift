@@ -339,46 +339,55 @@ extension PushHandler {
         }
     }
 
-    /// Asks every partition who a targeted push would reach, and then answers or logs it.
+    /// Asks every partition whom a targeted push would match, and then answers or logs it.
     private func ask(_ question: PushIntake.Question, _ connection: HTTPConnection, _ streamID: Int32) {
         let services = self.services
         let bound = NIOLoopBound((handler: self, connection: connection), eventLoop: self.loop)
         services.senderLimits.backlog.add(1)
-        let promise = self.loop.makePromise(of: DryRunSummary.self)
-        promise.completeWithTask { try await services.dryRun(question.record) }
+        let promise = self.loop.makePromise(of: DryRunSummary?.self)
+        promise.completeWithTask { try await services.answer(question) }
         promise.futureResult.whenComplete { result in
             let (handler, connection) = bound.value
             handler.services.senderLimits.backlog.remove(1)
             switch result {
+            case .failure(let problem as Problem) where problem.code == .tooManyMatched:
+                handler.refuse(problem, question.id, connection, streamID)
+                question.trace?.end(status: problem.code.status, errorsFrom: 500)
             case .failure:
                 let answer = RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
                 handler.respond(answer, question.id, connection, streamID)
                 question.trace?.end(status: answer.status, errorsFrom: 500)
-            case .success(let summary) where question.isDryRun:
+            case .success(let summary?):
                 handler.fields.removeAll()
                 handler.fields.append(name: "apns-id", value: question.id.span, indexed: false)
                 handler.fields.append(name: "content-type", value: "application/json")
                 connection.respond(streamID, status: 200, fields: handler.fields, body: summary.json.jsonText.span)
                 question.trace?.end(status: 200, errorsFrom: 500)
-            case .success(let summary):
-                if let matchedMax = question.matchedMax, summary.exceeds(matchedMax) {
-                    handler.refuse(summary.matched, over: matchedMax, question.id, connection, streamID)
-                    question.trace?.end(status: Problem.Code.tooManyMatched.status, errorsFrom: 500)
-                } else {
-                    if case .full = handler.intake.take(question, from: connection, streamID) { handler.submit() }
-                    handler.scheduleFlush()
-                }
+            case .success(nil):
+                if case .full = handler.intake.take(question, from: connection, streamID) { handler.submit() }
+                handler.scheduleFlush()
             }
             connection.flush()
         }
     }
 
-    private func refuse(_ matched: Int, over max: Int, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
-        let problem = Problem.tooMany(matched, over: max)
+    private func refuse(_ problem: Problem, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
+        self.services.counters.add(tooManyMatched: 1)
         self.fields.removeAll()
         self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/problem+json")
         connection.respond(streamID, status: problem.code.status, fields: self.fields, body: problem.json.jsonText.span)
+    }
+}
+
+extension PushServices {
+    /// What a dry run comes to; nil for a push that may be logged.
+    fileprivate func answer(_ question: PushIntake.Question) async throws(Problem) -> DryRunSummary? {
+        if question.isDryRun {
+            return try await self.log.dryRun(question.record, decidedMax: self.apps.bounds.decidedMax)
+        }
+        if let max = question.matchedMax { try await self.log.checkMatched(question.record, atMost: max) }
+        return nil
     }
 }
 

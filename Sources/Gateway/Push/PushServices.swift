@@ -1,5 +1,4 @@
 package import APNSWire
-package import Engine
 package import Journaling
 import WidgetModel
 
@@ -9,6 +8,8 @@ package struct PushServices: Sendable {
     package let senders: SenderDirectory
     package let directory: HostDirectory
     package let journal: any Journal
+    /// Where partitions are asked whom a push would match.
+    package let log: CommandLog
     package let partitions: Int
     package let clock: LogClock
     package let counters: PushCounters
@@ -20,14 +21,13 @@ package struct PushServices: Sendable {
     package let tracing: GatewayTracing?
     /// Makes the hashes of this process its own.
     package let seed: UInt64
-    /// Who a targeted push would reach, over all partitions.
-    package let dryRun: @Sendable (PushRecord) async throws -> DryRunSummary
 
     package init(
         apps: LiveApps,
         senders: SenderDirectory,
         directory: HostDirectory,
         journal: any Journal,
+        log: CommandLog,
         partitions: Int,
         clock: LogClock,
         counters: PushCounters,
@@ -35,13 +35,13 @@ package struct PushServices: Sendable {
         channels: ChannelService,
         relay: PushRelay? = nil,
         tracing: GatewayTracing? = nil,
-        seed: UInt64,
-        dryRun: @escaping @Sendable (PushRecord) async throws -> DryRunSummary
+        seed: UInt64
     ) {
         self.apps = apps
         self.senders = senders
         self.directory = directory
         self.journal = journal
+        self.log = log
         self.partitions = partitions
         self.clock = clock
         self.counters = counters
@@ -50,7 +50,6 @@ package struct PushServices: Sendable {
         self.relay = relay
         self.tracing = tracing
         self.seed = seed
-        self.dryRun = dryRun
     }
 }
 

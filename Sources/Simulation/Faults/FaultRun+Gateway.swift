@@ -152,7 +152,7 @@ extension FaultRun {
             self.requests[number].partitions = FaultWorld.partitions(of: .push(push))
         }
         if let matchedMax = request.matchedMax {
-            let matched = self.owners.reduce(0) { $0 + $1.engine.dryRun(push).matched }
+            let matched = self.owners.reduce(0) { $0 + $1.engine.matchCount(push).matched }
             if matched > matchedMax, self.mutation != .ignoresMatchedMax {
                 self.checker.note(.turnedAway)
                 self.turnAway(number, push.id)

@@ -5,6 +5,7 @@ import WidgetModel
 /// An engine with hosts of three instances each, three parameters an instance, that answers commands on standard input:
 ///
 ///     burst TOPIC,TOPIC    one push to every instance of these topics
+///     try TOPIC,TOPIC      the same push, counted and then decided for each instance, and not made; "*" for all topics
 ///     pushes COUNT         so many pushes, each to another host
 ///     reregister COUNT     so many instances change a parameter, three at a time
 struct EngineSession {
@@ -34,6 +35,7 @@ struct EngineSession {
             guard words.count > 1 else { break }
             switch words[0] {
             case "burst": try self.burst(words[1].split(separator: ",").map(String.init))
+            case "try": try self.tryOut(words[1] == "*" ? nil : words[1].split(separator: ",").map(String.init))
             case "pushes": try self.push(Int(words[1]) ?? 0)
             case "reregister": try self.reregister(Int(words[1]) ?? 0)
             default: Report.line("unknown command", [:])
@@ -118,8 +120,7 @@ struct EngineSession {
         try self.apply(Record.tick.bytes)
         self.output.removeAll()
         let before = self.engine.stats()
-        let topic = IndexQueries.member("topic", .array(topics.map { .string($0) }))
-        let push = self.record(.app(Population.app), try MatchPattern.parse(.object([topic]))).bytes
+        let push = Record.push(self.makePush(.app(Population.app), try Self.pattern(topics))).bytes
         let seconds = try Stopwatch.seconds { try self.apply(push) }
         let postponed = self.engine.postponedMatches
         let settling = Stopwatch.seconds { self.engine.settle() }
@@ -136,11 +137,34 @@ struct EngineSession {
         )
     }
 
+    /// What a push costs that is refused by the number of its matches, and what a dry run of it costs.
+    private mutating func tryOut(_ topics: [String]?) throws {
+        let push = self.makePush(.app(Population.app), try topics.map(Self.pattern))
+        var matched = 0
+        let counting = Stopwatch.seconds { matched = self.engine.matchCount(push).matched }
+        var decided = 0
+        let deciding = Stopwatch.seconds { decided = self.engine.dryRun(push).matched }
+        Report.line(
+            "try",
+            [
+                "matched": Double(matched), "decided": Double(decided), "counting": counting * 1e6,
+                "deciding": deciding * 1e6,
+            ]
+        )
+    }
+
+    private static func pattern(_ topics: [String]) throws -> MatchPattern {
+        let topic = IndexQueries.member("topic", .array(topics.map { .string($0) }))
+        return try MatchPattern.parse(.object([topic]))
+    }
+
     private mutating func push(_ count: Int) throws {
         self.now = self.now + .seconds(1)
         try self.apply(Record.tick.bytes)
         let records = (0..<count).map { number in
-            self.record(.host(Population.key(ofHost: UInt32(number &* 7_368_787 % self.hosts)), nil), nil).bytes
+            Record.push(
+                self.makePush(.host(Population.key(ofHost: UInt32(number &* 7_368_787 % self.hosts)), nil), nil)
+            ).bytes
         }
         let seconds = try Stopwatch.seconds {
             for record in records {
@@ -151,16 +175,14 @@ struct EngineSession {
         Report.line("pushes", ["microseconds": seconds * 1e6 / Double(count)])
     }
 
-    private mutating func record(_ target: PushDestination, _ pattern: MatchPattern?) -> Record {
+    private mutating func makePush(_ target: PushDestination, _ pattern: MatchPattern?) -> PushRecord {
         self.pushes += 1
-        return .push(
-            PushRecord(
-                id: PushID(high: 1, low: self.pushes &* 0x9E37_79B9_7F4A_7C15),
-                team: Self.team,
-                contentHash: self.pushes,
-                target: target,
-                pattern: pattern
-            )
+        return PushRecord(
+            id: PushID(high: 1, low: self.pushes &* 0x9E37_79B9_7F4A_7C15),
+            team: Self.team,
+            contentHash: self.pushes,
+            target: target,
+            pattern: pattern
         )
     }
 }

@@ -1,0 +1,30 @@
+package import Engine
+
+/// What a push would match, over all partitions, before it is logged or instead.
+extension CommandLog {
+    /// Refuses a push that would match more than it may. One that was accepted before was within it then.
+    ///
+    /// - Throws: ``Problem``, ``Problem/tooMany(_:over:)`` among others.
+    package func checkMatched(_ push: PushRecord, atMost max: Int) async throws(Problem) {
+        let count = try await self.matchCount(push)
+        if count.matched > max, !count.isRepeat { throw .tooMany(count.matched, over: max) }
+    }
+
+    /// Who a push would reach, and what each decision would be.
+    ///
+    /// - Parameter decidedMax: The most matches that are decided; see ``GatewayConfiguration/DryRun``.
+    /// - Throws: ``Problem``, ``Problem/tooManyDecisions(_:over:)`` among others: then none was made.
+    package func dryRun(_ push: PushRecord, decidedMax: Int) async throws(Problem) -> DryRunSummary {
+        let count = try await self.matchCount(push)
+        if count.matched > decidedMax { throw .tooManyDecisions(count.matched, over: decidedMax) }
+        return DryRunSummary(try await self.askAll { $0.dryRun(push) })
+    }
+
+    /// What waits to be decided changes no match: nothing is settled for this.
+    private func matchCount(_ push: PushRecord) async throws(Problem) -> MatchCount {
+        try await self.askAll(about: .totals) { $0.matchCount(push) }.reduce(into: MatchCount()) { sum, count in
+            sum.matched += count.matched
+            if count.isRepeat { sum.isRepeat = true }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// Dry runs and `maxMatched` over real sockets, at the edge of what they decide.
+@Suite struct DryRunTests {
+    /// Three instances on two hosts.
+    private static func started(decidedMax: Int) async throws -> (gateway: TestGateway, bearer: String) {
+        let gateway = try await TestGateway.start(partitions: 2, extra: "dryRun: {decidedMax: \(decidedMax)}")
+        let bearer = try await gateway.providerToken()
+        _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
+        _ = try await gateway.register(2, teams: [], bearer: bearer)
+        return (gateway, bearer)
+    }
+
+    @Test(arguments: [2, 3, 4])
+    func `senders' and operators' dry runs are refused above dryRun.decidedMax`(max: Int) async throws {
+        let (gateway, bearer) = try await Self.started(decidedMax: max)
+        let answers = [
+            try await gateway.curl(
+                "POST",
+                "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes?dry-run=true",
+                bearer: bearer,
+                body: #"{"aps":{"content-changed":true}}"#
+            ),
+            try await gateway.curl(
+                "POST",
+                "\(gateway.opsURL)/v1/apps/\(TestGateway.app)/dry-runs",
+                body: #"{"freshet":{}}"#
+            ),
+        ]
+        for answer in answers {
+            #expect(answer.status == (max < 3 ? 409 : 200), "\(answer.body)")
+            #expect(answer.json["matched"] as? Int == 3)
+            #expect(answer.json["matchedMax"] as? Int == (max < 3 ? 2 : nil))
+            #expect(answer.reason == (max < 3 ? "too-many-matched" : nil))
+        }
+        #expect(answers[0].headers["apns-id"]?.count == 36)
+        #expect(max >= 3 || answers[0].headers["content-type"] == "application/problem+json")
+        let sent = try await Command.run(
+            TestGateway.program,
+            ["send", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.pushPort)", "--host", "localhost"]
+                + ["--ca", gateway.ca, "--dry-run"]
+        )
+        #expect(sent.status == (max < 3 ? 2 : 0), "\(sent.errors)")
+        let refusal = "refused 409 too-many-matched: the push matches 3 instances, more than the 2 that a dry run decides"
+        #expect(sent.output.hasPrefix(max < 3 ? refusal : #"{"dryRun":true,"matched":3"#), "\(sent.output)")
+        let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
+        let http = try #require(stats.json["http"] as? [String: Any])
+        #expect(http["tooManyMatched"] as? Int == (max < 3 ? 2 : 0))
+        await gateway.stop()
+    }
+
+    @Test(arguments: [2, 3, 4])
+    func `maxMatched holds whatever a dry run may decide`(max: Int) async throws {
+        let (gateway, bearer) = try await Self.started(decidedMax: 1)
+        let answer = try await gateway.curl(
+            "POST",
+            "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
+            bearer: bearer,
+            body: #"{"aps":{"content-changed":true},"freshet":{"maxMatched":\#(max)}}"#
+        )
+        #expect(answer.status == (max < 3 ? 409 : 200), "\(answer.body)")
+        #expect(answer.json["matched"] as? Int == (max < 3 ? 3 : nil))
+        #expect(answer.json["matchedMax"] as? Int == (max < 3 ? 2 : nil))
+        await gateway.stop()
+    }
+}
