@@ -67,7 +67,8 @@ extension Engine {
             bytes: bytes,
             team: team,
             audience: self.audience(head, push.pattern, push.attributes, bytes),
-            isRepeat: team.map { self.repeats.find(head.id, key: self.repeatKey(head, team: $0, bytes)) != nil } ?? false
+            isRepeat: team.map { self.repeats.find(head.id, key: self.repeatKey(head, team: $0, bytes)) != nil }
+                ?? false
         )
     }
 

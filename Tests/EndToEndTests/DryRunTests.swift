@@ -38,11 +38,15 @@ import Testing
         #expect(max >= 3 || answers[0].headers["content-type"] == "application/problem+json")
         let sent = try await Command.run(
             TestGateway.program,
-            ["send", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.pushPort)", "--host", "localhost"]
+            [
+                "send", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.pushPort)", "--host",
+                "localhost",
+            ]
                 + ["--ca", gateway.ca, "--dry-run"]
         )
         #expect(sent.status == (max < 3 ? 2 : 0), "\(sent.errors)")
-        let refusal = "refused 409 too-many-matched: the push matches 3 instances, more than the 2 that a dry run decides"
+        let refusal =
+            "refused 409 too-many-matched: the push matches 3 instances, more than the 2 that a dry run decides"
         #expect(sent.output.hasPrefix(max < 3 ? refusal : #"{"dryRun":true,"matched":3"#), "\(sent.output)")
         let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
         let http = try #require(stats.json["http"] as? [String: Any])

@@ -6,15 +6,15 @@ import WidgetModel
 
 /// The number of matches alone is that of the dry run, and that of the push.
 @Suite struct MatchCountTests {
-    private static func compare(_ scene: inout Scene, _ push: PushRecord, _ place: String) {
-        let digest = scene.engine.stateDigest()
-        let count = scene.engine.matchCount(push)
-        #expect(scene.engine.stateDigest() == digest, "\(place)")
-        let view = scene.engine.dryRun(push)
-        #expect(count == MatchCount(matched: view.matched, isRepeat: view.isRepeat), "\(place)")
+    /// What waits to be decided is settled before a dry run, and not for a count.
+    private static func compare(_ engine: Engine, _ push: PushRecord, _ place: String) {
+        var settled = engine
+        settled.settle()
+        let view = settled.dryRun(push)
+        #expect(engine.matchCount(push) == MatchCount(matched: view.matched, isRepeat: view.isRepeat), "\(place)")
     }
 
-    @Test(arguments: Seeds.from(2601, count: 8))
+    @Test(arguments: Seeds.from(2601, count: 4))
     func `days of mixed traffic never part the count from the dry run`(seed: UInt64) {
         var schedule = RandomSchedule(
             seed: seed,
@@ -24,18 +24,21 @@ import WidgetModel
             hasBursts: seed.isMultiple(of: 2)
         )
         schedule.scene.checks = false
-        for part in 0..<12 {
+        var unsettled = 0
+        for part in 0..<8 {
             schedule.run(steps: 20)
+            unsettled += schedule.scene.engine.postponedMatches
             for host in [nil] + RandomSchedule.hosts.map({ $0 as String? }) + ["nobody"] {
                 for kind in [nil, "scores", "standings", "unknown"] {
                     for team in [nil] + RandomSchedule.teams.map({ $0 as String? }) + ["none"] {
                         var push = schedule.scene.makePush(to: host, match: team)
                         push.kind = kind.map { WidgetKind($0) }
-                        Self.compare(&schedule.scene, push, "seed \(seed), part \(part), \(push)")
+                        Self.compare(schedule.scene.engine, push, "seed \(seed), part \(part), \(push)")
                     }
                 }
             }
         }
+        #expect((unsettled > 0) == seed.isMultiple(of: 2), "seed \(seed)")
     }
 
     private static func instance(_ number: Int, _ random: inout SplitMix64) throws -> InstanceRegistration {
@@ -87,7 +90,7 @@ import WidgetModel
                 push.pattern = pattern
                 push.kind = [nil, WidgetKind("scores"), WidgetKind("standings")][Int(random.next() % 3)]
                 if random.chance(1, in: 2) { push.attributes = ConditionTests.health(Int64(random.next() % 40)) }
-                Self.compare(&scene, push, "seed \(seed), step \(step), \(push)")
+                Self.compare(scene.engine, push, "seed \(seed), step \(step), \(push)")
                 let matched = scene.engine.matchCount(push).matched
                 most = max(most, matched)
                 #expect(scene.apply(.push(push)) == .push(matched: matched, isRepeat: false), "seed \(seed), \(push)")

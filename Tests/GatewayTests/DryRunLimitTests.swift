@@ -63,7 +63,11 @@ import WidgetModel
             Issue.record("no metrics")
             return
         }
-        #expect(String(decoding: text, as: UTF8.self).contains(#"freshet_problems_total{listener="ops",code="too-many-matched"} 1"#))
+        #expect(
+            String(decoding: text, as: UTF8.self).contains(
+                #"freshet_problems_total{listener="ops",code="too-many-matched"} 1"#
+            )
+        )
     }
 
     @Test(arguments: [4, 5, 6])

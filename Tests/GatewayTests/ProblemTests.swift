@@ -42,7 +42,10 @@ import WidgetModel
 
     @Test func `absent members are left out and the number of matches is given`() {
         #expect(
-            String(decoding: Problem(.tooManyMatched, "too many", matched: 12, matchedMax: 9).json.jsonText, as: UTF8.self)
+            String(
+                decoding: Problem(.tooManyMatched, "too many", matched: 12, matchedMax: 9).json.jsonText,
+                as: UTF8.self
+            )
                 == #"{"type":"about:blank","title":"too many matched","status":409,"code":"too-many-matched","#
                 + #""detail":"too many","matched":12,"matchedMax":9}"#
         )
