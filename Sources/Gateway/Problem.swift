@@ -32,6 +32,7 @@ package struct Problem: Error, Hashable, Sendable {
         case unsupportedMediaType = "unsupported-media-type"
         case misdirected = "misdirected"
         case tooMany = "too-many"
+        case tooManyTombstones = "too-many-tombstones"
         case unavailable = "unavailable"
         case storageFull = "storage-full"
         case `internal` = "internal"
@@ -51,7 +52,7 @@ package struct Problem: Error, Hashable, Sendable {
             case .tooLarge: 413
             case .unsupportedMediaType: 415
             case .misdirected: 421
-            case .tooMany: 429
+            case .tooMany, .tooManyTombstones: 429
             case .internal: 500
             case .unavailable: 503
             case .storageFull: 507
@@ -72,12 +73,15 @@ package struct Problem: Error, Hashable, Sendable {
     package let path: String?
     /// How many instances a push that was refused for it matches.
     package let matched: Int?
+    /// After how many seconds the same request may succeed, where its answer says that: `retry-after`, too.
+    package let retryAfter: Int?
 
-    package init(_ code: Code, _ detail: String, path: String? = nil, matched: Int? = nil) {
+    package init(_ code: Code, _ detail: String, path: String? = nil, matched: Int? = nil, retryAfter: Int? = nil) {
         self.code = code
         self.detail = detail
         self.path = path
         self.matched = matched
+        self.retryAfter = retryAfter
     }
 
     /// A push that would match more instances than it may.
@@ -89,7 +93,7 @@ package struct Problem: Error, Hashable, Sendable {
         )
     }
 
-    /// The members of RFC 9457 and ours: `code`, `path`, `matched`.
+    /// The members of RFC 9457 and ours: `code`, `path`, `matched`, `retryAfter`.
     package var json: JSONValue {
         JSONValue.object(of: [
             ("type", .string("about:blank")),
@@ -99,6 +103,7 @@ package struct Problem: Error, Hashable, Sendable {
             ("detail", .string(self.detail)),
             ("path", self.path.map { .string($0) }),
             ("matched", self.matched.map { .int(Int64($0)) }),
+            ("retryAfter", self.retryAfter.map { .int(Int64($0)) }),
         ])
     }
 }
