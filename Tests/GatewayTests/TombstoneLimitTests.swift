@@ -16,7 +16,7 @@ import WidgetModel
 
     private static func request(_ scene: RouteScene, _ id: String) throws -> HTTPRequest {
         var request = HTTPRequest(method: "PUT", target: RouteScene.path(Self.token), body: Array(Self.body(id).utf8))
-        request.headers.append("authorization", try scene.key.providerToken())
+        request.headers.append("authorization", try scene.key.providerToken(issuedAt: scene.scene.time.wall))
         return request
     }
 
