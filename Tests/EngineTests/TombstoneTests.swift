@@ -184,7 +184,7 @@ import WidgetModel
     /// - No more ids have a budget in a window of a host than it may have instances and tombstones, five for each instance
     ///   that it may show: changing ids gives no more than those ids would have had.
     @Test(arguments: Seeds.from(601, count: 8))
-    func `no order of registrations gives an id more in a window than if it had stayed`(seed: UInt64) throws {
+    func `no order of registrations gives an id more in a window than one that stays may have`(seed: UInt64) throws {
         var scene = Scene(settings: Self.settings(2, budget: Self.hasty))
         scene.checks = false
         var random = SplitMix64(seed: seed)
