@@ -114,7 +114,31 @@ extension Engine {
         where planned[index - 1].registration.id == planned[index].registration.id {
             throw .duplicateInstance(planned[index].registration.id)
         }
+        if let existing { try self.checkTombstones(of: existing, planned) }
         return (app, planned)
+    }
+
+    /// Refuses what would leave the host with more tombstones than it may have: each instance that is not named is one
+    /// afterwards.
+    ///
+    /// After a removal, or under a smaller limit, a host may have more of them already. Then it may still name what it has: a
+    /// registration that neither adds an instance nor leaves more tombstones than there were needs none. Nor is one refused
+    /// where no tombstone ends, since there would be nothing to wait for: only a smaller limit makes that possible.
+    private func checkTombstones(
+        of host: UInt32,
+        _ planned: [PlannedInstance]
+    ) throws(RegistrationRefusal) {
+        let max = self.limits.tombstonesPerHostMax
+        let instances = self.instances(of: host)
+        guard instances.count > max else { return }
+        let ids = Set(planned.map(\.registration.id))
+        let others = instances.filter { !ids.contains(self.instances.id(of: $0)) }
+        let tombstones = instances.count { !self.instances[$0].isLive }
+        let isAdding = instances.count - others.count < planned.count
+        guard others.count > max, isAdding || others.count > tombstones else { return }
+        let ends = others.compactMap { self.instances[$0].isLive ? nil : self.instanceTimers.armed($0) }
+        guard let first = ends.min() else { return }
+        throw .tooManyTombstones(max: max, until: first)
     }
 
     /// A host speaks for itself only; its back end may give and take.

@@ -120,19 +120,29 @@ extension Engine {
     mutating func releaseTombstone(_ instance: UInt32) {
         let host = self.instances[instance].host
         let isShared = self.apps.kinds[Int(self.instances[instance].kind)].isShared
-        let others = self.instances(of: host).filter { $0 != instance }
+        let first = self.hosts[host].firstInstance
+        let isLast = first == instance && self.instances[instance].nextOfHost == InstanceTable.none
         // A shared budget is remembered with the host, which is there as long as any of its instances.
-        if !isShared || others.isEmpty {
+        if !isShared || isLast {
             // Another policy may hold back more since, or others may have used what is shared.
             let end = self.heldBack(instance)
             if end > self.time { return self.instanceTimers.arm(instance, at: end) }
         }
-        self.link(others, to: host)
+        self.unlinkTombstone(instance, from: host)
         self.instances.release(instance)
         self.counters.tombstones -= 1
         if !self.hosts[host].isRegistered, self.hosts[host].firstInstance == InstanceTable.none {
             self.hosts.release(host)
         }
+    }
+
+    /// Takes a removed instance out of the list of its host's.
+    private mutating func unlinkTombstone(_ instance: UInt32, from host: UInt32) {
+        let next = self.instances[instance].nextOfHost
+        var before = self.hosts[host].firstInstance
+        guard before != instance else { return self.hosts[host].firstInstance = next }
+        while self.instances[before].nextOfHost != instance { before = self.instances[before].nextOfHost }
+        self.instances[before].nextOfHost = next
     }
 }
 

@@ -32,6 +32,7 @@ package struct Problem: Error, Hashable, Sendable {
         case unsupportedMediaType = "unsupported-media-type"
         case misdirected = "misdirected"
         case tooMany = "too-many"
+        case tooManyTombstones = "too-many-tombstones"
         case unavailable = "unavailable"
         case storageFull = "storage-full"
         case `internal` = "internal"
@@ -51,7 +52,7 @@ package struct Problem: Error, Hashable, Sendable {
             case .tooLarge: 413
             case .unsupportedMediaType: 415
             case .misdirected: 421
-            case .tooMany: 429
+            case .tooMany, .tooManyTombstones: 429
             case .internal: 500
             case .unavailable: 503
             case .storageFull: 507
@@ -74,13 +75,18 @@ package struct Problem: Error, Hashable, Sendable {
     package let matched: Int?
     /// How many it may match.
     package let matchedMax: Int?
+    /// After how many seconds the same request may succeed, where its answer says that: `retry-after`, too.
+    package let retryAfter: Int?
 
-    package init(_ code: Code, _ detail: String, path: String? = nil, matched: Int? = nil, matchedMax: Int? = nil) {
+    package init(
+        _ code: Code, _ detail: String, path: String? = nil, matched: Int? = nil, matchedMax: Int? = nil, retryAfter: Int? = nil
+    ) {
         self.code = code
         self.detail = detail
         self.path = path
         self.matched = matched
         self.matchedMax = matchedMax
+        self.retryAfter = retryAfter
     }
 
     /// A push that would match more instances than it may.
@@ -104,7 +110,7 @@ package struct Problem: Error, Hashable, Sendable {
         )
     }
 
-    /// The members of RFC 9457 and ours: `code`, `path`, `matched`, `matchedMax`.
+    /// The members of RFC 9457 and ours: `code`, `path`, `matched`, `matchedMax`, `retryAfter`.
     package var json: JSONValue {
         JSONValue.object(of: [
             ("type", .string("about:blank")),
@@ -115,6 +121,7 @@ package struct Problem: Error, Hashable, Sendable {
             ("path", self.path.map { .string($0) }),
             ("matched", self.matched.map { .int(Int64($0)) }),
             ("matchedMax", self.matchedMax.map { .int(Int64($0)) }),
+            ("retryAfter", self.retryAfter.map { .int(Int64($0)) }),
         ])
     }
 }

@@ -19,9 +19,14 @@ struct BudgetCheck {
     private let isFree: Bool
 
     init(_ schedule: RandomSchedule, policy: BudgetPolicy = .widgetkit) {
-        self.isFree = !schedule.scene.reloads.contains { $0.isCharged }
+        self.init(schedule.scene, refused: schedule.refused, policy: policy)
+    }
+
+    /// - Parameter refused: Reloads that a host gave back.
+    init(_ scene: Scene, refused: Set<ReloadID> = [], policy: BudgetPolicy) {
+        self.isFree = !scene.reloads.contains { $0.isCharged }
         var found: [InstanceAddress: [Charge]] = [:]
-        for (reload, isPush, budget) in schedule.scene.charges {
+        for (reload, isPush, budget) in scene.charges {
             guard let budget else { continue }
             let owner = policy.scope == .host ? "" : reload.instance.rawValue
             let budgetOwner = InstanceAddress(host: reload.host, instance: InstanceID(owner))
@@ -29,7 +34,7 @@ struct BudgetCheck {
                 Charge(
                     at: reload.issuedAt,
                     isPush: isPush,
-                    isRefused: schedule.refused.contains(reload.id),
+                    isRefused: refused.contains(reload.id),
                     budget: budget,
                     policy: policy
                 )

@@ -20,7 +20,7 @@ import WidgetModel
         413: ["too-large"],
         415: ["unsupported-media-type"],
         421: ["misdirected"],
-        429: ["too-many"],
+        429: ["too-many", "too-many-tombstones"],
         500: ["internal"],
         503: ["unavailable"],
         507: ["storage-full"],
@@ -49,6 +49,12 @@ import WidgetModel
                 == #"{"type":"about:blank","title":"too many matched","status":409,"code":"too-many-matched","#
                 + #""detail":"too many","matched":12,"matchedMax":9}"#
         )
+    }
+
+    @Test func `when to come back stands in the header and in the body, where an import's lines have it`() {
+        let problem = Problem(.tooManyTombstones, "later", retryAfter: 77)
+        #expect(HTTPResponse(problem: problem).headers["retry-after"] == "77")
+        #expect(problem.json["retryAfter"] == .int(77))
     }
 
     @Test(arguments: Problem.Code.allCases)

@@ -52,6 +52,12 @@ package struct EngineLimits: Hashable, Sendable {
         self.timelines = timelines
     }
 
+    /// The most tombstones with which a registration may leave a host: four for each instance that it may show.
+    ///
+    /// A removal is never refused. It makes tombstones of what the host shows, so a host has at most five for each, and as
+    /// many rows of instances in all: no registration adds a row to a host that it leaves with more tombstones than these.
+    package var tombstonesPerHostMax: Int { self.instancesPerHostMax.multipliedSaturating(by: 4) }
+
     /// Limits of timelines that are not the defaults stand first, behind a zero, which is no number of instances that a
     /// host may show: so the others are written as they were before those could be set.
     package func encode(into writer: inout ByteWriter) {

@@ -129,4 +129,6 @@ package enum RegistrationRefusal: Error, Hashable, Sendable {
     case tokenOfAnotherApp
     case tooManyInstances(max: Int)
     case tooManyTags(InstanceID, max: Int)
+    /// The host would need one more tombstone than it may have; the first of those that it has ends then.
+    case tooManyTombstones(max: Int, until: Instant)
 }

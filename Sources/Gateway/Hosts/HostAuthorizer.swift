@@ -6,6 +6,8 @@ package import WidgetModel
 package struct HostAuthorizer: Sendable {
     private let senders: SenderDirectory
     private let clock: LogClock
+    /// The log's time.
+    var now: Instant { self.clock.now() }
 
     package init(senders: SenderDirectory, clock: LogClock) {
         self.senders = senders

@@ -1,6 +1,7 @@
 import APNSWire
 import Engine
 import HTTPTransport
+import IntentMatching
 import WidgetModel
 
 extension HostRoutes {
@@ -10,7 +11,7 @@ extension HostRoutes {
         var object = try RequestObject(try self.json(request))
         let registration = try self.registration(&object, token, caller)
         let answers = try await self.append([registration])
-        return HTTPResponse(json: try Self.registered(answers[0], registration.host))
+        return HTTPResponse(json: try self.registered(answers[0], registration.host))
     }
 
     /// `GET /v1/hosts/<token>/widgets`: WidgetKit's `getCurrentConfigurations`, for one host.
@@ -165,7 +166,7 @@ extension HostRoutes {
     }
 
     /// The answer to an applied registration.
-    static func registered(_ answer: RecordAnswer.Result, _ host: HostKey) throws(Problem) -> JSONValue {
+    func registered(_ answer: RecordAnswer.Result, _ host: HostKey) throws(Problem) -> JSONValue {
         switch answer {
         case .registered(let counts):
             return JSONValue.object(of: [
@@ -182,7 +183,7 @@ extension HostRoutes {
                 path: "revision"
             )
         case .refused(let refusal):
-            throw Problem(refusal)
+            throw Problem(refusal, now: self.authorizer.now)
         default:
             throw Problem(.internal, "the engine gave an answer that does not belong to a registration")
         }
@@ -190,7 +191,7 @@ extension HostRoutes {
 }
 
 extension Problem {
-    fileprivate init(_ refusal: RegistrationRefusal) {
+    fileprivate init(_ refusal: RegistrationRefusal, now: Instant) {
         switch refusal {
         case .unknownApp(let app): self.init(.badRequest, "the app \(app) is not served here", path: "app")
         case .unknownKind(let kind): self.init(.unknownKind, "the app has no kind \"\(kind)\"")
@@ -210,6 +211,15 @@ extension Problem {
         case .tooManyInstances(let max):
             self.init(.tooMany, "a host may have at most \(max) instances", path: "instances")
         case .tooManyTags(let id, let max): self.init(.tooMany, "\"\(id)\" has more than \(max) tags")
+        case .tooManyTombstones(let max, let until):
+            let wait = (until - now).milliseconds.multipliedSaturating(by: 1_000_000)
+            self.init(
+                .tooManyTombstones,
+                "the budgets of \(max) removed instances of the host are still held: keep the ids of widgets that stay, or"
+                    + " send it again after \(RFC3339.text(of: until) ?? "their windows")",
+                path: "instances",
+                retryAfter: RateLimit.retryAfterSeconds(wait)
+            )
         }
     }
 }
@@ -246,7 +256,7 @@ extension HostRoutes {
         let results = try await self.append(registrations.map(\.registration))
         for (item, result) in zip(registrations, results) {
             do throws(Problem) {
-                let registered = try Self.registered(result, item.registration.host)
+                let registered = try self.registered(result, item.registration.host)
                 answers[item.line] = Self.line(item.line, .success(registered))
             } catch {
                 answers[item.line] = Self.line(item.line, .failure(error))

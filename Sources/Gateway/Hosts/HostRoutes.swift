@@ -307,6 +307,7 @@ extension HTTPResponse {
             body: .bytes(problem.json.jsonText)
         )
         if problem.code.status == 401 { self.headers["www-authenticate"] = "Bearer" }
+        if let seconds = problem.retryAfter { self.headers["retry-after"] = String(seconds) }
         if problem.code == .unavailable { self.headers["retry-after"] = "5" }
         if problem.code == .storageFull { self.headers["retry-after"] = String(StorageWatch.retryAfterSeconds) }
     }
