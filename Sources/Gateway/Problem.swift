@@ -79,7 +79,12 @@ package struct Problem: Error, Hashable, Sendable {
     package let retryAfter: Int?
 
     package init(
-        _ code: Code, _ detail: String, path: String? = nil, matched: Int? = nil, matchedMax: Int? = nil, retryAfter: Int? = nil
+        _ code: Code,
+        _ detail: String,
+        path: String? = nil,
+        matched: Int? = nil,
+        matchedMax: Int? = nil,
+        retryAfter: Int? = nil
     ) {
         self.code = code
         self.detail = detail
