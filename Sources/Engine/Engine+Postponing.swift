@@ -30,6 +30,9 @@ extension Engine {
     /// How many matches are postponed.
     package var postponedMatches: Int { self.postponed.count }
 
+    /// How many matches have been postponed since ``postponeMatches(from:atMost:)``, written or not.
+    package var postponedMatchesInAll: Int { self.postponed.total }
+
     /// Writes all that is postponed. O(postponed).
     package mutating func settle() {
         while !self.postponed.isEmpty { self.settle(atMost: 4096) }

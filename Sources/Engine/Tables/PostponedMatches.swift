@@ -90,6 +90,8 @@ struct PostponedMatches: Sendable {
     private(set) var runs: [Run] = []
     /// How many matches are postponed.
     private(set) var count = 0
+    /// How many have been postponed in all.
+    private(set) var total = 0
     /// The first ``Run/due``.
     private(set) var due = Int64.max
     /// The number of the decision that is being written; `.max` if none is. What was decided later is written later.
@@ -166,6 +168,7 @@ struct PostponedMatches: Sendable {
     ///   - matches: What is alike for them.
     mutating func append(_ instances: Span<UInt32>, _ matches: Matches) {
         self.count += instances.count
+        self.total += instances.count
         self.due = min(self.due, matches.due)
         if !(self.runs.last?.isFollowed(by: instances, matches) ?? false) { self.runs.append(Run(matches)) }
         self.runs[self.runs.count - 1].append(instances, matches)

@@ -1,0 +1,17 @@
+import IntentMatching
+package import WidgetModel
+
+extension Engine {
+    /// How many instances a push can match, by app and kind: those that take pushes. O(kinds).
+    package func audiences() -> [BundleID: [WidgetKind: Int]] {
+        var audiences: [BundleID: [WidgetKind: Int]] = [:]
+        for app in self.apps.apps {
+            for kind in app.kinds {
+                let name = self.apps.kinds[Int(kind)].name
+                let count = self.index.count(app: app.id, kind: name)
+                if count > 0 { audiences[app.id, default: [:]][name] = count }
+            }
+        }
+        return audiences
+    }
+}
