@@ -24,7 +24,7 @@ extension Gateway {
             apps: apps,
             authorizer: HostAuthorizer(senders: senders, clock: self.credentialClock),
             directory: self.directory,
-            log: log.admitted(by: self.storage),
+            log: log.admitted(by: self.storage).charged(to: self.work, apps, refuses: true),
             streams: self.streams,
             followers: self.followers,
             providers: self.providers.withLock { $0 },
@@ -32,7 +32,7 @@ extension Gateway {
             problems: self.problems
         )
         let operatorRoutes = OperatorRoutes(
-            log: log,
+            log: log.charged(to: self.work, apps, refuses: false),
             streams: self.streams,
             followers: self.followers,
             directory: self.directory,
@@ -56,6 +56,7 @@ extension Gateway {
             history: self.history,
             snapshots: { self.snapshotter.withLock { $0?.counters } },
             storage: self.storage,
+            work: self.work,
             forgetHistory: { try await self.snapshotter.withLock { $0 }?.forgetHistory() },
             live: live,
             telemetry: self.telemetry,
@@ -149,10 +150,11 @@ extension Gateway {
             counters: self.counters,
             senderLimits: self.senderLimits,
             channels: ChannelService(
-                log: log,
+                log: log.charged(to: self.work, apps, refuses: true),
                 journal: self.journal,
                 apps: apps
             ),
+            work: self.work,
             relay: PushRelay(outgoing),
             tracing: self.tracing,
             seed: self.seed

@@ -21,6 +21,7 @@ extension Gateway {
                 clock: self.clock,
                 logger: logger,
                 tracing: self.tracing,
+                work: self.work.partitions[number],
                 outlets: self.outlets,
                 outputBytesPerCommit: self.configuration.limits.outputCommitBytesMax
             )

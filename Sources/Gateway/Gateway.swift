@@ -68,6 +68,8 @@ package final class Gateway: Service {
     private let source: (@Sendable () throws -> GatewayConfiguration)?
     private let live = Mutex<LiveConfiguration?>(nil)
     let snapshotter = Mutex<Snapshotter?>(nil)
+    /// What teams have in the log that is not decided.
+    let work: WorkAdmission
     /// What the data directory has room for; nil where nothing is written to it.
     let storage: StorageWatch?
 
@@ -133,6 +135,7 @@ package final class Gateway: Service {
             storage: self.storage
         )
         self.journal = self.watched
+        self.work = WorkAdmission(partitions: configuration.partitions, configuration.fairness)
         self.snapshots = snapshots
         self.archive = archive
         self.operatorToken = operatorToken
@@ -189,7 +192,7 @@ package final class Gateway: Service {
     private func run(_ loops: GatewayLoops) async throws {
         // A start writes, too; and no request may be let in before it is known whether there is room.
         await self.storage?.look()
-        let apps = LiveApps(self.configuration, seed: self.seed)
+        let apps = LiveApps(self.configuration, seed: self.seed, work: self.work)
         let senders = try SenderDirectory(self.configuration)
         // Everything that may be wrong with files is found before the log is touched.
         let plans = try ListenerPlans(self.configuration)
@@ -213,6 +216,7 @@ package final class Gateway: Service {
             clock: self.clock,
             counters: self.counters,
             senderLimits: self.senderLimits,
+            readiness: self.readiness,
             feed: self.feed
         )
         let live = LiveConfiguration(

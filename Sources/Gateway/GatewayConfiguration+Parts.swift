@@ -7,14 +7,20 @@ import WidgetModel
 // What each part of the gateway takes from the configuration.
 
 extension ServedApps {
-    package init(_ configuration: GatewayConfiguration) {
-        self.init(configuration, AppNumbers(configuration))
+    package init(_ configuration: GatewayConfiguration, work: WorkAdmission? = nil) {
+        self.init(configuration, AppNumbers(configuration), work: work)
     }
 
     /// - Parameters:
     ///   - numbers: Has all of the configuration's apps.
     ///   - before: What was served until now: apps with numbers that the configuration does not have any more are in it.
-    init(_ configuration: GatewayConfiguration, _ numbers: AppNumbers, before: ServedApps? = nil) {
+    ///   - work: Knows what each team has in the log.
+    init(
+        _ configuration: GatewayConfiguration,
+        _ numbers: AppNumbers,
+        before: ServedApps? = nil,
+        work: WorkAdmission? = nil
+    ) {
         let names = Set(configuration.apps.map(\.bundleID))
         self.init(
             configuration.apps.map { app in
@@ -33,7 +39,9 @@ extension ServedApps {
                     broadcastExpiration: app.hasChannels ? min(app.defaultExpiration, ChannelService.storageMax) : nil,
                     deliveries: [.stream] + (app.upstream == nil ? [] : [.apns])
                         + (app.webhook == nil ? [] : [.webhook]),
-                    pushedKinds: before?[app.bundleID]?.pushedKinds ?? PushedKinds()
+                    pushedKinds: before?[app.bundleID]?.pushedKinds ?? PushedKinds(),
+                    pushMax: app.pushMax,
+                    work: work?.work(of: app.team)
                 )
             },
             gone: numbers.apps.enumerated().filter { !names.contains($0.element) }.compactMap {

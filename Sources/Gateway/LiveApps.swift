@@ -11,26 +11,34 @@ package final class LiveApps: Sendable {
 
     private let state: Mutex<State>
     private let seed: UInt64
+    private let work: WorkAdmission?
     private let number = Atomic<UInt64>(1)
 
-    /// - Parameter seed: A secret random number, for hashes of device tokens.
+    /// - Parameters:
+    ///   - seed: A secret random number, for hashes of device tokens.
+    ///   - work: Knows what each team has in the log; nil where teams are not told apart.
     package init(
         _ apps: ServedApps,
         origins: CrossOrigin = CrossOrigin(),
         bounds: ServingBounds = ServingBounds(),
-        seed: UInt64 = 0
+        seed: UInt64 = 0,
+        work: WorkAdmission? = nil
     ) {
+        self.work = work
         self.state = Mutex(State(apps: apps, origins: origins, bounds: bounds))
         self.seed = seed
     }
 
-    /// - Parameter seed: A secret random number, for hashes of device tokens.
-    package convenience init(_ configuration: GatewayConfiguration, seed: UInt64) {
+    /// - Parameters:
+    ///   - seed: A secret random number, for hashes of device tokens.
+    ///   - work: Knows what each team has in the log; nil where teams are not told apart.
+    package convenience init(_ configuration: GatewayConfiguration, seed: UInt64, work: WorkAdmission? = nil) {
         self.init(
-            ServedApps(configuration),
+            ServedApps(configuration, work: work),
             origins: CrossOrigin(configuration),
             bounds: ServingBounds(configuration, seed: seed),
-            seed: seed
+            seed: seed,
+            work: work
         )
     }
 
@@ -48,7 +56,7 @@ package final class LiveApps: Sendable {
     /// name.
     package func use(_ configuration: GatewayConfiguration, _ numbers: AppNumbers) {
         self.state.withLock { state in
-            state.apps = ServedApps(configuration, numbers, before: state.apps)
+            state.apps = ServedApps(configuration, numbers, before: state.apps, work: self.work)
             state.origins = CrossOrigin(configuration)
             state.bounds = ServingBounds(configuration, before: state.bounds, seed: self.seed)
         }

@@ -26,6 +26,7 @@ package struct Problem: Error, Hashable, Sendable {
         case staleRevision = "stale-revision"
         case staleTimeline = "stale-timeline"
         case tooManyMatched = "too-many-matched"
+        case tooMuchWork = "too-much-work"
         case tokenBound = "token-bound"
         case gone = "gone"
         case tooLarge = "too-large"
@@ -34,6 +35,7 @@ package struct Problem: Error, Hashable, Sendable {
         case tooMany = "too-many"
         case tooManyTombstones = "too-many-tombstones"
         case unavailable = "unavailable"
+        case overShare = "over-share"
         case storageFull = "storage-full"
         case `internal` = "internal"
 
@@ -47,14 +49,14 @@ package struct Problem: Error, Hashable, Sendable {
             case .forbidden, .crossOrigin: 403
             case .notFound, .unknownHost, .unknownInstance, .unknownReload: 404
             case .methodNotAllowed: 405
-            case .staleRevision, .staleTimeline, .tooManyMatched, .tokenBound: 409
+            case .staleRevision, .staleTimeline, .tooManyMatched, .tooMuchWork, .tokenBound: 409
             case .gone: 410
             case .tooLarge: 413
             case .unsupportedMediaType: 415
             case .misdirected: 421
             case .tooMany, .tooManyTombstones: 429
             case .internal: 500
-            case .unavailable: 503
+            case .unavailable, .overShare: 503
             case .storageFull: 507
             }
         }
@@ -75,6 +77,8 @@ package struct Problem: Error, Hashable, Sendable {
     package let matched: Int?
     /// How many it may match.
     package let matchedMax: Int?
+    /// How many units of work a request would be that was refused for it, and how many it may be.
+    package let work: WorkAdmission.TooLarge?
     /// After how many seconds the same request may succeed, where its answer says that: `retry-after`, too.
     package let retryAfter: Int?
 
@@ -84,6 +88,7 @@ package struct Problem: Error, Hashable, Sendable {
         path: String? = nil,
         matched: Int? = nil,
         matchedMax: Int? = nil,
+        work: WorkAdmission.TooLarge? = nil,
         retryAfter: Int? = nil
     ) {
         self.code = code
@@ -91,6 +96,7 @@ package struct Problem: Error, Hashable, Sendable {
         self.path = path
         self.matched = matched
         self.matchedMax = matchedMax
+        self.work = work
         self.retryAfter = retryAfter
     }
 
@@ -115,7 +121,26 @@ package struct Problem: Error, Hashable, Sendable {
         )
     }
 
-    /// The members of RFC 9457 and ours: `code`, `path`, `matched`, `matchedMax`, `retryAfter`.
+    /// A push, or a request for many instances, that is more work than one may be.
+    static func tooMuchWork(_ work: WorkAdmission.TooLarge) -> Problem {
+        Problem(
+            .tooMuchWork,
+            "this would be some \(work.units) units of work for a partition, more than the \(work.unitsMax) that one may be "
+                + "(fairness.pushMax, or the app's pushMax); name a kind or narrow freshet.match",
+            work: work
+        )
+    }
+
+    /// A team that has its share of undecided work in the log.
+    static func overShare(retryAfter: Int) -> Problem {
+        Problem(
+            .overShare,
+            "the team has as much undecided work in the log as it may (fairness.undecided); send it again later",
+            retryAfter: retryAfter
+        )
+    }
+
+    /// The members of RFC 9457 and ours: `code`, `path`, `matched`, `matchedMax`, `units`, `unitsMax`, `retryAfter`.
     package var json: JSONValue {
         JSONValue.object(of: [
             ("type", .string("about:blank")),
@@ -126,6 +151,8 @@ package struct Problem: Error, Hashable, Sendable {
             ("path", self.path.map { .string($0) }),
             ("matched", self.matched.map { .int(Int64($0)) }),
             ("matchedMax", self.matchedMax.map { .int(Int64($0)) }),
+            ("units", self.work.map { .int(Int64($0.units)) }),
+            ("unitsMax", self.work.map { .int(Int64($0.unitsMax)) }),
             ("retryAfter", self.retryAfter.map { .int(Int64($0)) }),
         ])
     }

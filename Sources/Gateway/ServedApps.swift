@@ -26,6 +26,10 @@ package struct ServedApps: Sendable {
         package let deliveries: [HostDelivery]
         /// The same object in all copies.
         package let pushedKinds: PushedKinds
+        /// What one push may be, nil for what is set for all apps.
+        package let pushMax: Interval?
+        /// What its team has in the log; nil where teams are not told apart. The same object in all copies.
+        package let work: TeamWork?
 
         package init(
             number: Int,
@@ -38,7 +42,9 @@ package struct ServedApps: Sendable {
             meter: RateMeter? = nil,
             broadcastExpiration: Interval? = .hours(4),
             deliveries: [HostDelivery] = [.stream],
-            pushedKinds: PushedKinds = PushedKinds()
+            pushedKinds: PushedKinds = PushedKinds(),
+            pushMax: Interval? = nil,
+            work: TeamWork? = nil
         ) {
             self.number = number
             self.bundle = bundle
@@ -51,6 +57,8 @@ package struct ServedApps: Sendable {
             self.broadcastExpiration = broadcastExpiration
             self.deliveries = deliveries
             self.pushedKinds = pushedKinds
+            self.pushMax = pushMax
+            self.work = work
         }
 
         /// The same app in an object of its own.
@@ -66,7 +74,9 @@ package struct ServedApps: Sendable {
                 meter: app.meter,
                 broadcastExpiration: app.broadcastExpiration,
                 deliveries: app.deliveries,
-                pushedKinds: app.pushedKinds
+                pushedKinds: app.pushedKinds,
+                pushMax: app.pushMax,
+                work: app.work
             )
         }
 

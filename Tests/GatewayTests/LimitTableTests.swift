@@ -64,7 +64,7 @@ import Testing
         ]
         let sections: Set<String> = [
             "limits", "http2", "timeouts", "streams", "feed", "log", "rateLimits", "providerTokens", "storage",
-            "tracing", "dryRun",
+            "tracing", "dryRun", "fairness",
         ]
         let paths = ConfigurationFile.keyPaths.map { $0.split(separator: ".").map(String.init) }
         return Set(

@@ -15,6 +15,7 @@ final class OwnerScene: Sendable {
     let time: FakeTime
     let owners: [PartitionOwner]
     let log: CommandLog
+    let work: WorkAdmission
     let directory = HostDirectory(seed: 7, apps: [Sports.app])
     let streams = HostStreams()
     let followers = PushFollowers(max: 2)
@@ -73,6 +74,8 @@ final class OwnerScene: Sendable {
             applied: { followers.wake(.applied) },
             failed: { partition, error in failure.yield("\(partition): \(error)") }
         )
+        let work = WorkAdmission(partitions: journal.format.partitions)
+        self.work = work
         let owners = (0..<journal.format.partitions).map { number in
             PartitionOwner(
                 engine: Engine(partition: PartitionID(UInt16(number)), partitions: journal.format.partitions),
@@ -83,6 +86,7 @@ final class OwnerScene: Sendable {
                 clock: clock,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 tracing: tracing,
+                work: work.partitions[number],
                 outlets: outlets,
                 outputBytesPerCommit: outputBytesPerCommit
             )

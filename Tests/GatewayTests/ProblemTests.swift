@@ -15,14 +15,14 @@ import WidgetModel
         403: ["forbidden", "cross-origin"],
         404: ["not-found", "unknown-host", "unknown-instance", "unknown-reload"],
         405: ["method-not-allowed"],
-        409: ["stale-revision", "stale-timeline", "too-many-matched", "token-bound"],
+        409: ["stale-revision", "stale-timeline", "too-many-matched", "too-much-work", "token-bound"],
         410: ["gone"],
         413: ["too-large"],
         415: ["unsupported-media-type"],
         421: ["misdirected"],
         429: ["too-many", "too-many-tombstones"],
         500: ["internal"],
-        503: ["unavailable"],
+        503: ["unavailable", "over-share"],
         507: ["storage-full"],
     ]
 

@@ -29,7 +29,7 @@ import WidgetModel
     @Test func `probes are answered, by HEAD too`() {
         let readiness = Readiness()
         #expect(Self.answer(readiness, "/livez") == ["200", "alive\n"])
-        let checks = #""journal":true,"partitions":true,"clock":true,"logTime":true"#
+        let checks = #""journal":true,"partitions":true,"lag":true,"clock":true,"logTime":true"#
         let missing = #""the log is still being replayed","a listener is not bound yet""#
         let notYet =
             #"{"ready":false,"missing":[\#(missing)],"checks":{"replay":false,\#(checks),"listeners":false,"draining":true}}"#

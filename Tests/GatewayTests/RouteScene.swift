@@ -40,11 +40,12 @@ struct RouteScene {
         let senders = SenderDirectory(keys: [self.key.known(), self.otherKey.known(Sports.otherApp, number: 1)])
         var bounds = ServingBounds()
         bounds.hosts = limits
+        let live = LiveApps(self.apps, origins: origins, bounds: bounds)
         self.routes = HostRoutes(
-            apps: LiveApps(self.apps, origins: origins, bounds: bounds),
+            apps: live,
             authorizer: HostAuthorizer(senders: senders, clock: self.scene.time.makeClock()),
             directory: self.scene.directory,
-            log: self.scene.log.admitted(by: storage),
+            log: self.scene.log.admitted(by: storage).charged(to: self.scene.work, live, refuses: true),
             streams: self.scene.streams,
             followers: self.scene.followers,
             providers: providers

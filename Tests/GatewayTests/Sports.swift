@@ -38,7 +38,10 @@ enum Sports {
     )
 
     /// New ones each time: tests that run side by side push to them.
-    static var served: ServedApps {
+    static var served: ServedApps { Self.served(charging: nil) }
+
+    /// - Parameter work: Knows what each team has in the log.
+    static func served(charging work: WorkAdmission?, pushMax: Interval? = nil) -> ServedApps {
         ServedApps([
             ServedApps.App(
                 number: 0,
@@ -48,14 +51,17 @@ enum Sports {
                 schemas: [Self.scores],
                 samples: [
                     Self.scores.kind: .object([JSONValue.Member(name: "score", value: .string("24 - 17"))])
-                ]
+                ],
+                pushMax: pushMax,
+                work: work?.work(of: Self.team)
             ),
             ServedApps.App(
                 number: 1,
                 bundle: Self.otherApp,
                 acceptsUnknownTokens: false,
                 matchedMax: nil,
-                schemas: [Self.secret]
+                schemas: [Self.secret],
+                work: work?.work(of: Self.otherTeam)
             ),
         ])
     }

@@ -53,8 +53,12 @@ export function advice({ stats, senders, budget, providers, samples = [] }) {
   const sum = (name) => lately.reduce((total, sample) => total + (sample[name] ?? 0), 0);
   if (sum("unavailable") > 0 && !isFull) add("bad", `${count(sum("unavailable"))} pushes were answered 503 in the last minute.`, "Look at the disk and at what waits: the log cannot keep up.", view.system);
   if (sum("backlogFull") > 0) add("warn", `The backlog was full ${count(sum("backlogFull"))} times in the last minute.`, "Senders should slow down, or limits.maxInFlightPushes is too small.", view.system);
-  const lag = (stats.partitions ?? []).reduce((total, one) => total + (one.lag ?? 0), 0);
-  if (lag > 10_000) add("warn", `${count(lag)} entries are accepted and not applied yet.`, "The engine is behind; if this grows, spread the hosts over more partitions.", view.system);
+  const behind = Math.max(0, ...(stats.partitions ?? []).map((one) => one.lagSeconds ?? 0));
+  if (behind > 5) add("warn", `A partition is ${duration(behind * 1000)} behind its log: pushes wait to be decided.`, "See whose pushes are most work; if it goes on, spread the hosts over more partitions.", view.system);
+  for (const one of stats.fairness?.teams ?? []) {
+    const isFull = one.undecided.some((units, partition) => units >= one.share[partition]);
+    if (isFull) add("warn", `${one.team} has its share of undecided work in the log: what it sends beyond is answered 503.`, "Its pushes should be narrower or fewer, or fairness.undecided is too small.", view.senders);
+  }
   for (const one of providers ?? []) {
     if (one.breaker === "open") add("bad", `The timeline provider of ${one.kind} is left alone after failures.`, one.lastFault?.fault ?? "See its last fault.", view.upstreams);
   }

@@ -161,12 +161,24 @@ package struct ChannelService: Sendable {
     }
 
     /// Writes a broadcast to the log of every partition; returns when it is durable.
-    package func append(_ record: PushRecord) async throws(RejectionAnswer) {
+    ///
+    /// - Parameters:
+    ///   - charges: What it is charged with.
+    ///   - work: Where that is counted.
+    package func append(
+        _ record: PushRecord,
+        _ charges: WorkCharges = WorkCharges(),
+        _ work: WorkAdmission? = nil
+    ) async throws(RejectionAnswer) {
         var builder = SubmissionBuilder(partitions: self.log.partitions)
         _ = builder.appendToAll(.push(record))
         let submission = builder.take()
+        work?.begin(charges)
         let result: Result<Void, JournalError> = await withCheckedContinuation { continuation in
-            self.journal.append(submission) { continuation.resume(returning: $0.map { _ in () }) }
+            self.journal.append(submission) { result in
+                work?.end(charges, with: result)
+                continuation.resume(returning: result.map { _ in () })
+            }
         }
         if case .failure = result { throw Self.unavailable }
     }

@@ -28,6 +28,7 @@ extension GatewayConfiguration.App {
         visitor.scalar("defaultPriority", &self.defaultPriority, .priority)
         visitor.scalar("developerMode", &self.isDeveloperMode, .flag)
         visitor.optional("maxMatched", &self.matchedMax, .integer(1...1_000_000_000))
+        visitor.optional("pushMax", &self.pushMax, .duration(.zero ... .hours(1)))
         visitor.scalar("channels", &self.hasChannels, .flag)
         visitor.scalar("streamLimit", &self.streamLimit, .choice())
         visitor.rate("rateLimit", &self.rateLimit)

@@ -95,6 +95,8 @@ extension GatewayConfiguration {
         package var isDeveloperMode = false
         /// The most instances that one targeted push may match; more is a 409. Default nil: any number.
         package var matchedMax: Int?
+        /// What one push may be in a partition, as time by the partition's pace. Default nil: ``Fairness/pushMax``.
+        package var pushMax: Interval?
         /// Whether it has channels. Default true; otherwise what is about channels is 400 `FeatureNotEnabled`.
         package var hasChannels = true
         /// Default constant.

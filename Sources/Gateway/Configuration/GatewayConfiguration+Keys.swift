@@ -63,6 +63,10 @@ extension GatewayConfiguration {
         visitor.section("dryRun") { visitor in
             visitor.scalar("decidedMax", &self.dryRun.decidedMax, .integer(1...10_000_000))
         }
+        visitor.section("fairness") { visitor in
+            visitor.scalar("undecided", &self.fairness.undecided, .duration(.milliseconds(100) ... .hours(1)))
+            visitor.scalar("pushMax", &self.fairness.pushMax, .duration(.zero ... .hours(1)))
+        }
         visitor.section("rateLimits") { self.rateLimits.visit(&$0) }
         visitor.section("limits") { self.limits.visit(&$0) }
         visitor.section("http2") { self.http2.visit(&$0) }

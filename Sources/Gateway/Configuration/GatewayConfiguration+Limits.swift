@@ -65,6 +65,16 @@ extension GatewayConfiguration {
         package init() {}
     }
 
+    /// How much undecided work a team may have in the log, so that the others' pushes do not wait for it.
+    package struct Fairness: Hashable, Sendable {
+        /// What one team may have undecided in a partition, as time by the partition's pace. Default 1 s; beyond it 503.
+        package var undecided = Interval.seconds(1)
+        /// What one push may be in a partition, for apps that have no setting of their own. Default 2 s; above it 409.
+        package var pushMax = Interval.seconds(2)
+
+        package init() {}
+    }
+
     /// Pushes that are tried out.
     package struct DryRun: Hashable, Sendable {
         /// Matches that one decides, on the threads that pushes are decided on. Default 10,000; above it 409 with their

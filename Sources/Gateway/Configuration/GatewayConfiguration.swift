@@ -41,6 +41,7 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var deliveries = Deliveries()
     package var timelines = Timelines()
     package var dryRun = DryRun()
+    package var fairness = Fairness()
     package var rateLimits = RateLimits()
     package var limits = Limits()
     /// What one HTTP/2 connection may send; those of its members that have keys under `limits` are set there.

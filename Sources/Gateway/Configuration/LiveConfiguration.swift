@@ -173,6 +173,7 @@ extension GatewayConfiguration {
         merged.http2 = fresh.http2
         merged.timeouts = fresh.timeouts
         merged.dryRun = fresh.dryRun
+        merged.fairness = fresh.fairness
         merged.rateLimits = fresh.rateLimits
         merged.streams = fresh.streams
         merged.feed = fresh.feed

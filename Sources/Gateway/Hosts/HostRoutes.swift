@@ -307,8 +307,11 @@ extension HTTPResponse {
             body: .bytes(problem.json.jsonText)
         )
         if problem.code.status == 401 { self.headers["www-authenticate"] = "Bearer" }
+        switch problem.code {
+        case .unavailable, .overShare: self.headers["retry-after"] = String(SenderLimits.retryAfterSeconds)
+        case .storageFull: self.headers["retry-after"] = String(StorageWatch.retryAfterSeconds)
+        default: break
+        }
         if let seconds = problem.retryAfter { self.headers["retry-after"] = String(seconds) }
-        if problem.code == .unavailable { self.headers["retry-after"] = "5" }
-        if problem.code == .storageFull { self.headers["retry-after"] = String(StorageWatch.retryAfterSeconds) }
     }
 }

@@ -133,6 +133,7 @@ extension OperatorRoutes {
                             ("applied", .unsigned(progress.applied.rawValue)),
                             ("announced", .unsigned(progress.announced.rawValue)),
                             ("lag", .unsigned(progress.lag)),
+                            ("lagSeconds", .double(Double(progress.lagTime.milliseconds) / 1000)),
                             ("uncommittedEffects", .count(progress.uncommittedEffects)),
                             ("outputPieces", .count(progress.outputPieces)),
                             ("failed", .bool(progress.hasFailed)),

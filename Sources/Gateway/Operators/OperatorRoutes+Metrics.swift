@@ -173,8 +173,20 @@ extension OperatorRoutes {
             .gauge,
             "Entries that are logged and not applied yet.",
             by: "partition",
-            rows { Int($0.lag) }
+            rows { Int(clamping: $0.lag) }
         )
+        text.add(
+            "freshet_log_lag_seconds",
+            .gauge,
+            "How long the oldest entry that is not applied has waited.",
+            progress.map {
+                (
+                    labels: [("partition", "\($0.partition.rawValue)")],
+                    value: Double($0.lagTime.milliseconds) / 1000
+                )
+            }
+        )
+        self.addShares(&text)
         text.add(
             "freshet_log_applied_position",
             .gauge,

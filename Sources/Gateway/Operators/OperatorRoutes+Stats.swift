@@ -24,6 +24,7 @@ extension OperatorRoutes {
                             ("partition", .count(Int(progress.partition.rawValue))),
                             ("applied", .unsigned(progress.applied.rawValue)),
                             ("lag", .unsigned(progress.lag)),
+                            ("lagSeconds", .double(Double(progress.lagTime.milliseconds) / 1000)),
                             ("failed", .bool(progress.hasFailed)),
                         ])
                     }
@@ -59,6 +60,7 @@ extension OperatorRoutes {
             ("feed", self.feed()),
             ("snapshots", self.snapshotCounters()),
             ("storage", self.storageSizes()),
+            ("fairness", self.shares()),
             ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
     }

@@ -42,6 +42,7 @@ package struct OperatorRoutes: Sendable {
     let forgetHistory: @Sendable () async throws -> Int?
     /// What the data directory has room for; nil where nothing is written to it.
     let storage: StorageWatch?
+    let work: WorkAdmission?
     let audit: OperatorAudit
     let logs: GatewayLogs
     /// Nil where there is no configuration to read again.
@@ -76,6 +77,7 @@ package struct OperatorRoutes: Sendable {
         history: HistoryQuestions? = nil,
         snapshots: @escaping @Sendable () -> Snapshotter.Counters? = { nil },
         storage: StorageWatch? = nil,
+        work: WorkAdmission? = nil,
         forgetHistory: @escaping @Sendable () async throws -> Int? = { nil },
         live: LiveConfiguration? = nil,
         telemetry: TelemetrySources? = nil,
@@ -106,6 +108,7 @@ package struct OperatorRoutes: Sendable {
         self.history = history
         self.snapshots = snapshots
         self.storage = storage
+        self.work = work
         self.forgetHistory = forgetHistory
         let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
         self.watch = watch

@@ -10,6 +10,15 @@ package struct CommandLog: Sendable {
     private let submissionBytesMax: Int
     /// Asked before anything is logged; nil where whatever comes is logged.
     private var storage: StorageWatch?
+    /// Charged for what is logged; nil where teams are not told apart.
+    private var fairness: Fairness?
+
+    private struct Fairness {
+        let work: WorkAdmission
+        let apps: LiveApps
+        /// Whether a team that has its share in the log has to wait; what operators order is charged and never waits.
+        let refuses: Bool
+    }
 
     /// - Parameters:
     ///   - journal: The log.
@@ -37,6 +46,15 @@ package struct CommandLog: Sendable {
         return log
     }
 
+    /// The same log, with each record charged to the team of its app.
+    ///
+    /// - Parameter refuses: Whether a team that has its share in the log has to wait.
+    package func charged(to work: WorkAdmission, _ apps: LiveApps, refuses: Bool) -> CommandLog {
+        var log = self
+        log.fairness = Fairness(work: work, apps: apps, refuses: refuses)
+        return log
+    }
+
     /// Logs one record for the partition that owns a host, and waits until it is applied.
     package func append(_ record: Record, for host: HostKey) async throws(Problem) -> RecordAnswer.Result {
         let answers = try await self.append([(record, host)])
@@ -59,6 +77,8 @@ package struct CommandLog: Sendable {
     /// Records that together are more than the journal takes at once go in several transactions, one after the other:
     /// if a later one fails, those before it are applied, and sending everything again does no harm.
     ///
+    /// Those of the first transaction have to be within their team's share; the others wait for their turn.
+    ///
     /// - Throws: Before anything is logged `too-large` if one record alone is more than the journal takes, and `storage-full`
     ///   if the disk has no room for one of them.
     package func append(_ records: [(record: Record, host: HostKey)]) async throws(Problem) -> [RecordAnswer.Result] {
@@ -75,7 +95,8 @@ package struct CommandLog: Sendable {
             var builder = SubmissionBuilder(partitions: self.owners.count)
             var tickets: [SubmissionBuilder.Ticket] = []
             for item in records[run] { tickets.append(builder.append(item.record, to: item.partition)) }
-            answers += try await self.submit(builder.take(), tickets)
+            let charges = try self.charges(records[run], refuses: run.lowerBound == 0)
+            answers += try await self.submit(builder.take(), tickets, charges)
         }
         return answers
     }
@@ -118,7 +139,44 @@ package struct CommandLog: Sendable {
         _ = try self.packedBytes(of: record)
         var builder = SubmissionBuilder(partitions: self.owners.count)
         let tickets = builder.appendToAll(record)
-        return try await self.submit(builder.take(), tickets)
+        return try await self.submit(builder.take(), tickets, try self.chargesToAll(record))
+    }
+
+    /// What records are charged with.
+    ///
+    /// - Throws: `over-share` if a team has its share in the log.
+    private func charges(
+        _ records: ArraySlice<(record: Record, partition: PartitionID)>,
+        refuses: Bool
+    ) throws(Problem) -> WorkCharges {
+        var charges = WorkCharges()
+        guard let fairness = self.fairness else { return charges }
+        let apps = fairness.apps.apps
+        for (record, partition) in records {
+            guard let app = record.chargedApp, let team = apps[app]?.work else { continue }
+            charges.add(record.work(in: fairness.work.partitions[Int(partition.rawValue)]), to: team, in: partition)
+        }
+        guard refuses, fairness.refuses else { return charges }
+        for charge in charges.all {
+            if let wait = fairness.work.wait(charge.team, for: charge.units, in: charge.partition, beside: 0) {
+                throw .overShare(retryAfter: wait)
+            }
+        }
+        return charges
+    }
+
+    /// What a record for every partition is charged with.
+    ///
+    /// - Throws: `over-share` if the team has its share in the log, `too-much-work` if the record alone is more than one may be.
+    private func chargesToAll(_ record: Record) throws(Problem) -> WorkCharges {
+        var charges = WorkCharges()
+        guard let fairness = self.fairness, let bundle = record.chargedApp, let app = fairness.apps.apps[bundle],
+            let team = app.work
+        else { return charges }
+        var units = fairness.work.partitions.map { record.work(in: $0) }
+        if fairness.refuses { units = try fairness.work.admit(units, of: team, pushMax: app.pushMax) }
+        for (work, units) in zip(fairness.work.partitions, units) { charges.add(units, to: team, in: work.partition) }
+        return charges
     }
 
     private func admit(_ demands: [StorageBudget.Demand]) throws(Problem) {
@@ -141,14 +199,18 @@ package struct CommandLog: Sendable {
 
     private func submit(
         _ submission: Submission,
-        _ tickets: [SubmissionBuilder.Ticket]
+        _ tickets: [SubmissionBuilder.Ticket],
+        _ charges: WorkCharges
     ) async throws(Problem) -> [RecordAnswer.Result] {
         guard !tickets.isEmpty else { return [] }
         let waits = tickets.map { ticket in
             let owner = self.owners[Int(ticket.partition.rawValue)]
             return (owner: owner, ticket: ticket, promise: owner.loop.makePromise(of: RecordAnswer.self))
         }
+        let work = self.fairness?.work
+        work?.begin(charges)
         self.journal.append(submission) { result in
+            work?.end(charges, with: result)
             switch result {
             case .failure(let error):
                 for wait in waits { wait.promise.fail(error) }

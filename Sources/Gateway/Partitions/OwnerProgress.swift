@@ -11,6 +11,8 @@ package struct OwnerProgress: Hashable, Sendable {
     /// Bytes of the entries that were applied since the start.
     package let appliedBytes: Int
     package let hasFailed: Bool
+    /// How long the oldest entry that is not applied has been known; zero if there is none. To a tenth of a second.
+    package let lagTime: Interval
 
     /// Entries that are logged and not applied yet.
     package var lag: UInt64 { self.announced.rawValue - self.applied.rawValue }

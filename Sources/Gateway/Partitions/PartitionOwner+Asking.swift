@@ -87,7 +87,8 @@ extension PartitionOwner {
                     + (self.state.value.committing?.remaining ?? 0),
                 outputPieces: self.state.value.outputPieces,
                 appliedBytes: self.state.value.appliedBytes,
-                hasFailed: self.state.value.hasFailed
+                hasFailed: self.state.value.hasFailed,
+                lagTime: self.lagTime
             )
         }.get()
     }

@@ -33,6 +33,8 @@ package final class PartitionOwner: Sendable {
     private let outputBytesPerCommit: Atomic<Int>
     /// Whether reloads of traced pushes are told of.
     private let isTraced: Bool
+    /// Told of what was done; nil where teams are not told apart.
+    let work: PartitionWork?
     let state: NIOLoopBoundBox<State>
 
     /// Loop-confined state.
@@ -65,6 +67,12 @@ package final class PartitionOwner: Sendable {
         var lastTick: NIODeadline = .uptimeNanoseconds(0)
         /// Nil where pushes are not traced.
         var traces: PartitionTraces?
+        /// What was done since the work was told of last, in units.
+        var unitsDone = 0
+        /// When entries were announced that are not applied yet, up to which position: one a tenth of a second at most.
+        var arrivals: [(position: LogPosition, at: NIODeadline)] = []
+        /// Whether instances came or went since.
+        var hasNewAudience = true
     }
 
     struct AnswerKey: Hashable {
@@ -80,6 +88,7 @@ package final class PartitionOwner: Sendable {
     ///   - snapshots: Where the state is read from when it starts; nil if the log is replayed from its beginning.
     ///   - clock: Says when a tick is due.
     ///   - logger: Where to write.
+    ///   - work: Told of what was done; nil where teams are not told apart.
     ///   - outlets: What is handed on.
     ///   - outputBytesPerCommit: A larger output is cut into pieces; see ``JournalLimits/outputBytesPerCommit``.
     package init(
@@ -91,11 +100,13 @@ package final class PartitionOwner: Sendable {
         clock: LogClock,
         logger: Logger,
         tracing: GatewayTracing? = nil,
+        work: PartitionWork? = nil,
         outlets: Outlets,
         outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit
     ) {
         self.partition = partition
         self.isTraced = tracing != nil
+        self.work = work
         self.loop = loop
         self.journal = journal
         self.snapshots = snapshots
@@ -139,6 +150,7 @@ extension PartitionOwner {
             self.state.value.engine.postponeMatches()
             while try self.applyNext(upTo: LogPosition(.max)) {}
             self.state.value.announced = max(self.state.value.announced, self.state.value.applied)
+            self.tellWork(since: .now())
             self.commit()
             self.armTick()
         }.get()
@@ -226,17 +238,20 @@ extension PartitionOwner {
     private func announce(_ position: LogPosition) {
         self.loop.assertInEventLoop()
         self.state.value.announced = max(self.state.value.announced, position)
+        self.noteArrival(position)
         self.drain()
     }
 
     /// Applies what is announced, a bounded number of entries a turn.
     private func drain() {
         guard !self.state.value.hasFailed else { return }
+        let begunAt = NIODeadline.now()
         do {
             if try self.applyNext(upTo: self.state.value.announced) { self.outlets.applied() }
         } catch {
             return self.fail(error)
         }
+        self.tellWork(since: begunAt)
         self.commit()
         if self.state.value.applied < self.state.value.announced, !self.state.value.isDraining {
             self.state.value.isDraining = true
@@ -256,7 +271,9 @@ extension PartitionOwner {
         self.state.value.isSettling = true
         self.loop.execute {
             self.state.value.isSettling = false
+            let begunAt = NIODeadline.now()
             self.state.value.engine.settle(atMost: Self.settledPerTurn)
+            self.tellWork(since: begunAt)
             self.settleLater()
             // Until all is settled, the engine only knows before when something may be due.
             if !self.state.value.isSettling { self.armTick() }
@@ -310,6 +327,7 @@ extension PartitionOwner {
         self.state.value.appliedBytes += bytes.count
         if !output.directory.isEmpty { self.outlets.directory(self.partition, output.directory) }
         if !output.audit.isEmpty { self.outlets.audit(output.audit, self.partition, entry.position, entry.logTime) }
+        if self.work != nil { self.countWork(output) }
         // Nobody waits for what became of a push, so most of the time nobody waits at all.
         for answer in output.answers where !self.state.value.expected.isEmpty {
             let key = AnswerKey(position: entry.position, index: answer.recordIndex)

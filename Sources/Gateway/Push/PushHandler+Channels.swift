@@ -150,7 +150,7 @@ extension PushHandler {
         let record = try await services.channels.record(of: broadcast, app: app, now: now)
         if let max = PushIntake.smaller(broadcast.payload.maxMatched, app.matchedMax) {
             do throws(Problem) {
-                try await services.log.checkMatched(record, atMost: max)
+                _ = try await services.log.matched(record, atMost: max)
             } catch {
                 guard error.code == .tooManyMatched else {
                     throw RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
@@ -159,7 +159,20 @@ extension PushHandler {
                 return ChannelReply(status: error.code.status, body: error.json.jsonText, contentType: .problem)
             }
         }
-        try await services.channels.append(record)
+        let charges: WorkCharges
+        do throws(Problem) {
+            charges = try await services.admit(record, app)
+        } catch {
+            if let wait = error.retryAfter {
+                throw RejectionAnswer(.serviceUnavailable, detail: error.detail, retryAfter: wait)
+            }
+            guard error.code == .tooMuchWork else {
+                throw RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
+            }
+            services.work?.addTooLarge()
+            return ChannelReply(status: error.code.status, body: error.json.jsonText, contentType: .problem)
+        }
+        try await services.channels.append(record, charges, services.work)
         app.pushedKinds.note(record.kind)
         services.counters.add(accepted: 1)
         return ChannelReply(status: 200)
@@ -191,5 +204,24 @@ extension PushHandler {
                 body: answer.body.span
             )
         }
+    }
+}
+
+extension PushServices {
+    /// What a push to an app is charged with: by what it may match at most, or, if that is too much, by what it does match.
+    ///
+    /// - Throws: ``Problem/overShare(retryAfter:)`` or ``Problem/tooMuchWork(_:)``, or why the partitions do not answer.
+    fileprivate func admit(_ push: PushRecord, _ app: ServedApps.App) async throws(Problem) -> WorkCharges {
+        var charges = WorkCharges()
+        guard let work = self.work, let team = app.work else { return charges }
+        var units = work.bounds(app: app.bundle, push.kind, push.pattern)
+        if case .admitted = work.judge(units, of: team, pushMax: app.pushMax) {
+        } else if push.pattern != nil {
+            let matched = try await self.log.matched(push, atMost: nil)
+            units = work.estimates(matched, app: app.bundle, push.kind, push.pattern)
+        }
+        units = try work.admit(units, of: team, pushMax: app.pushMax)
+        for (part, units) in zip(work.partitions, units) { charges.add(units, to: team, in: part.partition) }
+        return charges
     }
 }

@@ -156,6 +156,9 @@ extension PushHandler {
             case .taken: break
             case .full: self.submit()
             case .question(let question): self.ask(question, connection, request.streamID)
+            case .refused(let problem, let id):
+                self.refuse(problem, id, connection, request.streamID)
+                trace?.end(status: problem.code.status, errorsFrom: 500)
             case .relay(let relayed): self.relay(relayed, request, head, bytes, connection, trace)
             }
         } catch {
@@ -253,7 +256,10 @@ extension PushHandler {
         self.services.senderLimits.backlog.add(turn.flight.count)
         self.flights[number] = turn.flight
         let bound = NIOLoopBound(self, eventLoop: self.loop)
+        let (work, charges) = (self.services.work, turn.charges)
+        work?.begin(charges)
         self.services.journal.append(turn.submission) { result in
+            work?.end(charges, with: result)
             bound.eventLoop.execute {
                 bound.value.land(number, result.map { _ in () })
             }
@@ -344,11 +350,13 @@ extension PushHandler {
         let services = self.services
         let bound = NIOLoopBound((handler: self, connection: connection), eventLoop: self.loop)
         services.senderLimits.backlog.add(1)
-        let promise = self.loop.makePromise(of: DryRunSummary?.self)
+        services.work?.begin(question.charges)
+        let promise = self.loop.makePromise(of: PushServices.QuestionAnswer.self)
         promise.completeWithTask { try await services.answer(question) }
         promise.futureResult.whenComplete { result in
             let (handler, connection) = bound.value
             handler.services.senderLimits.backlog.remove(1)
+            handler.services.work?.end(question.charges)
             switch result {
             case .failure(let problem as Problem) where problem.code == .tooManyMatched:
                 handler.refuse(problem, question.id, connection, streamID)
@@ -357,22 +365,47 @@ extension PushHandler {
                 let answer = RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
                 handler.respond(answer, question.id, connection, streamID)
                 question.trace?.end(status: answer.status, errorsFrom: 500)
-            case .success(let summary?):
+            case .success(.dryRun(let summary)):
                 handler.fields.removeAll()
                 handler.fields.append(name: "apns-id", value: question.id.span, indexed: false)
                 handler.fields.append(name: "content-type", value: "application/json")
                 connection.respond(streamID, status: 200, fields: handler.fields, body: summary.json.jsonText.span)
                 question.trace?.end(status: 200, errorsFrom: 500)
-            case .success(nil):
-                if case .full = handler.intake.take(question, from: connection, streamID) { handler.submit() }
-                handler.scheduleFlush()
+            case .success(.matched(let matched)):
+                handler.take(question, matching: matched, connection, streamID)
             }
             connection.flush()
         }
     }
 
+    /// Logs a push that was asked about, if it may be.
+    private func take(
+        _ question: PushIntake.Question,
+        matching matched: [Int],
+        _ connection: HTTPConnection,
+        _ streamID: Int32
+    ) {
+        do throws(RejectionAnswer) {
+            switch try self.intake.take(question, matching: matched, from: connection, streamID) {
+            case .full: self.submit()
+            case .refused(let problem, let id):
+                self.refuse(problem, id, connection, streamID)
+                question.trace?.end(status: problem.code.status, errorsFrom: 500)
+            case .taken, .question, .relay: break
+            }
+        } catch {
+            self.respond(error, question.id, connection, streamID)
+            question.trace?.end(status: error.status, errorsFrom: 500)
+        }
+        self.scheduleFlush()
+    }
+
     private func refuse(_ problem: Problem, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
-        self.services.counters.add(tooManyMatched: 1)
+        if problem.code == .tooMuchWork {
+            self.services.work?.addTooLarge()
+        } else {
+            self.services.counters.add(tooManyMatched: 1)
+        }
         self.fields.removeAll()
         self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/problem+json")
@@ -381,13 +414,18 @@ extension PushHandler {
 }
 
 extension PushServices {
-    /// What a dry run comes to; nil for a push that may be logged.
-    fileprivate func answer(_ question: PushIntake.Question) async throws(Problem) -> DryRunSummary? {
+    /// What the partitions said of a push.
+    fileprivate enum QuestionAnswer: Sendable {
+        case dryRun(DryRunSummary)
+        /// It may be logged; how many it matches in each partition.
+        case matched([Int])
+    }
+
+    fileprivate func answer(_ question: PushIntake.Question) async throws(Problem) -> QuestionAnswer {
         if question.isDryRun {
-            return try await self.log.dryRun(question.record, decidedMax: self.apps.bounds.decidedMax)
+            return .dryRun(try await self.log.dryRun(question.record, decidedMax: self.apps.bounds.decidedMax))
         }
-        if let max = question.matchedMax { try await self.log.checkMatched(question.record, atMost: max) }
-        return nil
+        return .matched(try await self.log.matched(question.record, atMost: question.matchedMax))
     }
 }
 

@@ -21,6 +21,8 @@ struct PushIntake: ~Copyable {
         case question(Question)
         /// It is of a type that is not handled here, and goes to the app's upstream.
         case relay(Relayed)
+        /// It is more work than one push may be.
+        case refused(Problem, id: [UInt8])
     }
 
     /// A push for an app's upstream.
@@ -37,6 +39,8 @@ struct PushIntake: ~Copyable {
         let app: ServedApps.App
         let isDryRun: Bool
         let matchedMax: Int?
+        /// What asking is charged with, until it is answered.
+        let charges: WorkCharges
         let trace: TracedSpan?
         /// The characters of its `apns-id`.
         let id: [UInt8]
@@ -46,6 +50,7 @@ struct PushIntake: ~Copyable {
     struct Turn {
         let submission: Submission
         let flight: PushFlight
+        let charges: WorkCharges
     }
 
     private let senderLimits: SenderLimits
@@ -53,9 +58,18 @@ struct PushIntake: ~Copyable {
     var ids = PushIDGenerator()
     private var builder: SubmissionBuilder
     private var flight = PushFlight()
+    private let work: WorkAdmission?
+    private let partitions: Int
+    /// What the pushes to apps of this turn are charged with.
+    private var charges = WorkCharges()
+    /// The same of pushes to hosts.
+    private var shares: TurnShares
 
     init(_ services: PushServices) {
         self.senderLimits = services.senderLimits
+        self.work = services.work
+        self.partitions = services.partitions
+        self.shares = TurnShares(partitions: services.partitions)
         self.judge = PushJudge(
             apps: services.apps,
             senders: services.senders,
@@ -70,8 +84,13 @@ struct PushIntake: ~Copyable {
 
     /// What was taken since the last call.
     mutating func takeTurn() -> Turn {
-        let turn = Turn(submission: self.builder.take(), flight: self.flight)
+        let apps = self.judge.apps
+        self.shares.end { app, partition, units in
+            if let team = apps[number: app].work { self.charges.add(units, to: team, in: partition) }
+        }
+        let turn = Turn(submission: self.builder.take(), flight: self.flight, charges: self.charges)
         self.flight = PushFlight()
+        self.charges = WorkCharges()
         return turn
     }
 
@@ -121,6 +140,7 @@ struct PushIntake: ~Copyable {
             return .relay(Relayed(sender: judged.sender, app: judged.app, id: answerID.text(bytes)))
         }
         if case .host = judged.destination, judged.details == nil {
+            try self.charge(judged.app, self.judge.place.partition)
             self.append(push, id, judged, bytes, request.body.indices)
             if let trace {
                 let record = Record.trace(PushTrace(push: id, context: trace.context))
@@ -128,22 +148,34 @@ struct PushIntake: ~Copyable {
             }
         } else {
             let record = self.record(judged, id, bytes, request.body.indices)
-            if case .targeted(_, let isDryRun) = push.target {
+            switch push.target {
+            case .targeted(_, let isDryRun):
                 let matchedMax = Self.smaller(judged.details?.payload.maxMatched, judged.app.matchedMax)
-                if isDryRun || matchedMax != nil {
+                do throws(Problem) {
+                    if !isDryRun, matchedMax == nil, let admitted = try self.boundedWork(of: record, judged.app) {
+                        self.charge(admitted, judged.app)
+                        self.append(record, trace)
+                        break
+                    }
+                    let charges = try self.questionWork(record, judged.app, isDryRun: isDryRun)
                     return .question(
                         Question(
                             record: record,
                             app: judged.app,
                             isDryRun: isDryRun,
                             matchedMax: matchedMax,
+                            charges: charges,
                             trace: trace,
                             id: answerID.text(bytes)
                         )
                     )
+                } catch {
+                    return try Self.refused(error, id: answerID.text(bytes))
                 }
+            default:
+                try self.charge(judged.app, Self.partition(of: record, among: self.partitions))
+                self.append(record, trace)
             }
-            self.append(record, trace)
         }
         self.flight.note(judged.details?.payload.kind, of: judged.app.number)
         self.flight.append(
@@ -158,7 +190,25 @@ struct PushIntake: ~Copyable {
     }
 
     /// Takes a push whose question was answered.
-    mutating func take(_ question: Question, from connection: HTTPConnection, _ streamID: Int32) -> Outcome {
+    ///
+    /// - Parameter matched: How many it matches in each partition.
+    /// - Throws: What is answered instead.
+    mutating func take(
+        _ question: Question,
+        matching matched: [Int],
+        from connection: HTTPConnection,
+        _ streamID: Int32
+    ) throws(RejectionAnswer) -> Outcome {
+        if let work = self.work, let team = question.app.work {
+            let record = question.record
+            let units = work.estimates(matched, app: question.app.bundle, record.kind, record.pattern)
+            do throws(Problem) {
+                let admitted = try work.admit(units, of: team, pushMax: question.app.pushMax, beside: self.charges)
+                self.charge(admitted, question.app)
+            } catch {
+                return try Self.refused(error, id: question.id)
+            }
+        }
         self.append(question.record, question.trace)
         self.flight.note(question.record.kind, of: question.app.number)
         self.flight.append(
@@ -170,6 +220,80 @@ struct PushIntake: ~Copyable {
             trace: question.trace
         )
         return self.builder.isFull ? .full : .taken
+    }
+
+    // MARK: The team's share
+
+    /// Charges a push to one host.
+    ///
+    /// - Throws: `ServiceUnavailable` if the team has its share in the log.
+    @inline(__always)
+    private mutating func charge(_ app: ServedApps.App, _ partition: PartitionID) throws(RejectionAnswer) {
+        guard let work = self.work else { return }
+        let isTaken = self.shares.take(WorkUnits.record, app: app.number, partition) {
+            app.work.map { work.left(to: $0, for: WorkUnits.record, in: partition) } ?? .max
+        }
+        if isTaken { return }
+        let wait = app.work.flatMap { work.wait($0, for: WorkUnits.record, in: partition, beside: 1) }
+        throw Self.overShare(retryAfter: wait ?? 1)
+    }
+
+    private mutating func charge(_ units: [Int], _ app: ServedApps.App) {
+        guard let team = app.work else { return }
+        for (partition, units) in units.enumerated() {
+            self.charges.add(units, to: team, in: PartitionID(UInt16(partition)))
+        }
+    }
+
+    /// What a push to an app takes at most; nil if that may not be, and its pattern may ask for fewer instances.
+    private func boundedWork(of push: PushRecord, _ app: ServedApps.App) throws(Problem) -> [Int]? {
+        guard let work = self.work, let team = app.work else { return [] }
+        let units = work.bounds(app: app.bundle, push.kind, push.pattern)
+        if push.pattern != nil {
+            guard case .admitted = work.judge(units, of: team, pushMax: app.pushMax, beside: self.charges) else {
+                return nil
+            }
+            return units
+        }
+        return try work.admit(units, of: team, pushMax: app.pushMax, beside: self.charges)
+    }
+
+    /// What asking about a push is charged with until it is answered.
+    private func questionWork(
+        _ push: PushRecord,
+        _ app: ServedApps.App,
+        isDryRun: Bool
+    ) throws(Problem) -> WorkCharges {
+        var charges = WorkCharges()
+        guard let work = self.work, let team = app.work else { return charges }
+        let decided = isDryRun ? self.judge.bounds.decidedMax : 0
+        let units = work.partitions.map { part in
+            let audience = part.audience(of: app.bundle, push.kind)
+            return WorkUnits.record + WorkUnits.finding(push.pattern, among: audience) + min(decided, audience)
+        }
+        if case .refused(let wait) = work.judgeShare(units, of: team, beside: self.charges) {
+            throw .overShare(retryAfter: wait)
+        }
+        for (part, units) in zip(work.partitions, units) { charges.add(units, to: team, in: part.partition) }
+        return charges
+    }
+
+    private static func partition(of push: PushRecord, among partitions: Int) -> PartitionID {
+        switch push.target {
+        case .host(let host, _): PartitionID(of: host, among: partitions)
+        case .app(let app): PartitionID(homeOf: app, among: partitions)
+        }
+    }
+
+    private static func overShare(retryAfter: Int) -> RejectionAnswer {
+        let problem = Problem.overShare(retryAfter: retryAfter)
+        return RejectionAnswer(.serviceUnavailable, detail: problem.detail, retryAfter: retryAfter)
+    }
+
+    /// What is answered to a push that would be too much work.
+    private static func refused(_ problem: Problem, id: [UInt8]) throws(RejectionAnswer) -> Outcome {
+        if let wait = problem.retryAfter { throw Self.overShare(retryAfter: wait) }
+        return .refused(problem, id: id)
     }
 
     /// The smaller of two limits, each of which may not be there.

@@ -15,6 +15,8 @@ package struct PushServices: Sendable {
     package let counters: PushCounters
     package let senderLimits: SenderLimits
     package let channels: ChannelService
+    /// Nil where teams are not told apart.
+    package let work: WorkAdmission?
     /// Where pushes of types go that are not handled here; nil if no app has such a place.
     package let relay: PushRelay?
     /// Nil where pushes are not traced.
@@ -33,6 +35,7 @@ package struct PushServices: Sendable {
         counters: PushCounters,
         senderLimits: SenderLimits = SenderLimits(),
         channels: ChannelService,
+        work: WorkAdmission? = nil,
         relay: PushRelay? = nil,
         tracing: GatewayTracing? = nil,
         seed: UInt64
@@ -47,6 +50,7 @@ package struct PushServices: Sendable {
         self.counters = counters
         self.senderLimits = senderLimits
         self.channels = channels
+        self.work = work
         self.relay = relay
         self.tracing = tracing
         self.seed = seed

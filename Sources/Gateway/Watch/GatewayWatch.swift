@@ -12,12 +12,16 @@ package final class GatewayWatch: Sendable {
     private let clock: LogClock
     private let counters: PushCounters
     private let senderLimits: SenderLimits
+    private let readiness: Readiness?
+    /// From how far behind its log a partition makes the gateway not ready.
+    private static let lagMax = Interval.seconds(30)
 
     package init(
         log: CommandLog,
         clock: LogClock,
         counters: PushCounters,
         senderLimits: SenderLimits,
+        readiness: Readiness? = nil,
         surveys: BudgetSurveys? = nil,
         feed: OperatorFeed = OperatorFeed(epoch: 0)
     ) {
@@ -25,6 +29,7 @@ package final class GatewayWatch: Sendable {
         self.clock = clock
         self.counters = counters
         self.senderLimits = senderLimits
+        self.readiness = readiness
         self.surveys = surveys ?? BudgetSurveys(log: log, clock: clock)
         self.feed = feed
         self.startedAt = clock.now()
@@ -68,7 +73,9 @@ package final class GatewayWatch: Sendable {
         totals.rateLimited = limited[.app] + limited[.key] + limited[.token]
         totals.backlogFull = limited.backlogFull
         totals.inFlight = self.senderLimits.backlog.count
-        totals.lag = await self.log.progress().reduce(0) { $0 + Int($1.lag) }
+        let progress = await self.log.progress()
+        totals.lag = progress.reduce(0) { $0 + Int(clamping: $1.lag) }
+        self.readiness?.set(.lag, met: progress.allSatisfy { $0.lagTime <= Self.lagMax })
         totals.reloadsNotShown = self.feed.reloadsNotShown
         return totals
     }

@@ -1,0 +1,62 @@
+import Engine
+import IntentMatching
+import WidgetModel
+
+extension Record {
+    /// The app whose team the record is charged to; nil for reports, which end work, and for what is the gateway's own.
+    var chargedApp: BundleID? {
+        switch self {
+        case .register(let registration): registration.app
+        case .signal(let signal): signal.host.app
+        case .appReload(let request): request.app
+        case .invalidate(let request): request.app
+        case .channel(.create(_, let app, _)), .channel(.delete(_, let app)): app
+        case .order(let order): order.scope.app
+        case .push, .trace, .settings, .unregister, .timeline, .delivery, .audit, .tick: nil
+        }
+    }
+
+    /// What applying it takes in a partition at most, in units.
+    func work(in partition: PartitionWork) -> Int {
+        switch self {
+        case .register(let registration):
+            WorkUnits.record + WorkUnits.instance * registration.instances.count
+        case .appReload(let request):
+            request.host == nil
+                ? Self.audienceWork(in: partition, app: request.app, request.kind, request.pattern) : WorkUnits.record
+        case .invalidate(let request):
+            request.host == nil
+                ? Self.audienceWork(in: partition, app: request.app, request.kind, nil) : WorkUnits.record
+        case .order(let order):
+            switch order.scope {
+            case .app(let app): Self.audienceWork(in: partition, app: app, nil, nil)
+            case .kind(let app, let kind): Self.audienceWork(in: partition, app: app, kind, nil)
+            case .sender, .host, .instance, .push: WorkUnits.record
+            }
+        default: WorkUnits.record
+        }
+    }
+
+    private static func audienceWork(
+        in partition: PartitionWork,
+        app: BundleID,
+        _ kind: WidgetKind?,
+        _ pattern: MatchPattern?
+    ) -> Int {
+        let audience = partition.audience(of: app, kind)
+        return WorkUnits.record + audience + WorkUnits.finding(pattern, among: audience)
+    }
+}
+
+extension OrderScope {
+    /// The app that it is about; nil for a whole team, and for a push whose app is not known.
+    fileprivate var app: BundleID? {
+        switch self {
+        case .app(let app), .kind(let app, _): app
+        case .host(let host): host.app
+        case .instance(let address): address.host.app
+        case .push(_, _, let app): app
+        case .sender: nil
+        }
+    }
+}

@@ -1,0 +1,52 @@
+package import Engine
+package import IntentMatching
+
+/// What work on a partition's thread counts, in units: one is about what a match takes to be decided.
+///
+/// What the engine did is counted by its answers and effects, never by time. What a record will take is estimated before
+/// it is logged; both count alike.
+package enum WorkUnits {
+    /// A record, whatever else comes of it.
+    package static let record = 4
+    /// A widget instance that is registered.
+    package static let instance = 8
+    /// A pattern that has to be judged on values costs one unit for so many of its steps on each instance that it may
+    /// look at: see ``MatchPattern/cost``.
+    private static let patternSteps = 256
+    /// A pattern of fewer steps only looks values up.
+    private static let lookUpStepsMax = 16
+
+    /// What finding the instances takes that a pattern asks for, among so many.
+    package static func finding(_ pattern: MatchPattern?, among instances: Int) -> Int {
+        guard let cost = pattern?.cost, cost > Self.lookUpStepsMax else { return 0 }
+        return instances.multipliedSaturating(by: cost) / Self.patternSteps
+    }
+
+    /// What applying a record took.
+    package static func done(_ result: RecordAnswer.Result) -> Int {
+        switch result {
+        case .push(let matched, let isRepeat): Self.record + (isRepeat ? 0 : matched)
+        case .appReload(let matched), .order(let matched), .invalidated(let matched): Self.record + matched
+        case .registered(let counts): Self.record + Self.instance * (counts.added + counts.changed + counts.removed)
+        default: Self.record
+        }
+    }
+}
+
+extension RecordAnswer.Result {
+    /// Whether other instances may take pushes now.
+    var changesAudience: Bool {
+        switch self {
+        case .registered, .unregistered, .settings, .signalled, .ticked: true
+        default: false
+        }
+    }
+}
+
+extension Int {
+    /// The product, or the largest number if there is none so large. Neither may be negative.
+    fileprivate func multipliedSaturating(by other: Int) -> Int {
+        let (product, overflow) = self.multipliedReportingOverflow(by: other)
+        return overflow ? .max : product
+    }
+}
