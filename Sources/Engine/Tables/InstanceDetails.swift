@@ -77,6 +77,14 @@ struct InstanceDetails: Sendable {
         var controlEnvironment = PushEnvironment.production
 
         var isBlank: Bool { self.tags.isEmpty && !self.isConditionOrControl }
+        /// Bytes of the tags, 16 for each beside, and of the condition as it is logged. O(bytes).
+        var textBytes: Int {
+            let tags = self.tags.reduce(0) { $0 + $1.utf8.count + 16 }
+            guard let when = self.when else { return tags }
+            var writer = ByteWriter()
+            when.encode(into: &writer)
+            return tags + writer.bytes.count
+        }
         /// Whether there is anything beside tags.
         var isConditionOrControl: Bool {
             self.when != nil || self.controlToken != nil || self.controlEnvironment != .production
@@ -275,6 +283,14 @@ struct InstanceDetails: Sendable {
             return InstanceID(String(decoding: self.texts[head.text].bytes[..<head.idCount], as: UTF8.self))
         }
         return InstanceID(reader.text(head.idCount))
+    }
+
+    /// How many bytes an instance's id, packed configuration, tags and condition take. O(1) where it has neither tags nor a
+    /// condition.
+    func textBytes(of slot: UInt32) -> Int {
+        let head = self.head(slot)
+        guard head.particulars != SideTable<Particulars>.none else { return head.textCount }
+        return head.textCount + self.particulars[head.particulars].textBytes
     }
 
     /// Fetches what is packed of an instance, in two steps, see ``PackedSlab/prefetch(_:)``.
