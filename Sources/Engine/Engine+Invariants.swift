@@ -55,10 +55,11 @@ extension Engine {
             ("hosts", \.hosts), ("instances", \.instances), ("tombstones", \.tombstones),
             ("push-enabled instances", \.pushEnabledInstances), ("orphaned instances", \.orphanedInstances),
         ]
-        return apps + members.compactMap { name, member in
-            let (running, real) = (self.counters[keyPath: member], counted[keyPath: member])
-            return running == real ? nil : "\(real) \(name), but \(running) counted"
-        }
+        return apps
+            + members.compactMap { name, member in
+                let (running, real) = (self.counters[keyPath: member], counted[keyPath: member])
+                return running == real ? nil : "\(real) \(name), but \(running) counted"
+            }
     }
 
     /// What was found while walking hosts and instances.

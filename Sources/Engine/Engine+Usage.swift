@@ -1,3 +1,4 @@
+import IntentMatching
 package import WidgetModel
 
 /// Who has how much of the registry.
@@ -69,5 +70,16 @@ extension Engine {
             usages[app].textBytes += self.instances.details.textBytes(of: instance)
         }
         return usages
+    }
+}
+
+extension InstanceDetails.Particulars {
+    /// Bytes of the tags, 16 for each beside, and of the condition as it is logged. O(bytes).
+    var textBytes: Int {
+        let tags = self.tags.reduce(0) { $0 + $1.utf8.count + 16 }
+        guard let when = self.when else { return tags }
+        var writer = ByteWriter()
+        when.encode(into: &writer)
+        return tags + writer.bytes.count
     }
 }

@@ -20,6 +20,7 @@ extension Gateway {
         self.feed.use(configuration.feed)
         self.snapshotter.withLock { $0 }?.use(configuration.snapshots)
         self.storage?.use(configuration.storage)
+        self.registry.use(RegistryLimits(configuration), configuration.memoryMax)
         self.heartbeat.set(configuration.streams.heartbeat)
     }
 

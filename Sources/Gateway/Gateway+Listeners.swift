@@ -29,6 +29,7 @@ extension Gateway {
             followers: self.followers,
             providers: self.providers.withLock { $0 },
             states: self.states,
+            registry: self.registry,
             problems: self.problems
         )
         let operatorRoutes = OperatorRoutes(
@@ -56,6 +57,7 @@ extension Gateway {
             history: self.history,
             snapshots: { self.snapshotter.withLock { $0?.counters } },
             storage: self.storage,
+            registry: self.registry,
             forgetHistory: { try await self.snapshotter.withLock { $0 }?.forgetHistory() },
             live: live,
             telemetry: self.telemetry,

@@ -35,6 +35,9 @@ package struct Problem: Error, Hashable, Sendable {
         case tooManyTombstones = "too-many-tombstones"
         case unavailable = "unavailable"
         case storageFull = "storage-full"
+        case memoryFull = "memory-full"
+        case tooManyHosts = "too-many-hosts"
+        case tooManyInstances = "too-many-instances"
         case `internal` = "internal"
 
         /// The HTTP status that goes with the code.
@@ -55,7 +58,7 @@ package struct Problem: Error, Hashable, Sendable {
             case .tooMany, .tooManyTombstones: 429
             case .internal: 500
             case .unavailable: 503
-            case .storageFull: 507
+            case .storageFull, .memoryFull, .tooManyHosts, .tooManyInstances: 507
             }
         }
     }

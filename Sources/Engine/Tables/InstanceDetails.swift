@@ -77,14 +77,6 @@ struct InstanceDetails: Sendable {
         var controlEnvironment = PushEnvironment.production
 
         var isBlank: Bool { self.tags.isEmpty && !self.isConditionOrControl }
-        /// Bytes of the tags, 16 for each beside, and of the condition as it is logged. O(bytes).
-        var textBytes: Int {
-            let tags = self.tags.reduce(0) { $0 + $1.utf8.count + 16 }
-            guard let when = self.when else { return tags }
-            var writer = ByteWriter()
-            when.encode(into: &writer)
-            return tags + writer.bytes.count
-        }
         /// Whether there is anything beside tags.
         var isConditionOrControl: Bool {
             self.when != nil || self.controlToken != nil || self.controlEnvironment != .production

@@ -53,6 +53,11 @@ extension GatewayConfiguration {
         package var inFlightPushesMax = 200_000
         /// Channels of one app. Default 10,000, as at APNs; above it 400 `CannotCreateChannelConfig`.
         package var channelsPerAppMax = 10_000
+        /// Hosts of one app, and of all apps of one team. Default nil: as many as the memory has room for. Above it 507
+        /// `too-many-hosts`.
+        package var hosts = RegistryShare()
+        /// The same of instances. Above it 507 `too-many-instances`.
+        package var instances = RegistryShare()
         /// Steps that asking a pattern may cost, see ``MatchPattern/cost``. Default 512; above it 400.
         package var patternCostMax = 512
         /// The same of an instance's condition, which pushes ask again and again. Default 64; above it 400.
@@ -61,6 +66,16 @@ extension GatewayConfiguration {
         package var historyQuestionsMax = 2
         /// What the engine holds; logged with the apps, so that a replay decides under the same limits.
         package var engine = EngineLimits()
+
+        package init() {}
+    }
+
+    /// What one app, and one team, may have of the registry. Apps and teams may have limits of their own.
+    package struct RegistryShare: Hashable, Sendable {
+        /// Default nil: no limit.
+        package var perApp: Int?
+        /// Default nil: no limit.
+        package var perTeam: Int?
 
         package init() {}
     }

@@ -59,6 +59,7 @@ extension OperatorRoutes {
             ("feed", self.feed()),
             ("snapshots", self.snapshotCounters()),
             ("storage", self.storageSizes()),
+            ("memory", self.memorySizes()),
             ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
     }

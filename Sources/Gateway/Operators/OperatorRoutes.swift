@@ -42,6 +42,8 @@ package struct OperatorRoutes: Sendable {
     let forgetHistory: @Sendable () async throws -> Int?
     /// What the data directory has room for; nil where nothing is written to it.
     let storage: StorageWatch?
+    /// Nil where nobody counts who has how much of the registry.
+    let registry: RegistryWatch?
     let audit: OperatorAudit
     let logs: GatewayLogs
     /// Nil where there is no configuration to read again.
@@ -76,6 +78,7 @@ package struct OperatorRoutes: Sendable {
         history: HistoryQuestions? = nil,
         snapshots: @escaping @Sendable () -> Snapshotter.Counters? = { nil },
         storage: StorageWatch? = nil,
+        registry: RegistryWatch? = nil,
         forgetHistory: @escaping @Sendable () async throws -> Int? = { nil },
         live: LiveConfiguration? = nil,
         telemetry: TelemetrySources? = nil,
@@ -106,6 +109,7 @@ package struct OperatorRoutes: Sendable {
         self.history = history
         self.snapshots = snapshots
         self.storage = storage
+        self.registry = registry
         self.forgetHistory = forgetHistory
         let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
         self.watch = watch
