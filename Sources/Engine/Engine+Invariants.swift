@@ -46,14 +46,20 @@ extension Engine {
 
     private func checkCounts() -> [String] {
         let counted = self.counted()
+        let usages = self.countedUsages()
+        let apps = self.apps.apps.indices.compactMap { app -> String? in
+            let (running, real) = (self.usages[UInt32(app)], usages[UInt32(app)])
+            return running == real ? nil : "app \(app): has \(real), but \(running) is counted"
+        }
         let members: [(String, KeyPath<EngineStats, Int>)] = [
             ("hosts", \.hosts), ("instances", \.instances), ("tombstones", \.tombstones),
             ("push-enabled instances", \.pushEnabledInstances), ("orphaned instances", \.orphanedInstances),
         ]
-        return members.compactMap { name, member in
-            let (running, real) = (self.counters[keyPath: member], counted[keyPath: member])
-            return running == real ? nil : "\(real) \(name), but \(running) counted"
-        }
+        return apps
+            + members.compactMap { name, member in
+                let (running, real) = (self.counters[keyPath: member], counted[keyPath: member])
+                return running == real ? nil : "\(real) \(name), but \(running) counted"
+            }
     }
 
     /// What was found while walking hosts and instances.

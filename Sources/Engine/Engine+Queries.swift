@@ -102,14 +102,4 @@ extension Engine {
         }
         return stats
     }
-
-    /// Takes the running counts of hosts and instances from what is there, after tables were filled from elsewhere.
-    mutating func recount() {
-        let counted = self.counted()
-        self.counters.hosts = counted.hosts
-        self.counters.instances = counted.instances
-        self.counters.tombstones = counted.tombstones
-        self.counters.pushEnabledInstances = counted.pushEnabledInstances
-        self.counters.orphanedInstances = counted.orphanedInstances
-    }
 }

@@ -165,8 +165,7 @@ extension Engine {
     }
 
     private mutating func insertHost(_ registration: HostRegistration, app: UInt32) -> UInt32 {
-        self.counters.hosts += 1
-        return self.hosts.insert(
+        let host = self.hosts.insert(
             HostTable.Row(
                 app: app,
                 windows: TunedWindows(host: registration.host, at: self.time),
@@ -177,11 +176,13 @@ extension Engine {
             named: registration.host,
             saying: registration.context
         )
+        self.count(host: host, isRegistered: true)
+        return host
     }
 
     /// Takes in what the registration says of the host itself.
     private mutating func update(_ host: UInt32, app: UInt32, _ registration: HostRegistration) {
-        if !self.hosts[host].isRegistered { self.counters.hosts += 1 }
+        if !self.hosts[host].isRegistered { self.count(host: host, isRegistered: true) }
         self.hosts[host].isRegistered = true
         self.hosts[host].isRegisteredByItself = registration.registrant.isHost
         self.hosts[host].delivery = registration.delivery
@@ -290,6 +291,7 @@ extension Engine {
             InstanceTable.Row(host: host, kind: plan.kind, anchor: 0),
             InstanceDetails.Row(id: registration.id, family: registration.family)
         )
+        self.usages[self.hosts[host].app].textBytes += self.instances.details.textBytes(of: instance)
         self.adoptWindow(of: instance)
         let terms = self.terms(of: instance)
         self.instances[instance].firstWindow = terms.window.start.milliseconds
@@ -303,8 +305,14 @@ extension Engine {
         let registration = plan.registration
         self.moveBudget(of: instance, to: plan.kind)
         // The row of one that was never shown is live from its start; one that returns was remembered.
-        if !self.instances[instance].isLive { self.counters.tombstones -= 1 }
+        let app = self.app(of: instance)
+        if !self.instances[instance].isLive {
+            self.counters.tombstones -= 1
+            self.usages[app].tombstones -= 1
+        }
         self.counters.instances += 1
+        self.usages[app].instances += 1
+        self.usages[app].textBytes -= self.instances.details.textBytes(of: instance)
         if registration.pushEnabled { self.counters.pushEnabledInstances += 1 }
         self.instances[instance].isLive = true
         self.instances[instance].isOrphaned = false
@@ -318,6 +326,7 @@ extension Engine {
         self.setTags(of: instance, registration.tags)
         self.setCondition(of: instance, registration.when)
         self.setControlToken(of: instance, registration.controlToken)
+        self.usages[app].textBytes += self.instances.details.textBytes(of: instance)
         self.insertIntoIndex(instance, registration.configuration)
     }
 
@@ -379,6 +388,7 @@ extension Engine {
             return self.show(instance, plan)
         }
         if old.pushEnabled != new.pushEnabled { self.counters.pushEnabledInstances += new.pushEnabled ? 1 : -1 }
+        let textBytes = self.instances.details.textBytes(of: instance)
         self.instances[instance].pushEnabled = new.pushEnabled
         self.setTags(of: instance, new.tags)
         self.setCondition(of: instance, new.when)
@@ -392,6 +402,7 @@ extension Engine {
             self.instances[instance].configuredAt = self.position
             self.instances[instance].waiting.insert(ReloadCauses(.configured))
         }
+        self.usages[self.app(of: instance)].textBytes += self.instances.details.textBytes(of: instance) - textBytes
         self.insertIntoIndex(instance, new.configuration)
     }
 

@@ -36,7 +36,7 @@ extension Engine {
         self.hostTimers.cancel(host)
         for token in self.tokens(of: host) { self.forget(token.token, ofApp: self.hosts[host].app, reason) }
         self.tokens.unlinkAll(from: &self.hosts[host].firstToken)
-        if self.hosts[host].isRegistered { self.counters.hosts -= 1 }
+        if self.hosts[host].isRegistered { self.count(host: host, isRegistered: false) }
         self.hosts[host].isRegistered = false
         self.hosts[host].revision = 0
         self.hosts[host].leaseEnds = nil
@@ -76,6 +76,10 @@ extension Engine {
         self.hosts[self.instances[instance].host].liveInstances -= 1
         self.counters.instances -= 1
         self.counters.tombstones += 1
+        let app = self.app(of: instance)
+        self.usages[app].instances -= 1
+        self.usages[app].tombstones += 1
+        self.usages[app].textBytes -= self.instances.details.textBytes(of: instance)
         if self.instances[instance].pushEnabled { self.counters.pushEnabledInstances -= 1 }
         if self.instances[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
         self.instances[instance].isLive = false
@@ -92,6 +96,7 @@ extension Engine {
         self.instances[instance].heldUntil = .min
         self.instances[instance].visibleUntil = .min
         self.instances.clearDetails(of: instance)
+        self.usages[app].textBytes += self.instances.details.textBytes(of: instance)
         self.instanceTimers.arm(instance, at: self.tombstoneEnd(of: instance))
     }
 
@@ -129,6 +134,8 @@ extension Engine {
             if end > self.time { return self.instanceTimers.arm(instance, at: end) }
         }
         self.unlinkTombstone(instance, from: host)
+        self.usages[self.app(of: instance)].tombstones -= 1
+        self.usages[self.app(of: instance)].textBytes -= self.instances.details.textBytes(of: instance)
         self.instances.release(instance)
         self.counters.tombstones -= 1
         if !self.hosts[host].isRegistered, self.hosts[host].firstInstance == InstanceTable.none {

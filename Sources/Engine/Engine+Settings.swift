@@ -22,6 +22,7 @@ extension Engine {
             }
             for kind in app.kinds { self.configure(kind, of: slot) }
         }
+        self.usages.markChanged()
         self.forgetSureWaits()
         var orphaned = 0
         let instances = self.instances.usedSlots()

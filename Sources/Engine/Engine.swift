@@ -63,6 +63,8 @@ package struct Engine: Sendable {
     var senderPauses: [UInt32: Int64] = [:]
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
+    /// What of the registry is each app's.
+    var usages = UsageTable()
     var approached = Approach()
     /// Whose push came last: looked at first, and no part of the state.
     private var latestTeam: UInt32?

@@ -21,6 +21,7 @@ extension Gateway {
         self.snapshotter.withLock { $0 }?.use(configuration.snapshots)
         self.storage?.use(configuration.storage)
         self.work.use(configuration.fairness)
+        self.registry.use(RegistryLimits(configuration), configuration.memoryMax)
         self.heartbeat.set(configuration.streams.heartbeat)
     }
 

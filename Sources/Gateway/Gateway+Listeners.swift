@@ -29,6 +29,7 @@ extension Gateway {
             followers: self.followers,
             providers: self.providers.withLock { $0 },
             states: self.states,
+            registry: self.registry,
             problems: self.problems
         )
         let operatorRoutes = OperatorRoutes(
@@ -57,6 +58,7 @@ extension Gateway {
             snapshots: { self.snapshotter.withLock { $0?.counters } },
             storage: self.storage,
             work: self.work,
+            registry: self.registry,
             forgetHistory: { try await self.snapshotter.withLock { $0 }?.forgetHistory() },
             live: live,
             telemetry: self.telemetry,

@@ -48,6 +48,7 @@ extension Gateway {
         let feed = self.feed
         let audit = self.audit
         let readiness = self.readiness
+        let registry = self.registry
         return PartitionOwner.Outlets(
             effects: { [self] effects in
                 streams.publish(self.providers.withLock { $0 }?.take(effects) ?? effects)
@@ -66,6 +67,7 @@ extension Gateway {
                 streams.apply(changes)
             },
             audit: { audit.take($0, $1, $2, at: $3) },
+            usage: { registry.publish($1, of: $0) },
             applied: { followers.wake(.applied) },
             failed: { partition, _ in
                 readiness.set(.partitions, met: false)

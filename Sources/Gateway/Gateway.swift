@@ -72,6 +72,8 @@ package final class Gateway: Service {
     let work: WorkAdmission
     /// What the data directory has room for; nil where nothing is written to it.
     let storage: StorageWatch?
+    /// Who has how much of the registry, and whether the memory has room for more.
+    let registry: RegistryWatch
 
     /// The ports that were bound, nil for a listener that is off.
     package struct BoundPorts: Hashable, Sendable {
@@ -127,6 +129,12 @@ package final class Gateway: Service {
                 measure: measure
             )
         }
+        self.registry = RegistryWatch(
+            RegistryLimits(configuration),
+            configuration.memoryMax,
+            logger: logs.logger(.gateway),
+            measure: { try MemoryReading.sizes() }
+        )
         self.watched = WatchedJournal(
             journal,
             readiness: self.readiness,
@@ -208,6 +216,7 @@ package final class Gateway: Service {
         self.exporter.withLock { $0 = exporter }
         try await self.openHealth(plans.health, on: loops.health)
         let owners = try await self.startOwners(loops.owners)
+        await self.registry.look()
         let log = CommandLog(journal: self.journal, owners: owners)
         try await self.noteNewestEntry(log)
         try await self.logSettings(log)
@@ -279,6 +288,7 @@ package final class Gateway: Service {
             live
         )
         let measuring = Task { if let storage = self.storage { await storage.run() } }
+        let weighing = Task { [registry = self.registry] in await registry.run() }
         let observing = Task { await watch.run() }
         let auditing = Task { [audit = self.audit] in await audit.run(log) }
         let fetching = Task { await providers.run() }
@@ -330,6 +340,7 @@ package final class Gateway: Service {
         observing.cancel()
         auditing.cancel()
         measuring.cancel()
+        weighing.cancel()
         logging.cancel()
         await providers.close()
         await connections.close()
@@ -346,7 +357,9 @@ package final class Gateway: Service {
         await exporter?.close()
         await self.audit.reach(log)
         // Whoever still asks the owners would ask loops that are gone.
-        for task in [beating, watching, fetching, observing, auditing, measuring, logging] { await task.value }
+        for task in [beating, watching, fetching, observing, auditing, measuring, weighing, logging] {
+            await task.value
+        }
         self.journal.close()
         self.logger.notice("stopped")
     }

@@ -37,6 +37,9 @@ package struct Problem: Error, Hashable, Sendable {
         case unavailable = "unavailable"
         case overShare = "over-share"
         case storageFull = "storage-full"
+        case memoryFull = "memory-full"
+        case tooManyHosts = "too-many-hosts"
+        case tooManyInstances = "too-many-instances"
         case `internal` = "internal"
 
         /// The HTTP status that goes with the code.
@@ -57,7 +60,7 @@ package struct Problem: Error, Hashable, Sendable {
             case .tooMany, .tooManyTombstones: 429
             case .internal: 500
             case .unavailable, .overShare: 503
-            case .storageFull: 507
+            case .storageFull, .memoryFull, .tooManyHosts, .tooManyInstances: 507
             }
         }
     }

@@ -306,6 +306,19 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `the page says that the memory is full, who has how much, and what to do`() async throws {
+        // Less than any process takes.
+        let gateway = try await TestGateway.start(extra: "storage: {memoryMax: 16MiB}")
+        let reports = try await Self.reports(gateway, ["texts", "now", "system"])
+        #expect(Self.complaints(reports) == [])
+        let texts = reports.compactMap { $0["text"] as? String }
+        #expect(texts[0].contains("The memory is full: "))
+        #expect(texts[0].contains("storage.memoryMax"))
+        #expect(texts[1].contains("full: no host is added"))
+        #expect(texts[1].contains(TestGateway.team))
+        await gateway.stop()
+    }
+
     // MARK: When something is missing
 
     @Test func `the page says when the gateway is away, and goes on when it is back`() async throws {

@@ -580,4 +580,53 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
             #expect(throws: ConfigurationFaults.self, "\(text)") { try Self.storage("minFree: \(text)") }
         }
     }
+
+    private static func configuration(_ text: String) throws -> GatewayConfiguration {
+        let listener = "listeners: {push: {enabled: false}, host: {enabled: false}}"
+        return try ConfigurationFile.parse("\(text)\n\(listener)").configuration
+    }
+
+    @Test func `the memory's bound is a size or a share of what there is, by default 70 %`() throws {
+        func bound(_ text: String) throws -> MemoryBound {
+            try Self.configuration("storage: {memoryMax: \(text)}").memoryMax
+        }
+        #expect(try Self.configuration("").memoryMax == .percent(70))
+        for percent in [1, 100] { #expect(try bound("\(percent)%") == .percent(percent)) }
+        #expect(try bound("16MiB") == .bytes(16_777_216))
+        #expect(try bound("1024TiB") == .bytes(1 << 50))
+        for text in ["0%", "101%", "16777215", "1025TiB", "-1", "much", "70"] {
+            #expect(throws: ConfigurationFaults.self, "\(text)") { try bound(text) }
+        }
+        for text in ["3GiB", "33%"] {
+            let printed = ConfigurationFile.json(of: try Self.configuration("storage: {memoryMax: \(text)}"))
+            #expect(printed["storage"]?["memoryMax"] == (text == "33%" ? .string(text) : .int(3 << 30)))
+        }
+    }
+
+    @Test func `hosts and instances have limits by app and by team, and own ones in their place`() throws {
+        let configuration = try Self.configuration(
+            """
+            limits: {hosts: {perApp: 1, perTeam: 1_000_000_000}, instances: {perApp: 3}}
+            teams: [{id: A, maxInstances: 5}, {id: B, maxHosts: 6}]
+            apps:
+              - {bundleID: com.example.a, team: A, kinds: []}
+              - {bundleID: com.example.b, team: B, maxHosts: 7, maxInstances: 8, kinds: []}
+            """
+        )
+        let limits = RegistryLimits(configuration)
+        func texts(_ owner: RegistryLimits.Owner) -> [String?] {
+            [limits[owner].hosts, limits[owner].instances].map { limit in limit.map { "\($0.setting) \($0.max)" } }
+        }
+        #expect(texts(.app(BundleID("com.example.a"))) == ["limits.hosts.perApp 1", "limits.instances.perApp 3"])
+        #expect(texts(.app(BundleID("com.example.b"))) == ["apps[].maxHosts 7", "apps[].maxInstances 8"])
+        #expect(texts(.team(TeamID("A"))) == ["limits.hosts.perTeam 1000000000", "teams[].maxInstances 5"])
+        #expect(texts(.team(TeamID("B"))) == ["teams[].maxHosts 6", nil])
+        #expect(limits.team(of: BundleID("com.example.b")) == TeamID("B"))
+        for text in ["0", "1000000001", "-1", "none"] {
+            #expect(throws: ConfigurationFaults.self, "\(text)") {
+                try Self.configuration("limits: {hosts: {perApp: \(text)}}")
+            }
+        }
+        #expect(try Self.configuration("").limits.hosts == GatewayConfiguration.RegistryShare())
+    }
 }

@@ -143,12 +143,13 @@ import WidgetModel
     }
 
     @Test(arguments: [
-        "limits: {maxConnections: 7, maxHeaderBytes: 4096, maxInFlightPushes: 9, maxTags: 3}", "http2: {maxResets: 7}",
+        "limits: {maxConnections: 7, maxHeaderBytes: 4096, maxInFlightPushes: 9, maxTags: 3}",
+        "limits: {hosts: {perApp: 7, perTeam: 8}, instances: {perApp: 9, perTeam: 10}}", "http2: {maxResets: 7}",
         "timeouts: {idle: 7m, drain: 1s}", "streams: {maxStreams: 7, heartbeat: 7s}", "feed: {maxReaders: 7}",
         "rateLimits: {perApp: {rate: 7/s}, perKey: {rate: 7/s}, perToken: {rate: 7/m}, maxTokens: 64}",
         "deliveries: {maxConnections: 7, request: 7s, tokenAge: 20m}",
         "timelines: {maxContentBytes: 1MiB, galleryAge: 7s}", "snapshots: {interval: 7m, history: 7h}",
-        "storage: {maxBytes: 7GiB, minFree: 7%}", "dryRun: {decidedMax: 7}",
+        "storage: {maxBytes: 7GiB, minFree: 7%, memoryMax: 7GiB}", "dryRun: {decidedMax: 7}",
     ])
     func `bounds are in force at once`(section: String) async throws {
         let (_, live, file) = try await Self.started()

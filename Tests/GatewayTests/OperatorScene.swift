@@ -18,10 +18,15 @@ struct OperatorScene {
         logs: GatewayLogs = .none,
         snapshots: Snapshotter.Counters? = nil,
         storage: StorageWatch? = nil,
+        registry: RegistryWatch? = nil,
         bounds: ServingBounds = ServingBounds(),
         auditArchive: any RecordArchive = MemoryArchive()
     ) async throws {
-        self.scene = try await OwnerScene.started(partitions: partitions, auditArchive: auditArchive)
+        self.scene = try await OwnerScene.started(
+            partitions: partitions,
+            auditArchive: auditArchive,
+            registry: registry
+        )
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
         self.watch = GatewayWatch(
             log: self.scene.log,
@@ -48,6 +53,7 @@ struct OperatorScene {
             history: HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in JournalHistory(journal) },
             snapshots: { snapshots },
             storage: storage,
+            registry: registry,
             logs: logs,
             audit: self.scene.audit
         )

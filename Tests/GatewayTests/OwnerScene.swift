@@ -21,6 +21,8 @@ final class OwnerScene: Sendable {
     let followers = PushFollowers(max: 2)
     let feed = OperatorFeed(epoch: 0)
     let audit: OperatorAudit
+    /// Nil where nobody counts who has how much of the registry.
+    let registry: RegistryWatch?
     /// Reloads in the order in which they were handed on; for one reader.
     let reloads: AsyncStream<ReloadEffect>
     /// What stopped a partition; for one reader.
@@ -40,7 +42,8 @@ final class OwnerScene: Sendable {
         outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit,
         clock: LogClock? = nil,
         tracing: GatewayTracing? = nil,
-        auditArchive: any RecordArchive = MemoryArchive()
+        auditArchive: any RecordArchive = MemoryArchive(),
+        registry: RegistryWatch? = nil
     ) {
         let (reloads, reload) = AsyncStream.makeStream(of: ReloadEffect.self)
         let (failures, failure) = AsyncStream.makeStream(of: String.self)
@@ -56,6 +59,7 @@ final class OwnerScene: Sendable {
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         )
         self.audit = audit
+        self.registry = registry
         let outlets = PartitionOwner.Outlets(
             effects: { effects in
                 for case .reload(let effect) in effects {
@@ -71,6 +75,7 @@ final class OwnerScene: Sendable {
                 streams.apply(changes)
             },
             audit: { audit.take($0, $1, $2, at: $3) },
+            usage: { registry?.publish($1, of: $0) },
             applied: { followers.wake(.applied) },
             failed: { partition, error in failure.yield("\(partition): \(error)") }
         )
@@ -109,7 +114,8 @@ final class OwnerScene: Sendable {
         submissionBytesMax: Int = JournalLimits().batchBytesMax,
         clock: LogClock? = nil,
         tracing: GatewayTracing? = nil,
-        auditArchive: any RecordArchive = MemoryArchive()
+        auditArchive: any RecordArchive = MemoryArchive(),
+        registry: RegistryWatch? = nil
     ) async throws -> OwnerScene {
         let time = FakeTime()
         let journal = MemoryJournal(partitions: partitions, limits: limits, clock: { clock?.now() ?? time.wall })
@@ -121,7 +127,8 @@ final class OwnerScene: Sendable {
             outputBytesPerCommit: limits.outputBytesPerCommit,
             clock: clock,
             tracing: tracing,
-            auditArchive: auditArchive
+            auditArchive: auditArchive,
+            registry: registry
         )
         _ = try await scene.start()
         _ = try await scene.log.appendToAll(.settings(Sports.settings))
@@ -142,7 +149,8 @@ final class OwnerScene: Sendable {
     func restarted(
         outputBytesPerCommit: Int = JournalLimits().outputBytesPerCommit,
         tracing: GatewayTracing? = nil,
-        auditArchive: any RecordArchive = MemoryArchive()
+        auditArchive: any RecordArchive = MemoryArchive(),
+        registry: RegistryWatch? = nil
     ) -> OwnerScene {
         OwnerScene(
             self.journal.reopened(),
@@ -150,7 +158,8 @@ final class OwnerScene: Sendable {
             snapshots: self.snapshots,
             outputBytesPerCommit: outputBytesPerCommit,
             tracing: tracing,
-            auditArchive: auditArchive
+            auditArchive: auditArchive,
+            registry: registry
         )
     }
 

@@ -15,10 +15,11 @@ struct RouteScene {
         partitions: Int = 2,
         _ limits: HostRouteLimits = HostRouteLimits(),
         origins: CrossOrigin = CrossOrigin(),
-        storage: StorageWatch? = nil
+        storage: StorageWatch? = nil,
+        registry: RegistryWatch? = nil
     ) async throws {
         try self.init(
-            try await OwnerScene.started(partitions: partitions),
+            try await OwnerScene.started(partitions: partitions, registry: registry),
             limits,
             origins: origins,
             storage: storage
@@ -48,7 +49,8 @@ struct RouteScene {
             log: self.scene.log.admitted(by: storage).charged(to: self.scene.work, live, refuses: true),
             streams: self.scene.streams,
             followers: self.scene.followers,
-            providers: providers
+            providers: providers,
+            registry: self.scene.registry
         )
     }
 

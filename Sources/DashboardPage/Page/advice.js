@@ -49,6 +49,13 @@ export function advice({ stats, senders, budget, providers, samples = [] }) {
     const gone = disk.level === "tight" ? " History goes before its time." : "";
     add("warn", `The disk fills up: ${room}.${gone}`, "Keep less history (snapshots.history), or give the data directory more room (storage.maxBytes, a larger disk).", view.system);
   }
+  const memory = stats.memory;
+  const taken = memory && `${bytes(memory.usedBytes)} of ${bytes(memory.limitBytes)} are used, most of the registry by ${memory.teams[0]?.team ?? "no team"}`;
+  if (memory?.level === "full") {
+    add("bad", `The memory is full: ${taken}. Registrations that add hosts or instances are refused.`, "Give the gateway more memory (storage.memoryMax), or have hosts removed that are not needed; limits.hosts and limits.instances bound teams.", view.system);
+  } else if (memory?.level === "filling") {
+    add("warn", `The memory fills up: ${taken}.`, "Give the gateway more memory (storage.memoryMax), or bound the teams (limits.hosts, limits.instances).", view.system);
+  }
   const lately = samples.slice(-60);
   const sum = (name) => lately.reduce((total, sample) => total + (sample[name] ?? 0), 0);
   if (sum("unavailable") > 0 && !isFull) add("bad", `${count(sum("unavailable"))} pushes were answered 503 in the last minute.`, "Look at the disk and at what waits: the log cannot keep up.", view.system);

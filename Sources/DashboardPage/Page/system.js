@@ -19,6 +19,18 @@ const diskFacts = (disk) => [
   ["Refused", `${count(disk.refused.pushes)} pushes, ${count(disk.refused.requests)} requests of hosts and apps`],
 ];
 
+const memoryLevels = { ample: ["enough room", "good"], filling: ["fills up", "warn"], full: ["full: no host is added", "bad"] };
+
+const memoryFacts = (memory) => [
+  ["Room", badge(...(memoryLevels[memory.level] ?? [memory.level, "warn"]))],
+  ["Used", `${bytes(memory.usedBytes)}, ${memory.usedPercent} % of the bound`],
+  ["Bound", memory.limitBytes === undefined ? "none" : bytes(memory.limitBytes)], ["The process takes", bytes(memory.residentBytes)],
+  ["Hosts and instances take", `about ${bytes(memory.registryBytes)}`],
+  ["Refused", `${count(memory.refused.hosts)} for hosts, ${count(memory.refused.instances)} for instances, ${count(memory.refused.memory)} for memory`],
+];
+
+const most = (number, max) => (max === undefined ? count(number) : `${count(number)} of ${count(max)}`);
+
 export function open(context) {
   const ready = tile("Ready");
   const up = tile("Up for");
@@ -48,6 +60,13 @@ export function open(context) {
   const missing = h("p", { class: "fault" });
   const disk = h("div");
   const diskCard = card("Disk", { note: "the data directory" }, disk);
+  const memory = h("div");
+  const teams = table("Teams and what they have", [
+    { title: "Team", cell: (row) => row.team },
+    { title: "Hosts", number: true, cell: (row) => most(row.hosts, row.hostsMax) },
+    { title: "Instances", number: true, cell: (row) => most(row.instances, row.instancesMax) },
+    { title: "Memory, about", number: true, cell: (row) => bytes(row.bytes) },
+  ]);
   const books = h("div");
   const configuration = h("div");
   const rejected = h("div");
@@ -63,7 +82,7 @@ export function open(context) {
   audit.hidden = true;
   return {
     element: h("div", { class: "view" }, tiles(ready, up, lag, held), missing, card("Partitions", partitions.element), card("Listeners", listeners.element),
-      h("div", { class: "columns" }, card("Books", books), card("Configuration", configuration)), diskCard, card("Signed in", signedIn), audit, card("Rejected", { note: "since the start, by reason" }, rejected)),
+      h("div", { class: "columns" }, card("Books", books), card("Configuration", configuration)), h("div", { class: "columns" }, diskCard, card("Memory", memory, teams.element)), card("Signed in", signedIn), audit, card("Rejected", { note: "since the start, by reason" }, rejected)),
     subtitle: "The gateway itself",
     async ask(signal) {
       const [stats, version, parts, config, session] = await Promise.all([gateway.get("/v1/stats", signal), gateway.get("/version", signal),
@@ -91,6 +110,10 @@ export function open(context) {
       // A gateway whose log is in memory has none.
       diskCard.hidden = !stats.storage;
       if (stats.storage) disk.replaceChildren(facts(diskFacts(stats.storage)));
+      if (stats.memory) {
+        memory.replaceChildren(facts(memoryFacts(stats.memory)));
+        teams.set(stats.memory.teams);
+      }
       const pushes = stats.pushes;
       books.replaceChildren(facts([
         ["matched", count(pushes.matched)], ["= final", count(pushes.final)], ["+ deferred", count(pushes.outcomes.deferred ?? 0)],

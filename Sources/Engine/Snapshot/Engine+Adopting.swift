@@ -21,6 +21,7 @@ extension Engine {
         self.counters.tombstones = Int(rows.rows.count) - rows.live
         self.counters.pushEnabledInstances = rows.pushEnabled
         self.counters.orphanedInstances = rows.orphaned
+        for (kind, usage) in rows.usages.enumerated() { self.usages[self.apps.kinds[kind].app] += usage }
         for instance in rows.controls {
             guard let token = self.instances[particulars: instance].controlToken else { continue }
             let host = self.instances[instance].host

@@ -22,6 +22,7 @@ package struct EngineSnapshotDecoder: Sendable {
     private var free: [[UInt32]] = Array(repeating: [], count: 6)
     private var hosts: HostTable
     private var registeredHosts = 0
+    private var usages = UsageTable()
     private var instances = InstanceRows(free: [])
     private var configurations = ConfigurationCache()
     private var days = Slab<RollingDay>()
@@ -195,11 +196,15 @@ package struct EngineSnapshotDecoder: Sendable {
         var firstToken = TokenTable.none
         try TokenTable.BoundToken.each([], by: &coder) { self.tokens.restore($0, of: slot, to: &firstToken) }
         let next: UInt64 = try coder.number(0)
-        guard let second = UInt32(exactly: next), coder.offset == end else { throw coder.fault() }
+        guard let second = UInt32(exactly: next), coder.offset == end, Int(record.row.app) < self.head.apps.count else {
+            throw coder.fault()
+        }
         if second > 0 { self.hostTimers.arm(slot, at: Instant(seconds: Int64(second - 1))) }
         self.hostSlot = slot
-        if record.row.isRegistered { self.registeredHosts += 1 }
         self.hosts.restore(slot, record.row, named: record.key, saying: record.context, firstToken: firstToken)
+        guard record.row.isRegistered else { return }
+        self.registeredHosts += 1
+        self.usages[record.row.app] += RegistryUsage(hosts: 1, textBytes: self.hosts.nameBytes(of: slot))
     }
 
     private mutating func readInstances(_ coder: inout StateReader) throws(ByteFault) {
@@ -308,6 +313,7 @@ package struct EngineSnapshotDecoder: Sendable {
         engine.accounts = SenderAccounts(accounts: self.head.accounts)
         engine.counters = self.head.counters
         engine.counters.hosts = self.registeredHosts
+        engine.usages = self.usages
         engine.hosts = self.hosts
         engine.instances = InstanceTable(
             rows: PackedSlab(),

@@ -32,6 +32,8 @@ struct InstanceRows: Sendable {
     private(set) var live = 0
     private(set) var pushEnabled = 0
     private(set) var orphaned = 0
+    /// The same by kind, hosts excepted.
+    private(set) var usages: [RegistryUsage] = []
     /// How many have a reload that lies in the row.
     private(set) var ownReloads = 0
 
@@ -81,6 +83,7 @@ struct InstanceRows: Sendable {
         try self.note(slot, row, bounds, &coder)
         self.rows.restore(slot, row)
         self.details.insert(slot, details, shape.configuration)
+        self.usages[Int(row.kind)].textBytes += self.details.textBytes(of: slot)
     }
 
     @inline(never)
@@ -96,6 +99,7 @@ struct InstanceRows: Sendable {
         if row.isLive, details.particulars?.controlToken != nil { self.controls.append(slot) }
         self.rows.restore(slot, row)
         self.details.restore(slot, details, configuration)
+        self.usages[Int(row.kind)].textBytes += self.details.textBytes(of: slot)
     }
 
     /// Notes what follows from a row, and its timer, which stands behind it.
@@ -113,9 +117,15 @@ struct InstanceRows: Sendable {
             self.timers.append(Timer(instance: slot, second: second))
         }
         self.count += 1
+        if self.usages.count < bounds.kinds {
+            self.usages = Array(repeating: RegistryUsage(), count: Int(bounds.kinds))
+        }
         if row.isLive {
+            self.usages[Int(row.kind)].instances += 1
             self.live += 1
             if row.pushEnabled { self.pushEnabled += 1 }
+        } else {
+            self.usages[Int(row.kind)].tombstones += 1
         }
         if row.isOrphaned { self.orphaned += 1 }
         if row.hasOwnReload { self.ownReloads += 1 }

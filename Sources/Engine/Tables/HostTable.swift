@@ -275,6 +275,9 @@ struct HostTable: Sendable {
         }
     }
 
+    /// How many bytes a host's key takes.
+    func nameBytes(of slot: UInt32) -> Int { self.places[Int(slot)].count }
+
     /// Lends the bytes of a host's id, in UTF-8.
     @inline(__always)
     func withID(of slot: UInt32, _ body: (Span<UInt8>) -> Void) {

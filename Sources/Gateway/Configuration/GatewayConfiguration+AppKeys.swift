@@ -32,6 +32,8 @@ extension GatewayConfiguration.App {
         visitor.scalar("channels", &self.hasChannels, .flag)
         visitor.scalar("streamLimit", &self.streamLimit, .choice())
         visitor.rate("rateLimit", &self.rateLimit)
+        visitor.optional("maxHosts", &self.hostsMax, .registryCount)
+        visitor.optional("maxInstances", &self.instancesMax, .registryCount)
         visitor.scalars("origins", &self.origins, .origin)
         self.visitCertificates(&visitor)
         var budget = BudgetChoice(self.budget, named: policies)

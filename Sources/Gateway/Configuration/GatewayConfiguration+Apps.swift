@@ -8,6 +8,9 @@ extension GatewayConfiguration {
         /// The `iss` of its provider tokens.
         package var id: TeamID
         package var keys: [ProviderKey]
+        /// The most hosts and instances of all its apps. Default nil: ``Limits/hosts`` and ``Limits/instances``.
+        package var hostsMax: Int?
+        package var instancesMax: Int?
 
         package init(id: TeamID, keys: [ProviderKey] = []) {
             self.id = id
@@ -103,6 +106,9 @@ extension GatewayConfiguration {
         package var streamLimit = StreamLimit.constant
         /// How fast pushes to it may come. Default nil: ``RateLimits/perApp``.
         package var rateLimit: Rate?
+        /// The most hosts and instances that it may have. Default nil: ``Limits/hosts`` and ``Limits/instances``.
+        package var hostsMax: Int?
+        package var instancesMax: Int?
         /// The client certificates that may push to it instead of a provider token. Default none.
         package var clientCertificates: [ClientCertificate] = []
         /// The origins whose web pages may be hosts of the app, as browsers write them. Default none.

@@ -16,6 +16,7 @@ extension GatewayConfiguration {
         visitor.section("storage") { visitor in
             visitor.optional("maxBytes", &self.storage.bytesMax, .bytes(134_217_728...1_125_899_906_842_624))
             visitor.scalar("minFree", &self.storage.freePercentMin, .percent(0...90))
+            visitor.scalar("memoryMax", &self.memoryMax, .memory)
         }
         visitor.section("tls") { visitor in
             self.tls.visit(&visitor, isRequired: false)
@@ -89,6 +90,8 @@ extension GatewayConfiguration {
         let empty = Team(id: TeamID(""))
         visitor.records("teams", &self.teams, empty: empty) { team, visitor in
             visitor.scalar("id", &team.id, .teamID, isRequired: true)
+            visitor.optional("maxHosts", &team.hostsMax, .registryCount)
+            visitor.optional("maxInstances", &team.instancesMax, .registryCount)
             let empty = ProviderKey(id: KeyID(""), file: "")
             visitor.records("keys", &team.keys, empty: empty) { key, visitor in
                 visitor.scalar("id", &key.id, .keyID, isRequired: true)
@@ -225,6 +228,8 @@ extension GatewayConfiguration.Limits {
         visitor.scalar("maxOutputCommitBytes", &self.outputCommitBytesMax, .bytes(65_536...268_435_456))
         visitor.scalar("maxInFlightPushes", &self.inFlightPushesMax, .integer(1...100 * million))
         visitor.scalar("maxChannelsPerApp", &self.channelsPerAppMax, .integer(1...million))
+        visitor.section("hosts") { self.hosts.visit(&$0) }
+        visitor.section("instances") { self.instances.visit(&$0) }
         visitor.scalar("maxPatternCost", &self.patternCostMax, .integer(1...million))
         visitor.scalar("maxConditionCost", &self.conditionCostMax, .integer(1...million))
         visitor.scalar("maxHistoryQuestions", &self.historyQuestionsMax, .integer(1...64))
@@ -247,6 +252,13 @@ extension GatewayConfiguration.Limits {
             &self.engine.removedTokenRetention,
             .duration(.zero ... .days(365))
         )
+    }
+}
+
+extension GatewayConfiguration.RegistryShare {
+    mutating func visit(_ visitor: inout some SettingsVisitor) {
+        visitor.optional("perApp", &self.perApp, .registryCount)
+        visitor.optional("perTeam", &self.perTeam, .registryCount)
     }
 }
 

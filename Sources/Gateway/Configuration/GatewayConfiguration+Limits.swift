@@ -53,6 +53,11 @@ extension GatewayConfiguration {
         package var inFlightPushesMax = 200_000
         /// Channels of one app. Default 10,000, as at APNs; above it 400 `CannotCreateChannelConfig`.
         package var channelsPerAppMax = 10_000
+        /// Hosts of one app, and of all apps of one team. Default nil: as many as the memory has room for. Above it 507
+        /// `too-many-hosts`.
+        package var hosts = RegistryShare()
+        /// The same of instances. Above it 507 `too-many-instances`.
+        package var instances = RegistryShare()
         /// Steps that asking a pattern may cost, see ``MatchPattern/cost``. Default 512; above it 400.
         package var patternCostMax = 512
         /// The same of an instance's condition, which pushes ask again and again. Default 64; above it 400.
@@ -71,6 +76,16 @@ extension GatewayConfiguration {
         package var undecided = Interval.seconds(1)
         /// What one push may be in a partition, for apps that have no setting of their own. Default 2 s; above it 409.
         package var pushMax = Interval.seconds(2)
+
+        package init() {}
+    }
+
+    /// What one app, and one team, may have of the registry. Apps and teams may have limits of their own.
+    package struct RegistryShare: Hashable, Sendable {
+        /// Default nil: no limit.
+        package var perApp: Int?
+        /// Default nil: no limit.
+        package var perTeam: Int?
 
         package init() {}
     }

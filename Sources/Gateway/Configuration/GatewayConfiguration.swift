@@ -17,6 +17,8 @@ package struct GatewayConfiguration: Hashable, Sendable {
     package var snapshots = Snapshotter.Settings()
     /// What the data directory may take of the disk.
     package var storage = StorageBudget.Settings()
+    /// How much memory the process may take before the registry stops to grow. Default 70 % of what there is.
+    package var memoryMax = MemoryBound.percent(70)
     package var listeners = Listeners()
     /// The certificate of every TLS listener that names none of its own.
     package var tls = TLSFiles()

@@ -169,6 +169,7 @@ extension GatewayConfiguration {
         var merged = self
         merged.snapshots = fresh.snapshots
         merged.storage = fresh.storage
+        merged.memoryMax = fresh.memoryMax
         merged.limits = fresh.limits
         merged.http2 = fresh.http2
         merged.timeouts = fresh.timeouts

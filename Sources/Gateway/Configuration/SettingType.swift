@@ -81,10 +81,33 @@ extension SettingType<Int> {
         )
     }
 
+    /// How many hosts or instances there may be.
+    static let registryCount = SettingType.integer(1...1_000_000_000)
+
     fileprivate static func integer(_ text: String) -> Int? {
         guard text.utf8.first != UInt8(ascii: "_"), text.utf8.last != UInt8(ascii: "_") else { return nil }
         return Int(text.filter { $0 != "_" })
     }
+}
+
+extension SettingType<MemoryBound> {
+    /// A number of bytes, or a share of what there is.
+    static let memory = {
+        let (bytes, percent) = (
+            SettingType<Int>.bytes(16_777_216...1_125_899_906_842_624), SettingType<Int>.percent(1...100)
+        )
+        return SettingType(
+            phrase: "\(bytes.phrase), or \(percent.phrase)",
+            isText: true,
+            value: { text in bytes.value(text).map { .bytes($0) } ?? percent.value(text).map { .percent($0) } },
+            json: { bound in
+                switch bound {
+                case .bytes(let count): bytes.json(count)
+                case .percent(let share): percent.json(share)
+                }
+            }
+        )
+    }()
 }
 
 extension SettingType<Interval> {

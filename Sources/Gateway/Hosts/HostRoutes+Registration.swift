@@ -10,8 +10,8 @@ extension HostRoutes {
     {
         var object = try RequestObject(try self.json(request))
         let registration = try self.registration(&object, token, caller)
-        let answers = try await self.append([registration])
-        return HTTPResponse(json: try self.registered(answers[0], registration.host))
+        let answers = try await self.append([registration], by: caller)
+        return HTTPResponse(json: try self.registered(try answers[0].get(), registration.host))
     }
 
     /// `GET /v1/hosts/<token>/widgets`: WidgetKit's `getCurrentConfigurations`, for one host.
@@ -139,13 +139,25 @@ extension HostRoutes {
         return entry.instance == nil ? entry.host : nil
     }
 
-    /// Logs registrations, and waits until they are applied; the answers are in the same order.
+    /// Logs registrations of one app, and waits until they are applied; the answers are in the same order. One that finds no
+    /// room in the registry is refused by itself, and not logged.
     ///
     /// A token that another partition's host has goes from there first: each token stands for one host at a time. Should the
     /// gateway die in between, it stands for none, and the registration was not answered.
-    func append(_ registrations: [HostRegistration]) async throws(Problem) -> [RecordAnswer.Result] {
-        for registration in registrations { try await self.freeTokens(of: registration) }
-        return try await self.log.append(registrations.map { (.register($0), $0.host) })
+    func append(
+        _ registrations: [HostRegistration],
+        by caller: Caller
+    ) async throws(Problem) -> [Result<RecordAnswer.Result, Problem>] {
+        let admission = try await self.admit(registrations, by: caller)
+        defer { self.registry?.release(admission.reservations) }
+        let admitted = registrations.indices.filter { admission.refusals[$0] == nil }
+        for index in admitted { try await self.freeTokens(of: registrations[index]) }
+        var answers = try await self.log.append(
+            admitted.map { (.register(registrations[$0]), registrations[$0].host) }
+        ).makeIterator()
+        return registrations.indices.compactMap { index in
+            admission.refusals[index].map { .failure($0) } ?? answers.next().map { .success($0) }
+        }
     }
 
     private func freeTokens(of registration: HostRegistration) async throws(Problem) {
@@ -253,10 +265,10 @@ extension HostRoutes {
                 answers[index] = Self.line(index, .failure(error))
             }
         }
-        let results = try await self.append(registrations.map(\.registration))
+        let results = try await self.append(registrations.map(\.registration), by: caller)
         for (item, result) in zip(registrations, results) {
             do throws(Problem) {
-                let registered = try self.registered(result, item.registration.host)
+                let registered = try self.registered(try result.get(), item.registration.host)
                 answers[item.line] = Self.line(item.line, .success(registered))
             } catch {
                 answers[item.line] = Self.line(item.line, .failure(error))

@@ -19,6 +19,8 @@ package struct HostRoutes: Sendable {
     /// Nil where no kind has one.
     let providers: TimelineProviders?
     let states: KindStates
+    /// Nil where whatever is registered is taken.
+    let registry: RegistryWatch?
     package let problems: ProblemCounters
 
     package init(
@@ -30,6 +32,7 @@ package struct HostRoutes: Sendable {
         followers: PushFollowers,
         providers: TimelineProviders? = nil,
         states: KindStates = KindStates(),
+        registry: RegistryWatch? = nil,
         problems: ProblemCounters = ProblemCounters()
     ) {
         self.liveApps = apps
@@ -40,6 +43,7 @@ package struct HostRoutes: Sendable {
         self.followers = followers
         self.providers = providers
         self.states = states
+        self.registry = registry
         self.problems = problems
     }
 

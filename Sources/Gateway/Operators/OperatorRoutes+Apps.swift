@@ -11,6 +11,7 @@ extension OperatorRoutes {
     func appList() async throws(Problem) -> HTTPResponse {
         let survey = await self.watch.surveys.current()
         let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
+        let usages = self.registry?.view.apps ?? []
         return try await self.answer([
             self.survey(survey),
             (
@@ -22,6 +23,7 @@ extension OperatorRoutes {
                         for row in survey?.sum.kinds ?? [] where row.app == app.bundle { sum += row }
                         // Not counted yet is not none.
                         let counted = survey.map { _ in sum }
+                        let usage = usages.first { $0.app == app.bundle }?.usage
                         return JSONValue.object(of: [
                             ("app", .string(app.bundle.rawValue)),
                             ("team", settings.map { .string($0.team.rawValue) }),
@@ -29,6 +31,8 @@ extension OperatorRoutes {
                             ("developerMode", settings.map { .bool($0.developerMode) }),
                             ("deliveries", .strings(app.deliveries.map { String(describing: $0) })),
                             ("kinds", .strings(app.schemas.map(\.kind.rawValue))),
+                            ("hosts", usage.map { .count($0.hosts) }),
+                            ("bytes", usage.map { .count($0.bytes) }),
                             ("instances", counted.map { .count($0.instances) }),
                             ("pushEnabled", counted.map { .count($0.pushEnabled) }),
                             ("waiting", counted.map { .count($0.waiting) }),

@@ -38,6 +38,7 @@ extension OperatorRoutes {
         await self.addDeliveries(&text)
         self.addSnapshots(&text)
         self.addStorage(&text)
+        self.addMemory(&text)
         self.addLogs(&text)
         ProcessMetrics.add(&text)
         self.addTelemetry(&text)

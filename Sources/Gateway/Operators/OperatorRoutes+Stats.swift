@@ -61,6 +61,7 @@ extension OperatorRoutes {
             ("snapshots", self.snapshotCounters()),
             ("storage", self.storageSizes()),
             ("fairness", self.shares()),
+            ("memory", self.memorySizes()),
             ("tls", .array(self.certificates.current.map { Self.certificate($0, now: self.clock.now()) })),
         ])
     }

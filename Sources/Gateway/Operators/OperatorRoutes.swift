@@ -43,6 +43,8 @@ package struct OperatorRoutes: Sendable {
     /// What the data directory has room for; nil where nothing is written to it.
     let storage: StorageWatch?
     let work: WorkAdmission?
+    /// Nil where nobody counts who has how much of the registry.
+    let registry: RegistryWatch?
     let audit: OperatorAudit
     let logs: GatewayLogs
     /// Nil where there is no configuration to read again.
@@ -78,6 +80,7 @@ package struct OperatorRoutes: Sendable {
         snapshots: @escaping @Sendable () -> Snapshotter.Counters? = { nil },
         storage: StorageWatch? = nil,
         work: WorkAdmission? = nil,
+        registry: RegistryWatch? = nil,
         forgetHistory: @escaping @Sendable () async throws -> Int? = { nil },
         live: LiveConfiguration? = nil,
         telemetry: TelemetrySources? = nil,
@@ -109,6 +112,7 @@ package struct OperatorRoutes: Sendable {
         self.snapshots = snapshots
         self.storage = storage
         self.work = work
+        self.registry = registry
         self.forgetHistory = forgetHistory
         let watch = watch ?? GatewayWatch(log: log, clock: clock, counters: counters, senderLimits: senderLimits)
         self.watch = watch

@@ -277,10 +277,11 @@ extension CommandLog {
     /// Asks the engine of a partition.
     package func ask<Answer: Sendable>(
         _ partition: PartitionID,
+        about subject: QuestionSubject = .everything,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws(Problem) -> Answer {
         do {
-            return try await self.owners[Int(partition.rawValue)].query(body)
+            return try await self.owners[Int(partition.rawValue)].query(about: subject, body)
         } catch {
             throw Self.problem(error)
         }

@@ -6,7 +6,8 @@ package import WidgetModel
 package enum QuestionSubject: Sendable {
     /// A host and what it shows.
     case host(HostKey)
-    /// What became of pushes, as counts; whom a push matches; totals, settings and time.
+    /// What became of pushes, as counts; whom a push matches; which hosts and instances are registered; totals, settings and
+    /// time.
     case totals
     case everything
 }

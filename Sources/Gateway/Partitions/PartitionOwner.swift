@@ -51,6 +51,8 @@ package final class PartitionOwner: Sendable {
         var checkpoints: [EventLoopPromise<OwnerCheckpoint>] = []
         /// Bytes of the entries that were applied since the start.
         var appliedBytes = 0
+        /// Of which usage others were told; nil until the start is over.
+        var toldUsage: UInt64?
         /// What is being written to the output log.
         var committing: OutputPieces?
         /// How many effects of entries behind the committed ones the output log held at the start.
@@ -149,6 +151,8 @@ extension PartitionOwner {
         try await self.loop.submit {
             self.state.value.engine.postponeMatches()
             while try self.applyNext(upTo: LogPosition(.max)) {}
+            self.state.value.toldUsage = self.state.value.engine.usageVersion
+            self.outlets.usage(self.partition, self.state.value.engine.appUsages)
             self.state.value.announced = max(self.state.value.announced, self.state.value.applied)
             self.tellWork(since: .now())
             self.commit()
@@ -300,7 +304,7 @@ extension PartitionOwner {
         precondition(entry.position == self.state.value.applied.next, "an entry was skipped")
         var output = EngineOutput()
         let bytes = entry.bytes
-        try self.state.withValue { (state) throws in
+        let usages = try self.state.withValue { (state) throws -> [AppUsage]? in
             var index = 0
             var approached = 0
             var ahead = entry.records.makeIterator()
@@ -322,12 +326,16 @@ extension PartitionOwner {
                 )
                 index += 1
             }
+            guard let told = state.toldUsage, told != state.engine.usageVersion else { return nil }
+            state.toldUsage = state.engine.usageVersion
+            return state.engine.appUsages
         }
         self.state.value.applied = entry.position
         self.state.value.appliedBytes += bytes.count
         if !output.directory.isEmpty { self.outlets.directory(self.partition, output.directory) }
         if !output.audit.isEmpty { self.outlets.audit(output.audit, self.partition, entry.position, entry.logTime) }
         if self.work != nil { self.countWork(output) }
+        if let usages { self.outlets.usage(self.partition, usages) }
         // Nobody waits for what became of a push, so most of the time nobody waits at all.
         for answer in output.answers where !self.state.value.expected.isEmpty {
             let key = AnswerKey(position: entry.position, index: answer.recordIndex)
