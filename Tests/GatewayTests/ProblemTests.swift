@@ -60,7 +60,7 @@ import WidgetModel
     @Test(arguments: Problem.Code.allCases)
     func `as an answer it says its type, how to authenticate and when to come back`(code: Problem.Code) {
         // How long a memory is full, or a registry, the code does not say.
-        let isWaitKnown: Set<Problem.Code> = [.unavailable, .storageFull]
+        let isWaitKnown: Set<Problem.Code> = [.unavailable, .overShare, .storageFull]
         let response = HTTPResponse(problem: Problem(code, "x"))
         #expect(response.status == code.status)
         #expect(response.headers["content-type"] == "application/problem+json")
