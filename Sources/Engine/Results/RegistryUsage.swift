@@ -26,7 +26,8 @@ package struct RegistryUsage: Hashable, Sendable {
     private static let bytesPerTombstone = 48
 
     /// About how many bytes of memory that is: an estimate, by the layout of the tables (docs/performance.md, "What an instance
-    /// takes in memory"). Timelines, pushes that wait and rows that are not packed at the moment are not in it.
+    /// takes in memory"). Less than what the process grows by: tables outside of the engine, decisions, timelines, pushes that wait and rows that are
+    /// not packed are not in it.
     package var bytes: Int {
         self.hosts * Self.bytesPerHost + self.instances * Self.bytesPerInstance
             + self.tombstones * Self.bytesPerTombstone + self.textBytes
