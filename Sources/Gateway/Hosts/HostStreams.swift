@@ -129,6 +129,9 @@ package final class HostStreams: Sendable {
     private static let retryMin = Interval.seconds(1)
 
     private let table: Mutex<Table>
+    /// Held while events go to the readers, so that each gets them in their order. The table is free meanwhile: to wake a
+    /// task takes a lock of its own, which whoever cancels that task holds while it comes to the table.
+    private let sending = Mutex(())
     private let seed: UInt64
 
     /// - Parameter seed: Spreads what is to happen to streams at different times, and tells this gateway's places in
@@ -272,17 +275,16 @@ package final class HostStreams: Sendable {
 
     /// Hands events to the streams of their hosts and apps.
     package func publish(_ events: [HostEvent]) {
-        let slow = self.table.withLock { table in
-            var slow: [AsyncStream<Event>.Continuation] = []
+        self.send { table in
+            var letters: [Letter] = []
             for event in events {
                 let cursor = table.history.append(event)
                 guard table.count > 0 else { continue }
-                if let host = event.host { Self.send(.event(event, cursor), to: .host(host), &table, &slow) }
-                Self.send(.event(event, cursor), to: .app(event.app), &table, &slow)
+                if let host = event.host { Self.address(.event(event, cursor), to: .host(host), table, &letters) }
+                Self.address(.event(event, cursor), to: .app(event.app), table, &letters)
             }
-            return slow
+            return letters
         }
-        for continuation in slow { continuation.finish() }
     }
 
     /// Takes over what became of tokens: streams that were opened with one end when it is removed, or stands for another host.
@@ -334,13 +336,15 @@ package final class HostStreams: Sendable {
     /// lived long enough, or whose right holds no more.
     package func beat() {
         self.endUnrightful()
+        self.send { table in
+            var letters: [Letter] = []
+            let heartbeat = Event.heartbeat(table.history.end)
+            for scope in table.streams.keys { Self.address(heartbeat, to: scope, table, &letters) }
+            return letters
+        }
         let ended = self.table.withLock { table in
             var ended: [AsyncStream<Event>.Continuation] = []
-            let heartbeat = Event.heartbeat(table.history.end)
-            for scope in Array(table.streams.keys) {
-                Self.send(heartbeat, to: scope, &table, &ended)
-                Self.age(scope, &table, &ended)
-            }
+            for scope in Array(table.streams.keys) { Self.age(scope, &table, &ended) }
             return ended
         }
         for continuation in ended { continuation.finish() }
@@ -369,19 +373,28 @@ package final class HostStreams: Sendable {
         for continuation in open { continuation.finish() }
     }
 
-    /// Takes out the readers that were too slow; the caller finishes them once the lock is let go, because a stream that
-    /// ends takes the lock too.
-    private static func send(
-        _ event: Event,
-        to scope: Scope,
-        _ table: inout Table,
-        _ slow: inout [AsyncStream<Event>.Continuation]
-    ) {
-        guard let streams = table.streams[scope] else { return }
-        for stream in streams {
-            guard case .dropped = stream.continuation.yield(event) else { continue }
-            table.counters.cutOff += 1
-            if let continuation = Self.remove(stream.number, of: scope, from: &table) { slow.append(continuation) }
+    /// An event on its way to a stream.
+    private struct Letter {
+        let event: Event
+        let scope: Scope
+        let stream: Stream
+    }
+
+    private static func address(_ event: Event, to scope: Scope, _ table: borrowing Table, _ letters: inout [Letter]) {
+        for stream in table.streams[scope] ?? [] { letters.append(Letter(event: event, scope: scope, stream: stream)) }
+    }
+
+    /// Sends what `write` makes of the table, and ends the streams of readers that were too slow.
+    private func send(_ write: (inout Table) -> [Letter]) {
+        let slow = self.sending.withLock { _ in
+            self.table.withLock { write(&$0) }.filter { letter in
+                if case .dropped = letter.stream.continuation.yield(letter.event) { true } else { false }
+            }
+        }
+        for letter in slow {
+            guard let continuation = self.remove(letter.stream.number, of: letter.scope) else { continue }
+            self.table.withLock { $0.counters.cutOff += 1 }
+            continuation.finish()
         }
     }
 

@@ -77,9 +77,10 @@ package final class PushFollowers: Sendable {
     /// Wakes all followers.
     package func wake(_ wake: Wake) {
         guard self.waiting.load(ordering: .relaxed) > 0 else { return }
-        self.table.withLock { table in
-            for continuation in table.continuations.values { continuation.yield(wake) }
-        }
+        // Not while the lock is held: to wake a task takes a lock of its own, which whoever cancels that task holds while it
+        // comes here to remove the follower.
+        let open = self.table.withLock { Array($0.continuations.values) }
+        for continuation in open { continuation.yield(wake) }
     }
 
     /// Ends every stream and opens no more: the gateway is draining.

@@ -79,6 +79,9 @@ package final class OperatorFeed: Sendable {
     }
 
     private let table: Mutex<Table>
+    /// Held while an event goes to the readers, so that all get the events in one order. The table is free meanwhile: to
+    /// wake a task takes a lock of its own, which whoever cancels that task holds while it comes to the table.
+    private let telling = Mutex(())
     private let epoch: UInt32
     private let reloadsLeft: Atomic<Int>
     private let notShown = Atomic<Int>(0)
@@ -171,19 +174,19 @@ package final class OperatorFeed: Sendable {
     }
 
     package func publish(_ event: Event) {
-        let slow = self.table.withLock { table in
-            table.history.append(event)
-            let place = StreamCursor(epoch: self.epoch, sequence: table.history.sequence)
-            var slow: [AsyncStream<(event: Event, place: StreamCursor)>.Continuation] = []
-            for (number, reader) in table.readers {
-                guard case .dropped = reader.yield((event, place)) else { continue }
-                table.readers[number] = nil
-                table.cutOff += 1
-                slow.append(reader)
+        let slow = self.telling.withLock { _ in
+            let (place, readers) = self.table.withLock { table in
+                table.history.append(event)
+                return (StreamCursor(epoch: self.epoch, sequence: table.history.sequence), table.readers)
             }
-            return slow
+            return readers.filter { _, reader in
+                if case .dropped = reader.yield((event, place)) { true } else { false }
+            }
         }
-        for reader in slow { reader.finish() }
+        for (number, reader) in slow {
+            self.table.withLock { if $0.readers.removeValue(forKey: number) != nil { $0.cutOff += 1 } }
+            reader.finish()
+        }
     }
 
     /// Ends every stream and opens no more: the gateway is draining.

@@ -1,0 +1,79 @@
+import Engine
+import Gateway
+import NIOCore
+import NIOPosix
+import Synchronization
+import TestSupport
+import Testing
+import WidgetModel
+
+/// Readers go at any instant, also at the one at which they are told something: nobody may wait for anybody then.
+///
+/// Who cancels a task holds a lock of that task while its stream is taken out, and whoever wakes a task needs that lock. A
+/// test that fails here does not end.
+@Suite(.timeLimit(.minutes(10))) struct StreamLockTests {
+    private static let rounds = 10_000
+
+    private final class Flag: Sendable {
+        let isDone = Atomic(false)
+    }
+
+    /// Cancels readers while others tell them something.
+    private func cancel(
+        whileTelling tell: @escaping @Sendable () -> Void,
+        reading read: @escaping @Sendable () async -> Void
+    ) async {
+        let flag = Flag()
+        // Threads of their own, since readers are woken from partitions' loops.
+        let threads = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let telling = (0..<2).map { _ in
+            threads.next().submit { while !flag.isDone.load(ordering: .relaxed) { tell() } }
+        }
+        for _ in 0..<Self.rounds {
+            let readers = (0..<3).map { _ in Task { await read() } }
+            await Task.yield()
+            for reader in readers { reader.cancel() }
+            for reader in readers { await reader.value }
+        }
+        flag.isDone.store(true, ordering: .relaxed)
+        for told in telling { try? await told.get() }
+        try? await threads.shutdownGracefully()
+    }
+
+    @Test func `a host's reader goes while it is sent a reload`() async throws {
+        let streams = HostStreams(limits: HostStreams.Limits(), seed: 1)
+        await self.cancel {
+            streams.publish([HostEvent.reload(Sports.reload("a"))])
+            streams.beat()
+        } reading: {
+            guard let stream = try? streams.subscribe(.host(HostKey("a"))) else { return }
+            for await _ in stream.events {}
+            streams.cancel(stream)
+        }
+        #expect(streams.count == 0)
+    }
+
+    @Test func `an operator's reader goes while it is told something`() async throws {
+        let feed = OperatorFeed(epoch: 7)
+        await self.cancel {
+            feed.publish(.note(.order, .int(1)))
+        } reading: {
+            guard let stream = try? feed.subscribe(after: nil) else { return }
+            for await _ in stream.events {}
+            feed.cancel(stream)
+        }
+        #expect(feed.count == 0)
+    }
+
+    @Test func `a follower of a push goes while it is woken`() async throws {
+        let followers = PushFollowers(max: 4)
+        await self.cancel {
+            followers.wake(.applied)
+        } reading: {
+            guard let stream = try? followers.subscribe() else { return }
+            for await _ in stream.wakes {}
+            followers.cancel(stream)
+        }
+        #expect(followers.count == 0)
+    }
+}
