@@ -51,6 +51,7 @@ package struct HostCredential: Hashable, Sendable {
                 pushToken: pushToken,
                 host: host,
                 issuedAt: try CompactToken.instant("iat", of: token.claims),
+                notBefore: token.claims["nbf"] == nil ? nil : try CompactToken.instant("nbf", of: token.claims),
                 expiresAt: try CompactToken.instant("exp", of: token.claims)
             ),
             signature: token.signature,
@@ -76,6 +77,8 @@ package struct HostCredentialClaims: Hashable, Sendable {
     /// The host of the app that the push token is of, as the app's back end says; nil if it does not say.
     package let host: HostID?
     package let issuedAt: Instant
+    /// `nbf`: from when on it counts, where that is later.
+    package let notBefore: Instant?
     package let expiresAt: Instant
 
     package init(
@@ -84,6 +87,7 @@ package struct HostCredentialClaims: Hashable, Sendable {
         pushToken: DeviceToken,
         host: HostID? = nil,
         issuedAt: Instant,
+        notBefore: Instant? = nil,
         expiresAt: Instant
     ) {
         self.team = team
@@ -91,6 +95,7 @@ package struct HostCredentialClaims: Hashable, Sendable {
         self.pushToken = pushToken
         self.host = host
         self.issuedAt = issuedAt
+        self.notBefore = notBefore
         self.expiresAt = expiresAt
     }
 
@@ -104,6 +109,7 @@ package struct HostCredentialClaims: Hashable, Sendable {
             JSONValue.Member(name: "iat", value: .int(self.issuedAt.seconds)),
             JSONValue.Member(name: "exp", value: .int(self.expiresAt.seconds)),
         ]
+        if let notBefore { claims.append(JSONValue.Member(name: "nbf", value: .int(notBefore.seconds))) }
         if let host = self.host { claims.append(JSONValue.Member(name: "host", value: .string(host.rawValue))) }
         return CompactToken.signingInput(keyID: keyID, claims: claims)
     }
@@ -128,6 +134,9 @@ package struct HostCredentialRules: Hashable, Sendable {
             throw TokenFault("the credential lasts longer than allowed")
         }
         guard claims.issuedAt - now <= self.skewMax else { throw TokenFault("iat is in the future") }
+        guard claims.notBefore.map({ $0 - now <= self.skewMax }) ?? true else {
+            throw TokenFault("nbf is in the future")
+        }
         guard now - claims.expiresAt < self.skewMax else { throw TokenFault("the credential has expired") }
     }
 }

@@ -16,25 +16,31 @@ import WidgetModel
         }
     }
 
-    private static func claims(lasting lifetime: Interval = .days(30)) -> HostCredentialClaims {
+    private static func claims(
+        lasting lifetime: Interval = .days(30),
+        notBefore: Interval? = nil
+    ) -> HostCredentialClaims {
         HostCredentialClaims(
             team: TeamID("TEAM123456"),
             app: BundleID("com.example.scores"),
             pushToken: DeviceToken(bytes: [0xAB, 0xCD]),
             issuedAt: Self.issuedAt,
+            notBefore: notBefore.map { Self.issuedAt + $0 },
             expiresAt: Self.issuedAt + lifetime
         )
     }
 
-    @Test func `what is minted is read back`() throws {
-        let signingInput = Self.claims().signingInput(keyID: KeyID("ABC123DEFG"))
+    @Test(arguments: [nil, .hours(1)] as [Interval?])
+    func `what is minted is read back`(notBefore: Interval?) throws {
+        let claims = Self.claims(notBefore: notBefore)
+        let signingInput = claims.signingInput(keyID: KeyID("ABC123DEFG"))
         let text = CompactToken.compact(signingInput: signingInput, signature: TokenFixture.raw)
         let credential = try HostCredential.parse(token: text.span, reader: self.reader)
         #expect(
             credential
                 == HostCredential(
                     keyID: KeyID("ABC123DEFG"),
-                    claims: Self.claims(),
+                    claims: claims,
                     signature: TokenFixture.raw,
                     signingInput: signingInput
                 )
@@ -65,6 +71,8 @@ import WidgetModel
         #expect(self.fault(start + #","iat":1}"#) == "exp is missing")
         #expect(self.fault(start + #","exp":1}"#) == "iat is missing")
         #expect(self.fault(start + #","iat":1,"exp":-1}"#) == "exp is not a time in UNIX seconds")
+        #expect(self.fault(start + #","iat":1,"exp":2,"nbf":"1"}"#) == nil)
+        #expect(self.fault(start + #","iat":1,"exp":2,"nbf":"soon"}"#) == "nbf is not a time in UNIX seconds")
         #expect(self.fault(TokenFixture().claims) == "aud is not freshet-host")
     }
 
@@ -92,6 +100,17 @@ import WidgetModel
     )
     func `a credential holds from iat to exp, with five minutes of skew`(seconds: Int64, fault: String?) {
         #expect(Self.verdict(Self.claims(lasting: .hours(1)), at: Self.issuedAt + .seconds(seconds)) == fault)
+    }
+
+    @Test(
+        arguments: [
+            (Int64(-10_000), -301, "iat is in the future"), (-10_000, -300, nil), (0, -300, nil),
+            (600, 299, "nbf is in the future"), (600, 300, nil), (7200, 3600, "nbf is in the future"),
+        ] as [(Int64, Int64, String?)]
+    )
+    func `nbf counts where it is stricter than iat`(notBefore: Int64, seconds: Int64, fault: String?) {
+        let claims = Self.claims(lasting: .hours(2), notBefore: .seconds(notBefore))
+        #expect(Self.verdict(claims, at: Self.issuedAt + .seconds(seconds)) == fault)
     }
 
     @Test(
