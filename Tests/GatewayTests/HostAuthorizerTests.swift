@@ -98,6 +98,6 @@ import WidgetModel
             Issue.record("not refused")
             return
         }
-        #expect(problem == Problem(.invalidCredential, "host credential: the key is not for that app"))
+        #expect(problem == Problem(.invalidCredential, "host credential: the key is not for hosts of that app"))
     }
 }

@@ -10,13 +10,15 @@ import WidgetModel
     private static let tablet = Sports.token("tablet")
     private static let control = #"[{"id":"c","kind":"scores","family":"systemSmall","controlToken":"c0c0"}]"#
 
-    private static let hostRoutes = [
-        ("GET", "widgets"), ("DELETE", "widgets"), ("GET", "state"), ("GET", "events"), ("POST", "signals"),
-        ("PUT", "widgets/a/timeline"),
+    /// All but the registration.
+    static let hostRoutes = [
+        ("GET", "widgets"), ("DELETE", "widgets"), ("GET", "state"), ("GET", "stack"), ("GET", "suggestions"),
+        ("GET", "events"), ("POST", "signals"), ("PUT", "widgets/a/timeline"),
     ]
 
-    private static let appRoutes = [
-        ("POST", "hosts"), ("GET", "widgets"), ("POST", "reload"), ("GET", "events"), ("POST", "acknowledgements"),
+    static let appRoutes = [
+        ("POST", "hosts"), ("GET", "hosts"), ("GET", "widgets"), ("POST", "reload"), ("POST", "invalidate-relevance"),
+        ("POST", "invalidate-recommendations"), ("GET", "events"), ("POST", "acknowledgements"),
     ]
 
     @Test func `a host uses its own routes with its own credential`() async throws {

@@ -1,7 +1,8 @@
-import APNSWire
 import Gateway
 import TLS
 import WidgetModel
+
+@testable import APNSWire
 
 /// A provider key and what it signs.
 struct TestKey {
@@ -16,10 +17,19 @@ struct TestKey {
     }
 
     /// The key as the configuration would name it, for one app.
-    func known(_ app: BundleID = Sports.app, number: Int = 0) -> SenderDirectory.Key {
-        let topics = TopicTable([TopicTable.App(number: number, bundle: app)])
+    ///
+    /// - Parameters:
+    ///   - actions: What it is for.
+    ///   - topics: The only topics that it is for; nil for all of the app's.
+    func known(
+        _ app: BundleID = Sports.app,
+        number: Int = 0,
+        actions: SenderActions = .all,
+        topics: [String]? = nil
+    ) -> SenderDirectory.Key {
+        let topics = TopicTable([TopicTable.App(number: number, bundle: app)], limitedTo: topics)
         return SenderDirectory.Key(
-            sender: Sender(team: self.team, keyID: self.id, topics: topics),
+            sender: Sender(team: self.team, keyID: self.id, topics: topics, actions: actions),
             publicKey: self.key.publicKey
         )
     }
@@ -53,5 +63,11 @@ struct TestKey {
             expiresAt: issuedAt + lifetime
         )
         return try self.bearer(claims.signingInput(keyID: self.id))
+    }
+
+    /// A token with these claims.
+    func token(_ claims: String) throws -> String {
+        guard case .object(let members) = try json(claims) else { preconditionFailure("claims are an object") }
+        return try self.bearer(CompactToken.signingInput(keyID: self.id, claims: members))
     }
 }

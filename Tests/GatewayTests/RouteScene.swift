@@ -1,5 +1,6 @@
 import Gateway
 import HTTPTransport
+import TLS
 import Testing
 import WidgetModel
 
@@ -8,6 +9,8 @@ struct RouteScene {
     let scene: OwnerScene
     let key: TestKey
     let otherKey: TestKey
+    /// Who is known, which may change while the gateway runs.
+    let senders: SenderDirectory
     let routes: HostRoutes
     let apps: ServedApps
 
@@ -38,13 +41,13 @@ struct RouteScene {
         self.apps = apps
         self.key = try TestKey("ABC123DEFG")
         self.otherKey = try TestKey("OTHERKEY00", Sports.otherTeam)
-        let senders = SenderDirectory(keys: [self.key.known(), self.otherKey.known(Sports.otherApp, number: 1)])
+        self.senders = SenderDirectory(keys: [self.key.known(), self.otherKey.known(Sports.otherApp, number: 1)])
         var bounds = ServingBounds()
         bounds.hosts = limits
         let live = LiveApps(self.apps, origins: origins, bounds: bounds)
         self.routes = HostRoutes(
             apps: live,
-            authorizer: HostAuthorizer(senders: senders, clock: self.scene.time.makeClock()),
+            authorizer: HostAuthorizer(senders: self.senders, clock: self.scene.time.makeClock()),
             directory: self.scene.directory,
             log: self.scene.log.admitted(by: storage).charged(to: self.scene.work, live, refuses: true),
             streams: self.scene.streams,
@@ -88,6 +91,19 @@ struct RouteScene {
             path: value["path"].flatMap(Self.string),
             body: text
         )
+    }
+
+    /// An answer as it is, for streams: one that is not held any more has no reader.
+    func open(_ target: String, _ authorization: String?, certificate: PeerCertificate? = nil) async -> HTTPResponse {
+        var request = HTTPRequest(method: "GET", target: target, peerCertificate: certificate)
+        if let authorization { request.headers.append("authorization", authorization) }
+        return await self.routes.respond(to: request)
+    }
+
+    /// Puts another key in force in place of the first; nil for none.
+    func use(_ key: SenderDirectory.Key?) throws(TLSError) {
+        let other = self.otherKey.known(Sports.otherApp, number: 1)
+        try self.senders.keys.replace { () throws(TLSError) in [key, other].compactMap(\.self) }
     }
 
     /// All lines of an export, page by page: one may be short, or empty, while there is a next one.

@@ -128,9 +128,8 @@ package struct SenderDirectory: Sendable {
                 credential.claims.expiresAt <= now ? .expiredCredential : .invalidCredential
             )
         }
-        guard key.sender.actions.contains(.hosts) else { throw Self.problem("the key is not for hosts") }
-        guard key.sender.topics.app(bundle: credential.claims.app) != nil else {
-            throw Self.problem("the key is not for that app")
+        guard key.sender.may(.hosts, credential.claims.app) else {
+            throw Self.problem("the key is not for hosts of that app")
         }
         return key.sender
     }
