@@ -208,6 +208,72 @@ import WidgetModel
         #expect(try streams.subscribe(.host(HostKey("a")), after: "\(cursor)").missed == .events([]))
     }
 
+    @Test func `a reader is not told what went out before its token stood for the host`() throws {
+        let streams = Self.make()
+        let scope = HostStreams.Scope.host(HostKey("a"))
+        let right = HostStreams.Right(token: Sports.token("a"))
+        let before = try streams.subscribe(scope, by: right)
+        streams.publish([HostEvent.reload(Sports.reload("a", position: 1))])
+        streams.apply([.bound(Sports.token("a"), host: HostKey("a"), instance: nil)])
+        let back = try streams.subscribe(scope, by: right, after: Self.place(before))
+        #expect(back.missed == .gap)
+        let missed = HostEvent.reload(Sports.reload("a", position: 2))
+        streams.publish([missed])
+        // A control's own token is no reader's.
+        streams.apply([.bound(Sports.token("a"), host: HostKey("a"), instance: InstanceID("c"))])
+        #expect(try streams.subscribe(scope, by: right, after: Self.place(back)).missed == .events([missed]))
+        #expect(streams.counters.gaps == 1)
+    }
+
+    @Test func `with more tokens bound than are kept apart, none is told of before that`() throws {
+        let streams = Self.make(history: 2)
+        let scope = HostStreams.Scope.host(HostKey("a"))
+        let right = HostStreams.Right(token: Sports.token("a"))
+        streams.apply([.bound(Sports.token("a"), host: HostKey("a"), instance: nil)])
+        let before = try streams.subscribe(scope, by: right)
+        streams.publish([HostEvent.reload(Sports.reload("a", position: 1))])
+        #expect(try streams.subscribe(scope, by: right, after: Self.place(before)).missed != .gap)
+        for name in ["b", "c"] { streams.apply([.bound(Sports.token(name), host: HostKey(name), instance: nil)]) }
+        let back = try streams.subscribe(scope, by: right, after: Self.place(before))
+        #expect(back.missed == .gap)
+        #expect(try streams.subscribe(scope, by: right, after: Self.place(back)).missed == .events([]))
+    }
+
+    // MARK: Rights
+
+    private static let token = Sports.token("phone")
+    private static let right = HostStreams.Right(token: token)
+
+    /// A subscription that looked its token up before that moved comes behind the new host's.
+    @Test func `a stream ends with its token, whatever became of others that the token opened`() throws {
+        for cancelsLate in [true, false] {
+            let streams = Self.make()
+            let new = try streams.subscribe(.host(HostKey("new")), by: Self.right)
+            let late = try streams.subscribe(.host(HostKey("old")), by: Self.right)
+            let another = HostStreams.Right(token: Sports.token("another"))
+            let other = try streams.subscribe(.host(HostKey("new")), by: another)
+            if cancelsLate { streams.cancel(late) }
+            streams.apply([.removed(Self.token, app: Sports.app, .unregistered, at: Sports.start)])
+            #expect(streams.count == 1)
+            #expect(streams.counters.revoked == (cancelsLate ? 1 : 2))
+            for held in [new, late, other] { streams.cancel(held) }
+            #expect(streams.count == 0)
+        }
+    }
+
+    @Test func `a token that moves takes the streams of its old hosts along, and not the new one's`() throws {
+        let streams = Self.make()
+        let old = ["old", "older"].map { HostKey($0) }
+        let ending = try old.map { try streams.subscribe(.host($0), by: Self.right) }
+        let staying = try streams.subscribe(.host(HostKey("new")), by: Self.right)
+        streams.apply([.bound(Self.token, host: HostKey("new"), instance: nil)])
+        #expect(streams.open(of: old + [HostKey("new")]) == [0, 0, 1])
+        #expect(streams.counters.revoked == 2)
+        streams.apply([.removed(Self.token, app: Sports.app, .unregistered, at: Sports.start)])
+        #expect(streams.count == 0)
+        for held in ending + [staying] { streams.cancel(held) }
+    }
+
     // MARK: Rotation
 
     @Test func `streams end by themselves, each within a quarter of the time, and not all at once`() throws {

@@ -112,6 +112,12 @@ package final class HostStreams: Sendable {
         var beatsLeft: Int
     }
 
+    /// Where a host's stream is.
+    private struct Place: Hashable {
+        let host: HostKey
+        let number: UInt64
+    }
+
     private struct Table {
         var limits: Limits
         var streams: [Scope: [Stream]] = [:]
@@ -120,8 +126,8 @@ package final class HostStreams: Sendable {
         var isClosing = false
         var counters = Counters()
         var history: StreamHistory
-        /// The hosts for which streams are open that were opened with a token.
-        var hosts: [DeviceToken: HostKey] = [:]
+        /// The streams that were opened with a token: of several hosts where it moved while they were being opened.
+        var opened: [DeviceToken: [Place]] = [:]
         var bindings: TokenBindings
     }
 
@@ -194,7 +200,9 @@ package final class HostStreams: Sendable {
                 beatsLeft: Self.lifetime(luck, limits)
             )
             table.streams[scope, default: []].append(stream)
-            if let token = right.token, case .host(let host) = scope { table.hosts[token] = host }
+            if let token = right.token, case .host(let host) = scope {
+                table.opened[token, default: []].append(Place(host: host, number: table.next))
+            }
             table.count += 1
             let subscription = Subscription(
                 events: events,
@@ -295,10 +303,10 @@ package final class HostStreams: Sendable {
                 switch change {
                 case .bound(_, _, .some), .forgotten: continue
                 case .bound(let token, let host, nil):
-                    if let old = table.hosts[token], old != host { Self.revoke(token, of: old, &table, &ended) }
+                    Self.revoke(token, &table, &ended) { $0 != host }
                     table.bindings.bind(token, at: table.history.end.sequence)
                 case .removed(let token, _, _, _):
-                    if let old = table.hosts[token] { Self.revoke(token, of: old, &table, &ended) }
+                    Self.revoke(token, &table, &ended) { _ in true }
                 }
             }
             return ended
@@ -308,12 +316,12 @@ package final class HostStreams: Sendable {
 
     private static func revoke(
         _ token: DeviceToken,
-        of host: HostKey,
         _ table: inout Table,
-        _ ended: inout [AsyncStream<Event>.Continuation]
+        _ ended: inout [AsyncStream<Event>.Continuation],
+        of isOf: (HostKey) -> Bool
     ) {
-        for stream in table.streams[.host(host)] ?? [] where stream.right.token == token {
-            guard let continuation = Self.remove(stream.number, of: .host(host), from: &table) else { continue }
+        for place in table.opened[token] ?? [] where isOf(place.host) {
+            guard let continuation = Self.remove(place.number, of: .host(place.host), from: &table) else { continue }
             table.counters.revoked += 1
             ended.append(continuation)
         }
@@ -366,7 +374,7 @@ package final class HostStreams: Sendable {
             table.isClosing = true
             let open = table.streams.values.flatMap { $0 }
             table.streams = [:]
-            table.hosts = [:]
+            table.opened = [:]
             table.count = 0
             return open.map(\.continuation)
         }
@@ -414,8 +422,9 @@ package final class HostStreams: Sendable {
         let stream = streams.remove(at: index)
         table.streams[scope] = streams.isEmpty ? nil : streams
         table.count -= 1
-        if let token = stream.right.token, !streams.contains(where: { $0.right.token == token }) {
-            table.hosts[token] = nil
+        if let token = stream.right.token {
+            table.opened[token]?.removeAll { $0.number == number }
+            if table.opened[token]?.isEmpty == true { table.opened[token] = nil }
         }
         return stream.continuation
     }
