@@ -10,11 +10,14 @@ struct OperatorScene {
     let scene: OwnerScene
     let watch: GatewayWatch
     let states = KindStates()
+    let access: OperatorAccess
     let routes: OperatorRoutes
 
     init(
         partitions: Int = 2,
         tokens: [String] = [],
+        access: OperatorAccess? = nil,
+        movable: MovableClock? = nil,
         logs: GatewayLogs = .none,
         snapshots: Snapshotter.Counters? = nil,
         storage: StorageWatch? = nil,
@@ -22,15 +25,20 @@ struct OperatorScene {
         bounds: ServingBounds = ServingBounds(),
         auditArchive: any RecordArchive = MemoryArchive()
     ) async throws {
+        let ownClock = movable?.makeLogClock()
         self.scene = try await OwnerScene.started(
             partitions: partitions,
+            clock: ownClock,
             auditArchive: auditArchive,
             registry: registry
         )
+        let clock = ownClock ?? self.scene.time.makeClock()
+        let travel = movable.map { [log = self.scene.log] in TimeTravel($0, clock, log) }
+        self.access = try access ?? .knowing(tokens)
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
         self.watch = GatewayWatch(
             log: self.scene.log,
-            clock: self.scene.time.makeClock(),
+            clock: clock,
             counters: counters,
             senderLimits: senderLimits,
             feed: self.scene.feed
@@ -44,9 +52,10 @@ struct OperatorScene {
             senderLimits: senderLimits,
             listeners: OpenListeners(),
             readiness: Readiness(),
-            access: try .knowing(tokens),
+            access: self.access,
             gate: OperatorGate(address: "127.0.0.1"),
-            clock: self.scene.time.makeClock(),
+            clock: clock,
+            travel: travel,
             apps: LiveApps(Sports.served, bounds: bounds),
             states: self.states,
             watch: self.watch,
@@ -95,6 +104,13 @@ struct OperatorScene {
 }
 
 extension OperatorAccess {
+    /// Knows those who have one of these tokens from now on, and no others.
+    func use(tokens: [String]) throws {
+        var operators = GatewayConfiguration.Operators()
+        operators.tokens = tokens.map { Secret($0) }
+        try self.use(operators)
+    }
+
     /// Those who have one of these tokens or certificates; anybody if there is neither.
     static func knowing(
         _ tokens: [String],

@@ -53,18 +53,19 @@ package struct HostAuthorizer: Sendable {
         }
     }
 
-    /// Whether a caller that was let in may still do that: its credential holds, by the keys and certificates that are in
-    /// force now.
-    ///
-    /// - Parameter app: For which app it acts for hosts; nil where it does not.
-    package func stillHolds(_ caller: Caller, actingFor app: BundleID? = nil) -> Bool {
+    /// Who a caller that was let in speaks for by the keys and certificates that are in force now; nil if its credential
+    /// does not hold any more. For a host it is the sender that signed.
+    package func present(_ caller: Caller) -> Sender? {
         let now = self.clock.now()
-        switch caller {
-        case .host(let credential): return (try? self.senders.verifyAgain(credential, now: now)) != nil
-        case .sender(_, let proof):
-            guard let sender = self.senders.present(proof, now: now) else { return false }
-            return app.map { sender.may(.hosts, $0) } ?? true
+        return switch caller {
+        case .host(let credential): try? self.senders.verifyAgain(credential, now: now)
+        case .sender(_, let proof): self.senders.present(proof, now: now)
         }
+    }
+
+    /// Whether a caller that was let in may still act for hosts of an app.
+    package func stillHolds(_ caller: Caller, actingFor app: BundleID) -> Bool {
+        self.present(caller)?.may(.hosts, app) ?? false
     }
 
     private static func problem(_ fault: ProviderTokenFault) -> Problem {

@@ -63,8 +63,9 @@ extension HostRoutes {
     /// `GET /v1/pushes/<apns-id>/events` for a sender: a receipt, without asking again and again.
     func followPush(_ request: HTTPRequest, _ text: String) async throws(Problem) -> HTTPResponse {
         let caller = try self.authorizer.caller(of: request)
-        return try await self.question(caller, text).follow(self.followers) { [authorizer = self.authorizer] in
-            authorizer.stillHolds(caller)
+        let question = try self.question(caller, text)
+        return try await question.follow(self.followers) { [authorizer = self.authorizer] in
+            authorizer.present(caller).map { question.put(by: $0) }
         }
     }
 

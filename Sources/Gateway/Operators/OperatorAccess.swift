@@ -110,6 +110,13 @@ package struct OperatorAccess: Sendable {
         try request.countingRefusals { (request) throws(Problem) in try self.identify(request) }
     }
 
+    /// Whether who asked may still know that, by the tokens and certificates that are in force now. Streams ask again and
+    /// again; nothing is counted.
+    package func stillHolds(_ request: HTTPRequest, for needed: OperatorScope) -> Bool {
+        guard let caller = try? self.identify(request) else { return false }
+        return caller.scope >= needed
+    }
+
     private func identify(_ request: HTTPRequest) throws(Problem) -> OperatorCaller {
         let known = self.known.value
         if known.isOpen { return OperatorCaller(name: "anybody", scope: .admin) }

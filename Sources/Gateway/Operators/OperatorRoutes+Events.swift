@@ -4,10 +4,11 @@ import HTTPTransport
 import WidgetModel
 
 extension OperatorRoutes {
-    /// `GET /v1/events`: what happens, as Server-Sent Events.
+    /// `GET /v1/events`: what happens, as Server-Sent Events. It ends when who asked may no longer know what it tells.
     func events(_ request: HTTPRequest, _ caller: OperatorCaller) throws(Problem) -> HTTPResponse {
         let wanted = try self.subjects(request.query("types"), caller)
-        let feed = self.watch.feed
+        let needed = wanted.map(\.scope).max() ?? .read
+        let (feed, access) = (self.watch.feed, self.access)
         let last = request.headers["last-event-id"] ?? request.query("cursor")
         // A place that is none was not ours: what was missed is not known.
         let place = last.map { StreamCursor($0) ?? StreamCursor(epoch: .max, sequence: .max) }
@@ -29,6 +30,8 @@ extension OperatorRoutes {
                 }
                 try await writer.write(text + EventText.place(subscription.start))
                 for await (event, place) in subscription.events {
+                    // A sample comes once a second, whatever is wanted.
+                    guard access.stillHolds(request, for: needed) else { return }
                     if wanted.contains(event.subject) {
                         try await writer.write(EventText.event(event, place))
                     } else if case .sample = event {

@@ -258,7 +258,10 @@ package struct OperatorRoutes: Sendable {
             return HTTPResponse(json: try await PushQuestion(path[2], self.log).ask().json)
         case ("pushes", 4) where path[3] == "decisions": return try await self.decisions(path[2], request)
         case ("pushes", 4) where path[3] == "events":
-            return try await PushQuestion(path[2], self.log).follow(self.followers)
+            let question = try PushQuestion(path[2], self.log)
+            return try await question.follow(self.followers) { [access = self.access] in
+                access.stillHolds(request, for: .read) ? question : nil
+            }
         default: throw HostRoutes.notFound
         }
     }

@@ -10,7 +10,7 @@ struct PushQuestion: Sendable {
 
     let id: PushID
     /// Whose pushes may be seen: those that a sender's key is for; nil for everybody's.
-    let sender: Sender?
+    private(set) var sender: Sender?
     let log: CommandLog
 
     /// - Parameter text: The `apns-id`.
@@ -21,6 +21,13 @@ struct PushQuestion: Sendable {
         self.log = log
     }
 
+    /// The same question of a sender.
+    func put(by sender: Sender) -> PushQuestion {
+        var question = self
+        question.sender = sender
+        return question
+    }
+
     /// The state of the newest push with this id, the others beside it.
     struct Answer: Sendable {
         let json: JSONValue
@@ -29,6 +36,14 @@ struct PushQuestion: Sendable {
     }
 
     func ask() async throws(Problem) -> Answer {
+        guard let answer = try await self.askIfSeen() else {
+            throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
+        }
+        return answer
+    }
+
+    /// - Returns: Nil if there is no push with this id, or none that may be seen.
+    private func askIfSeen() async throws(Problem) -> Answer? {
         let answers = try await self.views()
         // One id may stand for several pushes, by content or by team: the newest is the answer, the others are beside.
         var pushes: [[PushView]] = []
@@ -42,9 +57,7 @@ struct PushQuestion: Sendable {
         }
         pushes.sort { $0[0].acceptedAt > $1[0].acceptedAt }
         let found = pushes.compactMap { Views.push($0, partitions: self.log.partitions) }
-        guard let first = found.first, case .object(let members) = first else {
-            throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
-        }
+        guard let first = found.first, case .object(let members) = first else { return nil }
         let isComplete = found.allSatisfy { $0["isComplete"] == .bool(true) }
         guard found.count > 1 else { return Answer(json: first, isComplete: isComplete) }
         let others = JSONValue.Member(name: "others", value: .array(Array(found.dropFirst())))
@@ -61,12 +74,14 @@ struct PushQuestion: Sendable {
         return answers.flatMap(\.self)
     }
 
-    /// `GET /v1/pushes/<apns-id>/events`: the state now, again whenever it changes, and at last that it is complete.
+    /// `GET /v1/pushes/<apns-id>/events`: the state now, again whenever it changes, and at last that it is complete. It ends
+    /// when who follows may not see the push any more.
     ///
-    /// - Parameter mayGoOn: Whether whoever follows still may; asked whenever there is something to be heard.
+    /// - Parameter present: The question as who follows may put it now, nil for not at all; asked for whenever there is
+    ///   something to be heard.
     func follow(
         _ followers: PushFollowers,
-        while mayGoOn: @escaping @Sendable () -> Bool = { true }
+        asking present: @escaping @Sendable () -> PushQuestion?
     ) async throws(Problem) -> HTTPResponse {
         let subscription: PushFollowers.Subscription
         do throws(PushFollowers.Refusal) {
@@ -90,8 +105,8 @@ struct PushQuestion: Sendable {
                 try await writer.write(EventText.push(first))
                 var last = first
                 var wakes = subscription.wakes.makeAsyncIterator()
-                while !last.isComplete, let wake = await wakes.next(), mayGoOn() {
-                    let now = try await self.ask()
+                while !last.isComplete, let wake = await wakes.next(), let question = present() {
+                    guard let now = try await question.askIfSeen() else { return }
                     if now.json != last.json {
                         try await writer.write(EventText.push(now))
                     } else if wake == .heartbeat {
@@ -107,7 +122,8 @@ struct PushQuestion: Sendable {
 }
 
 extension Sender {
-    /// Whether a sender's key is for a push: it could have sent it.
+    /// Whether a sender's key is for a push: for its app, and for what was done there. Not for its topic: a key that is for one
+    /// topic of an app sees, and takes back, what others sent to devices of that app under another.
     func maySee(_ push: PushView) -> Bool {
         guard let app = push.app else { return false }
         guard push.isForApp else { return self.may(.devices, app) }
