@@ -38,7 +38,8 @@ import WidgetModel
 
     @Test func `every change has who asked for it, from where, by which request, and what came of it`() async throws {
         let logs = GatewayLogs(GatewayConfiguration.Log()) { _ in SwiftLogNoOpLogHandler() }
-        let scene = try await OperatorScene(tokens: Self.tokens, logs: logs)
+        let movable = MovableClock(monotonicNanoseconds: { 5_000_000_000 }, wall: { Sports.start })
+        let scene = try await OperatorScene(tokens: Self.tokens, movable: movable, logs: logs)
         try await scene.scene.register("host-1")
         let wanted = [
             ("writer", "POST", "/v1/orders", Self.pause, 200),
@@ -50,6 +51,7 @@ import WidgetModel
             ("admin", "POST", "/v1/config/reload", "", 400),
             ("admin", "DELETE", "/v1/hosts/com.example.scores/host-1", "", 200),
             ("admin", "DELETE", "/v1/hosts/com.example.scores/host-1?history=false", "", 404),
+            ("writer", "POST", "/v1/clock", #"{"advance":60}"#, 200),
         ]
         for (number, (token, method, target, body, status)) in wanted.enumerated() {
             let request = Self.request(token, method, target, body, id: "r-\(number)")
@@ -60,6 +62,7 @@ import WidgetModel
         let entries = try await scene.scene.audit.newest()
         #expect(
             entries.map(Self.said) == [
+                "ci r-6 POST /v1/clock 200",
                 "boss r-5 DELETE /v1/hosts/com.example.scores/host-1?history=false 404",
                 "boss r-4 DELETE /v1/hosts/com.example.scores/host-1 200",
                 "boss r-3 POST /v1/config/reload 400", "boss r-2 PUT /v1/log-levels 200",
@@ -71,7 +74,7 @@ import WidgetModel
         #expect(!entries.contains { "\($0)".contains("writer-writer") })
         let shown = try await scene.send(Self.request("admin", "GET", "/v1/audit"))
         guard case .array(let requests) = shown.json["requests"] else { throw Unexpected() }
-        #expect(requests.map { $0["status"] } == [404, 200, 400, 200, 200, 200].map { .int($0) })
+        #expect(requests.map { $0["status"] } == [200, 404, 200, 400, 200, 200, 200].map { .int($0) })
         #expect(requests.last?["body"] == .string(Self.pause))
     }
 
@@ -133,16 +136,65 @@ import WidgetModel
         return try #require(try await scene.log.ask(host) { $0.instance(address)?.budget.allowance })
     }
 
+    /// The store could not say whether it has the order, and it has.
+    @Test func `an order in the log is carried out, and the audit says so, whatever who gave it was told`() async throws
+    {
+        let scene = try await OperatorScene()
+        try await scene.scene.register("host-1")
+        let before = try await Self.allowance(scene.scene)
+        scene.scene.journal.failNextAppend(with: JournalError(.unknownOutcome, "sync failed"), isStored: true)
+        let grant = #"{"action":"grant","count":5,"of":{"instance":"com.example.scores/host-1:a0"}}"#
+        #expect(try await scene.send("POST", "/v1/orders", grant).status == 503)
+        let restarted = scene.scene.restarted()
+        _ = try await restarted.start()
+        #expect(try await Self.allowance(restarted) == before + 5)
+        #expect(try await restarted.audit.newest().map(\.status) == [200])
+    }
+
     @Test func `what cannot be logged is not done`() async throws {
         let logs = GatewayLogs(GatewayConfiguration.Log()) { _ in SwiftLogNoOpLogHandler() }
-        let scene = try await OperatorScene(logs: logs)
-        let loud = #"{"levels":{"http":"debug"}}"#
-        for (method, target, body) in [("PUT", "/v1/log-levels", loud), ("POST", "/v1/orders", Self.pause)] {
+        let movable = MovableClock(monotonicNanoseconds: { 5_000_000_000 }, wall: { Sports.start })
+        let scene = try await OperatorScene(movable: movable, logs: logs)
+        try await scene.scene.register("host-1")
+        let before = try await scene.scene.digests()
+        for (method, target, body) in [
+            ("PUT", "/v1/log-levels", #"{"levels":{"http":"debug"}}"#), ("POST", "/v1/orders", Self.pause),
+            ("POST", "/v1/clock", #"{"advance":60}"#), ("POST", "/v1/config/reload", ""),
+            ("DELETE", "/v1/hosts/com.example.scores/host-1", ""),
+            ("DELETE", "/v1/apps/com.example.scores/hosts?history=true", ""),
+        ] {
             scene.scene.journal.failNextAppend(with: JournalError(.full, "no room"))
-            #expect(try await scene.send(method, target, body).status == 503)
+            #expect(try await scene.send(method, target, body).status == 503, "\(method) \(target)")
         }
         #expect(logs.views.map(\.level) == LogSubsystem.allCases.map { _ in .info })
+        #expect(movable.ahead == .zero)
+        #expect(try await scene.scene.digests() == before)
         #expect(try await scene.scene.audit.newest().isEmpty)
+    }
+
+    /// A widget whose timelines ask to be reloaded for ever has a timer at least every quarter of an hour.
+    @Test func `a move of the clock ends with the client that asked for it, and the audit says how`() async throws {
+        let movable = MovableClock(monotonicNanoseconds: { 5_000_000_000 }, wall: { Sports.start })
+        let scene = try await OperatorScene(movable: movable)
+        try await scene.scene.register("host-1")
+        let serving = Mutex<Task<Int, Never>?>(nil)
+        scene.scene.tap { _ in
+            // In the midst of it: a reload that was issued by a timer.
+            if movable.ahead > .zero { serving.withLock { $0?.cancel() } }
+        }
+        let routes = scene.routes
+        let request = OperatorScene.request("POST", "/v1/clock", #"{"advance":31536000}"#)
+        let task = serving.withLock { serving in
+            let task = Task { await routes.respond(to: request).status }
+            serving = task
+            return task
+        }
+        #expect(await task.value == 503)
+        #expect(movable.ahead < .days(365))
+        let entries = try await scene.scene.audit.newest()
+        #expect(entries.map { "\($0.path) \($0.status ?? 0)" } == ["/v1/clock 503"])
+        // The next one is not kept waiting by what is left of it.
+        #expect(try await scene.send("POST", "/v1/clock", #"{"advance":0}"#).status == 200)
     }
 
     @Test func `the index is made anew from the log where it is missing, and goes on where it is not`() async throws {

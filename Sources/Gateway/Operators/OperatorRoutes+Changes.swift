@@ -3,10 +3,15 @@ import Engine
 import HTTPTransport
 import WidgetModel
 
-/// What operators change: in the log with who asked for it before it is done, and done whole, whether or not the client waits.
+/// What operators change: in the log with who asked for it before it is done, and done whole, whether or not the client waits,
+/// unless it says that it ends with its client.
 extension OperatorRoutes {
     /// What a request that was understood will do.
-    typealias Change = @Sendable () async throws(Problem) -> HTTPResponse
+    struct Change: Sendable {
+        /// Whether it is cancelled when its client goes, because it may take long and may be left at any point.
+        var endsWithClient = false
+        let carryOut: @Sendable () async throws(Problem) -> HTTPResponse
+    }
 
     /// Carries out a request that changes something; nil if it changes nothing.
     func change(_ request: HTTPRequest, by source: OperatorSource) async throws(Problem) -> HTTPResponse? {
@@ -14,12 +19,17 @@ extension OperatorRoutes {
         // A task of its own: the request's ends when the client goes.
         let task = Task { () async -> Result<HTTPResponse, Problem> in
             do throws(Problem) {
-                return .success(try await change())
+                return .success(try await change.carryOut())
             } catch {
                 return .failure(error)
             }
         }
-        return try await task.value.get()
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            if change.endsWithClient { task.cancel() }
+        }
+        return try result.get()
     }
 
     private func change(of request: HTTPRequest, _ source: OperatorSource) throws(Problem) -> Change? {
@@ -33,14 +43,16 @@ extension OperatorRoutes {
         switch (request.method, path[1], path.count) {
         case (_, "config", 3) where path[2] == "reload":
             try HostRoutes.allow(request, "POST")
-            change = { () async throws(Problem) in try await self.reloadConfiguration() }
+            change = Change { () async throws(Problem) in try await self.reloadConfiguration() }
         case ("PUT", "log-levels", 2): change = try self.setLogLevels(request)
         case ("POST", "clock", 2): change = try self.moveClock(request)
         case ("DELETE", _, _): change = try self.erase(path, request)
         default: change = nil
         }
         guard let change else { return nil }
-        return { () async throws(Problem) in try await self.audited(request, by: source, change) }
+        return Change(endsWithClient: change.endsWithClient) { () async throws(Problem) in
+            try await self.audited(request, by: source, change)
+        }
     }
 
     /// `POST /v1/orders`: pause, resume, cancel or grant. The order is the record that says who gave it.
@@ -48,12 +60,13 @@ extension OperatorRoutes {
         let bytesMax = self.bodyBytesMax
         var order = try OrderBody.order(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
         order.source = source
-        return { [order] () async throws(Problem) in
+        return Change { [order] () async throws(Problem) in
             HTTPResponse(json: JSONValue.object(of: [("matched", .count(try await self.log.carryOut(order)))]))
         }
     }
 
-    /// Logs what no record of its own says, then does it, then logs how it was answered.
+    /// Logs what no record of its own says, then does it, then logs how it was answered, also when the client has gone:
+    /// what is logged waits for no task that could be cancelled.
     ///
     /// - Throws: `unavailable` if it could not be logged; nothing was done then.
     private func audited(
@@ -71,7 +84,7 @@ extension OperatorRoutes {
         _ = try await self.log.append(.audit(.request(asked)), to: PartitionID(0))
         let result: Result<HTTPResponse, Problem>
         do throws(Problem) {
-            result = .success(try await change())
+            result = .success(try await change.carryOut())
         } catch {
             result = .failure(error)
         }

@@ -27,7 +27,7 @@ extension OperatorRoutes {
         guard interval >= .zero, interval <= MovableClock.moveMax else {
             throw object.problem("to", "is in the past or more than 366 days ahead; a log's time never goes back")
         }
-        return { () async throws(Problem) in
+        return Change(endsWithClient: true) { () async throws(Problem) in
             HTTPResponse(json: self.clockJSON(try await travel.pass(interval)))
         }
     }

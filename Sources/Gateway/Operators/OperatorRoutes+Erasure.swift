@@ -14,7 +14,7 @@ extension OperatorRoutes {
         let isHost = path[1] == "hosts" && path.count == 4
         guard isHost || (path[1] == "apps" && path.count == 4 && path[3] == "hosts") else { return nil }
         let takesHistory = try self.takesHistory(request)
-        return { () async throws(Problem) in
+        return Change { () async throws(Problem) in
             let removed =
                 try await isHost
                 ? self.eraseHost(Self.host(path), takesHistory) : self.eraseHosts(of: BundleID(path[2]), takesHistory)

@@ -45,7 +45,7 @@ extension OperatorRoutes {
         }
         try levels.finish()
         try object.finish()
-        return { [overrides] () async throws(Problem) in
+        return Change { [overrides] () async throws(Problem) in
             self.logs.override(overrides)
             return self.logLevels()
         }
