@@ -24,7 +24,7 @@ package struct AuditTrail: Sendable {
         package let path: String
         /// What was sent, as far as it is kept.
         package let body: String
-        /// How it was answered; nil while that is not known.
+        /// How it was answered; nil while that is not known. Of an order that it is carried out, whatever became of the answer.
         package fileprivate(set) var status: Int?
     }
 
@@ -89,6 +89,8 @@ package struct AuditTrail: Sendable {
         case .order(let order, let source):
             // One record in each partition is one order.
             guard partition.rawValue == 0 || !order.isForAllPartitions else { return nil }
+            // What is in the log is carried out, at the next start at the latest: also where a partition had stopped, and who
+            // gave the order was told 503.
             let body = String(decoding: order.json.jsonText, as: UTF8.self)
             let entry = Entry(at: at, source: source, method: "POST", path: "/v1/orders", body: body, status: 200)
             return self.insert(entry, place, number: nil) ? entry : nil
