@@ -9,8 +9,8 @@ package struct OutputPosition: Hashable, Comparable, Sendable, CustomStringConve
 
     /// The position of a partition's first output.
     package static let first = OutputPosition(1)
-    /// The position of the output after this one.
-    package var next: OutputPosition { OutputPosition(self.rawValue + 1) }
+    /// The position of the output after this one; that of the last there is, which no log comes to, is itself.
+    package var next: OutputPosition { OutputPosition(max(self.rawValue, self.rawValue &+ 1)) }
 }
 
 /// What an owner made of a partition's entries, or a piece of it.

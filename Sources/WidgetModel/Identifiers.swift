@@ -310,8 +310,9 @@ package struct LogPosition: Hashable, Comparable, Sendable, CustomStringConverti
 
     /// Before the first entry; the first entry has position 1.
     package static let start = LogPosition(0)
-    /// The position of the entry after this one: positions are contiguous.
-    package var next: LogPosition { LogPosition(self.rawValue + 1) }
+    /// The position of the entry after this one: positions are contiguous. A log never comes to the last there is; what
+    /// others say may.
+    package var next: LogPosition { LogPosition(max(self.rawValue, self.rawValue &+ 1)) }
 }
 
 /// The value of a hex digit in either case, or nil.

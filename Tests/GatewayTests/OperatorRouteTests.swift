@@ -2,6 +2,7 @@ import APNSWire
 import Engine
 import Gateway
 import HTTPTransport
+import TestSupport
 import Testing
 import WidgetModel
 
@@ -43,6 +44,31 @@ import WidgetModel
         #expect(Self.text(instance["decisions"]).contains(#""reason":"paused""#))
         #expect(try await scene.send("POST", "/v1/orders", #"{"action":"resume",\#(app)}"#).status == 200)
         #expect(try await Self.outcomes(scene, push) == #"{"issued":12}"#)
+    }
+
+    @Test func `each part of an instance's address is percent-encoded in a path`() async throws {
+        let scene = try await OperatorScene()
+        let host = HostKey("50%-panel")
+        let registration = HostRegistration(
+            host: host,
+            token: Sports.token("panel"),
+            revision: 1,
+            instances: [Sports.instance("a:b/c d")]
+        )
+        _ = try await scene.scene.log.append(.register(registration), for: host)
+        for (target, status) in [
+            ("com.example.scores/50%25-panel:a:b%2Fc%20d", 200),
+            ("com.example.scores/50%25-panel%3Aa%3Ab%2Fc%20d", 200),
+            ("com%2Eexample.scores/50%25-panel:a:b%2fc%20d", 200),
+            ("com.example.scores/50%25-panel:a:b/c%20d", 404), ("com.example.other/50%25-panel:a:b%2Fc%20d", 404),
+            ("com.example.scores/50%25-panel:a", 404), ("com.example.scores%2F50%25-panel:a:b%2Fc%20d", 404),
+            ("com.example.scores/50%25-panel", 400), ("com.example.scores/50%25-panel:", 400),
+            ("com.example.scores/:a", 400),
+        ] {
+            #expect(try await scene.send("GET", "/v1/instances/\(target)").status == status, "\(target)")
+        }
+        let view = try await scene.send("GET", "/v1/hosts/com.example.scores/50%25-panel")
+        #expect(view.status == 200)
     }
 
     @Test func `a cancel ends what waits, in every partition`() async throws {

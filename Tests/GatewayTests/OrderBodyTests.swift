@@ -29,6 +29,20 @@ import WidgetModel
                 )
             ),
             (
+                #"{"action":"grant","count":5,"of":{"app":"com.example.scores","instance":"phone-17:a:b"}}"#,
+                OperatorOrder(
+                    .grant(5),
+                    .instance(InstanceAddress(host: HostKey("phone-17"), instance: InstanceID("a:b")))
+                )
+            ),
+            (
+                #"{"action":"grant","count":5,"of":{"app":"com.example.scores","instance":"com.example.scores/phone-17:a"}}"#,
+                OperatorOrder(
+                    .grant(5),
+                    .instance(InstanceAddress(host: HostKey("phone-17"), instance: InstanceID("a")))
+                )
+            ),
+            (
                 #"{"action":"cancel","of":{"app":"com.example.scores","host":"phone-17"}}"#,
                 OperatorOrder(.cancel, .host(HostKey("phone-17")))
             ),
@@ -58,6 +72,8 @@ import WidgetModel
             (#"{"action":"grant","count":1,"of":{"sender":"a"}}"#, Place(.badRequest, "of")),
             (#"{"action":"cancel","of":{"push":"x"}}"#, Place(.badRequest, "of.push")),
             (#"{"action":"cancel","of":{"instance":"x"}}"#, Place(.badRequest, "of.instance")),
+            (#"{"action":"cancel","of":{"instance":"h:i"}}"#, Place(.badRequest, "of.instance")),
+            (#"{"action":"cancel","of":{"app":"a","instance":"b/h:i"}}"#, Place(.badRequest, "of.instance")),
             (#"{"action":"cancel","of":{"app":"a","host":"h","also":1}}"#, Place(.badRequest, "of.also")),
             (#"{"action":"cancel","of":{"app":"a","host":"h"},"why":1}"#, Place(.badRequest, "why")),
         ] as [(String, Place)]
