@@ -48,6 +48,27 @@ import WidgetModel
         #expect(try await scene.send("GET", RouteScene.path(Self.phone), try scene.key.providerToken()).status == 200)
     }
 
+    /// Push tokens are one name space: docs/threat-model.md says what comes of that.
+    @Test func `a token that another team has is refused until its host is removed, and the answer tells no names`()
+        async throws
+    {
+        let scene = try await RouteScene(partitions: 4)
+        let secret = #"{"app":"\#(Sports.otherApp)","host":"panel-1","instances":[]}"#
+        let squatted = try await Self.put(scene, Self.phone, try scene.otherKey.providerToken(), secret)
+        #expect(squatted.status == 200)
+        let refused = try await Self.put(scene, Self.phone, try scene.key.providerToken(), Self.body("own"))
+        #expect(refused.place == ["409", "token-bound"])
+        for name in [Sports.otherApp.rawValue, Sports.otherTeam.rawValue, "panel-1"] {
+            #expect(!refused.body.contains(name))
+        }
+        let foreign = HostKey("panel-1", of: Sports.otherApp)
+        _ = try await scene.scene.log.append(.unregister(HostRemoval(host: foreign)), for: foreign)
+        let own = try await Self.put(scene, Self.phone, try scene.key.providerToken(), Self.body("own"))
+        #expect(own.status == 200)
+        #expect(try await Self.put(scene, Self.phone, try scene.otherKey.providerToken(), secret).status == 409)
+        #expect(try await Self.tokens(scene, HostKey("own")) == [Self.phone])
+    }
+
     @Test func `a stream ends with its host and never hears of another app's host of that name`() async throws {
         let scene = try await RouteScene(partitions: 4)
         let other = Sports.token("other panel")
