@@ -11,6 +11,8 @@ struct OperatorScene {
     let watch: GatewayWatch
     let states = KindStates()
     let routes: OperatorRoutes
+    /// Nil where the clock is not movable.
+    let travel: TimeTravel?
 
     init(
         partitions: Int = 2,
@@ -20,17 +22,25 @@ struct OperatorScene {
         storage: StorageWatch? = nil,
         registry: RegistryWatch? = nil,
         bounds: ServingBounds = ServingBounds(),
-        auditArchive: any RecordArchive = MemoryArchive()
+        auditArchive: any RecordArchive = MemoryArchive(),
+        apps: ServedApps = Sports.served,
+        isMovable: Bool = false
     ) async throws {
+        let movable =
+            isMovable ? MovableClock(monotonicNanoseconds: { 5_000_000_000 }, wall: { Sports.start }) : nil
+        let movableClock = movable?.makeLogClock()
         self.scene = try await OwnerScene.started(
             partitions: partitions,
+            clock: movableClock,
             auditArchive: auditArchive,
             registry: registry
         )
+        let clock = movableClock ?? self.scene.time.makeClock()
+        self.travel = movable.map { [log = self.scene.log] in TimeTravel($0, clock, log) }
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
         self.watch = GatewayWatch(
             log: self.scene.log,
-            clock: self.scene.time.makeClock(),
+            clock: clock,
             counters: counters,
             senderLimits: senderLimits,
             feed: self.scene.feed
@@ -46,8 +56,9 @@ struct OperatorScene {
             readiness: Readiness(),
             access: try .knowing(tokens),
             gate: OperatorGate(address: "127.0.0.1"),
-            clock: self.scene.time.makeClock(),
-            apps: LiveApps(Sports.served, bounds: bounds),
+            clock: clock,
+            travel: self.travel,
+            apps: LiveApps(apps, bounds: bounds),
             states: self.states,
             watch: self.watch,
             history: HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in JournalHistory(journal) },
