@@ -32,8 +32,9 @@ import WidgetModel
         for listener in Self.listeners(of: operation) {
             let scene = try await ExtremeScene(listener)
             let sample = try #require(scene.samples(of: operation).first)
+            let texts = ExtremeTexts.all + (try scene.places())
             for parameter in operation.parameters where !parameter.isWord {
-                for text in ExtremeTexts.all + ExtremeTexts.bounds(of: parameter.schema) {
+                for text in texts + ExtremeTexts.bounds(of: parameter.schema) {
                     switch parameter.place {
                     case "path":
                         var other = sample

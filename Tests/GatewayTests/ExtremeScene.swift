@@ -104,6 +104,13 @@ struct ExtremeScene {
         return response.status
     }
 
+    /// Places in the event streams that are open to hosts.
+    func places() throws -> [String] {
+        let subscription = try self.scene.streams.subscribe(.host(HostKey(Self.host)))
+        defer { self.scene.streams.cancel(subscription) }
+        return ExtremeTexts.places(epoch: subscription.start.epoch)
+    }
+
     /// That every partition goes on, its books close, and another process comes to the same.
     func check() async throws {
         for _ in 0..<2 {
