@@ -92,9 +92,9 @@ class Result:
     descriptors_after: int
 
 
-def settle(target: Target, memory: float, files: int) -> tuple[float, int]:
+def settle(target: Target, memory: float, files: int, patience: int = 1) -> tuple[float, int]:
     """Waits until memory and descriptors are back; gives what they are then, or at the end of patience."""
-    end = time.monotonic() + SETTLE_SECONDS * Patience.factor
+    end = time.monotonic() + SETTLE_SECONDS * patience
     while True:
         now, open_now = target.resident_mib(), target.descriptors()
         if (now <= memory and open_now <= files) or time.monotonic() > end:
@@ -120,7 +120,7 @@ def run(probe: Probe, target: Target, witness: Witness, options: argparse.Namesp
         problems.append(f"the other connection: {trouble}")
     if waited > options.within:
         problems.append(f"the other connection waited {waited:.2f} s")
-    memory_after, files_after = settle(target, memory + options.memory, files)
+    memory_after, files_after = settle(target, memory + options.memory, files, Patience.factor)
     if memory_after > memory + options.memory:
         problems.append(f"memory grew by {memory_after - memory:.1f} MiB")
     if files_after > files:
