@@ -243,7 +243,7 @@ let package = Package(
             path: "Tests/Benchmarks/Journal",
             swiftSettings: settings
         ),
-        suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", nioPosix], exclude: ["Clients"]),
+        suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", "WidgetModel", nioPosix], exclude: ["Clients"]),
         suite("TidyTests", []),
     ],
     cxxLanguageStandard: .cxx17

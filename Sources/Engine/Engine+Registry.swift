@@ -90,12 +90,10 @@ extension Engine {
             }
         }
         try self.checkHolder(registration, existing)
-        for (index, instance) in registration.instances.enumerated() {
+        var taken: Set<DeviceToken> = [registration.token]
+        for instance in registration.instances {
             guard let token = instance.controlToken else { continue }
-            let others = registration.instances[..<index]
-            if token == registration.token || others.contains(where: { $0.controlToken == token }) {
-                throw .duplicateToken(instance.id)
-            }
+            guard taken.insert(token).inserted else { throw .duplicateToken(instance.id) }
         }
         var planned: [PlannedInstance] = []
         planned.reserveCapacity(registration.instances.count)

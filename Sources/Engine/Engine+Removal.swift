@@ -24,10 +24,8 @@ extension Engine {
             tokens += self.instances(of: host).compactMap { self.instances[particulars: $0].controlToken }
         }
         self.removeHost(host)
-        for token in tokens {
-            self.tokens.erase(token)
-            self.output.directory.append(.forgotten(token))
-        }
+        self.tokens.erase(tokens)
+        for token in tokens { self.output.directory.append(.forgotten(token)) }
         return .unregistered
     }
 

@@ -72,7 +72,8 @@ struct Simulate: AsyncParsableCommand {
         if !self.quiet, self.json != "-" {
             print(report.text, terminator: "")
             let seconds = Double(took.components.seconds) + Double(took.components.attoseconds) / 1e18
-            let rate = Int(Double(report.instanceDays) / seconds)
+            // A clock may say that it took no time at all.
+            let rate = Int(min(Double(report.instanceDays) / max(seconds, 0.001), 1e15))
             print("  \(report.instanceDays) widget-days in \(String(format: "%.1f", seconds)) s, \(rate) a second")
         }
         for fault in report.faults { Output.standardError("does not add up: \(fault)") }

@@ -5,12 +5,7 @@ package import WidgetModel
 /// Every fault names the path of the member and says what was expected. ``finish()`` refuses members that nobody
 /// asked for, so that a misspelt key is an error and not a silent default.
 package struct RequestObject {
-    /// How many members are compared one by one; more are looked up.
-    private static let comparedMax = 16
-
-    private let members: [JSONValue.Member]
-    /// By name: which member it is. Nil for few.
-    private let places: [String: Int]?
+    private let members: NamedMembers<JSONValue.Member>
     private let path: String
     private var taken: Set<String> = []
 
@@ -23,10 +18,7 @@ package struct RequestObject {
         guard case .object(let members) = value else {
             throw Problem(.badRequest, "expected an object, found \(value.typeName)", path: path.isEmpty ? nil : path)
         }
-        self.members = members
-        self.places =
-            members.count > Self.comparedMax
-            ? Dictionary(zip(members.map(\.name), members.indices), uniquingKeysWith: { first, _ in first }) : nil
+        self.members = NamedMembers(members)
         self.path = path
     }
 
@@ -43,9 +35,8 @@ package struct RequestObject {
     /// The member's value, or nil if it is absent or null.
     package mutating func value(_ name: String) -> JSONValue? {
         self.taken.insert(name)
-        let place = self.places.map { $0[name] } ?? self.members.firstIndex { $0.name == name }
-        guard let place, self.members[place].value != .null else { return nil }
-        return self.members[place].value
+        guard let member = self.members.first(named: name), member.value != .null else { return nil }
+        return member.value
     }
 
     package mutating func string(_ name: String, bytesMax: Int = 1024) throws(Problem) -> String? {
@@ -120,7 +111,7 @@ package struct RequestObject {
 
     /// Refuses members that were not asked for.
     package func finish() throws(Problem) {
-        guard let unknown = self.members.first(where: { !self.taken.contains($0.name) }) else { return }
+        guard let unknown = self.members.all.first(where: { !self.taken.contains($0.name) }) else { return }
         let known = self.taken.sorted().joined(separator: ", ")
         throw self.problem(unknown.name, "is not known here; known are \(known)")
     }

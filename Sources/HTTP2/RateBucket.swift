@@ -38,12 +38,19 @@ package struct RateBucket: Sendable {
 
     /// Adds tokens, above the burst if need be: they were paid for.
     mutating func give(_ count: Int) {
-        self.tokens += count
+        self.tokens = Self.sum(self.tokens, count)
     }
 
     /// Adds tokens, above the burst by at most `max`.
     @inline(__always)
     mutating func give(_ count: Int, keeping max: Int) {
-        self.tokens = Swift.max(self.tokens, min(self.tokens &+ count, self.burst &+ max))
+        self.tokens = Swift.max(self.tokens, min(Self.sum(self.tokens, count), Self.sum(self.burst, max)))
+    }
+
+    /// The sum of two numbers that are not negative; as much as there can be if it is more.
+    @inline(__always)
+    private static func sum(_ left: Int, _ right: Int) -> Int {
+        let (sum, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : sum
     }
 }

@@ -246,8 +246,8 @@ final class HTTP1ServerHandler: ChannelInboundHandler {
 }
 
 extension HTTPRequestHead {
-    /// The length of the body where it is said, else 0.
-    fileprivate var contentLength: Int { self.headers.first(name: "content-length").flatMap { Int($0) } ?? 0 }
+    /// The length of the body where it is said, else 0. The parser has taken the text for a number.
+    fileprivate var contentLength: Int { self.headers.first(name: "content-length").map { Int($0) ?? .max } ?? 0 }
 }
 
 extension HTTP1ServerHandler: HTTPConnectionBackend {

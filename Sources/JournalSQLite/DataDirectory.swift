@@ -134,7 +134,7 @@ final class DataDirectory: Sendable {
         let text = String(decoding: bytes, as: UTF8.self)
         // An earlier version noted the first file only, with an empty file.
         if text.isEmpty { return 1 }
-        guard text.hasSuffix("\n"), let number = Int(text.dropLast()), number > 0 else {
+        guard text.hasSuffix("\n"), let number = Int(text.dropLast()), LogFileName.numbers.contains(number) else {
             throw JournalError(.corrupt, "\(path) is damaged; restore the directory from a backup")
         }
         return number
@@ -209,6 +209,9 @@ final class DataDirectory: Sendable {
 
 /// The names of log files: `log-` and six digits or more, so that they sort as they follow each other.
 enum LogFileName {
+    /// More files than any log has; what follows each of them is a number, too.
+    static let numbers = 1...1_000_000_000_000
+
     static func name(of number: Int) -> String {
         let digits = String(number)
         return "log-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".sqlite"
@@ -216,7 +219,7 @@ enum LogFileName {
 
     static func number(of name: String) -> Int? {
         guard name.hasPrefix("log-"), name.hasSuffix(".sqlite") else { return nil }
-        guard let number = Int(name.dropFirst(4).dropLast(7)), number > 0 else { return nil }
+        guard let number = Int(name.dropFirst(4).dropLast(7)), Self.numbers.contains(number) else { return nil }
         return Self.name(of: number) == name ? number : nil
     }
 }

@@ -79,7 +79,9 @@ package final class SQLiteArchive: RecordArchive {
         func readAll(_ body: (ArchivedRecord) -> Void) throws(SQLiteFailure) {
             defer { self.all.reset() }
             while try self.all.step() {
-                body(ArchivedRecord(number: UInt64(self.all.integer(at: 0)), bytes: self.all.bytes(at: 1)))
+                // No number below 0 was ever written here: such a row is none of ours.
+                guard let number = UInt64(exactly: self.all.integer(at: 0)) else { continue }
+                body(ArchivedRecord(number: number, bytes: self.all.bytes(at: 1)))
             }
         }
     }

@@ -50,7 +50,9 @@ struct SnapshotFiles: Sendable {
         guard name.hasSuffix(".snapshot") else { return nil }
         let parts = name.dropLast(9).split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 3, let partition = UInt16(parts[0]), let position = UInt64(parts[1]),
-            let time = UInt64(parts[2])
+            let time = UInt64(parts[2]),
+            // Entries are numbered as rows of a database are: there is always one behind.
+            position < UInt64(Int64.max)
         else { return nil }
         let id = SnapshotID(
             partition: PartitionID(partition),

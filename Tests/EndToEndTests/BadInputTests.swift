@@ -205,7 +205,7 @@ import Testing
     }
 
     @Test func `a push that does not come whole is 408, with its id and no body`() async throws {
-        let gateway = try await TestGateway.start(extra: "timeouts: {request: 1s}")
+        let gateway = try await TestGateway.start(extra: "timeouts: {request: 5s}")
         let bearer = try await gateway.providerToken()
         _ = try await gateway.register(1, teams: ["seahawks"], bearer: bearer)
         let options = ["--unfinished", "--id", Self.id, "--close-after", "response"]

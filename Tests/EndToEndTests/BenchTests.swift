@@ -81,7 +81,7 @@ import Testing
         let folder = try TestGateway.makeFolder()
         try """
         for: 300ms
-        settle: 2s
+        settle: 10m
         hosts: {count: 20, widgets: 1}
         connections: 2
         loads:
@@ -149,7 +149,7 @@ import Testing
     @Test func `what a gateway refuses is counted by status and reason`() async throws {
         let gateway = try await TestGateway.start()
         let folder = try TestGateway.makeFolder()
-        try "for: 200ms\nconnections: 1\nloads:\n  - {send: pushes, rate: 100}\n".write(
+        try "for: 200ms\nsettle: 10m\nconnections: 1\nloads:\n  - {send: pushes, rate: 100}\n".write(
             toFile: "\(folder)/a.yaml",
             atomically: true,
             encoding: .utf8

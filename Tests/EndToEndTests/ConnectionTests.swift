@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test func `an idle client is told so`() async throws {
-        let gateway = try await TestGateway.start(extra: "timeouts: {idle: 1s}")
+        let gateway = try await TestGateway.start(extra: "timeouts: {idle: 5s}")
         let probe = try Probe(gateway)
         let seen = await probe.all()
         #expect(

@@ -28,8 +28,10 @@ struct SmallDisk: Sendable {
             + ["sh", "-c", "\(script) && exec \"$@\"", "sh"]
     }
 
-    /// Whether this system lets tests mount one.
-    static func canBeMounted() async throws -> Bool {
+    /// Whether tests that need one are run: where this system lets them mount one, and in any case in CI, where they fail
+    /// rather than be passed over unseen.
+    static func isTried() async throws -> Bool {
+        if ProcessInfo.processInfo.environment["CI"] == "true" { return true }
         let words = Self.launcher("mount -t tmpfs none /tmp") + ["true"]
         return try await Command.run(words[0], Array(words.dropFirst())).status == 0
     }

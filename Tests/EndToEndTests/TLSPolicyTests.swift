@@ -55,7 +55,7 @@ import Testing
     @Test(arguments: ["-tls1_2", "-tls1_3"])
     func `a session is resumed by its ticket, and never with early data`(version: String) async throws {
         // The listener ends the connections, so that the client has read the ticket before it leaves.
-        let gateway = try await TestGateway.start(extra: "timeouts: {firstRequest: 1s}")
+        let gateway = try await TestGateway.start(extra: "timeouts: {firstRequest: 5s}")
         let file = "\(gateway.folder)/session.pem"
         let options = [version, "-alpn", "h2", "-ign_eof"]
         let first = try await self.handshake(gateway, options + ["-sess_out", file])

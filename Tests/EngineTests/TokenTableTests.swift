@@ -76,12 +76,28 @@ import WidgetModel
         #expect(tokens.binding(of: token) == TokenTable.Binding(host: 4, instance: InstanceTable.none))
         tokens.bind(token, to: TokenTable.Binding(host: 3, instance: 8))
         tokens.remove(token, ofApp: 0, .leaseEnded, at: Instant(seconds: 1))
-        tokens.erase(token)
+        tokens.erase([token])
         // The number is used again.
         let other = tokens.bind(Self.token(2, bytes: 32), to: TokenTable.Binding(host: 5, instance: InstanceTable.none))
         #expect(tokens.token(other) == Self.token(2, bytes: 32))
         #expect(tokens.binding(of: Self.token(2, bytes: 32))?.instance == InstanceTable.none)
         #expect(tokens.tokens(from: other).count == 1)
+    }
+
+    @Test func `tokens are erased together, and others stay removed`() {
+        var tokens = TokenTable(seed: 5)
+        let all = (0..<6).map { Self.token($0, bytes: 32) }
+        for (number, token) in all.enumerated() where number != 5 {
+            tokens.bind(token, to: TokenTable.Binding(host: 3, instance: InstanceTable.none))
+            if number != 4 { tokens.remove(token, ofApp: 0, .unregistered, at: Instant(seconds: 1)) }
+        }
+        // One that is bound, one that was never known, and one that is named twice.
+        tokens.erase([all[0], all[2], all[4], all[5], all[2]])
+        #expect(tokens.removedCount == 2)
+        #expect(tokens.binding(of: all[4]) != nil)
+        var forgotten: [DeviceToken] = []
+        tokens.forget(at: Instant(seconds: 12), after: .seconds(10)) { forgotten.append($0) }
+        #expect(forgotten == [all[1], all[3]])
     }
 
     @Test(arguments: counts) func `a number that is used again has nothing of the token before`(count: Int) {

@@ -128,6 +128,25 @@ import WidgetModel
         #expect(seen.count == 7)
     }
 
+    /// A place in a list that no page has ever named.
+    @Test(arguments: ["hosts", "widgets"])
+    func `a place that is none is 400, and one behind the end is a page without rows`(list: String) async throws {
+        let scene = try await RouteScene()
+        try await scene.register("phone")
+        let token = try scene.key.providerToken()
+        let path = "/v1/apps/\(Sports.app)/\(list)"
+        for wrong in [
+            "0.18446744073709551615", "0.4611686018427387904", "18446744073709551615.0", "0.18446744073709551616",
+            "0.-1", "0.4294967296", "2.0", "0", "0.0.0", "a.b", "",
+        ] {
+            let answer = try await scene.send("GET", "\(path)?from=\(wrong)", token)
+            #expect(answer.place == ["400", "bad-request", "from"], "\(wrong)")
+        }
+        let last = try await scene.send("GET", "\(path)?from=1.4294967295", token)
+        #expect(last.status == 200 && last.next == nil)
+        #expect(last.body == (list == "hosts" ? "" : #"{"widgets":[]}"#))
+    }
+
     @Test func `what is exported registers the same in another gateway`() async throws {
         let (scene, other) = (try await RouteScene(partitions: 3), try await RouteScene(partitions: 2))
         let token = try scene.key.providerToken()

@@ -23,7 +23,7 @@ struct OpenAPI: Sendable {
         }
     }()
 
-    private let root: JSONValue
+    let root: JSONValue
 
     private static func value(of node: Node) -> JSONValue {
         switch node {
@@ -99,7 +99,7 @@ struct OpenAPI: Sendable {
 
     // MARK: Schemas
 
-    private func resolved(_ value: JSONValue) -> JSONValue {
+    func resolved(_ value: JSONValue) -> JSONValue {
         guard case .string(let reference) = value["$ref"] else { return value }
         let names = reference.dropFirst(2).split(separator: "/")
         return names.reduce(self.root) { $0[String($1)] ?? .null }

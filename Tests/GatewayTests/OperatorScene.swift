@@ -12,6 +12,8 @@ struct OperatorScene {
     let states = KindStates()
     let access: OperatorAccess
     let routes: OperatorRoutes
+    /// Nil where the clock is not movable.
+    let travel: TimeTravel?
 
     init(
         partitions: Int = 2,
@@ -23,7 +25,8 @@ struct OperatorScene {
         storage: StorageWatch? = nil,
         registry: RegistryWatch? = nil,
         bounds: ServingBounds = ServingBounds(),
-        auditArchive: any RecordArchive = MemoryArchive()
+        auditArchive: any RecordArchive = MemoryArchive(),
+        apps: ServedApps = Sports.served
     ) async throws {
         let ownClock = movable?.makeLogClock()
         self.scene = try await OwnerScene.started(
@@ -33,7 +36,7 @@ struct OperatorScene {
             registry: registry
         )
         let clock = ownClock ?? self.scene.time.makeClock()
-        let travel = movable.map { [log = self.scene.log] in TimeTravel($0, clock, log) }
+        self.travel = movable.map { [log = self.scene.log] in TimeTravel($0, clock, log) }
         self.access = try access ?? .knowing(tokens)
         let (counters, senderLimits) = (PushCounters(), SenderLimits())
         self.watch = GatewayWatch(
@@ -55,8 +58,8 @@ struct OperatorScene {
             access: self.access,
             gate: OperatorGate(address: "127.0.0.1"),
             clock: clock,
-            travel: travel,
-            apps: LiveApps(Sports.served, bounds: bounds),
+            travel: self.travel,
+            apps: LiveApps(apps, bounds: bounds),
             states: self.states,
             watch: self.watch,
             history: HistoryQuestions(concurrentMax: 2) { [journal = self.scene.journal] in JournalHistory(journal) },

@@ -13,6 +13,8 @@ final class OwnerScene: Sendable {
     let journal: MemoryJournal
     let snapshots: MemorySnapshots?
     let time: FakeTime
+    /// What it reads in the place of ``time``; nil for that.
+    private let clock: LogClock?
     let owners: [PartitionOwner]
     let log: CommandLog
     let work: WorkAdmission
@@ -51,6 +53,7 @@ final class OwnerScene: Sendable {
         let directory = self.directory
         let streams = self.streams
         let followers = self.followers
+        self.clock = clock
         let clock = clock ?? time.makeClock()
         let audit = OperatorAudit(
             archive: auditArchive,
@@ -157,6 +160,7 @@ final class OwnerScene: Sendable {
             self.time,
             snapshots: self.snapshots,
             outputBytesPerCommit: outputBytesPerCommit,
+            clock: self.clock,
             tracing: tracing,
             auditArchive: auditArchive,
             registry: registry

@@ -1,4 +1,5 @@
 import Gateway
+import Synchronization
 import Testing
 import WidgetModel
 
@@ -52,6 +53,40 @@ import WidgetModel
         #expect(problem { () throws(Problem) in try object.finish() }?.path == "m\(count - 1)")
         #expect(try object.int("m\(count - 1)", in: 0...1000) == Int64(count - 1))
         #expect(problem { () throws(Problem) in try object.finish() } == nil)
+    }
+
+    /// A name that counts how often it is compared.
+    private struct CountedMember: NamedMember {
+        final class Counter: Sendable {
+            let count = Atomic(0)
+        }
+
+        struct Name: Hashable, Sendable {
+            let text: String
+            let comparisons: Counter
+
+            static func == (left: Name, right: Name) -> Bool {
+                left.comparisons.count.add(1, ordering: .relaxed)
+                return left.text == right.text
+            }
+
+            func hash(into hasher: inout Hasher) { hasher.combine(self.text) }
+        }
+
+        let name: Name
+    }
+
+    /// A peer chooses how many members there are; looking each of them up one by one would be their number squared.
+    @Test(arguments: [10, 1000, 10_000])
+    func `looking a member up takes a few comparisons however many there are`(count: Int) {
+        let counter = CountedMember.Counter()
+        let members = (0..<count).map {
+            CountedMember(name: CountedMember.Name(text: "m\($0)", comparisons: counter))
+        }
+        let named = NamedMembers(members)
+        for member in members { #expect(named.first(named: member.name)?.name.text == member.name.text) }
+        #expect(named.first(named: CountedMember.Name(text: "absent", comparisons: counter)) == nil)
+        #expect(counter.count.load(ordering: .relaxed) < 16 * count)
     }
 
     @Test func `a member of the wrong type is refused with both types`() throws {

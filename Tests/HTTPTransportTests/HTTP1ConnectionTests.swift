@@ -135,6 +135,24 @@ private final class EmbeddedHTTP1 {
         }
     }
 
+    @Test(arguments: ["9223372036854775807", "9223372036854775808", "18446744073709551615"])
+    func `a length that no body has is refused by its head`(length: String) throws {
+        let connection = try EmbeddedHTTP1()
+        connection.handler.judgement = .accepted(bodyBytesMax: 2)
+        connection.handler.status = 413
+        try connection.send("PUT /a HTTP/1.1\r\nHost: x\r\nContent-Length: \(length)\r\n\r\n")
+        #expect(connection.handler.flags == [.bodyTooLarge])
+        #expect(try connection.received().hasPrefix("HTTP/1.1 413 "))
+    }
+
+    @Test(arguments: ["18446744073709551616", "-1", "1e3"])
+    func `a length that is no number is answered 400`(length: String) throws {
+        let connection = try EmbeddedHTTP1()
+        try? connection.send("PUT /a HTTP/1.1\r\nHost: x\r\nContent-Length: \(length)\r\n\r\n")
+        #expect(try connection.received().hasPrefix("HTTP/1.1 400 "))
+        #expect(connection.handler.heads == [])
+    }
+
     @Test func `what has come of a body is let go when its head is refused`() throws {
         let connection = try EmbeddedHTTP1()
         connection.handler.judgement = .refused(401)

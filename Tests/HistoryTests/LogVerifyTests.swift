@@ -216,6 +216,12 @@ private let planted: [PlantedFault] = [
         let name = try surgeon.files()[1]
         for suffix in ["", "-wal", "-shm"] { try? surgeon.remove(name + suffix) }
     },
+    PlantedFault("a note of more files than there can be", .file) { surgeon, _ in
+        try surgeon.edit("begun") { $0 = Data("9223372036854775807\n".utf8) }
+    },
+    PlantedFault("a note of far more files than there are", .file) { surgeon, _ in
+        try surgeon.edit("begun") { $0 = Data("1000000000000\n".utf8) }
+    },
     PlantedFault("the file's format version", .version) { surgeon, _ in
         try surgeon.sql("PRAGMA user_version = 77", file: 0)
     },

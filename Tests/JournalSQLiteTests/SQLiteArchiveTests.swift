@@ -31,6 +31,19 @@ import Testing
         second.close()
     }
 
+    @Test func `a row that the archive cannot have written is passed over`() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder.path + "/timelines.sqlite"
+        let first = try SQLiteArchive(path: path)
+        try first.write([Self.record(1, "a"), Self.record(.max, "z")], removing: [])
+        first.close()
+        let database = try Database(path: path, access: .readWrite)
+        for number in [Int64.min, -1] { try database.execute("INSERT INTO records VALUES (\(number), x'00')") }
+        let second = try SQLiteArchive(path: path)
+        #expect(try Self.all(second) == [Self.record(1, "a"), Self.record(UInt64(Int64.max), "z")])
+        second.close()
+    }
+
     @Test func `a file that is no archive is put aside`() throws {
         let folder = try TemporaryDirectory()
         let path = folder.path + "/timelines.sqlite"

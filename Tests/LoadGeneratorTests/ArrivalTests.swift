@@ -108,6 +108,10 @@ import Testing
         #expect(try ArrivalTrace(reading: text).instants == [0, 500_000_000, 500_000_000, 1_250_000_000])
         #expect(try ArrivalTrace(reading: text, speed: 2).instants == [0, 250_000_000, 250_000_000, 625_000_000])
         #expect(
+            // Played a thousand times as slowly, that would end in 31,000 years.
+            try ArrivalTrace(reading: "0\n999999999\n", speed: 0.001).instants == [0, 1_000_000_000_000_000_000]
+        )
+        #expect(
             try ArrivalTrace(reading: "0.000000001\r\n999999999.999999999\r\n").instants == [
                 1, 999_999_999_999_999_999,
             ]

@@ -118,6 +118,25 @@ import WidgetModel
         #expect(comparison.text.contains("pushes accepted p50"))
     }
 
+    @Test(arguments: [
+        "1e300", "-1e300", "5e-324", "9223372036854775807", "-9223372036854775808", "18446744073709551615",
+    ])
+    func `figures that no run has are compared, or passed over`(number: String) throws {
+        let reader = JSONReader()
+        func report(_ number: String) throws -> JSONValue {
+            let stage = #"{"p50":\#(number),"p90":\#(number),"p99":1,"p99.9":\#(number),"max":\#(number)}"#
+            let load =
+                #"{"name":"a","due":\#(number),"failed":\#(number),"latencyMicroseconds":{"accepted":\#(stage)}}"#
+            let text = #"{"schema":1,"loads":[\#(load)],"answeredPerSecond":\#(number)}"#
+            return try reader.parse(Array(text.utf8))
+        }
+        for (before, after) in [(number, "1"), ("1", number), (number, number), ("0", number)] {
+            let comparison = try LoadComparison(try report(before), try report(after))
+            #expect(comparison.text.contains("a accepted p99"))
+            #expect(comparison.worse(than: 0.1).count <= comparison.rows.count)
+        }
+    }
+
     @Test func `what is no report is refused`() {
         let error = #expect(throws: LoadError.self) { try LoadComparison(.object([]), .object([])) }
         #expect(error?.message == "the first file is no report of freshet bench --json, or one of another version")

@@ -210,13 +210,15 @@ struct TokenTable: Sendable {
         return self.rows[slot].at
     }
 
-    /// Leaves nothing of a removed token. O(removals).
-    mutating func erase(_ token: DeviceToken) {
-        guard self.removedAt(token) != nil else { return }
-        self.remove(token)
+    /// Leaves nothing of removed tokens. O(removals), however many tokens.
+    mutating func erase(_ tokens: [DeviceToken]) {
+        let removed = tokens.filter { self.removedAt($0) != nil }
+        guard !removed.isEmpty else { return }
+        for token in removed { self.remove(token) }
         self.removals.removeFirst(self.firstRemoval)
         self.firstRemoval = 0
-        self.removals.removeAll { $0.token == token }
+        let erased = Set(removed)
+        self.removals.removeAll { erased.contains($0.token) }
     }
 
     /// Takes in a token of a host that was read back; it is found after ``finishRestoring()``. O(tokens of the host).

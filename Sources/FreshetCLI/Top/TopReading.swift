@@ -55,10 +55,10 @@ struct TopReading: Sendable {
     func count(_ outcome: String) -> Int { self.stats["pushes"]?["outcomes"]?[outcome]?.whole ?? 0 }
 
     var rateLimited: Int {
-        ["app", "key", "token"].reduce(0) { $0 + (self.stats["http"]?["rateLimited"]?[$1]?.whole ?? 0) }
+        ["app", "key", "token"].reduce(0) { $0.addingSaturating(self.stats["http"]?["rateLimited"]?[$1]?.whole ?? 0) }
     }
 
-    var lag: Int { self.partitions.reduce(0) { $0 + ($1["lag"]?.whole ?? 0) } }
+    var lag: Int { self.partitions.reduce(0) { $0.addingSaturating($1["lag"]?.whole ?? 0) } }
     var partitionsFailed: Int { self.partitions.count { $0["failed"] == .bool(true) } }
 
     /// How many pushes were seen on a screen, and within how many milliseconds half and 95 % of them.
@@ -133,11 +133,11 @@ extension TopReading {
 }
 
 extension JSONValue {
-    /// An integer that fits, or nil.
+    /// A count, or nil: none is negative, and one that does not fit is as much as fits.
     fileprivate var whole: Int? {
         switch self {
-        case .int(let value): Int(exactly: value)
-        case .unsigned(let value): Int(exactly: value)
+        case .int(let value): max(0, Int(clamping: value))
+        case .unsigned(let value): Int(clamping: value)
         default: nil
         }
     }

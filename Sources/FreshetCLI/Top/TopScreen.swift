@@ -1,3 +1,5 @@
+import WidgetModel
+
 /// The lines of `top`: a value made of readings, without a terminal.
 struct TopScreen {
     /// By what senders are sorted.
@@ -93,7 +95,8 @@ struct TopScreen {
             // What nothing became of yet is left out, but for what people look for.
             guard count > 0 || ["reloaded", "deferred", "failed"].contains(outcome) else { continue }
             let share = reading.matched == 0 ? 0 : Double(count) / Double(reading.matched)
-            let bar = String(repeating: "▇", count: Int((share * Double(max(0, min(50, columns - 40)))).rounded(.up)))
+            let width = min(1, share) * Double(max(0, min(50, columns - 40)))
+            let bar = String(repeating: "▇", count: Int(width.rounded(.up)))
             lines.append(
                 "\(Self.padded(outcome, 12))\(Self.right(Self.grouped(count), 15)) "
                     + "\(Self.right(Self.percent(share), 6))  \(bar)"
@@ -108,7 +111,7 @@ struct TopScreen {
         var lines = [
             self.styled(Self.padded("SENDER", 16) + titles.map { Self.right($0.uppercased(), 12) }.joined(), "1")
         ]
-        let charged = reading.senders.reduce(0) { $0 + $1.charged }
+        let charged = reading.senders.reduce(0) { $0.addingSaturating($1.charged) }
         for sender in self.order.sorted(reading.senders) {
             let share = charged == 0 ? 0 : Double(sender.charged) / Double(charged)
             let unchanged = sender.matched == 0 ? 0 : Double(sender.unchanged) / Double(sender.matched)
@@ -155,13 +158,18 @@ extension TopScreen {
         return (number < 0 ? "-" : "") + ([digits] + groups).joined(separator: ",")
     }
 
+    /// Above this numbers are shown as this: what an answer says need not be true.
+    private static let shownMax = 1e15
+
     static func rate(_ rate: Double) -> String {
+        let rate = min(rate, Self.shownMax)
         if rate >= 100 { return Self.grouped(Int(rate.rounded())) }
         let tenths = Int((rate * 10).rounded())
         return "\(tenths / 10).\(tenths % 10)"
     }
 
     static func percent(_ share: Double) -> String {
+        let share = min(share, Self.shownMax / 1000)
         let tenths = Int((share * 1000).rounded())
         return tenths >= 100 ? "\(Int((share * 100).rounded())) %" : "\(tenths / 10).\(tenths % 10) %"
     }

@@ -22,12 +22,18 @@ extension InstanceTrace {
 
     /// The instance's number in the effect that was issued for it at a position; nil if no output has it.
     private func number(at position: LogPosition, in history: any LogHistory) throws -> UInt32? {
-        // Effects of one entry may be in several outputs: in chunks, all but the last of which say the entry before.
-        var place = try self.firstOutput(through: LogPosition(position.rawValue - 1), in: history)
-        while let output = try history.readOutputs(self.partition, from: place, outputsMax: 1).first {
+        var place = try self.firstOutput(through: position, in: history)
+        if let output = try history.readOutputs(self.partition, from: place, outputsMax: 1).first {
             if let number = self.number(at: position, among: output.record.effects) { return number }
-            guard output.record.through < position else { return nil }
-            place = output.position.next
+            place = output.position
+        }
+        // The effects of one entry may be in several outputs: pieces that stand before the one that goes as far as the entry, and
+        // that say how far the outputs before them went.
+        while place > .first {
+            place = OutputPosition(place.rawValue - 1)
+            let output = try history.readOutputs(self.partition, from: place, outputsMax: 1).first
+            guard let output, output.position == place, output.record.ahead > 0 else { return nil }
+            if let number = self.number(at: position, among: output.record.effects) { return number }
         }
         return nil
     }

@@ -14,6 +14,8 @@ package enum RFC3339 {
         /// A month, day, hour, minute, second or offset that does not exist.
         case outOfRange
         case leapSecond
+        /// In UTC not within the years that four digits hold, so that no answer could name it.
+        case outOfYears
 
         /// Continues a sentence that starts with the text's name.
         package var sentence: String {
@@ -22,6 +24,7 @@ package enum RFC3339 {
             case .noOffset: "has no offset from UTC (Z or +01:00)"
             case .outOfRange: "names a day, a time or an offset that does not exist"
             case .leapSecond: "names a leap second, which cannot be represented"
+            case .outOfYears: "is in UTC before the year 0000 or after the year 9999"
             }
         }
     }
@@ -56,16 +59,21 @@ package enum RFC3339 {
         guard second != 60 else { throw .leapSecond }
         guard second <= 59 else { throw .outOfRange }
         let minutes = (Self.daysSinceEpoch(year, month, day) * 24 + hour) * 60 + minute - offset
-        return Instant(milliseconds: (minutes * 60 + second) * 1000 + milliseconds)
+        let seconds = minutes * 60 + second
+        guard Self.secondsWithText.contains(seconds) else { throw .outOfYears }
+        return Instant(milliseconds: seconds * 1000 + milliseconds)
     }
+
+    /// From 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
+    private static let secondsWithText: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     /// The text of an instant in UTC, with milliseconds if there are any; nil outside the years 0 to 9999.
     package static func text(of instant: Instant) -> String? {
         let seconds = instant.seconds
+        guard Self.secondsWithText.contains(seconds) else { return nil }
         let milliseconds = (instant.milliseconds % 1000 + 1000) % 1000
         let day = (seconds - (seconds % 86_400 + 86_400) % 86_400) / 86_400
         let time = seconds - day * 86_400
-        guard day >= Self.daysSinceEpoch(0, 1, 1), day <= Self.daysSinceEpoch(9999, 12, 31) else { return nil }
         // From the average length of a year, at most one off in either direction.
         var year = 1970 + day * 400 / 146_097
         while Self.daysSinceEpoch(year, 1, 1) > day { year -= 1 }

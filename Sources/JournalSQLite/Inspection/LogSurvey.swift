@@ -76,18 +76,35 @@ package struct LogSurvey {
             if begun > 0 { self.note(LogFault(.file, file: LogFileName.name(of: begun), "the file is missing")) }
             return []
         }
-        for number in first...max(first, highest, begun) where !numbers.contains(number) {
-            self.note(LogFault(.file, file: LogFileName.name(of: number), "the file is missing"))
+        var next = first
+        for number in numbers {
+            self.noteMissing(next..<number)
+            next = number + 1
         }
+        self.noteMissing(next..<max(next, highest + 1, begun + 1))
         return numbers
     }
+
+    /// Tells of files that are missing one after the other. A note that is wrong may make that any number of them.
+    private mutating func noteMissing(_ numbers: Range<Int>) {
+        let told = numbers.prefix(Self.missingTold)
+        for number in told { self.note(LogFault(.file, file: LogFileName.name(of: number), "the file is missing")) }
+        let rest = numbers.count - told.count
+        guard rest > 0 else { return }
+        let file = LogFileName.name(of: told.endIndex)
+        self.note(LogFault(.file, file: file, "the file is missing, and \(rest - 1) behind it"))
+    }
+
+    private static let missingTold = 100
 
     /// The newest file that was ever begun, as the directory remembers it; 0 if it does not.
     private mutating func begun() -> Int {
         guard LogDirectory.size(of: self.path + "/begun") > 0 else { return 0 }
         let bytes = try? PosixFile(path: self.path + "/begun", flags: O_RDONLY).readAll(bytesMax: 32)
         let text = bytes.map { String(decoding: $0, as: UTF8.self) } ?? ""
-        if let number = Int(text.dropLast()), text.hasSuffix("\n"), number > 0 { return number }
+        if text.hasSuffix("\n"), let number = Int(text.dropLast()), LogFileName.numbers.contains(number) {
+            return number
+        }
         self.note(LogFault(.file, file: "begun", "it does not hold the number of a log file"))
         return 0
     }
@@ -237,7 +254,7 @@ enum LogTrimming {
         guard LogDirectory.size(of: path + "/trimmed") > 0 else { return 1 }
         let bytes = try PosixFile(path: path + "/trimmed", flags: O_RDONLY).readAll(bytesMax: 32)
         let text = String(decoding: bytes, as: UTF8.self)
-        guard text.hasSuffix("\n"), let number = Int(text.dropLast()), number > 0 else {
+        guard text.hasSuffix("\n"), let number = Int(text.dropLast()), LogFileName.numbers.contains(number) else {
             throw JournalError(.corrupt, "\(path)/trimmed does not hold the number of a log file")
         }
         return number

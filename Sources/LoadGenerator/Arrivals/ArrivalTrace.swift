@@ -33,7 +33,7 @@ package struct ArrivalTrace: Hashable, Sendable {
             guard let exact = Self.nanoseconds(rest) else {
                 throw Fault(line: number, sentence: "has to begin with seconds such as 12.345")
             }
-            let instant = speed == 1 ? exact : Int64((Double(exact) / speed).rounded())
+            let instant = speed == 1 ? exact : exact.stretched(by: 1 / speed)
             guard instant >= instants.last ?? 0 else {
                 throw Fault(line: number, sentence: "is earlier than the line before; sort the file by time")
             }

@@ -72,14 +72,19 @@ package struct LoadComparison: Sendable {
         return figures
     }
 
+    /// A figure that a run can have; what a file says need not be one.
     private static func number(_ value: JSONValue?) -> Double? {
+        let number: Double
         switch value {
-        case .int(let value): Double(value)
-        case .unsigned(let value): Double(value)
-        case .double(let value): value
-        default: nil
+        case .int(let value): number = Double(value)
+        case .unsigned(let value): number = Double(value)
+        case .double(let value): number = value
+        default: return nil
         }
+        return (0...Self.figureMax).contains(number) ? number : nil
     }
+
+    private static let figureMax = 1e15
 
     /// The rows that have become worse by more than a share.
     package func worse(than share: Double, only name: String? = nil) -> [Row] {
@@ -102,7 +107,7 @@ package struct LoadComparison: Sendable {
     }
 
     private static func hundredths(_ value: Double) -> String {
-        let hundredths = Int((value * 100).rounded())
+        let hundredths = Int((min(value, Self.figureMax) * 100).rounded())
         let rest = hundredths % 100
         return "\(hundredths / 100).\(rest / 10)\(rest % 10)"
     }

@@ -54,7 +54,7 @@ package struct Load: Hashable, Sendable {
         case .poisson(let curve):
             copy.process = .poisson(RateCurve(from: curve.from * factor, to: curve.to * factor, length: curve.length))
         case .burst(let count, let within) where count > 1:
-            copy.process = .burst(count: max(1, Int64((Double(count) * factor).rounded())), within: within)
+            copy.process = .burst(count: max(1, count.stretched(by: factor)), within: within)
         case .burst, .trace, nil:
             break
         }
@@ -62,16 +62,16 @@ package struct Load: Hashable, Sendable {
     }
 
     func stretched(by factor: Double) -> Load {
-        func stretched(_ length: Int64) -> Int64 { max(1, Int64((Double(length) * factor).rounded())) }
+        func stretched(_ length: Int64) -> Int64 { max(1, length.stretched(by: factor)) }
         var copy = self
-        copy.start = Int64((Double(self.start) * factor).rounded())
+        copy.start = self.start.stretched(by: factor)
         switch self.process {
         case .uniform(let curve):
             copy.process = .uniform(RateCurve(from: curve.from, to: curve.to, length: stretched(curve.length)))
         case .poisson(let curve):
             copy.process = .poisson(RateCurve(from: curve.from, to: curve.to, length: stretched(curve.length)))
         case .burst(let count, let within):
-            copy.process = .burst(count: max(1, Int64((Double(count) * factor).rounded())), within: stretched(within))
+            copy.process = .burst(count: max(1, count.stretched(by: factor)), within: stretched(within))
         case .trace, nil:
             break
         }

@@ -54,9 +54,8 @@ package struct LoadScenario: Hashable, Sendable {
 
     /// Makes all of it shorter or longer, at the same rates.
     package func stretched(by factor: Double) -> LoadScenario {
-        func stretched(_ length: Int64) -> Int64 { Int64((Double(length) * factor).rounded()) }
         var copy = self
-        copy.length = max(1, stretched(self.length))
+        copy.length = max(1, self.length.stretched(by: factor))
         copy.loads = self.loads.map { $0.stretched(by: factor) }
         if let provider = self.provider { copy.provider = provider.stretched(by: factor) }
         return copy
@@ -101,8 +100,8 @@ package struct LoadProvider: Hashable, Sendable {
 
     func stretched(by factor: Double) -> LoadProvider {
         var copy = self
-        copy.failsAt = Int64((Double(self.failsAt) * factor).rounded())
-        copy.failsFor = Int64((Double(self.failsFor) * factor).rounded())
+        copy.failsAt = self.failsAt.stretched(by: factor)
+        copy.failsFor = self.failsFor.stretched(by: factor)
         return copy
     }
 }

@@ -5,6 +5,9 @@ package enum LoadValue {
         ("h", 3_600_000_000_000),
     ]
 
+    /// The longest that anything may be, in nanoseconds: thirty years, of which several can be added.
+    static let longest: Int64 = 1_000_000_000_000_000_000
+
     /// The nanoseconds of `250us`, `1.5ms`, `20s`, `5m`.
     package static func nanoseconds(_ text: String) -> Int64? {
         let number = text.prefix { $0.isNumber || $0 == "." }
@@ -12,7 +15,7 @@ package enum LoadValue {
             let value = Double(number), value.isFinite, value >= 0
         else { return nil }
         let nanoseconds = (value * unit.nanoseconds).rounded()
-        return nanoseconds <= 1e18 ? Int64(nanoseconds) : nil
+        return nanoseconds <= Double(Self.longest) ? Int64(nanoseconds) : nil
     }
 
     /// `20 s`, `1.5 ms`, `250 us`.
@@ -24,5 +27,12 @@ package enum LoadValue {
         if hundredths % 100 == 0 { return "\(whole) \(unit.name)" }
         let rest = hundredths % 100
         return "\(whole).\(rest / 10)\(rest % 10 == 0 ? "" : "\(rest % 10)") \(unit.name)"
+    }
+}
+
+extension Int64 {
+    /// So many times as much, at most ``LoadValue/longest``; for lengths and counts.
+    func stretched(by factor: Double) -> Int64 {
+        Int64(Swift.min((Double(self) * factor).rounded(), Double(LoadValue.longest)))
     }
 }

@@ -112,7 +112,8 @@ import WidgetModel
         try await UpstreamScene.with(
             {
                 $0.pingAfter = .milliseconds(50)
-                $0.pingAnswer = .milliseconds(50)
+                // The other connection answers within this however busy the machine is.
+                $0.pingAnswer = .seconds(5)
             },
             script: { $0.connection == 1 ? [.fallSilent] : [.answer(200)] }
         ) { scene in

@@ -12,8 +12,8 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// A partition's owner, a deliverer behind it, and a scripted server in the place of APNs. Time passes up to twenty
-/// times as fast as outside.
+/// A partition's owner, a deliverer behind it, and a scripted server in the place of APNs. Time passes while a test waits, each
+/// time that the owner was asked and answered, so that no lease ends because the machine is busy.
 final class UpstreamScene: Sendable {
     let scene: OwnerScene
     let server: ScriptedServer
@@ -22,7 +22,6 @@ final class UpstreamScene: Sendable {
     private let lastPush = Atomic<UInt64>(0)
     private let configuration: GatewayConfiguration
     private let folder: String
-    private let ticking: Task<Void, Never>
 
     private init(
         _ scene: OwnerScene,
@@ -39,9 +38,6 @@ final class UpstreamScene: Sendable {
         self.client = client
         self.folder = folder
         scene.tap { deliverer.publish($0) }
-        self.ticking = Task {
-            while (try? await Task.sleep(for: .milliseconds(1))) != nil { scene.time.pass(.milliseconds(20)) }
-        }
     }
 
     static func with(
@@ -139,7 +135,6 @@ final class UpstreamScene: Sendable {
     }
 
     func stop() async {
-        self.ticking.cancel()
         await self.deliverer.stop()
         await self.server.stop()
         try? FileManager.default.removeItem(atPath: self.folder)
@@ -192,8 +187,11 @@ final class UpstreamScene: Sendable {
         sourceLocation: SourceLocation = #_sourceLocation,
         _ condition: () async throws -> Bool
     ) async throws {
-        for _ in 0..<20_000 {
+        for _ in 0..<120_000 {
             if try await condition() { return }
+            // Asked of the owner's loop, which has to have had its turn.
+            _ = try await self.stats
+            self.scene.time.pass(.milliseconds(20))
             try await Task.sleep(for: .milliseconds(5))
         }
         let stats = try await self.stats

@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
 import connections  # noqa: E402, F401
 import frames  # noqa: E402, F401
-from catalogue import PROBES, Probe  # noqa: E402
+from catalogue import PROBES, Patience, Probe  # noqa: E402
 from gateway import APP, KID, TEAM, TOPIC, Gateway, descriptors, resident_kib, token  # noqa: E402
 from peer import Peer, Surprise  # noqa: E402
 from witness import Witness  # noqa: E402
@@ -29,6 +29,8 @@ TIMEOUTS = {"handshake": 2, "firstRequest": 2, "headers": 2, "request": 4, "idle
 DESCRIPTORS = 260
 # Where no probe waits for a deadline, none of them is to come in the way on a busy machine.
 PATIENT_TIMEOUTS = dict.fromkeys(TIMEOUTS, 300)
+# The same of everything that a probe waits for.
+PATIENCE = 20
 # No probe takes longer than this, or it fails.
 PROBE_SECONDS = 60
 # How long memory and descriptors may take to come back: the longest deadline, and a little.
@@ -36,7 +38,7 @@ SETTLE_SECONDS = 15
 
 
 def give_up(*_) -> None:
-    raise Surprise(f"it took more than {PROBE_SECONDS} s")
+    raise Surprise(f"it took more than {PROBE_SECONDS * Patience.factor} s")
 
 
 class Target:
@@ -90,9 +92,9 @@ class Result:
     descriptors_after: int
 
 
-def settle(target: Target, memory: float, files: int) -> tuple[float, int]:
+def settle(target: Target, memory: float, files: int, patience: int = 1) -> tuple[float, int]:
     """Waits until memory and descriptors are back; gives what they are then, or at the end of patience."""
-    end = time.monotonic() + SETTLE_SECONDS
+    end = time.monotonic() + SETTLE_SECONDS * patience
     while True:
         now, open_now = target.resident_mib(), target.descriptors()
         if (now <= memory and open_now <= files) or time.monotonic() > end:
@@ -106,7 +108,7 @@ def run(probe: Probe, target: Target, witness: Witness, options: argparse.Namesp
     witness.begin()
     began = time.monotonic()
     try:
-        signal.alarm(PROBE_SECONDS)
+        signal.alarm(PROBE_SECONDS * Patience.factor)
         probe.run(target)
     except Exception as error:
         problems.append(f"{type(error).__name__}: {error}")
@@ -118,7 +120,7 @@ def run(probe: Probe, target: Target, witness: Witness, options: argparse.Namesp
         problems.append(f"the other connection: {trouble}")
     if waited > options.within:
         problems.append(f"the other connection waited {waited:.2f} s")
-    memory_after, files_after = settle(target, memory + options.memory, files)
+    memory_after, files_after = settle(target, memory + options.memory, files, Patience.factor)
     if memory_after > memory + options.memory:
         problems.append(f"memory grew by {memory_after - memory:.1f} MiB")
     if files_after > files:
@@ -149,6 +151,7 @@ def main() -> int:
     if unknown := set(options.only or []) - {p.name for p in PROBES}:
         parser.error(f"there is no probe {', '.join(sorted(unknown))}")
 
+    Patience.factor = PATIENCE if options.quick else 1
     signal.signal(signal.SIGALRM, give_up)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     progress = sys.stderr if options.json == "-" else sys.stdout

@@ -4,6 +4,12 @@ import dataclasses
 from collections.abc import Callable
 
 
+class Patience:
+    """How many times as long as usual the gateway may take: more where no probe is about a deadline, on a machine that may be busy."""
+
+    factor = 1
+
+
 @dataclasses.dataclass
 class Probe:
     name: str

@@ -5,7 +5,7 @@ import socket
 import struct
 import time
 
-from catalogue import probe
+from catalogue import Patience, probe
 from peer import (
     END_STREAM, HEAD, HEADERS, NO_ERROR, PREFACE, Peer, Surprise, block, credit, data, device, frame, get, is_closed, request,
     settings, tcp,
@@ -28,7 +28,7 @@ def close_all(connections: list[socket.socket]) -> None:
 
 def expect_closed(connections: list[socket.socket], wanted: int, seconds: float = 15) -> None:
     """Expects so many of the connections to be closed by the gateway."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * Patience.factor
     while True:
         closed = sum(is_closed(connection, 0.001) for connection in connections)
         if closed >= wanted:
@@ -72,7 +72,7 @@ def garbage_for_tls(gateway) -> None:
         with tcp(gateway.push) as connection:
             connection.sendall(first)
             connection.shutdown(socket.SHUT_WR)
-            if not is_closed(connection, 10):
+            if not is_closed(connection, 10 * Patience.factor):
                 raise Surprise(f"the connection survived {first[:10]!r}")
 
 
@@ -115,7 +115,7 @@ def connections_of_one_address(gateway) -> None:
         refused = 0
         for _ in range(20):
             with tcp(gateway.push, "127.0.5.1") as connection:
-                refused += is_closed(connection, 10)
+                refused += is_closed(connection, 10 * Patience.factor)
         if refused < 20:
             raise Surprise(f"{refused} of 20 were refused")
         with Peer(gateway, gateway.push, source="127.0.5.2") as peer:
@@ -340,7 +340,7 @@ def pipelined_requests(gateway) -> None:
     with Peer(gateway, gateway.host, greet=False, alpn="http/1.1") as peer:
         peer.send(b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n" * 2000)
         received = 0
-        peer.tls.settimeout(20)
+        peer.tls.settimeout(20 * Patience.factor)
         while received < 2000:
             more = peer.tls.recv(65_536)
             if not more:
@@ -367,7 +367,7 @@ def http1_for_push(gateway) -> None:
     context = ssl.create_default_context(cafile=gateway.ca)
     with context.wrap_socket(tcp(gateway.push), server_hostname="localhost") as connection:
         connection.sendall(b"POST /3/device/00 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")
-        if not is_closed(connection, 10):
+        if not is_closed(connection, 10 * Patience.factor):
             raise Surprise("the connection goes on")
 
 

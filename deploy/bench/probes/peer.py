@@ -8,6 +8,8 @@ import time
 
 import hpack
 
+from catalogue import Patience
+
 DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PUSH_PROMISE, PING, GOAWAY, WINDOW_UPDATE, CONTINUATION = range(10)
 END_STREAM, ACK, END_HEADERS, PADDED = 1, 1, 4, 8
 NO_ERROR, PROTOCOL_ERROR, INTERNAL_ERROR, FLOW_CONTROL_ERROR, _, STREAM_CLOSED, FRAME_SIZE_ERROR = range(7)
@@ -109,7 +111,7 @@ def tcp(port: int, source: str = ATTACKER, receive_buffer: int | None = None) ->
     raw = socket.socket()
     if receive_buffer:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-    raw.settimeout(20)
+    raw.settimeout(20 * Patience.factor)
     raw.bind((source, 0))
     raw.connect(("127.0.0.1", port))
     return raw
@@ -201,7 +203,7 @@ class Peer:
         return ", ".join(f"{f.type}/{f.flags} on {f.stream}" for f in self.seen[-8:]) or "nothing"
 
     def wait(self, wanted, what: str, seconds: float = 15) -> Frame:
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * Patience.factor
         while taken := self.next(max(0.01, end - time.monotonic())):
             if wanted(taken):
                 return taken
@@ -217,7 +219,7 @@ class Peer:
         self.ended(seconds)
 
     def ended(self, seconds: float = 15) -> None:
-        end = time.monotonic() + seconds
+        end = time.monotonic() + seconds * Patience.factor
         while not self.has_ended:
             self.next(max(0.01, end - time.monotonic()))
 
@@ -246,7 +248,7 @@ class Peer:
         while count > 0 and not self.has_ended and not self.reset_of(stream):
             step = min(count, self.windows[0], self.windows[stream], 16_384)
             if step <= 0:
-                if self.next(15) is None:
+                if self.next(15 * Patience.factor) is None:
                     return
                 continue
             self.send(data(stream, bytes(step)))

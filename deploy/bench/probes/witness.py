@@ -7,6 +7,8 @@ import time
 
 import httpx
 
+from catalogue import Patience
+
 PAUSE = 0.05
 WORST, COUNT, FAILURES, STARTED = range(4)
 
@@ -21,7 +23,7 @@ class Witness:
     def run(self, url: str, ca: str, headers: dict[str, str]) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         parent = os.getppid()
-        with httpx.Client(http2=True, verify=ca, timeout=30) as client:
+        with httpx.Client(http2=True, verify=ca, timeout=30 * Patience.factor) as client:
             while os.getppid() == parent:
                 began = time.monotonic()
                 self.numbers[STARTED] = began
@@ -50,7 +52,7 @@ class Witness:
 
     def finish(self) -> tuple[float, int, str]:
         """The slowest answer, how many there were, and what was wrong with the last that failed; after one more at least."""
-        end = time.monotonic() + 30
+        end = time.monotonic() + 30 * Patience.factor
         while self.numbers[COUNT] < 1 and time.monotonic() < end:
             time.sleep(0.01)
         problem = self.problem.value.decode() if self.numbers[FAILURES] else ""
