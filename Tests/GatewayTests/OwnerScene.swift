@@ -43,7 +43,8 @@ final class OwnerScene: Sendable {
         clock: LogClock? = nil,
         tracing: GatewayTracing? = nil,
         auditArchive: any RecordArchive = MemoryArchive(),
-        registry: RegistryWatch? = nil
+        registry: RegistryWatch? = nil,
+        loops: MultiThreadedEventLoopGroup = .singleton
     ) {
         let (reloads, reload) = AsyncStream.makeStream(of: ReloadEffect.self)
         let (failures, failure) = AsyncStream.makeStream(of: String.self)
@@ -85,7 +86,7 @@ final class OwnerScene: Sendable {
             PartitionOwner(
                 engine: Engine(partition: PartitionID(UInt16(number)), partitions: journal.format.partitions),
                 partition: PartitionID(UInt16(number)),
-                loop: MultiThreadedEventLoopGroup.singleton.next(),
+                loop: loops.next(),
                 journal: journal,
                 snapshots: snapshots,
                 clock: clock,
@@ -115,7 +116,8 @@ final class OwnerScene: Sendable {
         clock: LogClock? = nil,
         tracing: GatewayTracing? = nil,
         auditArchive: any RecordArchive = MemoryArchive(),
-        registry: RegistryWatch? = nil
+        registry: RegistryWatch? = nil,
+        loops: MultiThreadedEventLoopGroup = .singleton
     ) async throws -> OwnerScene {
         let time = FakeTime()
         let journal = MemoryJournal(partitions: partitions, limits: limits, clock: { clock?.now() ?? time.wall })
@@ -128,7 +130,8 @@ final class OwnerScene: Sendable {
             clock: clock,
             tracing: tracing,
             auditArchive: auditArchive,
-            registry: registry
+            registry: registry,
+            loops: loops
         )
         _ = try await scene.start()
         _ = try await scene.log.appendToAll(.settings(Sports.settings))
