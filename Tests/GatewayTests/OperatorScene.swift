@@ -43,7 +43,7 @@ struct OperatorScene {
             counters: counters,
             senderLimits: senderLimits,
             listeners: OpenListeners(),
-            readiness: Readiness(),
+            readiness: Readiness(self.scene.work.partitions),
             access: try .knowing(tokens),
             gate: OperatorGate(address: "127.0.0.1"),
             clock: self.scene.time.makeClock(),
