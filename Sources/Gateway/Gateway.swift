@@ -32,7 +32,7 @@ package final class Gateway: Service {
     let credentialClock: LogClock
     let logs: GatewayLogs
     let logger: Logger
-    let readiness = Readiness()
+    let readiness: Readiness
     let listeners = OpenListeners()
     let directory: HostDirectory
     let streams: HostStreams
@@ -119,6 +119,8 @@ package final class Gateway: Service {
     ) {
         var system = SystemRandomNumberGenerator()
         self.configuration = configuration
+        self.work = WorkAdmission(partitions: configuration.partitions, configuration.fairness)
+        self.readiness = Readiness(self.work.partitions)
         let instruments = GatewayInstruments(metrics)
         self.instruments = instruments
         self.storage = storage.map { measure in
@@ -143,7 +145,6 @@ package final class Gateway: Service {
             storage: self.storage
         )
         self.journal = self.watched
-        self.work = WorkAdmission(partitions: configuration.partitions, configuration.fairness)
         self.snapshots = snapshots
         self.archive = archive
         self.operatorToken = operatorToken
@@ -225,7 +226,6 @@ package final class Gateway: Service {
             clock: self.clock,
             counters: self.counters,
             senderLimits: self.senderLimits,
-            readiness: self.readiness,
             feed: self.feed
         )
         let live = LiveConfiguration(

@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test func `a load above the cap for other machines is refused`() async throws {
-        let gateway = try await TestGateway.start()
+        let gateway = try await TestGateway.start(extra: "fairness: {undecided: 1h, pushMax: 1h}")
         let options = [
             "--push-port", "\(gateway.pushPort)", "--host-port", "\(gateway.hostPort)", "--ca", gateway.ca, "--token",
             "none",
@@ -147,7 +147,7 @@ import Testing
     }
 
     @Test func `what a gateway refuses is counted by status and reason`() async throws {
-        let gateway = try await TestGateway.start()
+        let gateway = try await TestGateway.start(extra: "fairness: {undecided: 1h, pushMax: 1h}")
         let folder = try TestGateway.makeFolder()
         try "for: 200ms\nsettle: 10m\nconnections: 1\nloads:\n  - {send: pushes, rate: 100}\n".write(
             toFile: "\(folder)/a.yaml",

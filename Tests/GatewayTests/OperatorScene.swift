@@ -54,7 +54,7 @@ struct OperatorScene {
             counters: counters,
             senderLimits: senderLimits,
             listeners: OpenListeners(),
-            readiness: Readiness(),
+            readiness: Readiness(self.scene.work.partitions),
             access: self.access,
             gate: OperatorGate(address: "127.0.0.1"),
             clock: clock,

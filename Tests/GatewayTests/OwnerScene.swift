@@ -45,7 +45,8 @@ final class OwnerScene: Sendable {
         clock: LogClock? = nil,
         tracing: GatewayTracing? = nil,
         auditArchive: any RecordArchive = MemoryArchive(),
-        registry: RegistryWatch? = nil
+        registry: RegistryWatch? = nil,
+        loops: MultiThreadedEventLoopGroup = .singleton
     ) {
         let (reloads, reload) = AsyncStream.makeStream(of: ReloadEffect.self)
         let (failures, failure) = AsyncStream.makeStream(of: String.self)
@@ -88,7 +89,7 @@ final class OwnerScene: Sendable {
             PartitionOwner(
                 engine: Engine(partition: PartitionID(UInt16(number)), partitions: journal.format.partitions),
                 partition: PartitionID(UInt16(number)),
-                loop: MultiThreadedEventLoopGroup.singleton.next(),
+                loop: loops.next(),
                 journal: journal,
                 snapshots: snapshots,
                 clock: clock,
@@ -118,7 +119,8 @@ final class OwnerScene: Sendable {
         clock: LogClock? = nil,
         tracing: GatewayTracing? = nil,
         auditArchive: any RecordArchive = MemoryArchive(),
-        registry: RegistryWatch? = nil
+        registry: RegistryWatch? = nil,
+        loops: MultiThreadedEventLoopGroup = .singleton
     ) async throws -> OwnerScene {
         let time = FakeTime()
         let journal = MemoryJournal(partitions: partitions, limits: limits, clock: { clock?.now() ?? time.wall })
@@ -131,7 +133,8 @@ final class OwnerScene: Sendable {
             clock: clock,
             tracing: tracing,
             auditArchive: auditArchive,
-            registry: registry
+            registry: registry,
+            loops: loops
         )
         _ = try await scene.start()
         _ = try await scene.log.appendToAll(.settings(Sports.settings))

@@ -1,5 +1,7 @@
 import Gateway
 import HTTPTransport
+import Journaling
+import NIOCore
 import Testing
 import WidgetModel
 
@@ -44,6 +46,26 @@ import WidgetModel
         let ready = #"{"ready":true,"checks":{"replay":true,\#(checks),"listeners":true,"draining":true}}"#
         #expect(Self.answer(readiness, "/readyz", "HEAD") == ["200", ready])
         #expect(Self.answer(readiness, "/version")?.first == "200")
+    }
+
+    @Test func `how far partitions are behind is said, and more than half a minute is not ready`() {
+        let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
+        let partitions = [PartitionWork(PartitionID(0)), PartitionWork(PartitionID(1))]
+        partitions[1].noteArrival(LogPosition(1), at: start)
+        partitions[1].noteArrival(LogPosition(7), at: start + .seconds(1))
+        for (milliseconds, isReady) in [(29_999, true), (30_000, true), (30_001, false)] as [(Int64, Bool)] {
+            let readiness = Readiness(partitions) { start + .milliseconds(milliseconds) }
+            readiness.set(.listeners, met: true)
+            readiness.set(.replay, met: true)
+            #expect(readiness.missing == (isReady ? [] : [.lag]))
+            #expect(readiness.isReady == isReady)
+            let answer = Self.answer(readiness, "/readyz")
+            #expect(answer?[0] == (isReady ? "200" : "503"))
+            #expect(answer?[1].contains(#""lag":\#(isReady),"#) == true)
+            let lagging = #"{"partition":1,"lag":7,"lagSeconds":\#(Double(milliseconds) / 1000)}"#
+            let lags = #"[{"partition":0,"lag":0,"lagSeconds":0.0},\#(lagging)]"#
+            #expect(answer?[1].hasSuffix(#","partitions":\#(lags)}"#) == true, "\(answer?[1] ?? "")")
+        }
     }
 
     @Test(arguments: ["/", "/livez/x", "/metrics", "/v1/stats"])

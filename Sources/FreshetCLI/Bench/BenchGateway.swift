@@ -88,6 +88,7 @@ final class BenchGateway: Sendable {
               host: {port: 0}
               ops: {port: 0}
             limits: {maxConnections: \(max(10_000, connections)), maxConnectionsPerAddress: \(max(1000, connections))}
+            fairness: {undecided: 1h, pushMax: 1h}
             teams:
               - id: \(self.team)
                 keys: [{id: \(self.kid), file: certs/provider-key.public.pem}]

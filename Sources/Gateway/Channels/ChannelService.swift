@@ -163,7 +163,7 @@ package struct ChannelService: Sendable {
     /// Writes a broadcast to the log of every partition; returns when it is durable.
     ///
     /// - Parameters:
-    ///   - charges: What it is charged with.
+    ///   - charges: What it is charged with already.
     ///   - work: Where that is counted.
     package func append(
         _ record: PushRecord,
@@ -173,7 +173,6 @@ package struct ChannelService: Sendable {
         var builder = SubmissionBuilder(partitions: self.log.partitions)
         _ = builder.appendToAll(.push(record))
         let submission = builder.take()
-        work?.begin(charges)
         let result: Result<Void, JournalError> = await withCheckedContinuation { continuation in
             self.journal.append(submission) { result in
                 work?.end(charges, with: result)

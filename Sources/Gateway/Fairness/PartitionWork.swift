@@ -1,31 +1,72 @@
+package import NIOCore
 import Synchronization
 package import WidgetModel
 
-/// What waits in one partition's log, whose it is, and how fast the partition works. Any thread; what was done is told by
-/// the partition's own.
+/// What is undecided in one partition, whose it is, how fast the partition works and how far it is behind its log.
+///
+/// Any thread: nothing here waits for the partition. What was done is told by the partition's own.
 package final class PartitionWork: Sendable {
-    /// Units of a team that are in the log up to a position.
+    /// A charge that is in the log up to a position.
     private struct Logged {
         let position: LogPosition
-        let team: TeamWork
-        let units: Int
+        let charge: WorkCharges.Charge
     }
 
     private struct State {
         var pace = WorkPace()
+        /// What all teams have undecided, but for ``large``.
+        var withinShares = 0
+        /// The one request that may be more than its team's share.
+        var large: (team: TeamWork, units: Int)?
         /// In the order of their commits.
         var logged: [Logged] = []
         /// Applied, with matches that are still to be written: in the order of their decisions, by how many matches have
         /// been postponed in all when they were applied.
-        var postponed: [(end: Int, team: TeamWork, units: Int)] = []
+        var postponed: [(end: Int, charge: WorkCharges.Charge)] = []
         var audiences: [BundleID: [WidgetKind: Int]] = [:]
+        var applied: LogPosition = .start
+        /// The newest entry that is known to exist.
+        var arrived: LogPosition = .start
+        /// When entries came that are not applied yet, those up to a position at once: one a tenth of a second at most.
+        var arrivals: [(through: LogPosition, at: NIODeadline)] = []
+
+        /// What a team may have: half of what the others leave.
+        func share(of team: TeamWork, in partition: PartitionID, _ bounds: ShareBounds) -> Int {
+            var own = team.undecided(in: partition)
+            if let large = self.large, large.team === team { own -= large.units }
+            return min(bounds.team, max(0, bounds.all - (self.withinShares - own)) / 2)
+        }
+
+        mutating func add(_ charge: WorkCharges.Charge) {
+            charge.team.add(charge.units, in: charge.partition)
+            if charge.isLarge {
+                self.large = (charge.team, charge.units)
+            } else {
+                self.withinShares += charge.units
+            }
+        }
+
+        mutating func end(_ charge: WorkCharges.Charge) {
+            charge.team.add(-charge.units, in: charge.partition)
+            if charge.isLarge {
+                self.large = nil
+            } else {
+                self.withinShares -= charge.units
+            }
+        }
+    }
+
+    /// How many units may be undecided.
+    struct ShareBounds {
+        /// Of all teams.
+        let all: Int
+        /// Of one.
+        let team: Int
     }
 
     package let partition: PartitionID
     private let state = Mutex(State())
     private let paceInForce = Atomic<Int>(WorkPace.assumed)
-    /// Teams that have something undecided.
-    private let teams = Atomic<Int>(0)
 
     package init(_ partition: PartitionID) {
         self.partition = partition
@@ -34,8 +75,8 @@ package final class PartitionWork: Sendable {
     /// Units a second that the partition does.
     package var pace: Int { self.paceInForce.load(ordering: .relaxed) }
 
-    /// How many teams have something undecided here.
-    package var activeTeams: Int { self.teams.load(ordering: .relaxed) }
+    /// What all teams have undecided here.
+    package var undecided: Int { self.state.withLock { $0.withinShares + ($0.large?.units ?? 0) } }
 
     // MARK: Who is there
 
@@ -53,19 +94,54 @@ package final class PartitionWork: Sendable {
 
     // MARK: Charging
 
-    /// Work that is about to be logged.
-    package func begin(_ units: Int, of team: TeamWork) {
-        if team.add(units, in: self.partition) { self.teams.wrappingAdd(1, ordering: .relaxed) }
+    func share(of team: TeamWork, _ bounds: ShareBounds) -> Int {
+        self.state.withLock { $0.share(of: team, in: self.partition, bounds) }
+    }
+
+    /// What came of asking for units.
+    enum Reservation {
+        case reserved(WorkCharges.Charge)
+        /// By how many units it is too much.
+        case refused(over: Int)
+    }
+
+    /// Has a team's units count as undecided, if they are within its share. If they are more than that, one request at a time
+    /// may be, of a team that has nothing else here.
+    ///
+    /// - Parameter most: As many are reserved instead, or as many of these as the share has room for.
+    func reserve(_ units: Int, orUpTo most: Int, of team: TeamWork, _ bounds: ShareBounds) -> Reservation {
+        self.state.withLock { state in
+            let (own, share) = (team.undecided(in: self.partition), state.share(of: team, in: self.partition, bounds))
+            let isWithin = own.addingSaturating(units) <= share
+            guard isWithin || (own == 0 && state.large == nil) else {
+                return .refused(over: own.addingSaturating(units) - share)
+            }
+            let charge = WorkCharges.Charge(
+                team: team,
+                partition: self.partition,
+                units: isWithin ? max(units, min(most, share - own)) : units,
+                isLarge: !isWithin
+            )
+            state.add(charge)
+            return .reserved(charge)
+        }
+    }
+
+    /// Has a team's units count as undecided, however many there are.
+    func charge(_ units: Int, to team: TeamWork) -> WorkCharges.Charge {
+        let charge = WorkCharges.Charge(team: team, partition: self.partition, units: units, isLarge: false)
+        self.state.withLock { $0.add(charge) }
+        return charge
     }
 
     /// Work that is done, or will never be.
-    package func end(_ units: Int, of team: TeamWork) {
-        if team.remove(units, in: self.partition) { self.teams.wrappingSubtract(1, ordering: .relaxed) }
+    func end(_ charge: WorkCharges.Charge) {
+        self.state.withLock { $0.end(charge) }
     }
 
     /// Work that is in the log now. Before the entry is announced.
-    package func log(_ units: Int, of team: TeamWork, at position: LogPosition) {
-        self.state.withLock { $0.logged.append(Logged(position: position, team: team, units: units)) }
+    package func log(_ charge: WorkCharges.Charge, at position: LogPosition) {
+        self.state.withLock { $0.logged.append(Logged(position: position, charge: charge)) }
     }
 
     // MARK: Being told
@@ -88,19 +164,59 @@ package final class PartitionWork: Sendable {
     ///   - position: The last entry that is applied.
     ///   - turn: What was done since this was told last.
     package func advance(to position: LogPosition, _ turn: Turn) {
-        var done: [(team: TeamWork, units: Int)] = []
         self.state.withLock { state in
             state.pace.add(units: turn.units, nanoseconds: turn.nanoseconds, in: turn.second)
             self.paceInForce.store(state.pace.perSecond(at: turn.second), ordering: .relaxed)
+            state.applied = max(state.applied, position)
+            let arrived = state.arrivals.firstIndex { $0.through > position } ?? state.arrivals.count
+            state.arrivals.removeFirst(arrived)
             let applied = state.logged.firstIndex { $0.position > position } ?? state.logged.count
-            for one in state.logged[..<applied] {
-                state.postponed.append((end: turn.matchesPostponed, team: one.team, units: one.units))
-            }
+            for one in state.logged[..<applied] { state.postponed.append((turn.matchesPostponed, one.charge)) }
             state.logged.removeFirst(applied)
             let ended = state.postponed.firstIndex { $0.end > turn.matchesWritten } ?? state.postponed.count
-            for one in state.postponed[..<ended] { done.append((one.team, one.units)) }
+            for one in state.postponed[..<ended] { state.end(one.charge) }
             state.postponed.removeFirst(ended)
         }
-        for one in done { self.end(one.units, of: one.team) }
+    }
+
+    // MARK: How far behind it is
+
+    /// How far a partition is behind its log.
+    package struct Lag: Hashable, Sendable {
+        /// The newest entry that is known to exist.
+        package let announced: LogPosition
+        /// How many entries are not applied yet.
+        package let entries: UInt64
+        /// How long the oldest of them has been known, to a tenth of a second; zero if there is none.
+        package let time: Interval
+    }
+
+    /// How far apart arrivals are told apart.
+    private static let arrivalSpacing: TimeAmount = .milliseconds(100)
+
+    /// An entry is in the log.
+    package func noteArrival(_ position: LogPosition, at now: NIODeadline) {
+        self.state.withLock { state in
+            guard position > state.arrived else { return }
+            state.arrived = position
+            guard position > state.applied else { return }
+            if let last = state.arrivals.last, now - last.at < Self.arrivalSpacing {
+                state.arrivals[state.arrivals.count - 1].through = position
+            } else {
+                state.arrivals.append((position, now))
+            }
+        }
+    }
+
+    package func lag(at now: NIODeadline) -> Lag {
+        self.state.withLock { state in
+            let announced = max(state.arrived, state.applied)
+            let waited = state.arrivals.first.map { max(0, (now - $0.at).nanoseconds) } ?? 0
+            return Lag(
+                announced: announced,
+                entries: announced.rawValue - state.applied.rawValue,
+                time: .milliseconds(waited / 1_000_000)
+            )
+        }
     }
 }

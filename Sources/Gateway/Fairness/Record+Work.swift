@@ -3,7 +3,15 @@ import IntentMatching
 import WidgetModel
 
 extension Record {
-    /// The app whose team the record is charged to; nil for reports, which end work, and for what is the gateway's own.
+    /// The team that the record is charged to; nil for reports, which end work, and for what is the gateway's own.
+    func chargedTeam(among apps: ServedApps) -> TeamWork? {
+        if case .order(let order) = self, case .sender(let team) = order.scope {
+            return apps.apps.first { $0.work?.team == team }?.work
+        }
+        return self.chargedApp.flatMap { apps[$0]?.work }
+    }
+
+    /// The app whose team that is, where it is the team of one app.
     var chargedApp: BundleID? {
         switch self {
         case .register(let registration): registration.app
@@ -17,7 +25,7 @@ extension Record {
     }
 
     /// What applying it takes in a partition at most, in units.
-    func work(in partition: PartitionWork) -> Int {
+    func work(in partition: PartitionWork, among apps: ServedApps) -> Int {
         switch self {
         case .register(let registration):
             WorkUnits.record + WorkUnits.instance * registration.instances.count
@@ -31,7 +39,11 @@ extension Record {
             switch order.scope {
             case .app(let app): Self.audienceWork(in: partition, app: app, nil, nil)
             case .kind(let app, let kind): Self.audienceWork(in: partition, app: app, kind, nil)
-            case .sender, .host, .instance, .push: WorkUnits.record
+            case .sender(let team):
+                apps.apps.filter { $0.work?.team == team }.reduce(WorkUnits.record) {
+                    $0 + partition.audience(of: $1.bundle, nil)
+                }
+            case .host, .instance, .push: WorkUnits.record
             }
         default: WorkUnits.record
         }

@@ -1,7 +1,7 @@
 import Synchronization
 package import WidgetModel
 
-/// What one team has in the log that is not decided yet, by partition. Any thread.
+/// What one team has undecided, by partition. Any thread.
 package final class TeamWork: Sendable {
     private final class Part: Sendable {
         let undecided = Atomic<Int>(0)
@@ -18,7 +18,6 @@ package final class TeamWork: Sendable {
     }
 
     /// Units that a partition has still to do for it.
-    @inline(__always)
     package func undecided(in partition: PartitionID) -> Int {
         self.parts[Int(partition.rawValue)].undecided.load(ordering: .relaxed)
     }
@@ -30,41 +29,49 @@ package final class TeamWork: Sendable {
 
     func addRefusal() { self.refusals.wrappingAdd(1, ordering: .relaxed) }
 
-    /// - Returns: Whether there was nothing before.
-    func add(_ units: Int, in partition: PartitionID) -> Bool {
-        self.parts[Int(partition.rawValue)].undecided.wrappingAdd(units, ordering: .relaxed).oldValue == 0
-    }
-
-    /// - Returns: Whether nothing is left.
-    func remove(_ units: Int, in partition: PartitionID) -> Bool {
-        self.parts[Int(partition.rawValue)].undecided.wrappingSubtract(units, ordering: .relaxed).newValue == 0
+    /// Changes what it has. Under the lock of the partition's ``PartitionWork`` alone.
+    func add(_ units: Int, in partition: PartitionID) {
+        self.parts[Int(partition.rawValue)].undecided.wrappingAdd(units, ordering: .relaxed)
     }
 }
 
-/// What the records of one submission are charged with, by team and partition.
+/// What the records of one submission, or a question, are charged with, by team and partition: it counts as undecided from
+/// when it was reserved until it is ended, once.
 package struct WorkCharges: Sendable {
     package struct Charge: Sendable {
         package let team: TeamWork
         package let partition: PartitionID
         package var units: Int
+        /// Whether it is the partition's one request beyond its team's share.
+        package let isLarge: Bool
     }
 
     package private(set) var all: [Charge] = []
 
     package init() {}
 
-    /// What a team is charged with here for a partition. O(teams * partitions) of the submission.
-    @inline(__always)
-    package func units(of team: TeamWork, in partition: PartitionID) -> Int {
-        for charge in self.all where charge.partition == partition && charge.team === team { return charge.units }
-        return 0
-    }
-
-    package mutating func add(_ units: Int, to team: TeamWork, in partition: PartitionID) {
-        for index in self.all.indices where self.all[index].partition == partition && self.all[index].team === team {
-            self.all[index].units += units
+    /// O(teams * partitions) of the submission.
+    package mutating func add(_ charge: Charge) {
+        for index in self.all.indices where self.all[index].isAlike(charge) {
+            self.all[index].units += charge.units
             return
         }
-        self.all.append(Charge(team: team, partition: partition, units: units))
+        self.all.append(charge)
+    }
+
+    package mutating func add(_ charges: WorkCharges) {
+        for charge in charges.all { self.add(charge) }
+    }
+
+    /// Takes back a part of what was added.
+    mutating func remove(_ charge: Charge) {
+        for index in self.all.indices where self.all[index].isAlike(charge) { self.all[index].units -= charge.units }
+    }
+}
+
+extension WorkCharges.Charge {
+    /// Whether it is counted where the other is.
+    fileprivate func isAlike(_ other: Self) -> Bool {
+        !self.isLarge && !other.isLarge && self.partition == other.partition && self.team === other.team
     }
 }

@@ -1,53 +1,56 @@
 import WidgetModel
 
-/// What is left of teams' shares for the pushes to single hosts that one event loop takes in one turn, by app and partition.
+/// What is reserved for the pushes to single hosts that one event loop takes in one turn, by app and partition.
 ///
-/// The counts that all loops share are read once a turn for each place, and not for each push: what other loops take in the
-/// meantime is seen in the next one.
+/// The counts that all loops share are not touched for each push: some pushes' units are reserved at once, and what is left
+/// of them when the turn ends is given back.
 struct TurnShares {
     private struct Place {
-        /// Units that may still be taken; nil before it was asked.
-        var left: Int?
-        var units = 0
+        var left = 0
+        /// Whose that is.
+        var team: TeamWork?
     }
 
     private let partitions: Int
     private var places: [Place] = []
-    /// The places that have something, in the order in which they came.
-    private var taken: [Int] = []
+    /// The places for which something was reserved, in the order in which that came.
+    private var reserved: [Int] = []
 
     init(partitions: Int) {
         self.partitions = partitions
     }
 
-    /// Takes so many units out of a share.
+    private func index(_ app: Int, _ partition: PartitionID) -> Int { app * self.partitions + Int(partition.rawValue) }
+
+    /// Takes so many units out of what is reserved.
     ///
-    /// - Parameters:
-    ///   - app: Its number.
-    ///   - left: What is left of the share, where this turn has not asked yet.
+    /// - Parameter app: Its number.
     /// - Returns: Whether there was as much left.
     @inline(__always)
-    mutating func take(_ units: Int, app: Int, _ partition: PartitionID, left: () -> Int) -> Bool {
-        let index = app * self.partitions + Int(partition.rawValue)
-        while index >= self.places.count { self.places.append(Place()) }
-        let before = self.places[index].left ?? left()
-        guard before >= units else {
-            // Asked again for the next push: a turn in which nothing was taken does not end.
-            self.places[index].left = nil
-            return false
-        }
-        self.places[index].left = before - units
-        if self.places[index].units == 0 { self.taken.append(index) }
-        self.places[index].units += units
+    mutating func take(_ units: Int, app: Int, _ partition: PartitionID) -> Bool {
+        let index = self.index(app, partition)
+        guard index < self.places.count, self.places[index].left >= units else { return false }
+        self.places[index].left -= units
         return true
     }
 
-    /// What was taken in this turn, which ends; `body` gets the app's number, the partition and the units.
-    mutating func end(_ body: (Int, PartitionID, Int) -> Void) {
-        for index in self.taken {
-            body(index / self.partitions, PartitionID(UInt16(index % self.partitions)), self.places[index].units)
+    /// Adds to what is reserved.
+    mutating func add(_ units: Int, of team: TeamWork, app: Int, _ partition: PartitionID) {
+        let index = self.index(app, partition)
+        while index >= self.places.count { self.places.append(Place()) }
+        if self.places[index].team == nil { self.reserved.append(index) }
+        self.places[index].team = team
+        self.places[index].left += units
+    }
+
+    /// Ends the turn; `body` gets what is left and whose it is.
+    mutating func end(_ body: (Int, TeamWork, PartitionID) -> Void) {
+        for index in self.reserved {
+            let place = self.places[index]
+            self.places[index] = Place()
+            guard place.left > 0, let team = place.team else { continue }
+            body(place.left, team, PartitionID(UInt16(index % self.partitions)))
         }
-        self.taken.removeAll(keepingCapacity: true)
-        for index in self.places.indices { self.places[index] = Place() }
+        self.reserved.removeAll(keepingCapacity: true)
     }
 }

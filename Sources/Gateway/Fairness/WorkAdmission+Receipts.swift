@@ -10,9 +10,9 @@ extension WorkAdmission {
         for charge in charges.all {
             let work = self.partitions[Int(charge.partition.rawValue)]
             if let receipt = receipts.first(where: { $0.partition == charge.partition }) {
-                work.log(charge.units, of: charge.team, at: receipt.position)
+                work.log(charge, at: receipt.position)
             } else {
-                work.end(charge.units, of: charge.team)
+                work.end(charge)
             }
         }
     }

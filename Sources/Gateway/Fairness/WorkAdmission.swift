@@ -1,26 +1,19 @@
+package import Engine
 package import IntentMatching
 import Synchronization
 package import WidgetModel
 
-/// How much undecided work each team may have in the log: fairness is made here, since a partition applies its log in order.
+/// How much undecided work each team may have: fairness is made here, since a partition applies its log in order.
 ///
-/// A team that is within its share waits for the others' shares and its own, at most ``logSeconds`` by the partition's pace,
-/// and for the largest push that was let in on top of them. Any thread.
+/// A team may have half of what the others leave of ``logSeconds`` of the partition's pace, so that all together are never
+/// above that, however many there are and in whatever order they come; where k teams ask for all that they can get, each has
+/// the (k + 1)th part. Beyond its share one request at a time may be let in. So what is taken waits for ``logSeconds`` and the
+/// largest request at most. Any thread.
 package final class WorkAdmission: Sendable {
-    /// What all teams together may have in the log, in seconds: each an equal part, and one part for the next team.
+    /// What all teams together may have undecided, in seconds.
     static let logSeconds = 2
     /// The longest that a sender is told to wait, in seconds.
     private static let retryAfterMax = 60
-
-    /// What becomes of a request.
-    package enum Verdict: Hashable, Sendable {
-        /// It may be logged; what it is charged with in each partition.
-        case admitted([Int])
-        /// The team has its share in the log: after so many seconds it may be less.
-        case refused(retryAfter: Int)
-        /// It is more alone than one request may be.
-        case tooLarge(TooLarge)
-    }
 
     /// A request that is more work than one may be.
     package struct TooLarge: Hashable, Sendable {
@@ -66,19 +59,23 @@ package final class WorkAdmission: Sendable {
         self.teams.withLock { $0.values.sorted { $0.team.rawValue < $1.team.rawValue } }
     }
 
-    /// Pushes that were more work than one may be.
-    package var tooLargePushes: Int { self.tooLarge.load(ordering: .relaxed) }
+    /// Requests that were more work than one may be.
+    package var tooLargeRequests: Int { self.tooLarge.load(ordering: .relaxed) }
 
     // MARK: Asking
+
+    private func bounds(at pace: Int) -> PartitionWork.ShareBounds {
+        let share = self.undecided.load(ordering: .relaxed)
+        return PartitionWork.ShareBounds(
+            all: Self.units(max(Int64(Self.logSeconds) * 1000, 2 * share), at: pace),
+            team: Self.units(share, at: pace)
+        )
+    }
 
     /// How many units a team may have undecided in a partition.
     package func share(of team: TeamWork, in partition: PartitionID) -> Int {
         let work = self.partitions[Int(partition.rawValue)]
-        let teams = work.activeTeams + (team.undecided(in: partition) == 0 ? 1 : 0)
-        let share = self.undecided.load(ordering: .relaxed)
-        // One part is left for the team that comes next.
-        let part = max(Int64(Self.logSeconds) * 1000, 2 * share) / Int64(teams + 1)
-        return Self.units(min(share, part), at: work.pace)
+        return work.share(of: team, self.bounds(at: work.pace))
     }
 
     /// How many units one request may be in a partition.
@@ -89,75 +86,16 @@ package final class WorkAdmission: Sendable {
         return Self.units(max, at: self.partitions[Int(partition.rawValue)].pace)
     }
 
-    /// Whether a team may have so many units more in a partition: always if it has none.
+    /// Where so many units, by partition, are most above what one request may be; nil if nowhere.
     ///
-    /// - Parameter own: What it has beside what is counted.
-    /// - Returns: Nil if it may, else after how many seconds it is to ask again.
-    @inline(__always)
-    package func wait(_ team: TeamWork, for units: Int, in partition: PartitionID, beside own: Int) -> Int? {
-        let present = team.undecided(in: partition) + own
-        if present == 0 { return nil }
-        let share = self.share(of: team, in: partition)
-        guard present + units > share else { return nil }
-        team.addRefusal()
-        let over = present + units - share
-        let pace = self.partitions[Int(partition.rawValue)].pace
-        return min(Self.retryAfterMax, max(1, (over + pace - 1) / pace))
-    }
-
-    /// How many units a team may still have in a partition: at least the first request's if it has none.
-    package func left(to team: TeamWork, for units: Int, in partition: PartitionID) -> Int {
-        let present = team.undecided(in: partition)
-        let left = max(0, self.share(of: team, in: partition) - present)
-        return present == 0 ? max(left, units) : left
-    }
-
-    /// Whether a record for all partitions may be logged.
-    ///
-    /// - Parameters:
-    ///   - units: By partition.
-    ///   - pushMax: The app's own setting.
-    ///   - charges: What its team has beside what is counted.
-    package func judge(
-        _ units: [Int],
-        of team: TeamWork,
-        pushMax: Interval?,
-        beside charges: WorkCharges = WorkCharges()
-    ) -> Verdict {
+    /// - Parameter pushMax: The app's own setting.
+    package func excess(of units: [Int], _ pushMax: Interval?) -> TooLarge? {
         var worst: TooLarge?
         for (work, units) in zip(self.partitions, units) {
             let max = self.unitsMax(in: work.partition, pushMax)
             if units > max, units > worst?.units ?? 0 { worst = TooLarge(units: units, unitsMax: max) }
         }
-        if let worst { return .tooLarge(worst) }
-        return self.judgeShare(units, of: team, beside: charges)
-    }
-
-    /// The same, but that it may be as large as its team's share is.
-    package func judgeShare(_ units: [Int], of team: TeamWork, beside charges: WorkCharges = WorkCharges()) -> Verdict {
-        var wait: Int?
-        for (work, units) in zip(self.partitions, units) {
-            let own = charges.units(of: team, in: work.partition)
-            if let one = self.wait(team, for: units, in: work.partition, beside: own) { wait = max(wait ?? 0, one) }
-        }
-        return wait.map { .refused(retryAfter: $0) } ?? .admitted(units)
-    }
-
-    /// The same, as the problem that is answered.
-    ///
-    /// - Returns: What it is charged with in each partition.
-    /// - Throws: ``Problem/overShare(retryAfter:)`` or ``Problem/tooMuchWork(_:)``.
-    package func admit(
-        _ units: [Int],
-        of team: TeamWork,
-        pushMax: Interval?,
-        beside charges: WorkCharges = WorkCharges()
-    ) throws(Problem) -> [Int] {
-        switch self.judge(units, of: team, pushMax: pushMax, beside: charges) {
-        case .admitted(let units): return units
-        case .refused(let wait): throw .overShare(retryAfter: wait)
-        case .tooLarge(let work): throw .tooMuchWork(work)
-        }
+        return worst
     }
 
     /// What a record for all instances of an app, or of a kind, takes in each partition at most.
@@ -175,20 +113,106 @@ package final class WorkAdmission: Sendable {
         }
     }
 
-    package func addTooLarge() { self.tooLarge.wrappingAdd(1, ordering: .relaxed) }
+    /// Whether a push may match so many fewer than all instances that the partitions are to be asked.
+    package func isToBeAsked(_ push: PushRecord, of app: BundleID) -> Bool {
+        push.pattern != nil
+            && self.partitions.contains { $0.audience(of: app, push.kind) > WorkUnits.unaskedMax }
+    }
 
-    // MARK: Charging
+    // MARK: Admitting
 
-    /// Work that is about to be logged.
-    package func begin(_ charges: WorkCharges) {
-        for charge in charges.all {
-            self.partitions[Int(charge.partition.rawValue)].begin(charge.units, of: charge.team)
+    /// Has a request's units count as undecided, in all partitions or in none. See ``PartitionWork/reserve(_:orUpTo:of:_:)``.
+    ///
+    /// - Parameter units: By partition; 0 where there is nothing to do.
+    /// - Throws: ``Problem/overShare(retryAfter:)``, which counts as a refusal.
+    package func admit(_ units: [Int], of team: TeamWork) throws(Problem) -> WorkCharges {
+        var charges = WorkCharges()
+        var wait: Int?
+        for (work, units) in zip(self.partitions, units) where units > 0 {
+            switch self.reserve(units, orUpTo: units, of: team, in: work) {
+            case .reserved(let charge): charges.add(charge)
+            case .refused(let over): wait = max(wait ?? 0, Self.wait(for: over, at: work.pace))
+            }
+        }
+        guard let wait else { return charges }
+        self.end(charges)
+        team.addRefusal()
+        throw .overShare(retryAfter: wait)
+    }
+
+    /// The same of a push, or what else has a largest size.
+    ///
+    /// - Parameter pushMax: The app's own setting.
+    /// - Throws: ``Problem/tooMuchWork(_:)``, too, which is counted.
+    package func admit(_ units: [Int], of team: TeamWork, pushMax: Interval?) throws(Problem) -> WorkCharges {
+        if let excess = self.excess(of: units, pushMax) { throw self.refusal(of: excess) }
+        return try self.admit(units, of: team)
+    }
+
+    /// The same of a question about a push, which partitions work on before it is logged or instead.
+    ///
+    /// - Parameters:
+    ///   - app: Whose it is.
+    ///   - decidedMax: How many matches may be decided for the answer.
+    /// - Throws: ``Problem/tooMuchWork(_:)`` if to find the instances alone is more than the push may be.
+    package func admit(
+        questionAbout push: PushRecord,
+        of team: TeamWork,
+        _ app: ServedApps.App,
+        decidedMax: Int
+    ) throws(Problem) -> WorkCharges {
+        let audiences = self.partitions.map { $0.audience(of: app.bundle, push.kind) }
+        let finding = audiences.map { WorkUnits.finding(push.pattern, among: $0) }
+        if let excess = self.excess(of: finding, app.pushMax) { throw self.refusal(of: excess) }
+        return try self.admit(
+            zip(audiences, finding).map { WorkUnits.record + $1 + min(decidedMax, $0) },
+            of: team
+        )
+    }
+
+    /// The same in one partition.
+    ///
+    /// - Parameter most: As many are reserved instead, or as many of these as the share has room for.
+    package func admit(_ units: Int, orUpTo most: Int, of team: TeamWork, in partition: PartitionID) throws(Problem)
+        -> WorkCharges.Charge
+    {
+        let work = self.partitions[Int(partition.rawValue)]
+        switch self.reserve(units, orUpTo: most, of: team, in: work) {
+        case .reserved(let charge): return charge
+        case .refused(let over):
+            team.addRefusal()
+            throw .overShare(retryAfter: Self.wait(for: over, at: work.pace))
         }
     }
 
-    /// Work that will never be in the log.
+    /// Has units count as undecided, however many there are: of what is never refused.
+    package func charge(_ units: [Int], to team: TeamWork) -> WorkCharges {
+        var charges = WorkCharges()
+        for (work, units) in zip(self.partitions, units) where units > 0 { charges.add(work.charge(units, to: team)) }
+        return charges
+    }
+
+    /// Work that is done, or will never be.
     package func end(_ charges: WorkCharges) {
-        for charge in charges.all { self.partitions[Int(charge.partition.rawValue)].end(charge.units, of: charge.team) }
+        for charge in charges.all { self.end(charge) }
+    }
+
+    package func end(_ charge: WorkCharges.Charge) { self.partitions[Int(charge.partition.rawValue)].end(charge) }
+
+    private func reserve(_ units: Int, orUpTo most: Int, of team: TeamWork, in work: PartitionWork)
+        -> PartitionWork.Reservation
+    {
+        work.reserve(units, orUpTo: most, of: team, self.bounds(at: work.pace))
+    }
+
+    private func refusal(of excess: TooLarge) -> Problem {
+        self.tooLarge.wrappingAdd(1, ordering: .relaxed)
+        return .tooMuchWork(excess)
+    }
+
+    /// After how many seconds a team is to ask again that has so many units too much.
+    private static func wait(for over: Int, at pace: Int) -> Int {
+        min(Self.retryAfterMax, max(1, over / pace + (over % pace == 0 ? 0 : 1)))
     }
 
     private static func units(_ milliseconds: Int64, at pace: Int) -> Int {

@@ -1,5 +1,6 @@
 package import Engine
 package import IntentMatching
+import WidgetModel
 
 /// What work on a partition's thread counts, in units: one is about what a match takes to be decided.
 ///
@@ -10,6 +11,9 @@ package enum WorkUnits {
     package static let record = 4
     /// A widget instance that is registered.
     package static let instance = 8
+    /// Up to how many instances a push with a pattern is charged with all of them: to ask the index for fewer would take
+    /// longer than they do.
+    package static let unaskedMax = 1000
     /// A pattern that has to be judged on values costs one unit for so many of its steps on each instance that it may
     /// look at: see ``MatchPattern/cost``.
     private static let patternSteps = 256
@@ -22,8 +26,19 @@ package enum WorkUnits {
         return instances.multipliedSaturating(by: cost) / Self.patternSteps
     }
 
-    /// What applying a record took.
-    package static func done(_ result: RecordAnswer.Result) -> Int {
+    /// What applying records took: matches decided, instances registered, reloads and invalidations issued. A replay counts
+    /// the same.
+    package static func done(_ output: EngineOutput) -> Int {
+        let answered = output.answers.reduce(0) { $0 + Self.done($1.result) }
+        return output.effects.reduce(answered) { units, effect in
+            switch effect {
+            case .reload, .invalidation: units + 1
+            case .push(let push): units + push.members.count
+            }
+        }
+    }
+
+    private static func done(_ result: RecordAnswer.Result) -> Int {
         switch result {
         case .push(let matched, let isRepeat): Self.record + (isRepeat ? 0 : matched)
         case .appReload(let matched), .order(let matched), .invalidated(let matched): Self.record + matched
@@ -40,13 +55,5 @@ extension RecordAnswer.Result {
         case .registered, .unregistered, .settings, .signalled, .ticked: true
         default: false
         }
-    }
-}
-
-extension Int {
-    /// The product, or the largest number if there is none so large. Neither may be negative.
-    fileprivate func multipliedSaturating(by other: Int) -> Int {
-        let (product, overflow) = self.multipliedReportingOverflow(by: other)
-        return overflow ? .max : product
     }
 }

@@ -7,7 +7,7 @@ extension OperatorRoutes {
         guard let work = self.work else { return nil }
         return JSONValue.object(of: [
             ("unitsPerSecond", .array(work.partitions.map { .count($0.pace) })),
-            ("tooMuchWork", .count(work.tooLargePushes)),
+            ("tooMuchWork", .count(work.tooLargeRequests)),
             (
                 "teams",
                 .array(
@@ -51,8 +51,8 @@ extension OperatorRoutes {
         text.add(
             "freshet_work_too_large_total",
             .counter,
-            "Pushes answered 409, since they are more work than one may be.",
-            work.tooLargePushes
+            "Requests answered 409, since they are more work than one may be.",
+            work.tooLargeRequests
         )
     }
 }

@@ -328,7 +328,8 @@ package enum HealthRoutes {
         case "livez":
             return HTTPResponse(status: 200, text: "alive\n")
         case "readyz":
-            let missing = readiness.missing
+            let lags = readiness.lags
+            let missing = readiness.missing(lags)
             return HTTPResponse(
                 status: missing.isEmpty ? 200 : 503,
                 json: JSONValue.object(of: [
@@ -340,6 +341,7 @@ package enum HealthRoutes {
                             of: Readiness.Condition.allCases.map { ($0.name, .bool(!missing.contains($0))) }
                         )
                     ),
+                    ("partitions", lags.isEmpty ? nil : .array(lags.enumerated().map(Self.json))),
                     ("progress", readiness.progress.map { .string($0) }),
                 ])
             )
@@ -354,6 +356,14 @@ package enum HealthRoutes {
         default:
             return nil
         }
+    }
+
+    private static func json(_ partition: Int, _ lag: PartitionWork.Lag) -> JSONValue {
+        JSONValue.object(of: [
+            ("partition", .count(partition)),
+            ("lag", .unsigned(lag.entries)),
+            ("lagSeconds", .double(Double(lag.time.milliseconds) / 1000)),
+        ])
     }
 }
 

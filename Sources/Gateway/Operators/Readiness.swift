@@ -1,4 +1,6 @@
+package import NIOCore
 import Synchronization
+import WidgetModel
 
 /// Whether the gateway can do its work, and if not, why not.
 package final class Readiness: Sendable {
@@ -33,9 +35,26 @@ package final class Readiness: Sendable {
     private let unmet: Mutex<Set<Condition>>
     private let start = Mutex<String?>(nil)
 
+    private let partitions: [PartitionWork]
+    private let now: @Sendable () -> NIODeadline
+    /// From how far behind its log a partition makes the gateway not ready.
+    private static let lagMax = Interval.seconds(30)
+
     /// Not ready: nothing has started yet.
-    package init() {
+    ///
+    /// - Parameters:
+    ///   - partitions: Asked how far they are behind; they answer, however busy they are.
+    ///   - now: The time by which that is told.
+    package init(_ partitions: [PartitionWork] = [], now: @escaping @Sendable () -> NIODeadline = { .now() }) {
         self.unmet = Mutex([.replay, .listeners])
+        self.partitions = partitions
+        self.now = now
+    }
+
+    /// How far each partition is behind its log, in their order.
+    package var lags: [PartitionWork.Lag] {
+        let now = self.now()
+        return self.partitions.map { $0.lag(at: now) }
     }
 
     package func set(_ condition: Condition, met isMet: Bool) {
@@ -45,8 +64,12 @@ package final class Readiness: Sendable {
     }
 
     /// What is missing, in the order of the cases; empty if the gateway is ready.
-    package var missing: [Condition] {
-        let unmet = self.unmet.withLock { $0 }
+    package var missing: [Condition] { self.missing(self.lags) }
+
+    /// The same by lags that were asked for before.
+    package func missing(_ lags: [PartitionWork.Lag]) -> [Condition] {
+        var unmet = self.unmet.withLock { $0 }
+        if lags.contains(where: { $0.time > Self.lagMax }) { unmet.insert(.lag) }
         return Condition.allCases.filter { unmet.contains($0) }
     }
 

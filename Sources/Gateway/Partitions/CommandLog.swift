@@ -18,6 +18,10 @@ package struct CommandLog: Sendable {
         let apps: LiveApps
         /// Whether a team that has its share in the log has to wait; what operators order is charged and never waits.
         let refuses: Bool
+
+        func charge(_ units: [Int], to team: TeamWork) throws(Problem) -> WorkCharges {
+            self.refuses ? try self.work.admit(units, of: team) : self.work.charge(units, to: team)
+        }
     }
 
     /// - Parameters:
@@ -77,10 +81,9 @@ package struct CommandLog: Sendable {
     /// Records that together are more than the journal takes at once go in several transactions, one after the other:
     /// if a later one fails, those before it are applied, and sending everything again does no harm.
     ///
-    /// Those of the first transaction have to be within their team's share; the others wait for their turn.
-    ///
     /// - Throws: Before anything is logged `too-large` if one record alone is more than the journal takes, and `storage-full`
-    ///   if the disk has no room for one of them.
+    ///   if the disk has no room for one of them. `over-share` if those of a transaction are more than their team's share has
+    ///   room for.
     package func append(_ records: [(record: Record, host: HostKey)]) async throws(Problem) -> [RecordAnswer.Result] {
         try await self.append(records.map { ($0.record, self.partition(of: $0.host)) })
     }
@@ -92,13 +95,22 @@ package struct CommandLog: Sendable {
         var answers: [RecordAnswer.Result] = []
         answers.reserveCapacity(records.count)
         for run in try self.runs(records) {
+            // What came before is answered when it is applied, and counts until the turn is over in which it was.
+            if run.lowerBound > 0 { await self.endTurns(of: records[run]) }
             var builder = SubmissionBuilder(partitions: self.owners.count)
             var tickets: [SubmissionBuilder.Ticket] = []
             for item in records[run] { tickets.append(builder.append(item.record, to: item.partition)) }
-            let charges = try self.charges(records[run], refuses: run.lowerBound == 0)
+            let charges = try self.charges(records[run])
             answers += try await self.submit(builder.take(), tickets, charges)
         }
         return answers
+    }
+
+    private func endTurns(of records: ArraySlice<(record: Record, partition: PartitionID)>) async {
+        guard self.fairness != nil else { return }
+        for partition in Set(records.map(\.partition.rawValue)).sorted() {
+            _ = try? await self.owners[Int(partition)].progress()
+        }
     }
 
     /// Records one behind the other, as many as fit one submission each.
@@ -145,22 +157,24 @@ package struct CommandLog: Sendable {
     /// What records are charged with.
     ///
     /// - Throws: `over-share` if a team has its share in the log.
-    private func charges(
-        _ records: ArraySlice<(record: Record, partition: PartitionID)>,
-        refuses: Bool
-    ) throws(Problem) -> WorkCharges {
+    private func charges(_ records: ArraySlice<(record: Record, partition: PartitionID)>) throws(Problem) -> WorkCharges
+    {
         var charges = WorkCharges()
         guard let fairness = self.fairness else { return charges }
         let apps = fairness.apps.apps
+        var teams: [(team: TeamWork, units: [Int])] = []
         for (record, partition) in records {
-            guard let app = record.chargedApp, let team = apps[app]?.work else { continue }
-            charges.add(record.work(in: fairness.work.partitions[Int(partition.rawValue)]), to: team, in: partition)
+            guard let team = record.chargedTeam(among: apps) else { continue }
+            let number = Int(partition.rawValue)
+            let units = record.work(in: fairness.work.partitions[number], among: apps)
+            if teams.last?.team !== team { teams.append((team, Array(repeating: 0, count: self.owners.count))) }
+            teams[teams.count - 1].units[number] += units
         }
-        guard refuses, fairness.refuses else { return charges }
-        for charge in charges.all {
-            if let wait = fairness.work.wait(charge.team, for: charge.units, in: charge.partition, beside: 0) {
-                throw .overShare(retryAfter: wait)
-            }
+        do throws(Problem) {
+            for (team, units) in teams { charges.add(try fairness.charge(units, to: team)) }
+        } catch {
+            fairness.work.end(charges)
+            throw error
         }
         return charges
     }
@@ -169,14 +183,12 @@ package struct CommandLog: Sendable {
     ///
     /// - Throws: `over-share` if the team has its share in the log, `too-much-work` if the record alone is more than one may be.
     private func chargesToAll(_ record: Record) throws(Problem) -> WorkCharges {
-        var charges = WorkCharges()
-        guard let fairness = self.fairness, let bundle = record.chargedApp, let app = fairness.apps.apps[bundle],
-            let team = app.work
-        else { return charges }
-        var units = fairness.work.partitions.map { record.work(in: $0) }
-        if fairness.refuses { units = try fairness.work.admit(units, of: team, pushMax: app.pushMax) }
-        for (work, units) in zip(fairness.work.partitions, units) { charges.add(units, to: team, in: work.partition) }
-        return charges
+        guard let fairness = self.fairness else { return WorkCharges() }
+        let apps = fairness.apps.apps
+        guard let team = record.chargedTeam(among: apps) else { return WorkCharges() }
+        let units = fairness.work.partitions.map { record.work(in: $0, among: apps) }
+        guard fairness.refuses else { return fairness.work.charge(units, to: team) }
+        return try fairness.work.admit(units, of: team, pushMax: record.chargedApp.flatMap { apps[$0]?.pushMax })
     }
 
     private func admit(_ demands: [StorageBudget.Demand]) throws(Problem) {
@@ -208,7 +220,6 @@ package struct CommandLog: Sendable {
             return (owner: owner, ticket: ticket, promise: owner.loop.makePromise(of: RecordAnswer.self))
         }
         let work = self.fairness?.work
-        work?.begin(charges)
         self.journal.append(submission) { result in
             work?.end(charges, with: result)
             switch result {

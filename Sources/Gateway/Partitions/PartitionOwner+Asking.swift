@@ -80,16 +80,18 @@ extension PartitionOwner {
     /// How far the owner is.
     package func progress() async throws -> OwnerProgress {
         try await self.loop.submit {
-            OwnerProgress(
+            let lag = self.work.lag(at: .now())
+            return OwnerProgress(
                 partition: self.partition,
                 applied: self.state.value.applied,
-                announced: max(self.state.value.announced, self.state.value.applied),
+                announced: max(lag.announced, self.state.value.applied),
                 uncommittedEffects: self.state.value.uncommitted.count
                     + (self.state.value.committing?.remaining ?? 0),
                 outputPieces: self.state.value.outputPieces,
                 appliedBytes: self.state.value.appliedBytes,
                 hasFailed: self.state.value.hasFailed,
-                lagTime: self.lagTime
+                lagTime: lag.time,
+                unitsDone: self.state.value.unitsDone
             )
         }.get()
     }

@@ -33,8 +33,8 @@ package final class PartitionOwner: Sendable {
     private let outputBytesPerCommit: Atomic<Int>
     /// Whether reloads of traced pushes are told of.
     private let isTraced: Bool
-    /// Told of what was done; nil where teams are not told apart.
-    let work: PartitionWork?
+    /// Told of what came and what was done.
+    let work: PartitionWork
     let state: NIOLoopBoundBox<State>
 
     /// Loop-confined state.
@@ -69,10 +69,10 @@ package final class PartitionOwner: Sendable {
         var lastTick: NIODeadline = .uptimeNanoseconds(0)
         /// Nil where pushes are not traced.
         var traces: PartitionTraces?
-        /// What was done since the work was told of last, in units.
+        /// What was done since the start, in units.
         var unitsDone = 0
-        /// When entries were announced that are not applied yet, up to which position: one a tenth of a second at most.
-        var arrivals: [(position: LogPosition, at: NIODeadline)] = []
+        /// Of that, what others were told of.
+        var unitsTold = 0
         /// Whether instances came or went since.
         var hasNewAudience = true
     }
@@ -90,7 +90,7 @@ package final class PartitionOwner: Sendable {
     ///   - snapshots: Where the state is read from when it starts; nil if the log is replayed from its beginning.
     ///   - clock: Says when a tick is due.
     ///   - logger: Where to write.
-    ///   - work: Told of what was done; nil where teams are not told apart.
+    ///   - work: Told of what came and what was done; nil where nobody else asks for that.
     ///   - outlets: What is handed on.
     ///   - outputBytesPerCommit: A larger output is cut into pieces; see ``JournalLimits/outputBytesPerCommit``.
     package init(
@@ -108,7 +108,7 @@ package final class PartitionOwner: Sendable {
     ) {
         self.partition = partition
         self.isTraced = tracing != nil
-        self.work = work
+        self.work = work ?? PartitionWork(partition)
         self.loop = loop
         self.journal = journal
         self.snapshots = snapshots
@@ -145,6 +145,8 @@ extension PartitionOwner {
         }.get()
         self.journal.observeAppends(self.partition) { [weak self] position in
             guard let self else { return }
+            // Here and not on the loop, which may be busy with what came before.
+            self.work.noteArrival(position, at: .now())
             self.loop.execute { self.announce(position) }
         }
         // What was appended between the replay and the observer is found by one look.
@@ -154,6 +156,8 @@ extension PartitionOwner {
             self.state.value.toldUsage = self.state.value.engine.usageVersion
             self.outlets.usage(self.partition, self.state.value.engine.appUsages)
             self.state.value.announced = max(self.state.value.announced, self.state.value.applied)
+            // A replay says nothing of the pace: it decides again what the log has, and waits for the disk.
+            self.state.value.unitsTold = self.state.value.unitsDone
             self.tellWork(since: .now())
             self.commit()
             self.armTick()
@@ -242,7 +246,6 @@ extension PartitionOwner {
     private func announce(_ position: LogPosition) {
         self.loop.assertInEventLoop()
         self.state.value.announced = max(self.state.value.announced, position)
-        self.noteArrival(position)
         self.drain()
     }
 
@@ -334,7 +337,7 @@ extension PartitionOwner {
         self.state.value.appliedBytes += bytes.count
         if !output.directory.isEmpty { self.outlets.directory(self.partition, output.directory) }
         if !output.audit.isEmpty { self.outlets.audit(output.audit, self.partition, entry.position, entry.logTime) }
-        if self.work != nil { self.countWork(output) }
+        self.countWork(output)
         if let usages { self.outlets.usage(self.partition, usages) }
         // Nobody waits for what became of a push, so most of the time nobody waits at all.
         for answer in output.answers where !self.state.value.expected.isEmpty {

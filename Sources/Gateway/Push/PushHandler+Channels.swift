@@ -148,28 +148,16 @@ extension PushHandler {
         _ services: PushServices
     ) async throws(RejectionAnswer) -> ChannelReply {
         let record = try await services.channels.record(of: broadcast, app: app, now: now)
-        if let max = PushIntake.smaller(broadcast.payload.maxMatched, app.matchedMax) {
-            do throws(Problem) {
-                _ = try await services.log.matched(record, atMost: max)
-            } catch {
-                guard error.code == .tooManyMatched else {
-                    throw RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
-                }
-                services.counters.add(tooManyMatched: 1)
-                return ChannelReply(status: error.code.status, body: error.json.jsonText, contentType: .problem)
-            }
-        }
         let charges: WorkCharges
         do throws(Problem) {
-            charges = try await services.admit(record, app)
+            let matchedMax = PushIntake.smaller(broadcast.payload.maxMatched, app.matchedMax)
+            charges = try await services.admit(record, app, matchedMax: matchedMax)
         } catch {
-            if let wait = error.retryAfter {
-                throw RejectionAnswer(.serviceUnavailable, detail: error.detail, retryAfter: wait)
+            switch error.code {
+            case .tooManyMatched: services.counters.add(tooManyMatched: 1)
+            case .tooMuchWork: break
+            default: throw RejectionAnswer(error)
             }
-            guard error.code == .tooMuchWork else {
-                throw RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
-            }
-            services.work?.addTooLarge()
             return ChannelReply(status: error.code.status, body: error.json.jsonText, contentType: .problem)
         }
         try await services.channels.append(record, charges, services.work)
@@ -208,20 +196,24 @@ extension PushHandler {
 }
 
 extension PushServices {
-    /// What a push to an app is charged with: by what it may match at most, or, if that is too much, by what it does match.
+    /// What a push to an app is charged with: by what it may match at most, or, where that is asked for, by what it does match.
     ///
-    /// - Throws: ``Problem/overShare(retryAfter:)`` or ``Problem/tooMuchWork(_:)``, or why the partitions do not answer.
-    fileprivate func admit(_ push: PushRecord, _ app: ServedApps.App) async throws(Problem) -> WorkCharges {
-        var charges = WorkCharges()
-        guard let work = self.work, let team = app.work else { return charges }
+    /// - Throws: ``Problem/overShare(retryAfter:)``, ``Problem/tooMuchWork(_:)`` or ``Problem/tooMany(_:over:)``, or why the
+    ///   partitions do not answer.
+    fileprivate func admit(_ push: PushRecord, _ app: ServedApps.App, matchedMax: Int?) async throws(Problem)
+        -> WorkCharges
+    {
+        guard let work = self.work, let team = app.work else {
+            if let matchedMax { _ = try await self.log.matched(push, atMost: matchedMax) }
+            return WorkCharges()
+        }
         var units = work.bounds(app: app.bundle, push.kind, push.pattern)
-        if case .admitted = work.judge(units, of: team, pushMax: app.pushMax) {
-        } else if push.pattern != nil {
-            let matched = try await self.log.matched(push, atMost: nil)
+        if matchedMax != nil || work.isToBeAsked(push, of: app.bundle) {
+            let question = try work.admit(questionAbout: push, of: team, app, decidedMax: 0)
+            defer { work.end(question) }
+            let matched = try await self.log.matched(push, atMost: matchedMax)
             units = work.estimates(matched, app: app.bundle, push.kind, push.pattern)
         }
-        units = try work.admit(units, of: team, pushMax: app.pushMax)
-        for (part, units) in zip(work.partitions, units) { charges.add(units, to: team, in: part.partition) }
-        return charges
+        return try work.admit(units, of: team, pushMax: app.pushMax)
     }
 }

@@ -257,7 +257,6 @@ extension PushHandler {
         self.flights[number] = turn.flight
         let bound = NIOLoopBound(self, eventLoop: self.loop)
         let (work, charges) = (self.services.work, turn.charges)
-        work?.begin(charges)
         self.services.journal.append(turn.submission) { result in
             work?.end(charges, with: result)
             bound.eventLoop.execute {
@@ -350,7 +349,6 @@ extension PushHandler {
         let services = self.services
         let bound = NIOLoopBound((handler: self, connection: connection), eventLoop: self.loop)
         services.senderLimits.backlog.add(1)
-        services.work?.begin(question.charges)
         let promise = self.loop.makePromise(of: PushServices.QuestionAnswer.self)
         promise.completeWithTask { try await services.answer(question) }
         promise.futureResult.whenComplete { result in
@@ -401,11 +399,7 @@ extension PushHandler {
     }
 
     private func refuse(_ problem: Problem, _ id: [UInt8], _ connection: HTTPConnection, _ streamID: Int32) {
-        if problem.code == .tooMuchWork {
-            self.services.work?.addTooLarge()
-        } else {
-            self.services.counters.add(tooManyMatched: 1)
-        }
+        if problem.code == .tooManyMatched { self.services.counters.add(tooManyMatched: 1) }
         self.fields.removeAll()
         self.fields.append(name: "apns-id", value: id.span, indexed: false)
         self.fields.append(name: "content-type", value: "application/problem+json")

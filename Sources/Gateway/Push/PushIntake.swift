@@ -60,10 +60,12 @@ struct PushIntake: ~Copyable {
     private var flight = PushFlight()
     private let work: WorkAdmission?
     private let partitions: Int
-    /// What the pushes to apps of this turn are charged with.
+    /// What the pushes of this turn are charged with.
     private var charges = WorkCharges()
-    /// The same of pushes to hosts.
+    /// What of that is reserved for pushes to hosts that are still to come.
     private var shares: TurnShares
+    /// For how many pushes to hosts room is reserved at once.
+    private static let pushesReserved = 64
 
     init(_ services: PushServices) {
         self.senderLimits = services.senderLimits
@@ -84,9 +86,10 @@ struct PushIntake: ~Copyable {
 
     /// What was taken since the last call.
     mutating func takeTurn() -> Turn {
-        let apps = self.judge.apps
-        self.shares.end { app, partition, units in
-            if let team = apps[number: app].work { self.charges.add(units, to: team, in: partition) }
+        self.shares.end { units, team, partition in
+            let rest = WorkCharges.Charge(team: team, partition: partition, units: units, isLarge: false)
+            self.charges.remove(rest)
+            self.work?.end(rest)
         }
         let turn = Turn(submission: self.builder.take(), flight: self.flight, charges: self.charges)
         self.flight = PushFlight()
@@ -152,12 +155,12 @@ struct PushIntake: ~Copyable {
             case .targeted(_, let isDryRun):
                 let matchedMax = Self.smaller(judged.details?.payload.maxMatched, judged.app.matchedMax)
                 do throws(Problem) {
-                    if !isDryRun, matchedMax == nil, let admitted = try self.boundedWork(of: record, judged.app) {
-                        self.charge(admitted, judged.app)
+                    if !isDryRun, matchedMax == nil, let charges = try self.bounded(record, judged.app) {
+                        self.charges.add(charges)
                         self.append(record, trace)
                         break
                     }
-                    let charges = try self.questionWork(record, judged.app, isDryRun: isDryRun)
+                    let charges = try self.questionCharges(record, judged.app, isDryRun: isDryRun)
                     return .question(
                         Question(
                             record: record,
@@ -203,8 +206,7 @@ struct PushIntake: ~Copyable {
             let record = question.record
             let units = work.estimates(matched, app: question.app.bundle, record.kind, record.pattern)
             do throws(Problem) {
-                let admitted = try work.admit(units, of: team, pushMax: question.app.pushMax, beside: self.charges)
-                self.charge(admitted, question.app)
+                self.charges.add(try work.admit(units, of: team, pushMax: question.app.pushMax))
             } catch {
                 return try Self.refused(error, id: question.id)
             }
@@ -229,53 +231,39 @@ struct PushIntake: ~Copyable {
     /// - Throws: `ServiceUnavailable` if the team has its share in the log.
     @inline(__always)
     private mutating func charge(_ app: ServedApps.App, _ partition: PartitionID) throws(RejectionAnswer) {
-        guard let work = self.work else { return }
-        let isTaken = self.shares.take(WorkUnits.record, app: app.number, partition) {
-            app.work.map { work.left(to: $0, for: WorkUnits.record, in: partition) } ?? .max
-        }
-        if isTaken { return }
-        let wait = app.work.flatMap { work.wait($0, for: WorkUnits.record, in: partition, beside: 1) }
-        throw Self.overShare(retryAfter: wait ?? 1)
-    }
-
-    private mutating func charge(_ units: [Int], _ app: ServedApps.App) {
-        guard let team = app.work else { return }
-        for (partition, units) in units.enumerated() {
-            self.charges.add(units, to: team, in: PartitionID(UInt16(partition)))
+        // The team is an object that all loops share, and not taken hold of for each push.
+        guard self.work != nil, !self.shares.take(WorkUnits.record, app: app.number, partition) else { return }
+        guard let work = self.work, let team = app.work else { return }
+        do throws(Problem) {
+            let most = Self.pushesReserved * WorkUnits.record
+            let charge = try work.admit(WorkUnits.record, orUpTo: most, of: team, in: partition)
+            self.charges.add(charge)
+            self.shares.add(charge.units - WorkUnits.record, of: team, app: app.number, partition)
+        } catch {
+            throw RejectionAnswer(error)
         }
     }
 
-    /// What a push to an app takes at most; nil if that may not be, and its pattern may ask for fewer instances.
-    private func boundedWork(of push: PushRecord, _ app: ServedApps.App) throws(Problem) -> [Int]? {
-        guard let work = self.work, let team = app.work else { return [] }
-        let units = work.bounds(app: app.bundle, push.kind, push.pattern)
-        if push.pattern != nil {
-            guard case .admitted = work.judge(units, of: team, pushMax: app.pushMax, beside: self.charges) else {
-                return nil
-            }
-            return units
-        }
-        return try work.admit(units, of: team, pushMax: app.pushMax, beside: self.charges)
+    /// What a push to an app is charged with that may match so many at most; nil if the partitions are to be asked.
+    private func bounded(_ push: PushRecord, _ app: ServedApps.App) throws(Problem) -> WorkCharges? {
+        guard let work = self.work, let team = app.work else { return WorkCharges() }
+        guard !work.isToBeAsked(push, of: app.bundle) else { return nil }
+        return try work.admit(
+            work.bounds(app: app.bundle, push.kind, push.pattern),
+            of: team,
+            pushMax: app.pushMax
+        )
     }
 
     /// What asking about a push is charged with until it is answered.
-    private func questionWork(
+    private func questionCharges(
         _ push: PushRecord,
         _ app: ServedApps.App,
         isDryRun: Bool
     ) throws(Problem) -> WorkCharges {
-        var charges = WorkCharges()
-        guard let work = self.work, let team = app.work else { return charges }
-        let decided = isDryRun ? self.judge.bounds.decidedMax : 0
-        let units = work.partitions.map { part in
-            let audience = part.audience(of: app.bundle, push.kind)
-            return WorkUnits.record + WorkUnits.finding(push.pattern, among: audience) + min(decided, audience)
-        }
-        if case .refused(let wait) = work.judgeShare(units, of: team, beside: self.charges) {
-            throw .overShare(retryAfter: wait)
-        }
-        for (part, units) in zip(work.partitions, units) { charges.add(units, to: team, in: part.partition) }
-        return charges
+        guard let work = self.work, let team = app.work else { return WorkCharges() }
+        let decidedMax = isDryRun ? self.judge.bounds.decidedMax : 0
+        return try work.admit(questionAbout: push, of: team, app, decidedMax: decidedMax)
     }
 
     private static func partition(of push: PushRecord, among partitions: Int) -> PartitionID {
@@ -285,14 +273,9 @@ struct PushIntake: ~Copyable {
         }
     }
 
-    private static func overShare(retryAfter: Int) -> RejectionAnswer {
-        let problem = Problem.overShare(retryAfter: retryAfter)
-        return RejectionAnswer(.serviceUnavailable, detail: problem.detail, retryAfter: retryAfter)
-    }
-
     /// What is answered to a push that would be too much work.
     private static func refused(_ problem: Problem, id: [UInt8]) throws(RejectionAnswer) -> Outcome {
-        if let wait = problem.retryAfter { throw Self.overShare(retryAfter: wait) }
+        guard problem.retryAfter == nil else { throw RejectionAnswer(problem) }
         return .refused(problem, id: id)
     }
 
@@ -369,5 +352,16 @@ struct PushIntake: ~Copyable {
         case .unknownHost(let host): .host(host, nil)
         case .app, .upstream: .app(judged.app.bundle)
         }
+    }
+}
+
+extension RejectionAnswer {
+    /// A problem that is over by itself, as a push listener says it.
+    init(_ problem: Problem) {
+        self.init(
+            .serviceUnavailable,
+            detail: problem.retryAfter == nil ? nil : problem.detail,
+            retryAfter: problem.retryAfter ?? SenderLimits.retryAfterSeconds
+        )
     }
 }

@@ -12,16 +12,12 @@ package final class GatewayWatch: Sendable {
     private let clock: LogClock
     private let counters: PushCounters
     private let senderLimits: SenderLimits
-    private let readiness: Readiness?
-    /// From how far behind its log a partition makes the gateway not ready.
-    private static let lagMax = Interval.seconds(30)
 
     package init(
         log: CommandLog,
         clock: LogClock,
         counters: PushCounters,
         senderLimits: SenderLimits,
-        readiness: Readiness? = nil,
         surveys: BudgetSurveys? = nil,
         feed: OperatorFeed = OperatorFeed(epoch: 0)
     ) {
@@ -29,7 +25,6 @@ package final class GatewayWatch: Sendable {
         self.clock = clock
         self.counters = counters
         self.senderLimits = senderLimits
-        self.readiness = readiness
         self.surveys = surveys ?? BudgetSurveys(log: log, clock: clock)
         self.feed = feed
         self.startedAt = clock.now()
@@ -75,7 +70,6 @@ package final class GatewayWatch: Sendable {
         totals.inFlight = self.senderLimits.backlog.count
         let progress = await self.log.progress()
         totals.lag = progress.reduce(0) { $0 + Int(clamping: $1.lag) }
-        self.readiness?.set(.lag, met: progress.allSatisfy { $0.lagTime <= Self.lagMax })
         totals.reloadsNotShown = self.feed.reloadsNotShown
         return totals
     }

@@ -1,5 +1,6 @@
 import Engine
 import Gateway
+import IntentMatching
 import Journaling
 import TestSupport
 import Testing
@@ -12,12 +13,9 @@ import WidgetModel
         return try RouteScene(scene, apps: Sports.served(charging: scene.work, pushMax: pushMax))
     }
 
-    /// A second of work that no partition will ever apply.
+    /// More work than a share, which no partition will ever apply.
     private static func fill(_ work: WorkAdmission, of team: TeamID) -> WorkCharges {
-        var charges = WorkCharges()
-        for part in work.partitions { charges.add(2 * part.pace, to: work.work(of: team), in: part.partition) }
-        work.begin(charges)
-        return charges
+        work.charge(work.partitions.map { 2 * $0.pace }, to: work.work(of: team))
     }
 
     private static func appPath(_ rest: String) -> String { "/v1/apps/\(Sports.app)/\(rest)" }
@@ -43,8 +41,7 @@ import WidgetModel
             #expect(answer.body.contains("retryAfter"))
         }
         #expect(try await scene.scene.digests() == before)
-        // Once for each partition that has no room for it.
-        #expect(work.work(of: Sports.team).refused >= refused.count)
+        #expect(work.work(of: Sports.team).refused == refused.count)
         // Another team's are taken.
         let other = try await scene.send(
             "POST",
@@ -87,15 +84,64 @@ import WidgetModel
         let work = scene.scene.work
         for owner in scene.scene.owners { _ = try await owner.progress() }
         #expect(work.work(of: Sports.team).undecided == 0)
-        #expect(work.partitions.map(\.activeTeams) == [0, 0])
+        #expect(work.partitions.map(\.undecided) == [0, 0])
     }
 
-    @Test func `what operators order is charged and never refused`() async throws {
-        let scene = try await OwnerScene.started(partitions: 2)
-        let apps = LiveApps(Sports.served(charging: scene.work, pushMax: .zero))
-        _ = Self.fill(scene.work, of: Sports.team)
+    @Test(arguments: [
+        (OrderScope.app(Sports.app), 3), (.kind(Sports.app, Sports.scores.kind), 3), (.sender(Sports.team), 3),
+        (.kind(Sports.app, WidgetKind("another")), 0), (.app(Sports.otherApp), 0), (.sender(Sports.otherTeam), 0),
+    ])
+    func `what operators order is charged to its team and never refused`(scope: OrderScope, audience: Int) async throws
+    {
+        let scene = try await OwnerScene.started()
+        for number in 0..<3 { try await scene.register("phone-\(number)") }
+        try await scene.settle()
+        let work = scene.work
+        let apps = LiveApps(Sports.served(charging: work, pushMax: .zero))
+        let teams = [work.work(of: Sports.team), work.work(of: Sports.otherTeam)]
+        let filled = [Self.fill(work, of: Sports.team), Self.fill(work, of: Sports.otherTeam)]
+        let before = teams.map(\.undecided)
+        let log = scene.log.charged(to: work, apps, refuses: false)
+        // What waits for its commit is charged already.
+        scene.journal.hold()
+        async let answers = log.appendToAll(.order(OperatorOrder(.pause(until: nil), scope)))
+        while scene.journal.waiting == 0 { await Task.yield() }
+        let charged = zip(teams, before).map { $0.undecided - $1 }
+        scene.journal.release()
+        #expect(try await answers.count == 1)
+        let isOther = [.app(Sports.otherApp), .sender(Sports.otherTeam)].contains(scope)
+        #expect(charged == (isOther ? [0, WorkUnits.record] : [WorkUnits.record + audience, 0]))
+        try await scene.settle()
+        #expect(teams.map(\.undecided) == before)
+        for charges in filled { work.end(charges) }
+        #expect(teams.map(\.refused) == [0, 0])
+    }
+
+    @Test func `an order about a team that serves no app is nobody's`() async throws {
+        let scene = try await OwnerScene.started()
+        let apps = LiveApps(Sports.served(charging: scene.work))
         let log = scene.log.charged(to: scene.work, apps, refuses: false)
-        let answers = try await log.appendToAll(.order(OperatorOrder(.pause(until: nil), .app(Sports.app))))
-        #expect(answers.count == 2)
+        let order = OperatorOrder(.pause(until: nil), .sender(TeamID("STRANGER00")))
+        #expect(try await log.appendToAll(.order(order)).count == 1)
+        #expect(scene.work.allTeams.map(\.team) == [Sports.team, Sports.otherTeam])
+    }
+
+    @Test func `registrations of several transactions need no more of the share than one of them`() async throws {
+        let scene = try await OwnerScene.started(submissionBytesMax: 16_384)
+        var settings = GatewayConfiguration.Fairness()
+        settings.undecided = .milliseconds(100)
+        scene.work.use(settings)
+        let apps = LiveApps(Sports.served(charging: scene.work))
+        let instances = (0..<128).map { Sports.instance("a\($0)") }
+        let records = (0..<150).map { number in
+            let registration = Sports.registration("host-\(number)", instances)
+            return (record: Record.register(registration), host: registration.host)
+        }
+        let team = scene.work.work(of: Sports.team)
+        #expect(150 * 128 * WorkUnits.instance > scene.work.share(of: team, in: PartitionID(0)))
+        let log = scene.log.charged(to: scene.work, apps, refuses: true)
+        #expect(try await log.append(records).count == records.count)
+        try await scene.settle()
+        #expect([team.undecided, team.refused] == [0, 0])
     }
 }

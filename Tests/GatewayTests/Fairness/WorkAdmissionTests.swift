@@ -1,20 +1,25 @@
+import Dispatch
 import Gateway
 import Journaling
 import Testing
 import WidgetModel
 
-/// What a team may have in the log, at the edges.
+/// What a team may have undecided, at the edges.
 @Suite struct WorkAdmissionTests {
     private static let home = PartitionID(0)
     private static let pace = WorkPace.assumed
     private static let bystander = TeamID("BYSTANDER0")
 
+    /// What a team is told of so many units: how long it is to wait, 0 if it has not to.
+    private static func wait(_ units: [Int], _ team: TeamWork, _ work: WorkAdmission) -> Int? {
+        problem { () throws(Problem) in try work.admit(units, of: team) }.map { $0.retryAfter ?? -1 }
+    }
+
     /// Work that is in the log at a position.
-    private static func log(_ units: Int, _ team: TeamWork, _ work: WorkAdmission, at position: UInt64) {
-        var charges = WorkCharges()
-        charges.add(units, to: team, in: Self.home)
-        work.begin(charges)
-        work.partitions[0].log(units, of: team, at: LogPosition(position))
+    private static func log(_ units: Int, _ team: TeamWork, _ work: WorkAdmission, at position: UInt64) throws {
+        for charge in try work.admit([units], of: team).all {
+            work.partitions[0].log(charge, at: LogPosition(position))
+        }
     }
 
     /// The partition has applied the log up to a position and has written so many of the matches that it postponed.
@@ -24,72 +29,111 @@ import WidgetModel
         work.partitions[0].advance(to: LogPosition(position), turn)
     }
 
-    @Test func `one team has a second of the partition's pace, and not a unit more`() {
+    @Test func `one team has a second of the partition's pace, and not a unit more`() throws {
         let work = WorkAdmission(partitions: 1)
         let team = work.work(of: Sports.team)
-        Self.log(Self.pace - 10, team, work, at: 1)
-        #expect(work.wait(team, for: 9, in: Self.home, beside: 0) == nil)
-        #expect(work.wait(team, for: 10, in: Self.home, beside: 0) == nil)
-        #expect(work.wait(team, for: 11, in: Self.home, beside: 0) == 1)
-        #expect(work.wait(team, for: 10, in: Self.home, beside: 1) == 1)
-        #expect(work.wait(team, for: 3 * Self.pace, in: Self.home, beside: 0) == 3)
-        #expect(team.refused == 3)
+        #expect(work.share(of: team, in: Self.home) == Self.pace)
+        let charges = try work.admit([Self.pace - 10], of: team)
+        #expect(Self.wait([11], team, work) == 1)
+        #expect(Self.wait([10], team, work) == nil)
+        #expect(Self.wait([1], team, work) == 1)
+        #expect(Self.wait([3 * Self.pace], team, work) == 3)
+        #expect(Self.wait([100 * Self.pace], team, work) == 60)
+        #expect(team.refused == 4)
+        #expect(team.undecided == Self.pace)
+        work.end(charges)
+        #expect(team.undecided == 10)
     }
 
-    @Test func `what is left of a share is what may still be logged`() {
+    @Test func `a team may have half of what the others leave`() throws {
         let work = WorkAdmission(partitions: 1)
-        let team = work.work(of: Sports.team)
-        #expect(work.left(to: team, for: 4, in: Self.home) == Self.pace)
-        #expect(work.left(to: team, for: 3 * Self.pace, in: Self.home) == 3 * Self.pace)
-        Self.log(Self.pace - 10, team, work, at: 1)
-        #expect(work.left(to: team, for: 4, in: Self.home) == 10)
-        Self.log(11, team, work, at: 2)
-        #expect(work.left(to: team, for: 4, in: Self.home) == 0)
-    }
-
-    @Test func `a team that has nothing in the log may always log one request`() {
-        let work = WorkAdmission(partitions: 1)
-        let team = work.work(of: Sports.team)
-        #expect(work.wait(team, for: 2 * Self.pace, in: Self.home, beside: 0) == nil)
-        #expect(work.wait(team, for: 2 * Self.pace, in: Self.home, beside: 1) != nil)
-    }
-
-    @Test func `the part of each team is smaller the more of them have work in the log`() {
-        let work = WorkAdmission(partitions: 1)
-        var shares: [Int] = []
-        for number in 0..<4 {
-            let team = work.work(of: TeamID("TEAM00000\(number)"))
-            shares.append(work.share(of: team, in: Self.home))
-            Self.log(1, team, work, at: 1)
-            // With work in the log it is one of those that it was counted among before.
-            #expect(work.share(of: team, in: Self.home) == shares[number])
+        let teams = (0..<4).map { work.work(of: TeamID("TEAM00000\($0)")) }
+        for (team, part) in zip(teams, [2, 4, 8, 16]) {
+            let share = 2 * Self.pace / part
+            #expect(work.share(of: team, in: Self.home) == share)
+            #expect(Self.wait([share], team, work) == nil)
+            // It has the same share as before, and all of it.
+            #expect(work.share(of: team, in: Self.home) == share)
+            #expect(Self.wait([1], team, work) == 1)
         }
-        #expect(shares == [Self.pace, 2 * Self.pace / 3, Self.pace / 2, 2 * Self.pace / 5].map { $0 / 1000 * 1000 })
-        Self.apply(work, to: 1)
-        #expect(work.partitions[0].activeTeams == 0)
+        #expect(work.partitions[0].undecided == 2 * Self.pace - Self.pace / 8)
     }
 
-    @Test func `a push may be two seconds of work, or what its app says`() {
+    @Test func `beyond its share one request at a time is let in, of a team that has nothing else`() throws {
         let work = WorkAdmission(partitions: 1)
-        let team = work.work(of: Sports.team)
-        let max = 2 * Self.pace
-        #expect(work.judge([max - 1], of: team, pushMax: nil) == .admitted([max - 1]))
-        #expect(work.judge([max], of: team, pushMax: nil) == .admitted([max]))
-        let tooLarge = WorkAdmission.TooLarge(units: max + 1, unitsMax: max)
-        #expect(work.judge([max + 1], of: team, pushMax: nil) == .tooLarge(tooLarge))
-        #expect(work.judge([max + 1], of: team, pushMax: .seconds(3)) == .admitted([max + 1]))
-        #expect(work.judge([1], of: team, pushMax: .zero) == .tooLarge(.init(units: 1, unitsMax: 0)))
+        let (team, other) = (work.work(of: Sports.team), work.work(of: Self.bystander))
+        let large = try work.admit([3 * Self.pace], of: team)
+        #expect(large.all.map(\.isLarge) == [true])
+        // It has more than its share, the others' are as they were.
+        #expect(Self.wait([1], team, work) == 3)
+        #expect(work.share(of: other, in: Self.home) == Self.pace)
+        #expect(Self.wait([Self.pace + 1], other, work) == 1)
+        let within = try work.admit([Self.pace], of: other)
+        #expect(within.all.map(\.isLarge) == [false])
+        work.end(large)
+        #expect(Self.wait([Self.pace + 1], other, work) == 2)
+        work.end(within)
+        #expect(Self.wait([Self.pace + 1], other, work) == nil)
+        #expect(work.partitions[0].undecided == Self.pace + 1)
     }
 
-    @Test func `of several partitions the one with most to do decides`() {
+    @Test func `a request is let in by all of its partitions or by none`() throws {
         let work = WorkAdmission(partitions: 4)
         let team = work.work(of: Sports.team)
-        Self.log(Self.pace, team, work, at: 1)
-        #expect(work.judge([0, 1, 1, 1], of: team, pushMax: nil) == .admitted([0, 1, 1, 1]))
-        #expect(work.judge([1, 1, 1, 1], of: team, pushMax: nil) == .refused(retryAfter: 1))
-        let most = 3 * Self.pace
-        let verdict = work.judge([1, most, most - 1, 1], of: team, pushMax: nil)
-        #expect(verdict == .tooLarge(.init(units: most, unitsMax: 2 * Self.pace)))
+        _ = try work.admit([Self.pace, 0, 0, 0], of: team)
+        #expect(Self.wait([0, 1, 1, 1], team, work) == nil)
+        #expect(Self.wait([1, 1, 1, 2 * Self.pace], team, work) == 2)
+        #expect(team.undecided == Self.pace + 3)
+        // One request is refused, however many partitions have no room for it.
+        #expect(team.refused == 1)
+    }
+
+    @Test func `of what is asked for beforehand as much is reserved as there is room for`() throws {
+        let work = WorkAdmission(partitions: 1)
+        let team = work.work(of: Sports.team)
+        func reserve() throws -> Int { try work.admit(4, orUpTo: 256, of: team, in: Self.home).units }
+        #expect(try reserve() == 256)
+        _ = try work.admit([Self.pace - 256 - 256 - 10], of: team)
+        #expect(try reserve() == 256)
+        #expect(try reserve() == 10)
+        #expect(throws: Problem.self) { try reserve() }
+        #expect(team.refused == 1)
+        // Beyond its share not one unit is.
+        let all = work.charge([2 * Self.pace], to: work.work(of: Self.bystander))
+        let other = try work.admit(4, orUpTo: 256, of: work.work(of: TeamID("ANOTHER000")), in: Self.home)
+        #expect(other.units == 4 && other.isLarge)
+        work.end(all)
+    }
+
+    @Test func `event loops that ask at once get no more than the share together`() {
+        let work = WorkAdmission(partitions: 1)
+        let team = work.work(of: Sports.team)
+        let size = Self.pace / 10
+        DispatchQueue.concurrentPerform(iterations: 100) { _ in _ = try? work.admit([size], of: team) }
+        #expect(team.undecided == Self.pace)
+        #expect(team.refused == 90)
+        // The same of requests that are alone more than the share.
+        let other = work.work(of: Self.bystander)
+        DispatchQueue.concurrentPerform(iterations: 100) { _ in _ = try? work.admit([Self.pace], of: other) }
+        #expect(other.undecided == Self.pace)
+    }
+
+    @Test func `a push may be two seconds of work, or what its app says`() throws {
+        let work = WorkAdmission(partitions: 4)
+        let team = work.work(of: Sports.team)
+        let max = 2 * Self.pace
+        #expect(work.excess(of: [max - 1, max, max, max], nil) == nil)
+        #expect(work.excess(of: [max, 1, max + 2, max + 1], nil) == .init(units: max + 2, unitsMax: max))
+        #expect(work.excess(of: [max + 1], .seconds(3)) == nil)
+        #expect(work.excess(of: [1], .zero) == .init(units: 1, unitsMax: 0))
+        #expect(work.excess(of: [0], .zero) == nil)
+        let refusal = problem { () throws(Problem) in try work.admit([max + 1], of: team, pushMax: nil) }
+        #expect(refusal?.code == .tooMuchWork)
+        #expect(refusal?.work == .init(units: max + 1, unitsMax: max))
+        #expect(team.undecided == 0)
+        // It is no refusal of a share.
+        #expect([team.refused, work.tooLargeRequests] == [0, 1])
+        _ = try work.admit([max + 1], of: team, pushMax: .seconds(3))
     }
 
     @Test func `other settings hold from now on`() {
@@ -104,14 +148,37 @@ import WidgetModel
         (settings.undecided, settings.pushMax) = (.hours(1), .hours(1))
         work.use(settings)
         #expect(work.unitsMax(in: Self.home, nil) == 3600 * Self.pace)
+        #expect(work.share(of: team, in: Self.home) == 3600 * Self.pace)
+        (settings.undecided, settings.pushMax) = (.milliseconds(100), .zero)
+        work.use(settings)
+        #expect(work.share(of: team, in: Self.home) == Self.pace / 10)
     }
 
-    @Test func `work ends when it is applied and its matches are written`() {
+    @Test func `an app's own pushMax is read from the file`() throws {
+        let text = """
+            teams: [{id: TEAM123456, keys: [{id: TEAMKEY001, file: k}]}]
+            apps:
+              - {bundleID: com.example.scores, team: TEAM123456, pushMax: 10s}
+              - {bundleID: com.example.other, team: TEAM123456}
+            """
+        let work = WorkAdmission(partitions: 1)
+        let served = ServedApps(try ConfigurationFile.parse(text).configuration, work: work)
+        #expect(served.apps.map(\.pushMax) == [.seconds(10), nil])
+        let team = try #require(served.apps[0].work)
+        #expect(team === served.apps[1].work)
+        let units = [10 * Self.pace]
+        #expect(
+            problem { () throws(Problem) in try work.admit(units, of: team, pushMax: served.apps[1].pushMax) } != nil
+        )
+        _ = try work.admit(units, of: team, pushMax: served.apps[0].pushMax)
+    }
+
+    @Test func `work ends when it is applied and its matches are written`() throws {
         let work = WorkAdmission(partitions: 1)
         let (first, second) = (work.work(of: Sports.team), work.work(of: Self.bystander))
-        Self.log(5, first, work, at: 1)
-        Self.log(7, second, work, at: 2)
-        Self.log(11, first, work, at: 3)
+        try Self.log(5, first, work, at: 1)
+        try Self.log(7, second, work, at: 2)
+        try Self.log(11, first, work, at: 3)
         Self.apply(work, to: 1)
         #expect([first.undecided, second.undecided] == [11, 7])
         Self.apply(work, to: 2, postponed: 7)
@@ -122,21 +189,18 @@ import WidgetModel
         #expect(first.undecided == 11)
         Self.apply(work, to: 3, postponed: 18, written: 18)
         #expect(first.undecided == 0)
-        #expect(work.partitions[0].activeTeams == 0)
+        #expect(work.partitions[0].undecided == 0)
     }
 
-    @Test func `what never comes to the log is charged no more`() {
+    @Test func `what never comes to the log is charged no more`() throws {
         let work = WorkAdmission(partitions: 2)
         let team = work.work(of: Sports.team)
-        var charges = WorkCharges()
-        charges.add(3, to: team, in: PartitionID(0))
-        charges.add(4, to: team, in: PartitionID(1))
-        charges.add(2, to: team, in: PartitionID(0))
-        #expect(charges.units(of: team, in: PartitionID(0)) == 5)
-        work.begin(charges)
+        var charges = try work.admit([3, 4], of: team)
+        charges.add(try work.admit([2, 0], of: team))
+        #expect(charges.all.map(\.units) == [5, 4])
         #expect(team.undecided == 9)
         work.end(charges, with: .failure(JournalError(.closed, "the journal is closed")))
         #expect(team.undecided == 0)
-        #expect(work.partitions.map(\.activeTeams) == [0, 0])
+        #expect(work.partitions.map(\.undecided) == [0, 0])
     }
 }
