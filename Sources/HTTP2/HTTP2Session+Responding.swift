@@ -41,7 +41,8 @@ extension HTTP2Session {
         }
     }
 
-    /// Answers a request, whole or not; an empty body is none, and ends the stream with the HEADERS frame.
+    /// Answers a request, whole or not; an empty body is none, and ends the stream with the HEADERS frame. So does the answer to
+    /// a HEAD request, whose body is left out.
     ///
     /// Everything is copied. The body leaves in one DATA frame if it fits one (16 KiB and the peer's window).
     ///
@@ -54,12 +55,13 @@ extension HTTP2Session {
     ) -> Bool {
         guard let slot = unsafe self.unanswered(streamID) else { return false }
         unsafe slot.pointee.flags.formUnion([.hasBegun, .ownerEnded])
-        if !body.isEmpty {
+        let hasBody = unsafe !body.isEmpty && !slot.pointee.flags.contains(.isForHeadAlone)
+        if hasBody {
             // Sound: the span's bytes are copied during the call.
             unsafe body.withUnsafeBufferPointer { unsafe slot.pointee.output.append($0.baseAddress, $0.count) }
             unsafe self.state.pointee.heldBytes += body.count
         }
-        return unsafe self.submit(slot, status: status, fields: fields, hasBody: !body.isEmpty)
+        return unsafe self.submit(slot, status: status, fields: fields, hasBody: hasBody)
     }
 
     /// Begins an answer whose body comes in pieces.

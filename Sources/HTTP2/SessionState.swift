@@ -179,6 +179,9 @@ import CNghttp2
             unsafe slot.pointee.path = place
         case 7 where unsafe name[1] == UInt8(ascii: "m"):  // :method, not :scheme
             unsafe slot.pointee.method = place
+            if place.length == 4, let value = unsafe value, unsafe value.isHEAD {
+                unsafe slot.pointee.flags.insert(.isForHeadAlone)
+            }
         case 7 where unsafe name[2] == UInt8(ascii: "t"):  // :status
             guard let value = unsafe value, place.length == 3 else { return 0 }
             // Sound: three bytes are there; nghttp2 lets only digits through.
@@ -269,5 +272,12 @@ extension UnsafePointer<UInt8> {
     fileprivate var isHost: Bool {
         unsafe self[0] == UInt8(ascii: "h") && self[1] == UInt8(ascii: "o") && self[2] == UInt8(ascii: "s")
             && self[3] == UInt8(ascii: "t")
+    }
+
+    /// True if these four bytes are `HEAD`.
+    @inline(__always)
+    fileprivate var isHEAD: Bool {
+        unsafe self[0] == UInt8(ascii: "H") && self[1] == UInt8(ascii: "E") && self[2] == UInt8(ascii: "A")
+            && self[3] == UInt8(ascii: "D")
     }
 }

@@ -31,6 +31,8 @@
         static let isStreamed = Flags(rawValue: 1024)
         /// Of a server: the request's head has come and its owner has not seen it.
         static let isHeadPending = Flags(rawValue: 2048)
+        /// Of a server: the method is HEAD, whose answer has no content (RFC 9110, 9.3.2).
+        static let isForHeadAlone = Flags(rawValue: 4096)
     }
 
     var streamID: Int32 = 0

@@ -48,6 +48,16 @@ import Testing
         #expect(frames[0].flags == Wire.endHeaders | Wire.endStream)
     }
 
+    @Test func `an answer to HEAD has no body, whoever answers`() throws {
+        let peer = try ServerPeer()
+        try peer.receive(Wire.request(1, [(":method", "HEAD")] + Wire.requestFields.dropFirst()))
+        #expect(peer.respond(1, 405, body: "{\"reason\":\"MethodNotAllowed\"}"))
+        let frames = try peer.sent()
+        #expect(frames.map(\.kind) == [Wire.Kind.headers])
+        #expect(frames[0].flags == Wire.endHeaders | Wire.endStream)
+        #expect(peer.session.heldBytes == 0)
+    }
+
     @Test func `the body of an error is exactly one DATA frame, which ends the stream`() throws {
         let peer = try ServerPeer()
         try peer.receive(Wire.request(1))
