@@ -1,3 +1,4 @@
+import IntentMatching
 package import WidgetModel
 
 /// Why a log cannot answer for its past: the entries are gone that it would take.
@@ -12,7 +13,8 @@ package enum HistoryFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .noState(let partition, let first, let reason):
             "partition \(partition): the log begins with entry \(first), and there is no state to begin with: \(reason)"
         case .tooLongAgo(let partition, let earliest):
-            "partition \(partition): the log goes back to \(earliest) only; ask about the time since then"
+            "partition \(partition): the log goes back to \(RFC3339.text(of: earliest) ?? "\(earliest.milliseconds)") only; "
+                + "ask about the time since then"
         }
     }
 }

@@ -53,8 +53,8 @@ package final class HistoryQuestions: Sendable {
             return trace
         } catch let fault as HistoryFault {
             thread.shutdownGracefully { _ in }
-            guard case .tooLongAgo(_, let earliest) = fault else { throw Problem(.unavailable, "\(fault)") }
-            throw Problem(.badRequest, "the log goes back to \(earliest) only; ask with a shorter since")
+            guard case .tooLongAgo = fault else { throw Problem(.unavailable, "\(fault)") }
+            throw Problem(.badRequest, "\(fault)")
         } catch {
             thread.shutdownGracefully { _ in }
             throw Problem(.unavailable, "the log's history cannot be read: \(error)")
