@@ -44,7 +44,7 @@ struct ExtremeScene {
         switch listener {
         case .push:
             let scene = try await OwnerScene.started(partitions: 2)
-            let judge = PushScene(scene, key, apps)
+            let judge = JudgeScene(scene, key, apps)
             self.scene = scene
             self.passDay = { scene.time.pass(.day) }
             self.answer = { try await judge.answer($0) }
@@ -222,7 +222,7 @@ extension ExtremeScene {
 // MARK: - The push listener
 
 /// Judges pushes and logs them, as the push listener does.
-private final class PushScene {
+private final class JudgeScene {
     private let scene: OwnerScene
     private var judge: PushJudge
     private let connection = PushConnection(certificate: nil)
