@@ -186,8 +186,8 @@ import CNghttp2
             guard let value = unsafe value, place.length == 3 else { return 0 }
             // Sound: three bytes are there; nghttp2 lets only digits through.
             unsafe slot.pointee.status = (0..<3).reduce(0) { unsafe $0 &* 10 &+ UInt16(value[$1] &- 0x30) }
-            // nghttp2 lets 000 to 099 through, which are no statuses (RFC 9110, 15) and could not be relayed.
-            return unsafe slot.pointee.status >= 100 ? 0 : LibraryCode.temporalCallbackFailure
+            // nghttp2 lets 000 to 099 and 600 to 999 through, which are no statuses (RFC 9110, 15) and could not be relayed.
+            return unsafe 100...599 ~= slot.pointee.status ? 0 : LibraryCode.temporalCallbackFailure
         case 10:  // :authority
             unsafe slot.pointee.authority = place
         default:

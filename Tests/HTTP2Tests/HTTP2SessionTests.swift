@@ -207,7 +207,7 @@ import Testing
     }
 
     @Test(arguments: ["000", "001", "099", "100", "199", "599", "600", "999"], [true, false])
-    func `a status has three digits, of which the first is no zero`(status: String, hasBody: Bool) throws {
+    func `a status is 100 to 599`(status: String, hasBody: Bool) throws {
         let client = try Self.asked()
         var batch = RequestBatch()
         let flags = hasBody ? Wire.endHeaders : Wire.endHeaders | Wire.endStream
@@ -216,7 +216,7 @@ import Testing
         try client.receive((Wire.settings() + head + body).span, at: 0, into: &batch)
         var responses = ResponseBatch()
         client.takeResponses(into: &responses)
-        #expect(responses.responses.map(\.status) == (status >= "200" ? [Int(status)] : []))
+        #expect(responses.responses.map(\.status) == (("200"..."599").contains(status) ? [Int(status)] : []))
     }
 
     @Test func `an informational response is not the response`() throws {
