@@ -1,5 +1,5 @@
 # Verbs only: each calls a script or the package manager, so that CI and a person run the same thing.
-.PHONY: help setup build test senders lint format demo bench bench-setup profile properties crash soak clean
+.PHONY: help setup build test senders lint format demo bench bench-setup profile properties crash soak fuzz attacks clean
 
 help: ## Show the verbs
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
@@ -48,6 +48,15 @@ crash: setup ## Kill a gateway ROUNDS (default 300) times at any moment, and at 
 
 soak: setup ## ROUNDS crashes, abuse probes, then mixed load for MINUTES (default 60); memory, descriptors and latency must stay flat
 	@MINUTES="$(or $(MINUTES),60)" ROUNDS="$(or $(ROUNDS),300)" deploy/bench/soak.sh
+
+fuzz: setup ## Every route with damaged requests, SEEDS (default 10) for MINUTES (default 60) in all, beside another team that must not feel it
+	swift build -c release --product freshet
+	@.venv/bin/python Tests/Fuzz/Routes --program .build/release/freshet --neighbour \
+		--seeds "$(or $(SEEDS),10)" --minutes "$(or $(MINUTES),60)"
+
+attacks: setup ## Known attacks one by one: what each costs, and what another team feels of it, as a table
+	swift build -c release --product freshet
+	@.venv/bin/python Tests/Fuzz/Routes/attacks.py --program .build/release/freshet
 
 clean: ## Remove what was built
 	rm -rf .build .venv .demo

@@ -1,0 +1,16 @@
+import Testing
+
+/// The fuzzer of `make fuzz`, short: see `Tests/Fuzz/Routes`.
+@Suite struct FuzzTests {
+    @Test func `whatever peers send to any route, the gateway stays whole and keeps teams apart`() async throws {
+        // What a request costs is CPU time, here of a debug build; what a neighbour waits is asked on a quiet machine.
+        let result = try await Command.run(
+            TestGateway.python,
+            [
+                "\(TestGateway.root)/Tests/Fuzz/Routes", "--program", TestGateway.program, "--seeds", "2",
+                "--requests", "3000", "--cost", "60", "--patience", "600",
+            ]
+        )
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+    }
+}
