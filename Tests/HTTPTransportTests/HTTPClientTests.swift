@@ -43,11 +43,11 @@ import Testing
         }
     }
 
-    private static func post(_ path: String = "/", timeout: TimeAmount = .minutes(5)) -> HTTPClientRequest {
+    private static func post(_ path: String = "/", timeout: TimeAmount = .hours(1)) -> HTTPClientRequest {
         HTTPClientRequest(method: "POST", path: path, body: Array("body".utf8), timeout: timeout)
     }
 
-    private static func get(_ path: String = "/", timeout: TimeAmount = .minutes(5)) -> HTTPClientRequest {
+    private static func get(_ path: String = "/", timeout: TimeAmount = .hours(1)) -> HTTPClientRequest {
         HTTPClientRequest(method: "GET", path: path, timeout: timeout)
     }
 

@@ -83,12 +83,20 @@ import Testing
     @Test func `a body above the limit is answered 413, a header list above it 431`() async throws {
         try await TestServer.with({ $0.limits.bodyBytesMax = 1000 }) { server in
             let client = try await server.client()
-            let atLimit = HTTPClientRequest(method: "POST", path: "/", body: [UInt8](repeating: 0, count: 1000))
-            let above = HTTPClientRequest(method: "POST", path: "/", body: [UInt8](repeating: 0, count: 1001))
+            func post(_ count: Int) -> HTTPClientRequest {
+                HTTPClientRequest(
+                    method: "POST",
+                    path: "/",
+                    body: [UInt8](repeating: 0, count: count),
+                    timeout: .minutes(10)
+                )
+            }
+            let (atLimit, above) = (post(1000), post(1001))
             let wide = HTTPClientRequest(
                 method: "GET",
                 path: "/",
-                headers: ["x-fill": String(repeating: "v", count: 9000)]
+                headers: ["x-fill": String(repeating: "v", count: 9000)],
+                timeout: .minutes(10)
             )
             #expect(try await client.send(atLimit).status == 200)
             let refused = try await client.send(above)
@@ -196,7 +204,7 @@ import Testing
             )
         }
         try await TestServer.with(respond: respond) { server in
-            var configuration = HTTP2ClientConfiguration()
+            var configuration = TestServer.patient
             configuration.responseBodyBytesMax = 1_000_000
             let client = try await server.client(configuration)
             let error = await #expect(throws: HTTPTransportError.self) {

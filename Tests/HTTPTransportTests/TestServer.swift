@@ -61,7 +61,16 @@ struct TestServer {
         }
     }
 
-    func client(_ configuration: HTTP2ClientConfiguration = HTTP2ClientConfiguration()) async throws
+    /// A client that gives nothing up because the machine is busy.
+    static let patient = {
+        var configuration = HTTP2ClientConfiguration()
+        configuration.connectTimeout = .hours(1)
+        configuration.handshakeTimeout = .hours(1)
+        configuration.pingTimeout = .hours(1)
+        return configuration
+    }()
+
+    func client(_ configuration: HTTP2ClientConfiguration = Self.patient) async throws
         -> HTTP2ClientConnection
     {
         try await HTTP2ClientConnection.connect(

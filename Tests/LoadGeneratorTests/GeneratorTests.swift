@@ -45,7 +45,7 @@ import Testing
         var scenario = LoadScenario()
         scenario.length = process?.length ?? 100_000_000
         // It ends with the last answer, however long that takes in a process full of tests.
-        scenario.settle = 600_000_000_000
+        scenario.settle = 3_600_000_000_000
         scenario.connections = connections
         scenario.loads = [Load(name: "pushes", kind: .pushes, process: process)]
         return scenario
