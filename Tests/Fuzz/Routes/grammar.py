@@ -32,9 +32,11 @@ CHANNELS = [
 ]
 # How often what matters most is asked for, beside once for each other route.
 WEIGHTS = {
-    "pushToApp": 8, "pushToDevice": 6, "register": 6, "signals": 5, "timeline": 4, "pushDecisions": 3, "importHosts": 2, "reload": 3,
+    "pushToApp": 8, "pushToDevice": 6, "register": 6, "signals": 5, "timeline": 4, "pushDecisions": 6, "importHosts": 2, "reload": 3,
     "moveClock": 2, "order": 3, "instances": 2, "hosts": 2, "hostEvents": 2, "acknowledge": 2, "callBack": 2, "why": 2, "dryRun": 2,
 }
+# Of as many parts as there are in some list's.
+CURSORS = ["0", "0.0", "1.1", "0.0.0"]
 # What takes so much away that little would be left if it were asked for as often as the rest.
 SELDOM = {"eraseHosts", "eraseHost", "unregister"}
 # Letters of a text that is long, within what a parameter may have.
@@ -203,7 +205,7 @@ class Grammar:
                 continue
             name, schema = parameter["name"], resolved(parameter.get("schema", {}))
             if name in ("cursor", "from"):
-                text = self.known(f"next of {operation['id']}", "freshet-next")
+                text = self.known(f"next of {operation['id']}", "freshet-next") if luck.random() < 0.5 else luck.choice(CURSORS)
                 text = values.with_extreme_number(luck, text) if self._errs(0.7) else text
             elif name == "app":
                 text = self.app
@@ -216,7 +218,7 @@ class Grammar:
             elif "enum" in schema:
                 text = luck.choice(schema["enum"])
             elif schema.get("type") == "integer":
-                text = str(self._number(1, 2, 100))
+                text = str(self._number(1, 1, 2, 100))
             elif schema.get("type") == "boolean":
                 text = luck.choice(["true", "false"])
             elif schema.get("format") == "date-time":

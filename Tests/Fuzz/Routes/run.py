@@ -13,7 +13,7 @@ import time
 from client import Answer, Request
 from grammar import Grammar
 from hostile import HostileServices
-from target import BLUE, BLUE_APP, BLUE_TOKEN, RED, RED_APPS, Target, cpu_seconds, descriptors, resident_kib
+from target import BLUE, BLUE_APP, BLUE_TOKEN, RED, RED_APPS, UPSTREAM_APP, Target, cpu_seconds, descriptors, resident_kib
 
 OUT = pathlib.Path(__file__).resolve().parents[3] / ".build" / "fuzz" / "routes"
 BATCH = 40
@@ -37,13 +37,17 @@ class Finding:
 
 def is_foreign(request: Request) -> bool:
     """Whether it asks for what is another team's with credentials of the first. Operators may; OPTIONS tells nothing."""
-    return request.listener != "ops" and request.method != "OPTIONS" and (BLUE_TOKEN in request.path or BLUE_APP in request.path)
+    if request.listener == "ops" or request.method == "OPTIONS" or is_relayed(request):
+        return False
+    return BLUE_TOKEN in request.path or BLUE_APP in request.path
 
 
 def is_relayed(request: Request) -> bool:
     """Whether its answer is the upstream's, who means it ill: pushes of other types are handed on (`relay`)."""
     fields = dict(request.headers)
-    return "apns" in fields.get("apns-topic", "") and fields.get("apns-push-type", "widgets") not in ("widgets", "controls")
+    topic, kind = fields.get("apns-topic", ""), fields.get("apns-push-type", "widgets")
+    is_ours = topic.endswith((".push-type.widgets", ".push-type.controls")) and kind in ("widgets", "controls")
+    return request.path.startswith("/3/device/") and topic.startswith(UPSTREAM_APP) and not is_ours
 
 
 def write_batch(seed: int, batch: int, requests: list[Request]) -> str:

@@ -19,7 +19,8 @@ from gateway import cpu_seconds, descriptors, resident_kib, service_environment 
 from client import Client, Request  # noqa: E402
 
 RED, BLUE = "REDREDRED1", "BLUEBLUE01"
-RED_APPS = ["com.example.red", "com.example.red.apns", "com.example.red.webhook"]
+UPSTREAM_APP = "com.example.red.apns"
+RED_APPS = ["com.example.red", UPSTREAM_APP, "com.example.red.webhook"]
 BLUE_APP = "com.example.blue"
 BLUE_TOKEN = "b1" * 32
 KEYS = {RED: "REDKEY0001", BLUE: "BLUEKEY001"}
@@ -54,7 +55,7 @@ def configuration(provider: int, upstream: int) -> str:
     apps = ""
     for app in RED_APPS + [BLUE_APP]:
         apps += f"\n  - bundleID: {app}\n    team: {BLUE if app == BLUE_APP else RED}"
-        if app.endswith("apns"):
+        if app == UPSTREAM_APP:
             apps += f"""
     upstream: {{url: "https://localhost:{upstream}", keyID: {KEYS[RED]}, key: certs/provider-key.p8, ca: certs/ca.pem, relay: sender}}"""
         if app.endswith("webhook"):

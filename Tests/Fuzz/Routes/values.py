@@ -13,6 +13,8 @@ INTEGERS = [
     for edge in (0, 1 << 7, 1 << 8, 1 << 15, 1 << 16, 1 << 31, 1 << 32, 1 << 53, 1 << 62, 1 << 63, 1 << 64, 10**19, 10**30)
     for step in (-1, 0, 1) for sign in (1, -1)
 ]
+# The ends that sums go beyond.
+ENDS = [(1 << 64) - 1, (1 << 63) - 1, (1 << 64) - 1, (1 << 63) - 1, (1 << 32) - 1, 1 << 63, 1 << 64]
 DOUBLES = [1e308, 1e309, -1e309, 5e-324, -0.0, 0.1, 1e15, 9.007199254740993e15, 1.7976931348623157e308]
 DATES = [
     "0000-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "1969-12-31T23:59:59Z", "9999-12-31T23:59:59Z", "10000-01-01T00:00:00Z",
@@ -58,7 +60,8 @@ def with_extreme_number(luck: random.Random, text: str) -> str:
     if not numbers:
         return text + str(integer(luck))
     found = luck.choice(numbers)
-    return text[: found.start()] + str(abs(integer(luck))) + text[found.end():]
+    number = luck.choice(ENDS) if luck.random() < 0.6 else abs(integer(luck))
+    return text[: found.start()] + str(number) + text[found.end():]
 
 
 def places(value, path=()):
