@@ -8,7 +8,7 @@ import Testing
             TestGateway.python,
             [
                 "\(TestGateway.root)/Tests/Fuzz/Routes", "--program", TestGateway.program, "--seeds", "2",
-                "--requests", "3000", "--cost", "60", "--patience", "600",
+                "--requests", "3000", "--cost", "15", "--patience", "600",
             ]
         )
         #expect(result.status == 0, "\(result.output)\(result.errors)")

@@ -31,7 +31,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from grammar import operations  # noqa: E402
 from neighbour import Neighbour  # noqa: E402
 from run import BATCH, Run, read_batch  # noqa: E402
-from target import RED, cpu_seconds  # noqa: E402
+from target import RED  # noqa: E402
 
 # Requests from which on every operation has to have been answered with 2xx.
 ENOUGH = 20_000
@@ -79,7 +79,7 @@ def replay(options: argparse.Namespace) -> int:
             # Credentials of the gateway that it was found with are not good here.
             headers = [(n, f"bearer {run.target.token(RED)}" if n == "authorization" and v.count(".") == 2 else v) for n, v in request.headers]
             request = dataclasses.replace(request, headers=headers)
-            before = cpu_seconds(run.target.process.pid)
+            before = run.cpu_now()
             answer = run.send([request])[0]
             run.judge([request], [answer])
             print(f"{answer.status or answer.cut} after {run.settled_cost(before):.2f} CPU-seconds: {request} {answer.body[:300]!r}")

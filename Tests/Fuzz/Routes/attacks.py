@@ -20,7 +20,7 @@ import typing
 from client import Request
 from neighbour import Neighbour
 from run import Run
-from target import ADMIN, BLUE_APP, BLUE_TOKEN, RED, RED_APPS, Target, cpu_seconds, garbled, resident_kib
+from target import ADMIN, BLUE_APP, BLUE_TOKEN, RED, RED_APPS, Target, garbled, resident_kib
 
 APP = RED_APPS[0]
 
@@ -100,7 +100,7 @@ ATTACKS = [
 
 def run_attack(run: Run, attack: Attack, seconds: float) -> dict:
     target, began, number = run.target, time.monotonic(), 0
-    cpu, memory = cpu_seconds(target.process.pid), resident_kib(target.process.pid)
+    cpu, memory = run.cpu_now(), resident_kib(target.process.pid)
     statuses: collections.Counter = collections.Counter()
     while time.monotonic() - began < seconds:
         requests = [attack.request(target, number + place) for place in range(attack.batch)]

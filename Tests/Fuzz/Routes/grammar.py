@@ -319,6 +319,8 @@ class Grammar:
             return value if luck.random() < 0.5 else {"freshet": value["freshet"]}
         if operation in ("pushToApp", "pushToDevice", "channels"):
             freshet = {"kind": luck.choice(world.KINDS), "match": self._pattern()}
+            if luck.random() < 0.02:
+                freshet = {"kind": "scores", "match": {"team": self._wildcards()}}
             for name, value in [("digest", "d" * (129 if self._errs(0.3) else 128)), ("attributes", self._attributes()),
                                 ("not-before", self._number(int(time.time()) + 5)),
                                 ("maxMatched", self._number(1, 1000))]:
@@ -468,8 +470,11 @@ class Grammar:
             return {"exists": luck.random() < 0.5}
         if choice == 6:
             return luck.choice([self._number(1), self._double(), None, True])
-        # Many alternatives that each almost match: what a search pays the most for.
-        count = luck.choice((1, 2, 8, 26, 29, 40))
-        length = luck.choice((1, 3, LONG // 2))
-        return [{"wildcard": luck.choice(["*" + "a" * (length - place % 2) + "b*", "a*b*a*b*", "*" * 8 + "b", self._text() + "*"])}
+        return self._wildcards()
+
+    def _wildcards(self) -> list[dict]:
+        """Many alternatives that each almost match: what a search pays the most for."""
+        luck = self.luck
+        count, length = luck.choice((1, 2, 8, 26, 29, 40)), luck.choice((1, 3, LONG // 2))
+        return [{"wildcard": luck.choice(["*" + "a" * (length - place % 2) + "b*"] * 3 + ["a*b*a*b*", "*" * 8 + "b", self._text() + "*"])}
                 for place in range(count)]

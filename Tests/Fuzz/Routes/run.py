@@ -87,6 +87,10 @@ class Run:
     def prepare(self, target: Target) -> None:
         """The neighbour's host, and widgets enough that what each of them costs shows."""
         register(target, BLUE, BLUE_TOKEN, BLUE_APP, "panel-1", 1, "x")
+        self.put_up_walls(target)
+
+    @staticmethod
+    def put_up_walls(target: Target) -> None:
         for number in range(4):
             register(target, RED, f"{0xF00 + number:064x}", RED_APPS[0], f"wall-{number}", 240, "a" * 900)
 
@@ -95,11 +99,13 @@ class Run:
     def step(self) -> None:
         self.batch += 1
         requests = [self.grammar.request() for _ in range(BATCH)]
-        before = cpu_seconds(self.target.process.pid)
+        before = self.cpu_now()
         answers = self.send(requests)
         if not self.judge(requests, answers):
             return
         cost = self.settled_cost(before)
+        if not self.judge_life(requests):
+            return
         self.cpu += cost
         if cost > self.options.cost:
             self.find_costly(requests)
@@ -122,12 +128,25 @@ class Run:
                 answers[place] = answer
         return answers
 
+    def cpu_now(self) -> float:
+        """CPU seconds of the gateway so far; 0 where it has ended, which is judged by itself."""
+        try:
+            return cpu_seconds(self.target.process.pid)
+        except FileNotFoundError:
+            return 0
+
+    def judge_life(self, requests: list[Request]) -> bool:
+        """False where the gateway has ended, of these requests or of what came of them."""
+        if self.target.is_alive():
+            return True
+        code = self.target.process.wait()
+        self.report(f"the gateway ended with {code}: {self.target.last_words()[-600:]}", requests)
+        self.start_again()
+        return False
+
     def judge(self, requests: list[Request], answers: list[Answer]) -> bool:
         """False where the gateway has ended."""
-        if not self.target.is_alive():
-            code = self.target.process.wait()
-            self.report(f"the gateway ended with {code}: {self.target.last_words()[-600:]}", requests)
-            self.start_again()
+        if not self.judge_life(requests):
             return False
         for request, answer in zip(requests, answers):
             self.asked[request.method + " " + request.listener] += 1
@@ -153,7 +172,7 @@ class Run:
             except OSError:
                 continue
             if status == 200 and all(p["lag"] == 0 and p["uncommittedEffects"] == 0 for p in answer["partitions"]):
-                return cpu_seconds(self.target.process.pid) - before
+                return max(0.0, self.cpu_now() - before)
             time.sleep(0.02)
         if self.target.is_alive():
             self.report("the log was not applied in time", [])
@@ -162,9 +181,9 @@ class Run:
     def find_costly(self, requests: list[Request]) -> None:
         """Which of them it was: each again, alone."""
         for request in requests:
-            if not self.target.is_alive():
+            if not self.judge_life([request]):
                 return
-            before = cpu_seconds(self.target.process.pid)
+            before = self.cpu_now()
             self.send([request])
             cost = self.settled_cost(before)
             if cost > self.costliest[0]:
@@ -173,6 +192,8 @@ class Run:
                 self.report(f"one request costs {cost:.1f} CPU-seconds: {request} {request.body[:300]!r}", [request])
 
     def look(self) -> None:
+        # What was sent may have taken them away.
+        self.put_up_walls(self.target)
         status, stats = self.target.ask("/v1/stats")
         if status != 200:
             self.report(f"/v1/stats answers {status}", [])
