@@ -22,6 +22,8 @@ let histogram: Target.Dependency = .product(name: "Histogram", package: "hdrhist
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
+let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 
@@ -47,6 +49,7 @@ let package = Package(
     products: [.executable(name: "freshet", targets: ["FreshetCLI"])],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.10.0"),
@@ -69,7 +72,7 @@ let package = Package(
         product("IntentMatching", ["CKernels", "WidgetModel"]),
         product("Timelines", ["WidgetModel"]),
         product("Engine", ["CKernels", "IntentMatching", "Timelines", "WidgetModel"]),
-        product("TimelineProviding", ["Engine", "Timelines", "WidgetModel"]),
+        product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap]),
         product("APNSWire", ["CSimdjson", "WidgetModel"]),
         product("Journaling", ["CKernels", "WidgetModel"]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"]),
@@ -93,7 +96,7 @@ let package = Package(
             "Simulation",
             [
                 "APNSWire", "Engine", "History", "IntentMatching", "Journaling", "ReportPages", "Scenarios",
-                "Timelines", "WidgetModel",
+                "Timelines", "WidgetModel", heap,
             ]
         ),
         product(
@@ -103,7 +106,7 @@ let package = Package(
                 "Journaling",
                 "TLS",
                 "Telemetry", "TimelineProviding", "Timelines",
-                "WidgetModel", lifecycle, logging, metrics, nioCore, nioPosix, system, tracing,
+                "WidgetModel", heap, lifecycle, logging, metrics, nioCore, nioPosix, system, tracing,
                 yams,
             ],
             plugins: ["EmbedText"]
@@ -113,7 +116,8 @@ let package = Package(
         product(
             "LoadGenerator",
             [
-                "APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel", histogram,
+                "APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel", deque,
+                histogram,
                 logging, nioCore, nioPosix,
             ]
         ),

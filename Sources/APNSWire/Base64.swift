@@ -5,11 +5,11 @@
 enum Base64 {
     /// The bytes that a text spells, in either alphabet, with the right padding or none; nil for anything else.
     /// Bits that do not fill a byte must be zero, so that a value has one spelling per alphabet.
-    static func decode(_ text: Span<UInt8>, rules: PushRules = .all) -> [UInt8]? {
+    static func decode(_ text: Span<UInt8>) -> [UInt8]? {
         var end = text.count
         while end > 0, text[end - 1] == UInt8(ascii: "="), text.count - end < 2 { end -= 1 }
         let isPadded = end == text.count || text.count.isMultiple(of: 4)
-        guard rules.met(.tokenEncoding, isPadded && end % 4 != 1) else { return nil }
+        guard isPadded && end % 4 != 1 else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(end * 3 / 4)
         var bits: UInt32 = 0
@@ -24,7 +24,7 @@ enum Base64 {
                 bits &= (1 << bitCount) - 1
             }
         }
-        return rules.met(.tokenEncoding, bits == 0) ? bytes : nil
+        return bits == 0 ? bytes : nil
     }
 
     private static func value(_ byte: UInt8) -> UInt8? {

@@ -129,8 +129,8 @@ package enum ChannelValidation {
             let channel = try Self.channel(own.channelID, bytes)
             try Self.checkPushType(head, bytes)
             let message = ChannelRequest.Message(
-                priority: try PushValidation.priority(head, bytes, .liveactivity, .all),
-                expiration: try PushValidation.expiration(head, bytes, .all)
+                priority: try PushValidation.priority(head, bytes, .liveactivity),
+                expiration: try PushValidation.expiration(head, bytes)
             )
             try Self.checkBody(bodyBytes)
             operation = .broadcast(channel, message)

@@ -22,26 +22,25 @@ package struct CompactToken: Hashable, Sendable {
     /// Reads a token. O(bytes).
     package static func parse(
         _ text: Span<UInt8>,
-        reader: JSONReader,
-        rules: PushRules = .all
+        reader: JSONReader
     ) throws(TokenFault) -> CompactToken {
-        guard rules.met(.tokenSize, text.count <= Self.bytesMax) else {
+        guard text.count <= Self.bytesMax else {
             throw TokenFault("the token has \(text.count) bytes, more than \(Self.bytesMax)")
         }
         guard let first = Self.fullStop(in: text, from: 0), let second = Self.fullStop(in: text, from: first + 1)
         else { throw TokenFault("the token has not three parts") }
         let end = Self.fullStop(in: text, from: second + 1) ?? text.count
-        guard rules.met(.tokenParts, end == text.count) else { throw TokenFault("the token has not three parts") }
-        let header = try Self.json(text.extracting(0..<first), "header", reader, rules)
-        guard rules.met(.algorithm, header["alg"] == .string("ES256")) else {
+        guard end == text.count else { throw TokenFault("the token has not three parts") }
+        let header = try Self.json(text.extracting(0..<first), "header", reader)
+        guard header["alg"] == .string("ES256") else {
             throw TokenFault("the header's alg is not ES256")
         }
-        guard rules.met(.criticalHeader, header["crit"] == nil) else {
+        guard header["crit"] == nil else {
             throw TokenFault("the header has crit, which is not supported")
         }
-        let keyID = try Self.id("kid", of: header, rules)
-        let claims = try Self.json(text.extracting((first + 1)..<second), "claims", reader, rules)
-        guard let bytes = Base64.decode(text.extracting((second + 1)..<end), rules: rules) else {
+        let keyID = try Self.id("kid", of: header)
+        let claims = try Self.json(text.extracting((first + 1)..<second), "claims", reader)
+        guard let bytes = Base64.decode(text.extracting((second + 1)..<end)) else {
             throw TokenFault("the signature is not base64")
         }
         guard let signature = EllipticSignature.raw(bytes) else {
@@ -65,19 +64,14 @@ package struct CompactToken: Hashable, Sendable {
     private static func json(
         _ part: Span<UInt8>,
         _ name: String,
-        _ reader: JSONReader,
-        _ rules: PushRules
+        _ reader: JSONReader
     ) throws(TokenFault) -> JSONValue {
-        guard let text = Base64.decode(part, rules: rules) else { throw TokenFault("the \(name) part is not base64") }
+        guard let text = Base64.decode(part) else { throw TokenFault("the \(name) part is not base64") }
         let value: JSONValue
         do throws(JSONFault) {
             value = try reader.parse(
                 text,
-                limits: JSONLimits(
-                    bytesMax: Self.bytesMax,
-                    depthMax: rules.omits(.tokenDepth) ? JSONReader.depthCeiling : Self.depthMax,
-                    refusesRepeatedMembers: !rules.omits(.tokenMembersOnce)
-                )
+                limits: JSONLimits(bytesMax: Self.bytesMax, depthMax: Self.depthMax)
             )
         } catch {
             throw TokenFault("the \(name) part is not JSON: \(error)")
@@ -87,9 +81,9 @@ package struct CompactToken: Hashable, Sendable {
     }
 
     /// A member that must be a short, non-empty string.
-    static func id(_ name: String, of object: JSONValue, _ rules: PushRules = .all) throws(TokenFault) -> String {
+    static func id(_ name: String, of object: JSONValue) throws(TokenFault) -> String {
         guard case .string(let id) = object[name] else { throw TokenFault("\(name) is missing or no string") }
-        guard rules.met(.idSize, (1...Self.idBytesMax).contains(id.utf8.count)) else {
+        guard (1...Self.idBytesMax).contains(id.utf8.count) else {
             throw TokenFault("\(name) has \(id.utf8.count) bytes, not 1 to \(Self.idBytesMax)")
         }
         return id
@@ -100,8 +94,7 @@ package struct CompactToken: Hashable, Sendable {
     /// 9999, so that milliseconds are refused.
     static func instant(
         _ name: String,
-        of object: JSONValue,
-        _ rules: PushRules = .all
+        of object: JSONValue
     ) throws(TokenFault) -> Instant {
         let instant: Instant?
         switch object[name] {
@@ -111,7 +104,7 @@ package struct CompactToken: Hashable, Sendable {
         case nil: throw TokenFault("\(name) is missing")
         default: instant = nil
         }
-        guard let instant, rules.met(.issuedAtRange, (Instant.epoch...Self.latest).contains(instant)) else {
+        guard let instant, (Instant.epoch...Self.latest).contains(instant) else {
             throw TokenFault("\(name) is not a time in UNIX seconds")
         }
         return instant

@@ -9,7 +9,8 @@ package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
         case tooDeep
         case syntax
         case invalidUTF8
-        case numberOutOfRange
+        /// Not written as JSON has it, or not a number that 64 bits hold.
+        case number
         case duplicateMember
         /// Something follows the value.
         case trailingText
@@ -19,7 +20,7 @@ package struct JSONFault: Error, Hashable, Sendable, CustomStringConvertible {
     package let code: Code
     /// What is wrong, in words for whoever wrote the text; quotes at most a member name.
     package let sentence: String
-    /// The byte at which it shows, where that is known.
+    /// Where the token begins at which simdjson stopped, where it tells: the wrong one, or one beside it.
     package let offset: Int?
 
     package init(_ code: Code, _ sentence: String, at offset: Int? = nil) {

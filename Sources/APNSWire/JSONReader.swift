@@ -38,18 +38,13 @@ package final class JSONReader {
         guard text.count <= limits.bytesMax else {
             throw JSONFault(.tooLarge, "the text has \(text.count) bytes, more than \(limits.bytesMax)")
         }
+        var place = 0
         // Sound: the parser copies the bytes before it returns.
         let status = unsafe text.withUnsafeBufferPointer { buffer in
-            unsafe freshet_json_parse(self.parser, buffer.baseAddress, buffer.count)
+            unsafe freshet_json_parse(self.parser, buffer.baseAddress, buffer.count, &place)
         }
-        switch status {
-        case FRESHET_JSON_OK:
-            break
-        case FRESHET_JSON_MEMORY:
-            throw JSONFault(.outOfMemory, "no memory to read \(text.count) bytes of JSON")
-        default:
-            throw JSONDiagnosis.fault(of: text, depthMax: limits.depthMax)
-                ?? JSONFault(.syntax, "the text is not valid JSON")
+        if status != FRESHET_JSON_OK {
+            throw JSONFault(status, at: (0...text.count).contains(place) ? place : nil, depthMax: limits.depthMax)
         }
         // Sound: both point into buffers of the parser that stay as they are until the next parse; this object is
         // not Sendable and the walk below does not parse.
@@ -157,5 +152,27 @@ package final class JSONReader {
             self.position = last + 1
             return members
         }
+    }
+}
+
+extension JSONFault {
+    /// What simdjson says of a text that it refuses.
+    fileprivate init(_ status: freshet_json_status, at offset: Int?, depthMax: Int) {
+        let (code, sentence): (Code, String) =
+            switch status {
+            case FRESHET_JSON_EMPTY: (.empty, "the text is empty")
+            case FRESHET_JSON_UTF8: (.invalidUTF8, "the text is not UTF-8")
+            case FRESHET_JSON_NUMBER: (.number, "a number is malformed or out of range")
+            case FRESHET_JSON_STRING: (.syntax, "a string is malformed")
+            case FRESHET_JSON_UNCLOSED_STRING: (.syntax, "the text ends inside a string")
+            case FRESHET_JSON_CONTROL: (.syntax, "a control character in a string is not escaped")
+            case FRESHET_JSON_WORD: (.syntax, "expected true, false or null")
+            case FRESHET_JSON_TRAILING: (.trailingText, "something follows the end of the value")
+            case FRESHET_JSON_DEPTH:
+                (.tooDeep, "arrays and objects are nested deeper than \(min(depthMax, JSONReader.depthCeiling))")
+            case FRESHET_JSON_MEMORY: (.outOfMemory, "there is no memory to read the text")
+            default: (.syntax, "a comma, colon, bracket or value is missing or out of place")
+            }
+        self.init(code, sentence, at: offset)
     }
 }

@@ -25,28 +25,23 @@ package struct ProviderToken: Hashable, Sendable {
     /// holds must not speak for its team.
     package static func parse(
         authorization: Span<UInt8>,
-        reader: JSONReader,
-        rules: PushRules = .all
+        reader: JSONReader
     ) throws(ProviderTokenFault) -> ProviderToken {
-        let range = try Self.tokenRange(in: authorization, rules: rules)
+        let range = try Self.tokenRange(in: authorization)
         do throws(TokenFault) {
-            let token = try CompactToken.parse(authorization.extracting(range), reader: reader, rules: rules)
-            let team = try CompactToken.id("iss", of: token.claims, rules)
+            let token = try CompactToken.parse(authorization.extracting(range), reader: reader)
+            let team = try CompactToken.id("iss", of: token.claims)
             if let foreign = Self.foreignClaims.first(where: { token.claims[$0] != nil }) {
-                guard rules.met(.foreignClaims, false) else {
-                    throw TokenFault(
-                        "the claim \(foreign) is of another kind of token; a provider token has iss and iat"
-                    )
-                }
+                throw TokenFault("the claim \(foreign) is of another kind of token; a provider token has iss and iat")
             }
             func instant(_ name: String) throws(TokenFault) -> Instant? {
-                token.claims[name] == nil ? nil : try CompactToken.instant(name, of: token.claims, rules)
+                token.claims[name] == nil ? nil : try CompactToken.instant(name, of: token.claims)
             }
             return ProviderToken(
                 keyID: token.keyID,
                 team: TeamID(team),
                 times: ProviderTokenTimes(
-                    issuedAt: try CompactToken.instant("iat", of: token.claims, rules),
+                    issuedAt: try CompactToken.instant("iat", of: token.claims),
                     notBefore: try instant("nbf"),
                     expiresAt: try instant("exp")
                 ),
@@ -60,23 +55,22 @@ package struct ProviderToken: Hashable, Sendable {
 
     /// Where in an `authorization` value the token itself is.
     package static func tokenRange(
-        in value: Span<UInt8>,
-        rules: PushRules = .all
+        in value: Span<UInt8>
     ) throws(ProviderTokenFault) -> Range<Int> {
         var start = 0
         var end = value.count
         while start < end, Self.isSpace(value[start]) { start += 1 }
         while end > start, Self.isSpace(value[end - 1]) { end -= 1 }
-        guard rules.met(.credentialsPresent, start < end) else {
+        guard start < end else {
             throw ProviderTokenFault(.missingProviderToken, "there is no authorization, or an empty one")
         }
         var position = start
         while position < end, !Self.isSpace(value[position]) { position += 1 }
-        guard rules.met(.scheme, value.extracting(start..<position).spellsIgnoringCase("bearer")) else {
+        guard value.extracting(start..<position).spellsIgnoringCase("bearer") else {
             throw ProviderTokenFault(.invalidProviderToken, "authorization has not the scheme bearer")
         }
         while position < end, Self.isSpace(value[position]) { position += 1 }
-        guard rules.met(.credentialsPresent, position < end) else {
+        guard position < end else {
             throw ProviderTokenFault(.missingProviderToken, "authorization has no token after bearer")
         }
         return position..<end
@@ -129,13 +123,11 @@ package struct ProviderTokenRules: Hashable, Sendable {
 
     /// Refuses a token that is older than ``ageMax``, or whose `exp` has come (`ExpiredProviderToken`), or that is from, or
     /// counts only, further ahead than ``futureSkewMax`` (`InvalidProviderToken`). Ask on every use, cached or not.
-    package func check(_ times: ProviderTokenTimes, now: Instant, rules: PushRules = .all) throws(Rejection) {
-        guard rules.met(.issuedAtAge, now - times.issuedAt <= self.ageMax) else { throw .expiredProviderToken }
-        guard rules.met(.tokenExpiration, times.expiresAt.map { now < $0 } ?? true) else {
-            throw .expiredProviderToken
-        }
+    package func check(_ times: ProviderTokenTimes, now: Instant) throws(Rejection) {
+        guard now - times.issuedAt <= self.ageMax else { throw .expiredProviderToken }
+        if let end = times.expiresAt, now >= end { throw .expiredProviderToken }
         let start = max(times.issuedAt, times.notBefore ?? times.issuedAt)
-        guard rules.met(.issuedAtFuture, start - now <= self.futureSkewMax) else { throw .invalidProviderToken }
+        guard start - now <= self.futureSkewMax else { throw .invalidProviderToken }
     }
 }
 

@@ -8,8 +8,7 @@ extension PushPayload {
     /// `freshet` that is not known is refused, since a misspelt `match` would reach everybody.
     package static func parse(
         _ body: Span<UInt8>,
-        reader: JSONReader,
-        rules: PushRules = .all
+        reader: JSONReader
     ) throws(PayloadFault) -> PushPayload {
         if Self.isPlain(body) { return .plain }
         let value: JSONValue
@@ -23,10 +22,8 @@ extension PushPayload {
         guard case .object = aps else { throw PayloadFault("aps", "is \(aps.typeName), not an object") }
         switch aps["content-changed"] {
         case .bool(true), .int(1): break
-        case nil where !rules.omits(.contentChanged):
-            throw PayloadFault("aps.content-changed", "is missing; a widget push says true")
-        case .some where !rules.omits(.contentChanged): throw PayloadFault("aps.content-changed", "is not true")
-        default: break
+        case nil: throw PayloadFault("aps.content-changed", "is missing; a widget push says true")
+        default: throw PayloadFault("aps.content-changed", "is not true")
         }
         return try value["freshet"].map { (own) throws(PayloadFault) in try PushPayload(own: own) } ?? .plain
     }

@@ -37,25 +37,24 @@ package struct PushPlace: Hashable, Sendable {
     func appAndType(
         _ head: PushRequestHead,
         _ bytes: Span<UInt8>,
-        _ target: PushTarget,
-        _ rules: PushRules
+        _ target: PushTarget
     ) throws(Rejection) -> (app: Int, type: PushType) {
         let range = head.topic ?? .empty
         guard case .targeted = target else {
-            guard rules.met(.topicPresent, !range.isEmpty || self.topic != nil) else { throw .missingTopic }
-            let type = try self.type(head, bytes, bytes.extracting(range.bounds), rules)
+            guard !range.isEmpty || self.topic != nil else { throw .missingTopic }
+            let type = try self.type(head, bytes, bytes.extracting(range.bounds))
             guard let topic = self.topic else { throw .topicDisallowed }
             return (Int(topic.app), type)
         }
         // Of a targeted push the path names the app; topic and type may be absent, else they must agree with it.
         guard !range.isEmpty else {
-            let type = try self.headerType(head, bytes, rules) ?? .widgets
+            let type = try self.headerType(head, bytes) ?? .widgets
             guard let app = self.app else { throw .topicDisallowed }
             return (Int(app.app), type)
         }
-        let type = try self.type(head, bytes, bytes.extracting(range.bounds), rules)
+        let type = try self.type(head, bytes, bytes.extracting(range.bounds))
         if let app = self.app, let topic = self.topic {
-            guard rules.met(.topicOfPath, topic.app == app.app) else { throw .badTopic }
+            guard topic.app == app.app else { throw .badTopic }
         }
         guard let app = self.app, self.topic != nil else { throw .topicDisallowed }
         return (Int(app.app), type)
@@ -65,19 +64,15 @@ package struct PushPlace: Hashable, Sendable {
     private func type(
         _ head: PushRequestHead,
         _ bytes: Span<UInt8>,
-        _ topic: Span<UInt8>,
-        _ rules: PushRules
+        _ topic: Span<UInt8>
     ) throws(Rejection) -> PushType {
-        guard rules.met(.topicForm, self.topic != nil || Topic.isWellFormed(topic)) else { throw .badTopic }
-        if let named = try self.headerType(head, bytes, rules) {
-            guard rules.met(.topicSuffix, self.agrees(topic, with: named)) else { throw .badTopic }
+        guard self.topic != nil || Topic.isWellFormed(topic) else { throw .badTopic }
+        if let named = try self.headerType(head, bytes) {
+            guard self.agrees(topic, with: named) else { throw .badTopic }
             return named
         }
-        guard let told = self.toldType(topic) else {
-            guard rules.omits(.pushType) else { throw .invalidPushType }
-            return .widgets
-        }
-        guard rules.met(.pushTypeHandled, self.types.contains(told)) else { throw .invalidPushType }
+        guard let told = self.toldType(topic) else { throw .invalidPushType }
+        guard self.types.contains(told) else { throw .invalidPushType }
         return told
     }
 
@@ -98,15 +93,11 @@ package struct PushPlace: Hashable, Sendable {
     /// The type that the header names, nil if it is absent.
     private func headerType(
         _ head: PushRequestHead,
-        _ bytes: Span<UInt8>,
-        _ rules: PushRules
+        _ bytes: Span<UInt8>
     ) throws(Rejection) -> PushType? {
         guard let range = head.pushType else { return nil }
-        guard let type = PushType(header: bytes.extracting(range.bounds)) else {
-            guard rules.omits(.pushType) else { throw .invalidPushType }
-            return nil
-        }
-        guard rules.met(.pushTypeHandled, self.types.contains(type)) else { throw .invalidPushType }
+        guard let type = PushType(header: bytes.extracting(range.bounds)) else { throw .invalidPushType }
+        guard self.types.contains(type) else { throw .invalidPushType }
         return type
     }
 }

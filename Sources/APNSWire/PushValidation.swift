@@ -10,27 +10,23 @@ package enum PushValidation {
     /// - Returns: Whom the push is for, its form not yet checked.
     package static func beforeCredentials(
         _ head: PushRequestHead,
-        in bytes: Span<UInt8>,
-        rules: PushRules = .all
+        in bytes: Span<UInt8>
     ) throws(Rejection) -> PushTarget {
-        guard rules.met(.repeatedHeaders, !head.isRepeating) else { throw .duplicateHeaders }
-        guard rules.met(.method, head.method == .post) else { throw .methodNotAllowed }
+        guard !head.isRepeating else { throw .duplicateHeaders }
+        guard head.method == .post else { throw .methodNotAllowed }
         let path = head.path ?? .empty
         switch PushRoute(path: path, in: bytes) {
         case .device(let token): return .device(token: token)
         case .targeted(let bundle, let isDryRun): return .targeted(bundle: bundle, isDryRun: isDryRun)
-        case .missingDeviceToken:
-            guard rules.omits(.deviceTokenPresent) else { throw .missingDeviceToken }
-        case .channels, .other, .unknown:
-            guard rules.omits(.path) else { throw .badPath }
+        case .missingDeviceToken: throw .missingDeviceToken
+        case .channels, .other, .unknown: throw .badPath
         }
-        return .device(token: path)
     }
 
     /// Checks the rest of the head and the size of the body.
     ///
     /// - Parameters:
-    ///   - target: What ``beforeCredentials(_:in:rules:)`` answered.
+    ///   - target: What ``beforeCredentials(_:in:)`` answered.
     ///   - place: What the verified sender's topics say of the push, its environment already checked.
     ///   - bodyBytes: The length of the whole body.
     ///   - tokenIsHex: Whether the device token is hex, if somebody has found out already.
@@ -41,38 +37,36 @@ package enum PushValidation {
         place: PushPlace,
         bodyBytes: Int,
         tokenIsHex: Bool? = nil,
-        limits: PushLimits = PushLimits(),
-        rules: PushRules = .all
+        limits: PushLimits = PushLimits()
     ) throws(Rejection) -> ValidatedPush {
-        let id = try Self.id(head, bytes, rules)
+        let id = try Self.id(head, bytes)
         if case .device(let token) = target {
             let digits = bytes.extracting(token.bounds)
-            try Self.check(digits, isHex: tokenIsHex ?? Base16.isHex(digits), place, limits, rules)
+            try Self.check(digits, isHex: tokenIsHex ?? Base16.isHex(digits), place, limits)
         }
-        let (app, type) = try place.appAndType(head, bytes, target, rules)
+        let (app, type) = try place.appAndType(head, bytes, target)
         let push = ValidatedPush(
             target: target,
             app: app,
             type: type,
             id: id,
             idText: id == nil ? nil : head.id,
-            priority: try Self.priority(head, bytes, type, rules),
-            expiration: try Self.expiration(head, bytes, rules),
-            collapseID: try Self.collapseID(head, rules)
+            priority: try Self.priority(head, bytes, type),
+            expiration: try Self.expiration(head, bytes),
+            collapseID: try Self.collapseID(head)
         )
-        guard rules.met(.bodyPresent, bodyBytes > 0) else { throw .payloadEmpty }
-        guard rules.met(.bodySize, bodyBytes <= limits.bodyBytesMax(of: type)) else { throw .payloadTooLarge }
+        guard bodyBytes > 0 else { throw .payloadEmpty }
+        guard bodyBytes <= limits.bodyBytesMax(of: type) else { throw .payloadTooLarge }
         return push
     }
 
     private static func id(
         _ head: PushRequestHead,
-        _ bytes: Span<UInt8>,
-        _ rules: PushRules
+        _ bytes: Span<UInt8>
     ) throws(Rejection) -> PushID? {
         guard let range = head.id else { return nil }
         let id = PushID(bytes.extracting(range.bounds))
-        guard rules.met(.id, id != nil) else { throw .badMessageID }
+        guard id != nil else { throw .badMessageID }
         return id
     }
 
@@ -80,45 +74,42 @@ package enum PushValidation {
         _ token: Span<UInt8>,
         isHex: Bool,
         _ place: PushPlace,
-        _ limits: PushLimits,
-        _ rules: PushRules
+        _ limits: PushLimits
     ) throws(Rejection) {
-        guard rules.met(.deviceTokenForm, token.count.isMultiple(of: 2) && isHex) else { throw .badDeviceToken }
+        guard token.count.isMultiple(of: 2) && isHex else { throw .badDeviceToken }
         let digitsMax = place.tokenDigitsMax ?? limits.tokenDigitsMax
-        guard rules.met(.deviceTokenLength, token.count <= digitsMax) else { throw .badDeviceToken }
+        guard token.count <= digitsMax else { throw .badDeviceToken }
     }
 
     static func priority(
         _ head: PushRequestHead,
         _ bytes: Span<UInt8>,
-        _ type: PushType,
-        _ rules: PushRules
+        _ type: PushType
     ) throws(Rejection) -> Priority? {
         guard let range = head.priority else { return nil }
         let text = bytes.extracting(range.bounds)
         let priority: Priority? =
             text.spells("10") ? .high : text.spells("5") ? .normal : text.spells("1") ? .low : nil
-        guard rules.met(.priority, priority != nil) else { throw .badPriority }
+        guard priority != nil else { throw .badPriority }
         // Apple, of the type background: "Using priority 10 is an error."
-        guard rules.met(.priorityOfType, type != .background || priority != .high) else { throw .badPriority }
+        guard type != .background || priority != .high else { throw .badPriority }
         return priority
     }
 
     static func expiration(
         _ head: PushRequestHead,
-        _ bytes: Span<UInt8>,
-        _ rules: PushRules
+        _ bytes: Span<UInt8>
     ) throws(Rejection) -> Int64? {
         guard let range = head.expiration else { return nil }
         let seconds = Decimal.parse(bytes.extracting(range.bounds))
-        guard rules.met(.expiration, seconds != nil) else { throw .badExpirationDate }
+        guard seconds != nil else { throw .badExpirationDate }
         return seconds
     }
 
     /// An empty collapse id is none: it could collapse nothing that the sender meant.
-    private static func collapseID(_ head: PushRequestHead, _ rules: PushRules) throws(Rejection) -> ByteRange? {
+    private static func collapseID(_ head: PushRequestHead) throws(Rejection) -> ByteRange? {
         guard let range = head.collapseID, !range.isEmpty else { return nil }
-        guard rules.met(.collapseID, range.count <= CollapseID.bytesMax) else { throw .badCollapseID }
+        guard range.count <= CollapseID.bytesMax else { throw .badCollapseID }
         return range
     }
 }

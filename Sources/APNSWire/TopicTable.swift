@@ -61,8 +61,7 @@ package final class TopicTable: Sendable {
     package init(
         _ apps: [App],
         limitedTo allowed: [String]? = nil,
-        defaultsToOnlyTopic: Bool = false,
-        rules: PushRules = .all
+        defaultsToOnlyTopic: Bool = false
     ) {
         var topics = ByteTable<Entry>()
         var bundles = ByteTable<Entry>()
@@ -71,7 +70,7 @@ package final class TopicTable: Sendable {
         for app in apps {
             var isReachable = false
             for (topic, types) in Self.entries(of: app)
-            where rules.met(.topicOfKey, allowed?.contains(topic) ?? true) {
+            where allowed?.contains(topic) ?? true {
                 topics.insert(Array(topic.utf8), Self.entry(app, types))
                 reachable.append(Self.entry(app, types))
                 isReachable = true

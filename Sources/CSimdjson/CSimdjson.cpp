@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <simdjson.h>
+#include <string_view>
 
 struct freshet_json_parser {
     simdjson::dom::parser parser;
@@ -31,6 +32,83 @@ bool reserve(freshet_json_parser &handle, size_t count) noexcept {
     return true;
 }
 
+using simdjson::ondemand::json_type;
+
+/// Walks over a value as far as it is valid. `stop` becomes where a string, number or word begins that is not.
+bool walk(simdjson::ondemand::value value, size_t depth, const char *&stop) noexcept {
+    const char *start;
+    json_type type;
+    if (depth == 0 || value.current_location().get(start) || value.type().get(type)) { return false; }
+    bool is_good = false;
+    switch (type) {
+    case json_type::object: {
+        simdjson::ondemand::object object;
+        if (value.get_object().get(object)) { return false; }
+        for (auto field : object) {
+            std::string_view name;
+            simdjson::ondemand::value member;
+            if (field.unescaped_key().get(name) || field.value().get(member)) { return false; }
+            if (!walk(member, depth - 1, stop)) { return false; }
+        }
+        return true;
+    }
+    case json_type::array: {
+        simdjson::ondemand::array array;
+        if (value.get_array().get(array)) { return false; }
+        for (auto item : array) {
+            simdjson::ondemand::value element;
+            if (item.get(element) || !walk(element, depth - 1, stop)) { return false; }
+        }
+        return true;
+    }
+    case json_type::string: is_good = !value.get_string().error(); break;
+    case json_type::number: is_good = !value.get_number().error(); break;
+    case json_type::boolean: is_good = !value.get_bool().error(); break;
+    case json_type::null: is_good = !value.is_null().get(is_good) && is_good; break;
+    }
+    if (!is_good) { stop = start; }
+    return is_good;
+}
+
+/// Where simdjson's other parser, which knows its place, stops in a text that this one has refused.
+///
+/// Sets `status` where only this second look tells that the value itself is good and something follows it.
+size_t place(freshet_json_parser &handle, size_t count, freshet_json_status &status) noexcept {
+    const char *text = reinterpret_cast<const char *>(handle.text.get());
+    simdjson::ondemand::parser parser;
+    simdjson::ondemand::document document;
+    simdjson::ondemand::value value;
+    if (parser.iterate(text, count, handle.capacity + simdjson::SIMDJSON_PADDING).get(document)) {
+        return FRESHET_JSON_NOWHERE;
+    }
+    if (document.get_value().get(value)) { return FRESHET_JSON_NOWHERE; }
+    const char *stop = nullptr;
+    if (walk(value, handle.depth_max, stop)) {
+        if (status != FRESHET_JSON_STRUCTURE) { return FRESHET_JSON_NOWHERE; }
+        status = FRESHET_JSON_TRAILING;
+    }
+    if (!stop && document.current_location().get(stop)) { return FRESHET_JSON_NOWHERE; }
+    return size_t(stop - text);
+}
+
+freshet_json_status status(simdjson::error_code error) noexcept {
+    switch (error) {
+    case simdjson::SUCCESS: return FRESHET_JSON_OK;
+    case simdjson::EMPTY: return FRESHET_JSON_EMPTY;
+    case simdjson::UTF8_ERROR: return FRESHET_JSON_UTF8;
+    case simdjson::NUMBER_ERROR: return FRESHET_JSON_NUMBER;
+    case simdjson::STRING_ERROR: return FRESHET_JSON_STRING;
+    case simdjson::UNCLOSED_STRING: return FRESHET_JSON_UNCLOSED_STRING;
+    case simdjson::UNESCAPED_CHARS: return FRESHET_JSON_CONTROL;
+    case simdjson::T_ATOM_ERROR:
+    case simdjson::F_ATOM_ERROR:
+    case simdjson::N_ATOM_ERROR: return FRESHET_JSON_WORD;
+    case simdjson::DEPTH_ERROR: return FRESHET_JSON_DEPTH;
+    case simdjson::MEMALLOC: return FRESHET_JSON_MEMORY;
+    default: return FRESHET_JSON_STRUCTURE;
+    }
+}
+
 }  // namespace
 
 extern "C" {
@@ -45,16 +123,15 @@ void freshet_json_parser_destroy(freshet_json_parser *parser) {
     delete parser;
 }
 
-freshet_json_status freshet_json_parse(freshet_json_parser *handle, const uint8_t *bytes, size_t count) {
+freshet_json_status freshet_json_parse(
+    freshet_json_parser *handle, const uint8_t *bytes, size_t count, size_t *place_of_fault) {
+    *place_of_fault = FRESHET_JSON_NOWHERE;
     if (!reserve(*handle, count)) { return FRESHET_JSON_MEMORY; }
     if (count > 0) { std::memcpy(handle->text.get(), bytes, count); }
     std::memset(handle->text.get() + count, 0, simdjson::SIMDJSON_PADDING);
-    switch (handle->parser.parse(handle->text.get(), count, false).error()) {
-    case simdjson::SUCCESS: return FRESHET_JSON_OK;
-    case simdjson::DEPTH_ERROR: return FRESHET_JSON_DEPTH;
-    case simdjson::MEMALLOC: return FRESHET_JSON_MEMORY;
-    default: return FRESHET_JSON_INVALID;
-    }
+    freshet_json_status result = status(handle->parser.parse(handle->text.get(), count, false).error());
+    if (result != FRESHET_JSON_OK && result != FRESHET_JSON_MEMORY) { *place_of_fault = place(*handle, count, result); }
+    return result;
 }
 
 const uint64_t *freshet_json_tape(const freshet_json_parser *handle) {

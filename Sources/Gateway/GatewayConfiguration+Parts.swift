@@ -1,4 +1,4 @@
-package import APNSWire
+import APNSWire
 package import Engine
 import IntentMatching
 package import TLS
@@ -68,22 +68,20 @@ extension SenderDirectory {
     package func replaceKeys(_ configuration: GatewayConfiguration, _ numbers: AppNumbers) throws(TLSError) {
         try self.keys.replace { () throws(TLSError) in
             let before = self.keys
-            return try Self.keys(configuration, numbers, inForce: .all, before: before, read: ES256PublicKey.init(of:))
+            return try Self.keys(configuration, numbers, before: before, read: ES256PublicKey.init(of:))
         }
     }
 
     /// Makes the directory of given keys.
     ///
     /// - Parameters:
-    ///   - inForce: Which rules are in force.
     ///   - read: Gives the public half of a key.
     package init(
         _ configuration: GatewayConfiguration,
-        inForce: PushRules = .all,
         read: (GatewayConfiguration.ProviderKey) throws(TLSError) -> ES256PublicKey
     ) throws(TLSError) {
         self.init(
-            keys: try Self.keys(configuration, AppNumbers(configuration), inForce: inForce, read: read),
+            keys: try Self.keys(configuration, AppNumbers(configuration), read: read),
             certificates: ClientCertificates(try ClientCertificateTable(configuration)),
             rules: ProviderTokenRules(
                 ageMax: configuration.providerTokens.ageMax,
@@ -97,7 +95,6 @@ extension SenderDirectory {
     private static func keys(
         _ configuration: GatewayConfiguration,
         _ numbers: AppNumbers,
-        inForce: PushRules,
         before: ProviderKeys? = nil,
         read: (GatewayConfiguration.ProviderKey) throws(TLSError) -> ES256PublicKey
     ) throws(TLSError) -> [Key] {
@@ -107,7 +104,7 @@ extension SenderDirectory {
                 let sender = Sender(
                     team: team.id,
                     keyID: key.id,
-                    topics: TopicTable(configuration, numbers, of: key, team: team.id, inForce),
+                    topics: TopicTable(configuration, numbers, of: key, team: team.id),
                     scope: KeyScope(
                         isTopicKey: key.topics != nil,
                         environment: key.environment,
@@ -233,14 +230,12 @@ extension TopicTable {
         _ configuration: GatewayConfiguration,
         _ numbers: AppNumbers,
         of key: GatewayConfiguration.ProviderKey,
-        team: TeamID,
-        _ rules: PushRules
+        team: TeamID
     ) {
-        let apps = configuration.apps.filter { rules.met(.topicOfTeam, $0.team == team) }
+        let apps = configuration.apps.filter { $0.team == team }
         self.init(
             apps.map { TopicTable.App(numbers[$0.bundleID], $0, for: key.environment) },
-            limitedTo: key.topics,
-            rules: rules
+            limitedTo: key.topics
         )
     }
 }

@@ -10,16 +10,15 @@ extension ServedApps.App {
     package func pattern(
         _ payload: PushPayload,
         orElse rejection: Rejection,
-        limits: PatternLimits,
-        rules: PushRules = .all
+        limits: PatternLimits
     ) throws(RejectionAnswer) -> MatchPattern? {
-        if let kind = payload.kind, !rules.met(.kind, self.schema(of: kind) != nil) {
+        if let kind = payload.kind, self.schema(of: kind) == nil {
             throw RejectionAnswer(rejection, detail: "freshet.kind: the app has no kind \"\(kind)\"")
         }
         guard let match = payload.match else { return nil }
         do throws(PatternFault) {
             let pattern = try MatchPattern.parse(match, limits: limits)
-            if !rules.omits(.pattern) { try pattern.check(against: self.schemas, kind: payload.kind) }
+            try pattern.check(against: self.schemas, kind: payload.kind)
             return pattern
         } catch {
             throw RejectionAnswer(rejection, detail: "freshet.\(error.description)")

@@ -1,4 +1,5 @@
 package import Engine
+import HeapModule
 package import WidgetModel
 
 /// When which timelines are asked for: the queue, the caps and the retries of one kind's timeline provider, as a value.
@@ -32,16 +33,28 @@ package struct FetchPlanner: Sendable {
         package init() {}
     }
 
-    private struct Waiting: Sendable {
+    private struct Waiting: Comparable, Sendable {
         let item: FetchItem
         let ticket: UInt64
+
+        static func < (left: Waiting, right: Waiting) -> Bool {
+            left.item.isBefore(right.item) || !right.item.isBefore(left.item) && left.ticket < right.ticket
+        }
+
+        static func == (left: Waiting, right: Waiting) -> Bool { left.ticket == right.ticket }
     }
 
-    private struct Delayed: Sendable {
+    private struct Delayed: Comparable, Sendable {
         let item: FetchItem
         let ticket: UInt64
         let until: Instant
         let awaitsCall: Bool
+
+        static func < (left: Delayed, right: Delayed) -> Bool {
+            (left.until, left.ticket) < (right.until, right.ticket)
+        }
+
+        static func == (left: Delayed, right: Delayed) -> Bool { left.ticket == right.ticket }
     }
 
     private struct Known: Sendable {
@@ -56,10 +69,8 @@ package struct FetchPlanner: Sendable {
     /// Never iterated.
     private var known: [ReloadID: Known] = [:]
     private var inFlight: [Int: [FetchItem]] = [:]
-    private var waiting = FetchQueue<Waiting> { $0.item.isBefore($1.item) }
-    private var delayed = FetchQueue<Delayed> { left, right in
-        left.until != right.until ? left.until < right.until : left.ticket < right.ticket
-    }
+    private var waiting = Heap<Waiting>()
+    private var delayed = Heap<Delayed>()
     private var tickets: UInt64 = 0
     /// When the rate would be even again, in microseconds: the theoretical arrival time of the generic cell rate
     /// algorithm (ITU-T I.371).
@@ -114,7 +125,7 @@ package struct FetchPlanner: Sendable {
         var items: [FetchItem] = []
         // On trial, a provider gets no more than it can lose.
         let countMax = permission == .trial ? 1 : self.limits.batchMax
-        while items.count < countMax, let waiting = self.waiting.popFirst() {
+        while items.count < countMax, let waiting = self.waiting.popMin() {
             let id = waiting.item.reload
             guard self.known[id]?.ticket == waiting.ticket else { continue }
             guard waiting.item.expiresAt > now else {
@@ -135,7 +146,7 @@ package struct FetchPlanner: Sendable {
     /// When there may be something to send although nothing happens until then; nil if only an event can change that.
     package mutating func wakesAt(_ now: Instant) -> Instant? {
         self.release(at: now)
-        let delayed = self.delayed.first?.until
+        let delayed = self.delayed.min?.until
         guard self.waiting.count > 0, self.inFlight.count < self.limits.inFlightMax else { return delayed }
         var ready = self.rateWait(at: now) ?? now
         switch self.breaker.permission(at: now) {
@@ -225,8 +236,8 @@ package struct FetchPlanner: Sendable {
 
     /// Lets those into the queue whose wait is over.
     private mutating func release(at now: Instant) {
-        while let first = self.delayed.first, first.until <= now {
-            _ = self.delayed.popFirst()
+        while let first = self.delayed.min, first.until <= now {
+            self.delayed.removeMin()
             guard let known = self.known[first.item.reload], known.ticket == first.ticket else { continue }
             guard first.item.expiresAt > now else {
                 self.counters.expired += 1

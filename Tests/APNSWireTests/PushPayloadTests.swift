@@ -57,7 +57,7 @@ import WidgetModel
         arguments: [
             (
                 "{\n    \"aps\": {\n        \"content-changed\": true,\n    }\n}",
-                "a comma before } has no member after it at byte 46"
+                "a comma, colon, bracket or value is missing or out of place at byte 52"
             ),
             ("{}", "aps: is missing"), ("[]", "the payload is an array, not an object"),
             (#"{"aps":1}"#, "aps: is an integer, not an object"),

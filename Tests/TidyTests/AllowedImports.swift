@@ -50,13 +50,14 @@ enum AllowedImports {
         "Journaling": ["Synchronization"],
         "HTTPTransport": ["Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"],
         "JournalSQLite": ["Dispatch", "Glibc", "Synchronization"],
-        "LoadGenerator": ["Histogram", "Logging", "NIOCore", "NIOPosix", "Synchronization"],
+        "LoadGenerator": ["DequeModule", "Histogram", "Logging", "NIOCore", "NIOPosix", "Synchronization"],
         "Scenarios": ["Yams"],
-        "Simulation": ["Synchronization"],
+        "Simulation": ["HeapModule", "Synchronization"],
+        "TimelineProviding": ["HeapModule"],
         "Telemetry": ["CoreMetrics", "Synchronization", "Tracing"],
         "Gateway": [
-            "FoundationEssentials", "Glibc", "Logging", "Metrics", "NIOCore", "NIOPosix", "ServiceLifecycle",
-            "Synchronization", "SystemPackage", "Tracing", "Yams",
+            "FoundationEssentials", "Glibc", "HeapModule", "Logging", "Metrics", "NIOCore", "NIOPosix",
+            "ServiceLifecycle", "Synchronization", "SystemPackage", "Tracing", "Yams",
         ],
         "FreshetCLI": [
             "ArgumentParser", "Foundation", "FoundationEssentials", "Logging", "Metrics", "NIOCore", "NIOPosix",

@@ -16,12 +16,27 @@ typedef struct freshet_json_parser freshet_json_parser;
 /// What freshet_json_parse answers.
 typedef enum {
     FRESHET_JSON_OK = 0,
-    /// Not valid JSON, for whatever reason; a second look at the text tells which.
-    FRESHET_JSON_INVALID = 1,
+    /// Nothing but white space.
+    FRESHET_JSON_EMPTY,
+    FRESHET_JSON_UTF8,
+    FRESHET_JSON_NUMBER,
+    FRESHET_JSON_STRING,
+    FRESHET_JSON_UNCLOSED_STRING,
+    /// A control character in a string.
+    FRESHET_JSON_CONTROL,
+    /// A word that begins like true, false or null.
+    FRESHET_JSON_WORD,
+    /// Something follows the value.
+    FRESHET_JSON_TRAILING,
+    /// Commas, colons, brackets and values that do not make a text.
+    FRESHET_JSON_STRUCTURE,
     /// Nested deeper than the parser was made for.
-    FRESHET_JSON_DEPTH = 2,
-    FRESHET_JSON_MEMORY = 3,
+    FRESHET_JSON_DEPTH,
+    FRESHET_JSON_MEMORY,
 } freshet_json_status;
+
+/// What freshet_json_parse answers for a place that simdjson does not tell.
+#define FRESHET_JSON_NOWHERE SIZE_MAX
 
 /// A new parser, or NULL without memory. The caller frees it with freshet_json_parser_destroy.
 freshet_json_parser *freshet_json_parser_create(size_t depth_max);
@@ -29,8 +44,10 @@ void freshet_json_parser_destroy(freshet_json_parser *parser);
 
 /// Parses and validates the whole text (grammar, UTF-8, number ranges, nothing after the value).
 ///
-/// The text is copied into a padded buffer of the parser, so it may go away afterwards.
-freshet_json_status freshet_json_parse(freshet_json_parser *parser, const uint8_t *bytes, size_t count);
+/// The text is copied into a padded buffer of the parser, so it may go away afterwards. Of a text that is refused `place`
+/// becomes the byte of the token at which simdjson stops, or FRESHET_JSON_NOWHERE.
+freshet_json_status freshet_json_parse(
+    freshet_json_parser *parser, const uint8_t *bytes, size_t count, size_t *place);
 
 /// simdjson's tape of the last text that was parsed well, as described in its doc/tape.md; valid until the next parse.
 const uint64_t *freshet_json_tape(const freshet_json_parser *parser);

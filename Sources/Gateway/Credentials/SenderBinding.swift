@@ -25,10 +25,10 @@ package struct SenderBinding: Sendable {
 
     /// Refuses another team (`InvalidProviderToken`) and a key that may not share the connection
     /// (`UnrelatedKeyIdInToken`). Changes nothing.
-    package func check(_ sender: Sender, rules: PushRules = .all) throws(Rejection) {
+    package func check(_ sender: Sender) throws(Rejection) {
         guard let first else { return }
-        guard rules.met(.connectionTeam, first.team == sender.team) else { throw .invalidProviderToken }
-        guard rules.met(.connectionKey, Self.mayShare(first, sender)) else { throw .unrelatedKeyIDInToken }
+        guard first.team == sender.team else { throw .invalidProviderToken }
+        guard Self.mayShare(first, sender) else { throw .unrelatedKeyIDInToken }
     }
 
     private static func mayShare(_ first: Sender, _ other: Sender) -> Bool {
@@ -43,13 +43,12 @@ package struct SenderBinding: Sendable {
     package mutating func admit(
         _ token: VerifiedSender,
         now: Instant,
-        updates: TokenUpdates,
-        rules: PushRules = .all
+        updates: TokenUpdates
     ) throws(Rejection) {
         if let first, first.scope.isTopicKey, first.keyID != token.sender.keyID {
-            try updates.admit(token, &self.relatedRenewals, now: now, rules: rules)
+            try updates.admit(token, &self.relatedRenewals, now: now)
         } else {
-            try updates.admit(token, &self.renewals, now: now, rules: rules)
+            try updates.admit(token, &self.renewals, now: now)
         }
         self.first = self.first ?? token.sender
         self.latest = token

@@ -41,15 +41,14 @@ package struct SenderDirectory: Sendable {
     ///
     /// - Throws: `InvalidProviderToken`, and for the log why.
     package func identify(
-        _ token: ProviderToken,
-        inForce: PushRules = .all
+        _ token: ProviderToken
     ) throws(ProviderTokenFault) -> VerifiedSender {
         // One sentence for all: which keys there are is nobody's business who has none.
         let fault = ProviderTokenFault(.invalidProviderToken, "no key of the team that the token names has signed it")
         guard let key = self.keys.key(token.keyID) else { throw fault }
-        guard inForce.met(.keyOfTeam, key.sender.team == token.team) else { throw fault }
+        guard key.sender.team == token.team else { throw fault }
         let holds = key.publicKey.verify(signature: token.signature.span, message: token.signingInput.span)
-        guard inForce.met(.signature, holds) else { throw fault }
+        guard holds else { throw fault }
         return VerifiedSender(sender: key.sender, times: token.times)
     }
 
@@ -63,11 +62,10 @@ package struct SenderDirectory: Sendable {
     /// Checks the age of a token that was verified.
     package func check(
         _ verified: VerifiedSender,
-        now: Instant,
-        inForce: PushRules = .all
+        now: Instant
     ) throws(ProviderTokenFault) {
         do throws(Rejection) {
-            try self.rules.check(verified.times, now: now, rules: inForce)
+            try self.rules.check(verified.times, now: now)
         } catch {
             throw ProviderTokenFault(
                 error,

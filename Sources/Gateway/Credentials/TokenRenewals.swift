@@ -32,13 +32,12 @@ package struct TokenRenewals: Hashable, Sendable {
     package mutating func admit(
         _ version: Version,
         now: Instant,
-        interval: Interval,
-        rules: PushRules = .all
+        interval: Interval
     ) throws(Rejection) {
         guard version != self.current, version != self.previous else { return }
         if let current {
             let isInTime = version.issuedAt - current.issuedAt >= interval || now - self.since >= interval
-            guard rules.met(.tokenUpdates, isInTime) else { throw .tooManyProviderTokenUpdates }
+            guard isInTime else { throw .tooManyProviderTokenUpdates }
         }
         self.previous = self.current
         self.current = version

@@ -38,8 +38,7 @@ package final class TokenUpdates: Sendable {
     package func admit(
         _ token: VerifiedSender,
         _ own: inout TokenRenewals,
-        now: Instant,
-        rules: PushRules
+        now: Instant
     ) throws(Rejection) {
         let version = TokenRenewals.Version(token)
         let owner: Owner
@@ -47,12 +46,12 @@ package final class TokenUpdates: Sendable {
         case (.key, let key?): owner = .key(key)
         case (.team, _): owner = .team(token.sender.team)
         case (.connection, _), (.key, nil):
-            return try own.admit(version, now: now, interval: self.interval, rules: rules)
+            return try own.admit(version, now: now, interval: self.interval)
         }
         let interval = self.interval
         let refusal = self.shared.withLock { shared -> Rejection? in
             do throws(Rejection) {
-                try shared[owner, default: TokenRenewals()].admit(version, now: now, interval: interval, rules: rules)
+                try shared[owner, default: TokenRenewals()].admit(version, now: now, interval: interval)
                 return nil
             } catch {
                 return error

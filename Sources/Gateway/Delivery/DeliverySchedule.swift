@@ -1,3 +1,4 @@
+import HeapModule
 package import WidgetModel
 
 /// Which deliveries are tried when: what waits, what is in work, and what nobody may send any more.
@@ -42,8 +43,8 @@ package struct DeliverySchedule: Sendable {
     /// May change: of those that are too many none goes.
     package var limits: Limits
     private var entries: [UInt64: Entry] = [:]
-    /// A binary heap of those that wait; what is not there any more is skipped.
-    private var heap: [Place] = []
+    /// Those that wait; what is not there any more is skipped.
+    private var heap = Heap<Place>()
     private var pauses: [Int: Instant] = [:]
     package private(set) var inWork = 0
 
@@ -86,20 +87,20 @@ package struct DeliverySchedule: Sendable {
     /// What is to be done now. Call it again when ``nextDue`` comes, or something ends.
     package mutating func steps(now: Instant) -> [Step] {
         var steps: [Step] = []
-        while let first = self.heap.first, first.at <= now {
+        while let first = self.heap.min, first.at <= now {
             guard let entry = self.entries[first.id], let due = entry.due, first.at == min(due, entry.expiresAt) else {
-                self.removeFirst()
+                self.heap.removeMin()
                 continue
             }
             if entry.expiresAt <= now {
-                self.removeFirst()
+                self.heap.removeMin()
                 self.entries[first.id] = nil
                 steps.append(.expired(first.id))
             } else if let pause = self.pauses[entry.lane], pause > now {
-                self.removeFirst()
+                self.heap.removeMin()
                 self.wait(first.id, until: pause)
             } else if self.inWork < self.limits.inWorkMax {
-                self.removeFirst()
+                self.heap.removeMin()
                 self.entries[first.id]?.due = nil
                 self.inWork += 1
                 steps.append(.start(first.id))
@@ -113,33 +114,12 @@ package struct DeliverySchedule: Sendable {
 
     /// When there is something to do without anything ending; nil if never.
     package var nextDue: Instant? {
-        self.inWork < self.limits.inWorkMax ? self.heap.first?.at : nil
+        self.inWork < self.limits.inWorkMax ? self.heap.min?.at : nil
     }
 
     private mutating func wait(_ id: UInt64, until instant: Instant) {
         guard let entry = self.entries[id] else { return }
         self.entries[id]?.due = instant
-        self.heap.append(Place(at: min(instant, entry.expiresAt), id: id))
-        var index = self.heap.count - 1
-        while index > 0, self.heap[index] < self.heap[(index - 1) / 2] {
-            self.heap.swapAt(index, (index - 1) / 2)
-            index = (index - 1) / 2
-        }
-    }
-
-    private mutating func removeFirst() {
-        self.heap.swapAt(0, self.heap.count - 1)
-        self.heap.removeLast()
-        var index = 0
-        while true {
-            var least = index
-            for child in [2 * index + 1, 2 * index + 2]
-            where child < self.heap.count && self.heap[child] < self.heap[least] {
-                least = child
-            }
-            guard least != index else { return }
-            self.heap.swapAt(index, least)
-            index = least
-        }
+        self.heap.insert(Place(at: min(instant, entry.expiresAt), id: id))
     }
 }

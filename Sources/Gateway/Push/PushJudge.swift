@@ -18,7 +18,6 @@ package struct PushJudge: ~Copyable {
     private var appsGeneration: UInt64
     let senders: SenderDirectory
     private let directory: HostDirectory
-    let rules: PushRules
     private let seed: UInt64
     let reader = JSONReader()
     private var tokens: ProviderTokenCache<VerifiedSender>
@@ -40,13 +39,11 @@ package struct PushJudge: ~Copyable {
     /// - Parameters:
     ///   - apps: The apps that are served, and within what bounds, while that changes.
     ///   - seed: A secret random number, for the cache of tokens.
-    ///   - rules: Which rules are in force.
     package init(
         apps: LiveApps,
         senders: SenderDirectory,
         directory: HostDirectory,
-        seed: UInt64,
-        rules: PushRules = .all
+        seed: UInt64
     ) {
         self.liveApps = apps
         self.appsGeneration = apps.generation
@@ -54,7 +51,6 @@ package struct PushJudge: ~Copyable {
         self.bounds = apps.bounds
         self.senders = senders
         self.directory = directory
-        self.rules = rules
         self.seed = seed
         self.tokens = ProviderTokenCache(capacity: self.bounds.intake.verifiedTokensMax, seed: seed)
         self.generation = senders.keys.generation
@@ -126,7 +122,7 @@ package struct PushJudge: ~Copyable {
         do throws(ProviderTokenFault) {
             let target: PushTarget
             do throws(Rejection) {
-                target = try PushValidation.beforeCredentials(head, in: bytes, rules: self.rules)
+                target = try PushValidation.beforeCredentials(head, in: bytes)
             } catch {
                 throw ProviderTokenFault(error, "")
             }
@@ -145,7 +141,7 @@ package struct PushJudge: ~Copyable {
         _ now: Instant
     ) throws(ProviderTokenFault) {
         guard try self.sender(of: connection.certificate, head) == nil else { return }
-        try self.senders.check(try self.verified(head, bytes, on: connection), now: now, inForce: self.rules)
+        try self.senders.check(try self.verified(head, bytes, on: connection), now: now)
     }
 
     /// Takes other apps and bounds when there are any.
@@ -178,7 +174,7 @@ package struct PushJudge: ~Copyable {
     ) throws(ProviderTokenFault) -> (Sender, ValidatedPush) {
         let target: PushTarget
         do throws(Rejection) {
-            target = try PushValidation.beforeCredentials(head, in: bytes, rules: self.rules)
+            target = try PushValidation.beforeCredentials(head, in: bytes)
         } catch {
             throw ProviderTokenFault(error, "")
         }
@@ -224,16 +220,16 @@ package struct PushJudge: ~Copyable {
         let isLatest = connection.binding.isLatest(token)
         do throws(Rejection) {
             if !isLatest, self.senders.bindsConnections {
-                try connection.binding.check(token.sender, rules: self.rules)
+                try connection.binding.check(token.sender)
             }
-            guard self.rules.met(.keyEnvironment, !isOfOtherEnvironment) else { throw .badEnvironmentKeyInToken }
+            guard !isOfOtherEnvironment else { throw .badEnvironmentKeyInToken }
         } catch {
             throw ProviderTokenFault(error, Self.sentence(error))
         }
-        try self.senders.check(token, now: now, inForce: self.rules)
+        try self.senders.check(token, now: now)
         guard !isLatest else { return }
         do throws(Rejection) {
-            try connection.binding.admit(token, now: now, updates: self.senders.updates, rules: self.rules)
+            try connection.binding.admit(token, now: now, updates: self.senders.updates)
         } catch {
             throw ProviderTokenFault(error, Self.sentence(error))
         }
@@ -258,11 +254,10 @@ package struct PushJudge: ~Copyable {
                 place: place,
                 bodyBytes: bodyBytes,
                 tokenIsHex: isHex,
-                limits: self.bounds.intake.push(target),
-                rules: self.rules
+                limits: self.bounds.intake.push(target)
             )
             let isLate = push.type == .location && sender.keyID == nil
-            guard self.rules.met(.typeOfCredential, !isLate) else { throw .forbidden }
+            guard !isLate else { throw .forbidden }
             return push
         } catch {
             throw ProviderTokenFault(error, error == .forbidden ? "pushes of this type take a provider token" : "")
@@ -288,7 +283,7 @@ package struct PushJudge: ~Copyable {
 
     /// Refuses what a sender is not for: `Forbidden`.
     func check(_ action: SenderActions, of sender: Sender) throws(ProviderTokenFault) {
-        guard self.rules.met(.actionOfKey, sender.actions.contains(action)) else {
+        guard sender.actions.contains(action) else {
             throw ProviderTokenFault(.forbidden, "the key is not for requests of this kind")
         }
     }
@@ -321,9 +316,9 @@ package struct PushJudge: ~Copyable {
 
     /// The sender that a token speaks for which is not remembered.
     private mutating func identified(_ authorization: Span<UInt8>) throws(ProviderTokenFault) -> VerifiedSender {
-        let token = try ProviderToken.parse(authorization: authorization, reader: self.reader, rules: self.rules)
+        let token = try ProviderToken.parse(authorization: authorization, reader: self.reader)
         self.verifications += 1
-        let identified = try self.senders.identify(token, inForce: self.rules)
+        let identified = try self.senders.identify(token)
         let verified = VerifiedSender(sender: self.own(identified.sender), times: identified.times)
         self.tokens.insert(verified, for: authorization)
         return verified
@@ -384,13 +379,13 @@ extension PushJudge {
     ) throws(RejectionAnswer) -> JudgedPush.Details {
         let payload: PushPayload
         do throws(PayloadFault) {
-            payload = try PushPayload.parse(body, reader: self.reader, rules: self.rules)
+            payload = try PushPayload.parse(body, reader: self.reader)
         } catch {
             throw RejectionAnswer(.badPayload, detail: error.description)
         }
         return JudgedPush.Details(
             payload: payload,
-            pattern: try app.pattern(payload, orElse: .badPayload, limits: self.bounds.patterns, rules: self.rules),
+            pattern: try app.pattern(payload, orElse: .badPayload, limits: self.bounds.patterns),
             attributes: try Self.attributes(payload)
         )
     }
@@ -422,23 +417,15 @@ extension PushJudge {
     private mutating func isBound(_ type: PushType, _ app: ServedApps.App) throws(RejectionAnswer) -> Bool {
         switch self.directory.find(self.token, of: app.number, into: &self.place) {
         case .bound(let isOfApp):
-            guard self.rules.met(.deviceTokenOfApp, isOfApp),
-                self.rules.met(.deviceTokenOfType, (type == .controls) == (self.place.instance != nil))
-            else { throw RejectionAnswer(.deviceTokenNotForTopic) }
+            guard isOfApp, (type == .controls) == (self.place.instance != nil) else {
+                throw RejectionAnswer(.deviceTokenNotForTopic)
+            }
             return true
         case .removed(let isOfApp, let reason, let at):
-            guard self.rules.met(.deviceTokenOfApp, isOfApp) else { throw RejectionAnswer(.deviceTokenNotForTopic) }
-            guard self.rules.met(.deviceTokenInTime, reason != .leaseEnded) else {
-                throw RejectionAnswer(.expiredToken, timestamp: at)
-            }
-            guard self.rules.met(.deviceTokenActive, reason == .leaseEnded) else {
-                throw RejectionAnswer(.unregistered, timestamp: at)
-            }
-            return false
+            guard isOfApp else { throw RejectionAnswer(.deviceTokenNotForTopic) }
+            throw RejectionAnswer(reason == .leaseEnded ? .expiredToken : .unregistered, timestamp: at)
         case .unknown:
-            guard self.rules.met(.deviceTokenKnown, app.acceptsUnknownTokens) else {
-                throw RejectionAnswer(.badDeviceToken)
-            }
+            guard app.acceptsUnknownTokens else { throw RejectionAnswer(.badDeviceToken) }
             return false
         }
     }

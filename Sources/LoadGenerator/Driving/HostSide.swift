@@ -1,3 +1,4 @@
+import DequeModule
 import HTTP2
 import NIOCore
 import WidgetModel
@@ -17,13 +18,13 @@ final class HostSide {
     private var times = PushTimes()
     private var notices: [EventStreamReader.Notice] = []
     /// Reloads whose hosts are still at work, in the order in which they will be done.
-    private var prompt = Queue<Shown>()
-    private var slow = Queue<Shown>()
+    private var prompt = Deque<Shown>()
+    private var slow = Deque<Shown>()
     /// What requests that are out are about, by number.
     private var groups: [Int64: [Shown]] = [:]
     private var number: Int64 = 0
     private var inquiries: [Int64: Inquiry] = [:]
-    private var due = Queue<Inquiry>()
+    private var due = Deque<Inquiry>()
     private var opening = 0
     private var whenOpen: EventLoopPromise<Void>?
     private var lastReload: Int64 = 0
@@ -228,14 +229,14 @@ final class HostSide {
     func pump(_ now: Int64) -> Int64? {
         var bulk: [Shown] = []
         for _ in 0..<2 {
-            while let first = self.prompt.first, first.at <= now, let shown = self.prompt.removeFirst() {
+            while let first = self.prompt.first, first.at <= now, let shown = self.prompt.popFirst() {
                 self.show(shown, &bulk)
             }
             swap(&self.prompt, &self.slow)
         }
         if !bulk.isEmpty { self.acknowledge(bulk) }
         while let first = self.due.first, first.at <= now, let inquirer, inquirer.room > 0,
-            let inquiry = self.due.removeFirst()
+            let inquiry = self.due.popFirst()
         {
             self.inquire(inquiry, inquirer)
         }

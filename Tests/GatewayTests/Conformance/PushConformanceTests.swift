@@ -13,7 +13,7 @@ enum PushTables {
         PushTokenSequence.bindings + PushTokenSequence.renewals + PushTokenSequence.memories
 }
 
-/// Every row in a world in which every rule is in force.
+/// Every row, against the judge.
 @Suite struct PushConformanceTests {
     @Test func `there are enough rows, and each has a name of its own`() {
         #expect(PushTables.requests.count >= 200)

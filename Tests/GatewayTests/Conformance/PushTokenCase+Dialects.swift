@@ -73,7 +73,7 @@ extension PushTokenCase {
         .value("one full stop", "bearer abc.def", Self.invalid, "the token has not three parts"),
         .bad("four parts", "the token has not three parts") { $0.tail = ".AAAA" },
         .bad("a full stop at the end", "the token has not three parts") { $0.tail = "." },
-        .value("empty parts", "bearer ..", Self.invalid, Self.notJSON("header", "the text is empty at byte 0")),
+        .value("empty parts", "bearer ..", Self.invalid, Self.notJSON("header", "the text is empty")),
         .bad("a space within", "the signature is not base64") { $0.tail = " AAAA" },
         .bad("a comma after it", "the signature is not base64") { $0.tail = "," },
         .bad("a letter of another script", "the signature is not base64") { $0.tail = "é" },
@@ -87,7 +87,7 @@ extension PushTokenCase {
             $0.tail = "A"
         },
         .bad("a token of 4,097 bytes", "the token has 4097 bytes, more than 4096") { $0.fill(to: 4097) },
-        .bad("no header", Self.notJSON("header", "the text is empty at byte 0")) { $0.header = "" },
+        .bad("no header", Self.notJSON("header", "the text is empty")) { $0.header = "" },
         .bad("a header that is a list", "the header part is an array, not an object") { $0.header = "[]" },
         .bad("a header that is a string", "the header part is a string, not an object") { $0.header = #""ES256""# },
         .bad("no alg, as in Apple's sample of 2016", "the header's alg is not ES256") {

@@ -67,8 +67,8 @@ struct PushTokenSequence: Sendable, CustomTestStringConvertible {
 
     var expected: Outcome { Outcome(answers: self.steps.map(\.answer), verifications: self.verifications) }
 
-    func outcome(rules: PushRules = .all) throws -> Outcome {
-        let world = try PushWorld(rules: rules) { configuration in
+    func outcome() throws -> Outcome {
+        let world = try PushWorld { configuration in
             configuration.providerTokens.refreshScope = self.scope
             configuration.providerTokens.refreshMin = self.refreshMin
             configuration.providerTokens.bindsConnections = self.bindsConnections

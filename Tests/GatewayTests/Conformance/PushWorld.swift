@@ -115,16 +115,12 @@ struct PushWorld {
 
     /// What a whole run shares: keys and topics as the configuration gives them.
     let senders: SenderDirectory
-    let rules: PushRules
 
-    /// - Parameters:
-    ///   - rules: Which rules are in force.
-    ///   - change: What the configuration has besides.
-    init(rules: PushRules = .all, _ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
+    /// - Parameter change: What the configuration has besides.
+    init(_ change: (inout GatewayConfiguration) -> Void = { _ in }) throws {
         var configuration = Self.configuration
         change(&configuration)
-        self.rules = rules
-        self.senders = try SenderDirectory(configuration, inForce: rules) { (key) throws(TLSError) in
+        self.senders = try SenderDirectory(configuration) { (key) throws(TLSError) in
             Self.key(key.id.rawValue).publicKey
         }
     }
@@ -139,15 +135,14 @@ struct PushWorld {
         let sender = Sender(
             team: TeamID("TEAM123456"),
             keyID: KeyID("TEAMKEY001"),
-            topics: TopicTable([app], rules: self.rules)
+            topics: TopicTable([app])
         )
         let key = SenderDirectory.Key(sender: sender, publicKey: Self.key("TEAMKEY001").publicKey)
-        return PushWorld(senders: SenderDirectory(keys: [key]), rules: self.rules)
+        return PushWorld(senders: SenderDirectory(keys: [key]))
     }
 
-    private init(senders: SenderDirectory, rules: PushRules) {
+    private init(senders: SenderDirectory) {
         self.senders = senders
-        self.rules = rules
     }
 
     func judge() -> PushJudge {
@@ -157,8 +152,7 @@ struct PushWorld {
             apps: LiveApps(ServedApps(Self.configuration), bounds: bounds),
             senders: self.senders,
             directory: Self.directory,
-            seed: 7,
-            rules: self.rules
+            seed: 7
         )
     }
 }
