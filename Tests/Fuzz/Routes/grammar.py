@@ -319,8 +319,8 @@ class Grammar:
             return value if luck.random() < 0.5 else {"freshet": value["freshet"]}
         if operation in ("pushToApp", "pushToDevice", "channels"):
             freshet = {"kind": luck.choice(world.KINDS), "match": self._pattern()}
-            if luck.random() < 0.02:
-                freshet = {"kind": "scores", "match": {"team": self._wildcards()}}
+            if luck.random() < 0.1:
+                freshet = {"kind": "scores", "match": {"team": self._wildcards(luck.choice((8, 26, 29)), LONG // 2)}}
             for name, value in [("digest", "d" * (129 if self._errs(0.3) else 128)), ("attributes", self._attributes()),
                                 ("not-before", self._number(int(time.time()) + 5)),
                                 ("maxMatched", self._number(1, 1000))]:
@@ -470,11 +470,10 @@ class Grammar:
             return {"exists": luck.random() < 0.5}
         if choice == 6:
             return luck.choice([self._number(1), self._double(), None, True])
-        return self._wildcards()
+        return self._wildcards(luck.choice((1, 2, 8, 40)), luck.choice((1, 3, LONG // 2)))
 
-    def _wildcards(self) -> list[dict]:
+    def _wildcards(self, count: int, length: int) -> list[dict]:
         """Many alternatives that each almost match: what a search pays the most for."""
         luck = self.luck
-        count, length = luck.choice((1, 2, 8, 26, 29, 40)), luck.choice((1, 3, LONG // 2))
         return [{"wildcard": luck.choice(["*" + "a" * (length - place % 2) + "b*"] * 3 + ["a*b*a*b*", "*" * 8 + "b", self._text() + "*"])}
                 for place in range(count)]
