@@ -178,10 +178,11 @@ import Testing
     }
 
     @Test func `a connection that breaks: POST fails as perhaps acted on, GET is sent again`() async throws {
-        try await Self.with(script: { $0.connection == 1 ? ($0.place == 2 ? [.hangUp] : [.hold]) : [.answer(200)] }) {
-            client,
-            target,
-            server in
+        // One connection at once, or the second request could go over another, and nothing would break the first.
+        try await Self.with(
+            { $0.connectionsMax = 1 },
+            script: { $0.connection == 1 ? ($0.place == 2 ? [.hangUp] : [.hold]) : [.answer(200)] }
+        ) { client, target, server in
             async let posted = Self.error { try await client.send(Self.post(), to: target) }
             try await Self.until { server.requests.count == 1 }
             #expect(try await client.send(Self.get(), to: target).status == 200)
