@@ -1,6 +1,6 @@
 import Foundation
 
-/// A port that a gateway can come back to: below those that the system gives to whoever asks for any.
+/// A port that a gateway can come back to: below those that the system gives where any will do.
 enum LonePort {
     struct NoneFound: Error {}
 

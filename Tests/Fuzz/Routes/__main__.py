@@ -14,7 +14,7 @@ move its clock. What must hold:
   - the books balance
   - no request costs more than --cost seconds of the gateway's CPU time, with all that it brings along
   - memory and descriptors of a seed's last third are those of its second
-  - with --neighbour, another team's p99 is at most three times what it is at a gateway that nobody fuzzes
+  - with --neighbour, another team's p99 is at most three times what it is at a gateway that is not fuzzed
 
 A batch that showed something is written to .build/fuzz/routes, and sent again with --replay FILE.
 """
@@ -98,7 +98,7 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=10**9, help="of each seed at the most")
     parser.add_argument("--cost", type=float, default=1.0, help="CPU seconds that one request may cost (1)")
     parser.add_argument("--patience", type=float, default=120, help="seconds until an answer is missed (120)")
-    parser.add_argument("--neighbour", action="store_true", help="measure what another team waits, beside a gateway that nobody fuzzes")
+    parser.add_argument("--neighbour", action="store_true", help="measure what another team waits, beside a gateway that is not fuzzed")
     parser.add_argument("--until-found", action="store_true", help="end with the first finding")
     parser.add_argument("--replay", type=pathlib.Path, help="send a batch again that was written before")
     parser.add_argument("--json", type=pathlib.Path, help="write the figures")

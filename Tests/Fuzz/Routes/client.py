@@ -1,4 +1,4 @@
-"""HTTP/2 requests that go out together, and what comes back of each; whatever is sent, and whoever hangs up."""
+"""HTTP/2 requests that go out together, and what comes back of each, also where the gateway hangs up."""
 
 import dataclasses
 import socket

@@ -75,7 +75,7 @@ class Run:
         self.answers: collections.Counter = collections.Counter()
         self.samples: list[tuple[float, int]] = []
         self.memory: list[list[int]] = []
-        self.costliest, self.cpu, self.restarts = (0.0, ""), 0.0, 0
+        self.cpu, self.restarts = 0.0, 0
         luck = random.Random(seed)
         self.luck = luck
         folder = Target.make_folder(options.program)
@@ -186,8 +186,6 @@ class Run:
             before = self.cpu_now()
             self.send([request])
             cost = self.settled_cost(before)
-            if cost > self.costliest[0]:
-                self.costliest = (cost, str(request))
             if cost > self.options.cost:
                 self.report(f"one request costs {cost:.1f} CPU-seconds: {request} {request.body[:300]!r}", [request])
 
