@@ -27,7 +27,7 @@ struct TurnShares {
     /// - Parameter app: Its number.
     /// - Returns: Whether there was as much left.
     @inline(__always)
-    mutating func take(_ units: Int, app: Int, _ partition: PartitionID) -> Bool {
+    mutating func spendUnits(_ units: Int, app: Int, _ partition: PartitionID) -> Bool {
         let index = self.index(app, partition)
         guard index < self.places.count, self.places[index].left >= units else { return false }
         self.places[index].left -= units

@@ -90,7 +90,7 @@ package final class PartitionOwner: Sendable {
     ///   - snapshots: Where the state is read from when it starts; nil if the log is replayed from its beginning.
     ///   - clock: Says when a tick is due.
     ///   - logger: Where to write.
-    ///   - work: Told of what came and what was done; nil where nobody else asks for that.
+    ///   - work: Told of what came and what was done; nil where nothing else asks for that.
     ///   - outlets: What is handed on.
     ///   - outputBytesPerCommit: A larger output is cut into pieces; see ``JournalLimits/outputBytesPerCommit``.
     package init(

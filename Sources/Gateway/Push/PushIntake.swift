@@ -232,7 +232,7 @@ struct PushIntake: ~Copyable {
     @inline(__always)
     private mutating func charge(_ app: ServedApps.App, _ partition: PartitionID) throws(RejectionAnswer) {
         // The team is an object that all loops share, and not taken hold of for each push.
-        guard self.work != nil, !self.shares.take(WorkUnits.record, app: app.number, partition) else { return }
+        guard self.work != nil, !self.shares.spendUnits(WorkUnits.record, app: app.number, partition) else { return }
         guard let work = self.work, let team = app.work else { return }
         do throws(Problem) {
             let most = Self.pushesReserved * WorkUnits.record
