@@ -1,6 +1,7 @@
 """A gateway of its own in a temporary folder, for measurements; and what the operating system says of a process."""
 
 import json
+import math
 import os
 import pathlib
 import shutil
@@ -56,7 +57,7 @@ class Gateway:
                 [*under, program, "serve", "--config", self.folder / "freshet.yaml"], stderr=log,
                 env=os.environ | service_environment(),
             )
-        entry = self.wait_until_ready()
+        entry = wait_until_ready(self.process, self.folder / "gateway.log")
         self.push, self.host, self.ops = (int(entry[name]) for name in ("push", "host", "ops"))
         self.register(program, hosts, widgets)
 
@@ -75,18 +76,6 @@ class Gateway:
     def operator(self) -> dict[str, str]:
         """The header that operators come with: the gateway has made their token."""
         return {"authorization": "bearer " + (self.folder / "data" / "operator-token").read_text().strip()}
-
-    def wait_until_ready(self) -> dict:
-        """The line of its log that has the ports."""
-        while True:
-            has_ended = self.process.poll() is not None
-            lines = (self.folder / "gateway.log").read_text().splitlines(keepends=True)
-            for line in lines:
-                if line.startswith("{") and line.endswith("\n") and '"ready"' in line:
-                    return json.loads(line)
-            if has_ended:
-                raise RuntimeError("the gateway did not start:\n" + "".join(lines))
-            time.sleep(0.005)
 
     def register(self, program: str, hosts: int, widgets: int) -> None:
         teams = ["seahawks", "rams", "bears", "jets", "bills", "colts", "lions", "titans"]
@@ -111,6 +100,20 @@ class Gateway:
         self.process.terminate()
         self.process.wait(timeout=60)
         shutil.rmtree(self.folder)
+
+
+def wait_until_ready(process: subprocess.Popen, log: pathlib.Path, patience: float = math.inf) -> dict:
+    """The line of a gateway's log that has the ports."""
+    end = time.monotonic() + patience
+    while True:
+        has_ended = process.poll() is not None
+        lines = log.read_text(errors="replace").splitlines(keepends=True)
+        for line in lines:
+            if line.startswith("{") and line.endswith("\n") and '"ready"' in line:
+                return json.loads(line)
+        if has_ended or time.monotonic() > end:
+            raise RuntimeError("the gateway did not start:\n" + "".join(lines))
+        time.sleep(0.005)
 
 
 def service_environment() -> dict[str, str]:

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import time
 
-from gateway import Gateway, service_environment
+from gateway import Gateway, service_environment, wait_until_ready
 from rows import Row
 
 
@@ -21,7 +21,7 @@ def start_again(gateway: Gateway, program: str) -> float:
             [pathlib.Path(program).resolve(), "serve", "--config", gateway.folder / "freshet.yaml"], stderr=log,
             env=os.environ | service_environment(),
         )
-    gateway.wait_until_ready()
+    wait_until_ready(gateway.process, gateway.folder / "gateway.log")
     return time.monotonic() - start
 
 

@@ -14,7 +14,7 @@ import time
 import jwt
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "deploy" / "bench"))
-from gateway import cpu_seconds, descriptors, resident_kib, service_environment  # noqa: E402, F401
+from gateway import cpu_seconds, descriptors, resident_kib, service_environment, wait_until_ready  # noqa: E402, F401
 
 from client import Client, Request  # noqa: E402
 
@@ -117,21 +117,9 @@ class Target:
                 [self.program, "serve", "--config", self.folder / "freshet.yaml", *options], stderr=log, stdout=log,
                 env=os.environ | service_environment() | {"FRESHET_OPS_TOKENS": f"{ADMIN},{READER} read fuzz"},
             )
-        self.ports = self._wait_until_ready()
+        entry = wait_until_ready(self.process, self.log, self.patience)
+        self.ports = {name: int(entry[name]) for name in ("push", "host", "ops")}
         self.clients: dict[str, Client] = {}
-
-    def _wait_until_ready(self) -> dict[str, int]:
-        end = time.monotonic() + self.patience
-        while time.monotonic() < end:
-            has_ended = self.process.poll() is not None
-            for line in self.log.read_text(errors="replace").splitlines():
-                if line.startswith("{") and '"ready"' in line:
-                    entry = json.loads(line)
-                    return {name: int(entry[name]) for name in ("push", "host", "ops")}
-            if has_ended:
-                break
-            time.sleep(0.01)
-        raise RuntimeError(f"the gateway did not start: {self.last_words()}")
 
     def last_words(self) -> str:
         return self.log.read_text(errors="replace")[-2000:]
