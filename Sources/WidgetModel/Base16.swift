@@ -3,7 +3,6 @@ package enum Base16 {
     private static let digits = Array("0123456789abcdef".utf8)
 
     /// The value of a digit, or nil.
-    @inlinable
     package static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {
         case 0x30...0x39: byte - 0x30
@@ -25,6 +24,7 @@ package enum Base16 {
         return bytes
     }
 
+    /// Two digits for each byte.
     package static func text(of bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count * 2)

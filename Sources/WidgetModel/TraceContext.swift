@@ -34,7 +34,9 @@ package struct TraceContext: Hashable, Sendable {
     }
 
     /// The value of a `traceparent` header, in version 00.
-    package var traceparent: String { "00-\(self.traceID)-\(Base16.text(of: self.spanID))-\(self.isSampled ? "01" : "00")" }
+    package var traceparent: String {
+        "00-\(self.traceID)-\(Base16.text(of: self.spanID))-\(self.isSampled ? "01" : "00")"
+    }
 
     /// The trace's id in 32 hex digits.
     package var traceID: String { Base16.text(of: self.high) + Base16.text(of: self.low) }

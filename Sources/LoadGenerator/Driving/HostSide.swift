@@ -94,7 +94,7 @@ final class HostSide {
             method: "GET",
             authority: "\(target.serverName):\(target.pushPort)",
             path: "/v1/pushes/{}",
-            holeLength: PushNumber.length,
+            holeLength: NumberedPushID.length,
             headers: [("authorization", "bearer \(target.token)")]
         )
         let promise = dialer.eventLoop.makePromise(of: Void.self)
@@ -286,7 +286,7 @@ final class HostSide {
     }
 
     private func inquire(_ inquiry: Inquiry, _ inquirer: LoadConnection) {
-        let id = PushNumber.text(inquiry.push, run: self.run)
+        let id = NumberedPushID.text(inquiry.push, run: self.run)
         self.asking?.fillPath(id.span)
         guard let template = self.asking else { return }
         self.number += 1
