@@ -1,6 +1,7 @@
 import DashboardPage
 package import HTTPTransport
 import TLS
+import WidgetModel
 
 /// The dashboard page on the ops listener: `GET /` and the files that it loads.
 ///
@@ -80,6 +81,6 @@ package struct DashboardFiles: Sendable {
     }
 
     private static func hash(_ bytes: [UInt8]) -> String {
-        String(SettingRules.hex(Digests.sha256(bytes.span)).prefix(16))
+        String(Base16.text(of: Digests.sha256(bytes.span)).prefix(16))
     }
 }

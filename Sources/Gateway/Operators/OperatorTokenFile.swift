@@ -1,4 +1,5 @@
 import FoundationEssentials
+import WidgetModel
 
 /// The token that a gateway makes for its operators where the configuration names none: one line in a file that its user alone
 /// can read. Whoever can read it is an administrator of the gateway anyway.
@@ -58,7 +59,7 @@ package struct OperatorTokenFile: Sendable {
     private func make() throws(Fault) -> String {
         let draft = self.path + ".new"
         var random = SystemRandomNumberGenerator()
-        let token = SettingRules.hex((0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255, using: &random) })
+        let token = Base16.text(of: (0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255, using: &random) })
         do {
             let files = FileManager.default
             if !files.fileExists(atPath: self.folder) {

@@ -99,7 +99,7 @@ package struct ProvidedTimeline: Sendable {
             // JSON text has no line feed in it.
             bytes.append(UInt8(ascii: "\n"))
         }
-        return Array("sha256:\(SettingRules.hex(Digests.sha256(bytes.span)))".utf8)
+        return Array("sha256:\(Base16.text(of: Digests.sha256(bytes.span)))".utf8)
     }
 
     /// As it is kept for an instance.
