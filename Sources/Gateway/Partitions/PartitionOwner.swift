@@ -31,6 +31,8 @@ package final class PartitionOwner: Sendable {
     let logger: Logger
     let outlets: Outlets
     private let outputBytesPerCommit: Atomic<Int>
+    /// Set once, by ``stop()``.
+    let isStopping = Atomic<Bool>(false)
     /// Whether reloads of traced pushes are told of.
     private let isTraced: Bool
     /// Told of what came and what was done.
@@ -312,6 +314,7 @@ extension PartitionOwner {
             var approached = 0
             var ahead = entry.records.makeIterator()
             for range in entry.records {
+                try self.checkStop()
                 if index == approached {
                     while approached < index + Self.recordsApproached, let range = ahead.next() {
                         state.engine.approach(bytes, in: range)
@@ -441,9 +444,7 @@ extension PartitionOwner {
     private func fail(_ error: any Error) {
         guard !self.state.value.hasFailed else { return }
         self.state.value.hasFailed = true
-        // A closed journal is the end of a shutdown; whatever was not applied yet is replayed at the next start.
-        let isShutdown = (error as? JournalError)?.code == .closed
-        self.logger.log(level: isShutdown ? .info : .critical, "partition \(self.partition) stopped: \(error)")
+        self.logFailure(error)
         for promise in self.state.value.expected.values { promise.fail(error) }
         self.state.value.expected = [:]
         for promise in self.state.value.checkpoints { promise.fail(error) }
