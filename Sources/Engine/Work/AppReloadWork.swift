@@ -1,3 +1,4 @@
+import IntentMatching
 import WidgetModel
 
 /// An app's request for reloads on its way through the instances that match.

@@ -1,3 +1,4 @@
+import IntentMatching
 package import WidgetModel
 
 /// How a record is applied: what is due before it, the record, and what it brings, in slices if need be.

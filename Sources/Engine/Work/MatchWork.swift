@@ -1,3 +1,5 @@
+import WidgetModel
+
 /// A push to an app on its way through the instances that it matches.
 ///
 /// First those are decided whose hosts have an event stream, each by itself, in the order of their numbers. Then those

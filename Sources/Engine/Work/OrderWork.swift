@@ -1,3 +1,5 @@
+import WidgetModel
+
 /// An order on its way through the instances that it is about.
 struct OrderWork: Sendable {
     /// The live instances that an order is about.

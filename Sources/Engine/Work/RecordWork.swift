@@ -1,3 +1,4 @@
+import IntentMatching
 import WidgetModel
 
 /// What is left to do of the record that is being applied: a queue of steps.

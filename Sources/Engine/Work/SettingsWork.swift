@@ -1,3 +1,5 @@
+import WidgetModel
+
 /// Changed settings on their way through all instances, live and removed.
 struct SettingsWork: Sendable {
     /// The apps as they were.
