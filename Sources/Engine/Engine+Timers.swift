@@ -20,6 +20,10 @@ extension Engine {
     enum DueTimer: Hashable, Sendable {
         case instance(UInt32)
         case host(UInt32)
+
+        fileprivate var instance: UInt32? {
+            if case .instance(let instance) = self { instance } else { nil }
+        }
     }
 
     /// Disarms what is due by the log's time: in the order of due seconds, of one second first those of instances and then
@@ -35,14 +39,19 @@ extension Engine {
         return due
     }
 
-    /// Fires timers that were due.
+    /// Fires timers that were due. A unit is a timer.
     mutating func fire(_ timers: inout DueTimers, _ units: inout Int) {
-        while units > 0, let timer = timers.popNext() {
-            units -= 1
-            switch timer {
-            case .instance(let instance): self.fireInstance(instance)
-            case .host(let host): self.fireHost(host)
+        while units > 0, !timers.isDone {
+            let batch = timers.takeNext(min(units, Self.approachedMatches))
+            let instances = batch.compactMap(\.instance)
+            self.approach(instances.span, instances.indices, ofDigest: false)
+            for timer in batch {
+                switch timer {
+                case .instance(let instance): self.fireInstance(instance)
+                case .host(let host): self.fireHost(host)
+                }
             }
+            units -= batch.count
         }
     }
 
@@ -83,10 +92,11 @@ struct DueTimers: Sendable {
 
     var isDone: Bool { self.next == self.timers.count }
 
-    mutating func popNext() -> Engine.DueTimer? {
-        guard self.next < self.timers.count else { return nil }
-        defer { self.next += 1 }
-        return self.timers[self.next]
+    /// The next timers, so many at most.
+    mutating func takeNext(_ count: Int) -> ArraySlice<Engine.DueTimer> {
+        let first = self.next
+        self.next = min(self.timers.count, first + count)
+        return self.timers[first..<self.next]
     }
 }
 
