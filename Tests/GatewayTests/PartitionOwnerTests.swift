@@ -248,7 +248,7 @@ import WidgetModel
                 partial += 1
                 #expect(!isDone && !view.isComplete && view.matched < 9000)
                 // What says how far the log is applied waits.
-                let (applied, whole) = try await owner.query(.betweenEntries) { ($0.push(id)[0], $0.isRecordDone) }
+                let (applied, whole) = try await owner.query(at: .betweenEntries) { ($0.push(id)[0], $0.isRecordDone) }
                 #expect(whole && applied.isApplied && applied.matched == 9000)
             }
             #expect(try await answer == [.push(matched: 9000, isRepeat: false)])
@@ -293,7 +293,7 @@ import WidgetModel
         let scene = try await OwnerScene.started(clock: clock)
         try await scene.register("a")
         try await scene.settle()
-        let due = try #require(try await scene.owners[0].query(.betweenEntries) { $0.nextTimer })
+        let due = try #require(try await scene.owners[0].query(at: .betweenEntries) { $0.nextTimer })
         milliseconds.withLock { $0 = (due - Sports.start).milliseconds - 1 }
         // Arms the timer anew, a millisecond ahead; the loop's time goes on, and the log's does not.
         try await scene.register("b")

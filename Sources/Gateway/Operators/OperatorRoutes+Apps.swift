@@ -124,7 +124,7 @@ extension OperatorRoutes {
     /// `GET /v1/partitions`: how far each is, and what it holds.
     func partitionList() async throws(Problem) -> HTTPResponse {
         let progress = await self.log.progress()
-        let views = try await self.log.askAll(.betweenEntries) {
+        let views = try await self.log.askAll(at: .betweenEntries) {
             ($0.stats(), $0.nextTimer, $0.runningHash)
         }
         return try await self.answer([

@@ -268,11 +268,11 @@ extension CommandLog {
     /// Asks the engine of the partition that owns a host.
     package func ask<Answer: Sendable>(
         _ host: HostKey,
-        _ moment: QuestionMoment = .anyTime,
+        at moment: QuestionMoment = .anyTime,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws(Problem) -> Answer {
         do {
-            return try await self.owners[Int(self.partition(of: host).rawValue)].query(moment, body)
+            return try await self.owners[Int(self.partition(of: host).rawValue)].query(at: moment, body)
         } catch {
             throw Self.problem(error)
         }
@@ -289,11 +289,11 @@ extension CommandLog {
     /// Asks the engine of a partition.
     package func ask<Answer: Sendable>(
         _ partition: PartitionID,
-        _ moment: QuestionMoment = .anyTime,
+        at moment: QuestionMoment = .anyTime,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws(Problem) -> Answer {
         do {
-            return try await self.owners[Int(partition.rawValue)].query(moment, body)
+            return try await self.owners[Int(partition.rawValue)].query(at: moment, body)
         } catch {
             throw Self.problem(error)
         }
@@ -301,13 +301,13 @@ extension CommandLog {
 
     /// Asks the engine of every partition; the answers are in the partitions' order.
     package func askAll<Answer: Sendable>(
-        _ moment: QuestionMoment = .anyTime,
+        at moment: QuestionMoment = .anyTime,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws(Problem) -> [Answer] {
         var answers: [Answer] = []
         for owner in self.owners {
             do {
-                answers.append(try await owner.query(moment, body))
+                answers.append(try await owner.query(at: moment, body))
             } catch {
                 throw Self.problem(error)
             }

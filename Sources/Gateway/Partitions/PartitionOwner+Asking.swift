@@ -39,7 +39,7 @@ extension PartitionOwner {
     ///   - moment: When it may be answered.
     ///   - body: Asks it.
     package func query<Answer: Sendable>(
-        _ moment: QuestionMoment = .anyTime,
+        at moment: QuestionMoment = .anyTime,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws -> Answer {
         let promise = self.loop.makePromise(of: Answer.self)

@@ -362,7 +362,8 @@ extension PartitionOwner {
     func armTick() {
         self.state.value.tick?.cancel()
         self.state.value.tick = nil
-        guard !self.state.value.hasFailed, self.state.value.partial == nil, let due = self.state.value.engine.nextTimer else { return }
+        guard !self.state.value.hasFailed, self.state.value.partial == nil, let due = self.state.value.engine.nextTimer
+        else { return }
         let wait = max(0, (due - self.clock.now()).milliseconds)
         let now = NIODeadline.now()
         // A day is long enough: the timer is armed anew whenever an entry is applied.
