@@ -192,7 +192,7 @@ final class OwnerScene: Sendable {
 
     func digests() async throws -> [UInt64] {
         var digests: [UInt64] = []
-        for owner in self.owners { digests.append(try await owner.query { $0.stateDigest() }) }
+        for owner in self.owners { digests.append(try await owner.query(at: .betweenEntries) { $0.stateDigest() }) }
         return digests
     }
 

@@ -279,7 +279,7 @@ package struct OperatorRoutes: Sendable {
     /// `GET /v1/senders`: what each sender's pushes have cost and brought.
     private func senders() async throws(Problem) -> HTTPResponse {
         var sums: [SenderView] = []
-        for view in try await self.log.askAll(about: .totals, { $0.senders() }).joined() {
+        for view in try await self.log.askAll({ $0.senders() }).joined() {
             if let index = sums.firstIndex(where: { $0.team == view.team }) {
                 sums[index] += view
             } else {
