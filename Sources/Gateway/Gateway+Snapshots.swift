@@ -43,7 +43,7 @@ extension Gateway {
         )
     }
 
-    /// Tells readiness what there is to say of the clock. An idle gateway asks nobody else for the time.
+    /// Tells readiness what there is to say of the clock. Nothing else asks for the time in an idle gateway.
     func watchClock() {
         let now = self.clock.now()
         self.readiness.set(.clock, met: !self.clock.isStepped)

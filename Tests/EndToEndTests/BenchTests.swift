@@ -154,7 +154,7 @@ import Testing
             atomically: true,
             encoding: .utf8
         )
-        // Nobody has registered these hosts.
+        // These hosts are not registered.
         let options = [
             "--push-port", "\(gateway.pushPort)", "--ca", gateway.ca, "--key", gateway.key, "--kid", TestGateway.kid,
             "--team", TestGateway.team,

@@ -3,6 +3,7 @@ import Engine
 import Gateway
 import Journaling
 import NIOCore
+import NIOPosix
 import Synchronization
 import TestSupport
 import Testing
@@ -216,6 +217,36 @@ import WidgetModel
         #expect(replayed == 301)
         #expect(try await again.digests() == scene.digests())
         #expect(again.handedOn == [])
+    }
+
+    @Test func `an owner that is told to stop applies no further record, and the next start applies them`() async throws {
+        let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let scene = try await OwnerScene.started(loops: loops)
+        let owner = scene.owners[0]
+        try await scene.register("a")
+        let before = try await owner.progress().applied
+        let isTold = DispatchSemaphore(value: 0)
+        owner.loop.execute { isTold.wait() }
+        for host in ["b", "c"] {
+            var builder = SubmissionBuilder(partitions: 1)
+            _ = builder.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostKey(host))
+            scene.journal.append(builder.take()) { _ in }
+        }
+        let waiter = owner.loop.makePromise(of: RecordAnswer.self)
+        owner.expectAnswer(at: before.next, index: 0, waiter)
+        owner.stop()
+        isTold.signal()
+        await #expect(throws: OwnerFault.shutDown(partition: Self.partition)) { try await waiter.futureResult.get() }
+        let after = try await owner.progress()
+        #expect(after.hasFailed && after.applied == before && after.announced > before)
+
+        let stopped = scene.restarted()
+        stopped.owners[0].stop()
+        await #expect(throws: OwnerFault.shutDown(partition: Self.partition)) { try await stopped.start() }
+        let again = scene.restarted()
+        _ = try await again.start()
+        for host in ["a", "b", "c"] { #expect(try await again.owners[0].query { $0.host(HostKey(host)) } != nil) }
+        try await loops.shutdownGracefully()
     }
 
     @Test func `a burst is applied in slices, and questions are answered in between`() async throws {

@@ -56,7 +56,7 @@ import Testing
         let count = 50
         let (all, whenAll) = AsyncStream.makeStream(of: Void.self)
         let server = try await Self.start { request in
-            // Whoever waits for answers would wait here for ever.
+            // A generator that waits for answers would wait here for ever.
             if request.number == count { whenAll.finish() }
             return [.hold]
         }

@@ -98,7 +98,7 @@ extension HostRoutes {
     ) async throws -> [PartitionID: LogPosition] {
         var text = Self.opening(subscription)
         text += Self.text(await self.drawings(subscription, backlog))
-        // Nil where nobody can say what the reader has had.
+        // Nil where it is not known what the reader has had.
         let missed = Self.missedReloads(subscription)
         for first in backlog {
             var part: ReloadBacklog? = first

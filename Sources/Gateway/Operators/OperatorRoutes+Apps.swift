@@ -152,7 +152,7 @@ extension OperatorRoutes {
                             ("issued", .count(stats.outcomes[.issued])),
                             ("timersArmed", .count(stats.timersArmed)),
                             ("nextTimer", timer.map { .instant($0) }),
-                            ("runningHash", .string(SettingRules.hex(Self.bytes(of: hash)))),
+                            ("runningHash", .string(Base16.text(of: Self.bytes(of: hash)))),
                         ])
                     }
                 )

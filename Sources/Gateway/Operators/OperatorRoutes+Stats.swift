@@ -71,7 +71,7 @@ extension OperatorRoutes {
         return JSONValue.object(of: [
             ("listener", .string(view.listener)),
             ("commonName", view.certificate.commonName.map { .string($0) }),
-            ("fingerprint", .string(SettingRules.hex(view.certificate.sha256Fingerprint))),
+            ("fingerprint", .string(Base16.text(of: view.certificate.sha256Fingerprint))),
             ("notAfter", .instant(end)),
             // Negative once it has ended.
             ("secondsLeft", .int((end - now).milliseconds / 1000)),

@@ -43,7 +43,7 @@ package struct OperatorRoutes: Sendable {
     /// What the data directory has room for; nil where nothing is written to it.
     let storage: StorageWatch?
     let work: WorkAdmission?
-    /// Nil where nobody counts who has how much of the registry.
+    /// Nil where it is not counted who has how much of the registry.
     let registry: RegistryWatch?
     let audit: OperatorAudit
     let logs: GatewayLogs

@@ -34,12 +34,15 @@ struct PartialEntry: Sendable {
 
     /// Applies some of it.
     ///
-    /// - Parameter units: How much at most, see ``WorkUnits``; left with what is not used up, which is less than nothing where
-    ///   the last record took more.
+    /// - Parameters:
+    ///   - units: How much at most, see ``WorkUnits``; left with what is not used up, which is less than nothing where
+    ///     the last record took more.
+    ///   - checkStop: Called before each piece; throws if there has to be no other.
     /// - Returns: Whether that was all of it.
-    mutating func advance(_ engine: inout Engine, _ units: inout Int) throws(EngineFault) -> Bool {
+    mutating func advance(_ engine: inout Engine, _ units: inout Int, checkStop: () throws -> Void) throws -> Bool {
         defer { self.takeEffects() }
         while true {
+            try checkStop()
             if !engine.isRecordDone {
                 guard units > 0 else { return false }
                 engine.advance(&units, into: &self.output)

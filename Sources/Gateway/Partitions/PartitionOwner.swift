@@ -27,6 +27,8 @@ package final class PartitionOwner: Sendable {
     let logger: Logger
     let outlets: Outlets
     private let outputBytesPerCommit: Atomic<Int>
+    /// Set once, by ``stop()``.
+    let isStopping = Atomic<Bool>(false)
     /// Whether reloads of traced pushes are told of.
     let isTraced: Bool
     /// Told of what came and what was done.
@@ -342,9 +344,7 @@ extension PartitionOwner {
     func fail(_ error: any Error) {
         guard !self.state.value.hasFailed else { return }
         self.state.value.hasFailed = true
-        // A closed journal is the end of a shutdown; whatever was not applied yet is replayed at the next start.
-        let isShutdown = (error as? JournalError)?.code == .closed
-        self.logger.log(level: isShutdown ? .info : .critical, "partition \(self.partition) stopped: \(error)")
+        self.logFailure(error)
         for promise in self.state.value.expected.values { promise.fail(error) }
         self.state.value.expected = [:]
         for promise in self.state.value.checkpoints { promise.fail(error) }

@@ -84,7 +84,7 @@ final class HostSide {
             method: "GET",
             authority: "\(target.serverName):\(target.pushPort)",
             path: "/v1/pushes/{}",
-            holeLength: PushNumber.length,
+            holeLength: NumberedPushID.length,
             headers: [("authorization", "bearer \(target.token)")]
         )
         let promise = dialer.eventLoop.makePromise(of: Void.self)
@@ -289,7 +289,7 @@ final class HostSide {
     }
 
     private func inquire(_ push: Int64, _ inquirer: LoadConnection) {
-        let id = PushNumber.text(push, run: self.run)
+        let id = NumberedPushID.text(push, run: self.run)
         self.asking?.fillPath(id.span)
         guard let template = self.asking else { return }
         self.number += 1

@@ -116,7 +116,7 @@ struct EngineSession {
         Report.line("reregister", ["perSecond": Double(hosts * 3) / seconds])
     }
 
-    /// One push to whoever has one of the topics. Timers that are due by now fire before, and are not timed.
+    /// One push to the hosts that have one of the topics. Timers that are due by now fire before, and are not timed.
     private mutating func burst(_ topics: [String]) throws {
         self.now = self.now + .seconds(1)
         try self.apply(Record.tick.bytes)
