@@ -88,8 +88,9 @@ extension Engine {
             case .wanting: self.want(&work, &units)
             case .decided:
                 while units > 0, let instance = work.popNext() {
+                    let before = self.output.effects.count
                     self.decide(instance)
-                    units -= 1
+                    units -= 1 + self.output.effects.count - before
                 }
                 if units > 0 { work.enterAgain(.noted) }
             case .noted: self.noteDeferred(&work, &units)

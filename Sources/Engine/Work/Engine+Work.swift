@@ -72,8 +72,8 @@ extension Engine {
     /// Does some of what is left to do of the record that was begun.
     ///
     /// - Parameters:
-    ///   - units: How much at most; left with what is not used up. A unit is about what a match takes to be decided. A host
-    ///     that is reached through a token is decided in one piece, whose instances may be more.
+    ///   - units: How much at most; left with what is not used up. A unit is about what a match takes to be decided, and
+    ///     each reload that comes of it is another. What cannot be divided may take more.
     ///   - output: As for ``begin(_:in:recordIndex:at:logTime:into:)``.
     package mutating func advance(_ units: inout Int, into output: inout EngineOutput) {
         swap(&self.output, &output)
@@ -85,7 +85,7 @@ extension Engine {
     private mutating func advance(_ step: consuming RecordWork.Step, _ units: inout Int) {
         switch consume step {
         case .timers(var timers):
-            self.fire(&timers, &units)
+            self.advance(&timers, &units)
             if !timers.isDone { self.work.push(.timers(timers)) }
         case .removedTokens:
             if !self.forgetTokens(&units) { self.work.push(.removedTokens) }
@@ -115,7 +115,7 @@ extension Engine {
         self.work.push(.record(record))
         self.work.push(.completedPushes)
         self.work.push(.removedTokens)
-        self.work.push(.timers(DueTimers(self.takeDue())))
+        self.work.push(.timers(DueTimers()))
     }
 
     /// Whether more is due before a record than can be done at once.

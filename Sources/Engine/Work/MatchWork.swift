@@ -37,11 +37,12 @@ struct MatchWork: Sendable {
 }
 
 extension Engine {
-    /// Decides a push for some of its matches. A unit is a match.
+    /// Decides a push for some of its matches. A unit is a match, or a reload that comes of one.
     mutating func decide(_ work: inout MatchWork, _ units: inout Int) {
         while units > 0, work.next < work.matches.count {
             let count = min(units, Self.approachedMatches, work.matches.count - work.next)
             let range = work.next..<work.next + count
+            let before = self.output.effects.count
             self.approach(work.matches.span, range, ofDigest: work.push.digest != nil)
             for place in range {
                 let instance = work.matches[place]
@@ -52,12 +53,12 @@ extension Engine {
                 }
             }
             work.next = range.upperBound
-            units -= count
+            units -= count + self.output.effects.count - before
         }
         while units > 0, let host = work.hosts.popFirst() {
             let matched = self.instances(of: host).filter { work.isMatched($0) }
             for together in self.byToken(matched) { self.accept(work.push, throughToken: together) }
-            units -= matched.count
+            units -= 2 * matched.count
         }
     }
 

@@ -52,13 +52,14 @@ extension Engine {
         }
         while units > 0, work.next < work.touched.count {
             let instance = work.touched[work.next]
+            let before = self.output.effects.count
             switch work.order.action {
             case .pause, .resume: self.decideIfWaiting(instance)
             case .cancel: work.cancelled += self.cancel(work.order.scope, instance)
             case .grant(let count): self.grant(count, instance)
             }
             work.next += 1
-            units -= 1
+            units -= 1 + self.output.effects.count - before
         }
     }
 }

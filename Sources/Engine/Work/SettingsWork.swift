@@ -41,8 +41,9 @@ extension Engine {
             units -= 1
         }
         while units > 0, work.isDeciding, let instance = work.popNext() {
+            let before = self.output.effects.count
             if self.instances[instance].isLive { self.decide(instance) }
-            units -= 1
+            units -= 1 + self.output.effects.count - before
         }
     }
 }

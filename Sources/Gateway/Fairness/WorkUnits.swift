@@ -29,17 +29,19 @@ package enum WorkUnits {
     /// What applying records took: matches decided, instances registered, reloads and invalidations issued. A replay counts
     /// the same.
     package static func done(_ output: EngineOutput) -> Int {
-        let answered = output.answers.reduce(0) { $0 + Self.done($1.result) }
-        return output.effects.reduce(answered) { units, effect in
+        Self.done(output.answers[...]) + Self.done(output.effects)
+    }
+
+    static func done(_ answers: ArraySlice<RecordAnswer>) -> Int { answers.reduce(0) { $0 + Self.done($1.result) } }
+
+    static func done(_ effects: [Effect]) -> Int {
+        effects.reduce(0) { units, effect in
             switch effect {
             case .reload, .invalidation: units + 1
             case .push(let push): units + push.members.count
             }
         }
     }
-
-    /// What applying one record took that was done at once.
-    static func done(_ answer: RecordAnswer?) -> Int { answer.map { Self.done($0.result) } ?? Self.record }
 
     private static func done(_ result: RecordAnswer.Result) -> Int {
         switch result {

@@ -18,7 +18,9 @@ struct OutputPieces: Sendable {
         var isLast: Bool { self.record.ahead == 0 }
     }
 
-    private let effects: [Effect]
+    /// What is in no piece yet.
+    private var effects: EffectQueue
+    /// How many effects are in pieces.
     private var next = 0
     /// Effects of these entries that the output log held before the first of `effects`.
     private let ahead: Int
@@ -32,7 +34,7 @@ struct OutputPieces: Sendable {
     ///   - before: The last output that was whole.
     ///   - end: What the effects come to.
     ///   - bytesMax: The most bytes of a piece that holds more than one effect.
-    init(_ effects: [Effect], ahead: Int, from before: OwnerCheckpoint, to end: OwnerCheckpoint, bytesMax: Int) {
+    init(_ effects: EffectQueue, ahead: Int, from before: OwnerCheckpoint, to end: OwnerCheckpoint, bytesMax: Int) {
         self.effects = effects
         self.ahead = ahead
         self.before = before
@@ -41,23 +43,23 @@ struct OutputPieces: Sendable {
     }
 
     /// How many effects are in no piece yet.
-    var remaining: Int { self.effects.count - self.next }
+    var remaining: Int { self.effects.count }
 
     /// Cuts the next piece off; the last one has what remains. O(its bytes).
     mutating func take() -> Piece {
-        let first = self.next
+        var taken: [Effect] = []
         var writer = ByteWriter(reserving: min(128 * self.remaining, self.bytesMax))
-        while self.next < self.effects.count {
+        while let effect = self.effects.first {
             let size = writer.bytes.count
-            self.effects[self.next].encode(into: &writer)
-            if writer.bytes.count > self.bytesMax, self.next > first {
+            effect.encode(into: &writer)
+            if writer.bytes.count > self.bytesMax, !taken.isEmpty {
                 writer.bytes.removeLast(writer.bytes.count - size)
                 break
             }
-            self.next += 1
+            taken.append(self.effects.removeFirst())
         }
+        self.next += taken.count
         let isLast = self.remaining == 0
-        let taken = first == 0 && isLast ? self.effects : Array(self.effects[first..<self.next])
         let reached = isLast ? self.end : self.before
         return Piece(
             record: OutputRecord(

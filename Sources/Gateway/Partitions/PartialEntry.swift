@@ -12,8 +12,11 @@ struct PartialEntry: Sendable {
     let entry: LogEntry
     /// When its first record was begun, if that is asked for.
     let begunAt: DefaultTracerClock.Timestamp?
-    /// What has come out of it.
+    /// What has come out of it, but for the effects.
     private(set) var output = EngineOutput()
+    private(set) var effects = EffectQueue()
+    /// What it has taken, see ``WorkUnits``.
+    private(set) var unitsDone = 0
     private var records: PackedRecords.Ranges.Iterator
     /// The record that comes next.
     private var next: Range<Int>?
@@ -37,6 +40,7 @@ struct PartialEntry: Sendable {
     ///   - checkStop: Called before each piece; throws if there has to be no other.
     /// - Returns: Whether that was all of it.
     mutating func advance(_ engine: inout Engine, _ units: inout Int, checkStop: () throws -> Void) throws -> Bool {
+        defer { self.takeEffects() }
         while true {
             try checkStop()
             if !engine.isRecordDone {
@@ -53,13 +57,20 @@ struct PartialEntry: Sendable {
                     logTime: self.entry.logTime,
                     into: &self.output
                 )
-                units -= engine.isRecordDone ? WorkUnits.done(self.output.answers.last) : WorkUnits.record
+                units -= engine.isRecordDone ? WorkUnits.done(self.output.answers.suffix(1)) : WorkUnits.record
                 self.index += 1
                 self.next = self.records.next()
             } else {
                 return true
             }
         }
+    }
+
+    /// Puts the effects of a slice behind those of the slices before.
+    private mutating func takeEffects() {
+        self.unitsDone += WorkUnits.done(self.output.effects)
+        self.effects.append(self.output.effects)
+        self.output.effects = []
     }
 
     private mutating func prefetchIfNeeded(_ engine: inout Engine) {

@@ -7,7 +7,7 @@ import WidgetModel
 /// How the owner follows the log: entry by entry, in slices between which others have the loop.
 extension PartitionOwner {
     /// How much work is done before other work of the loop gets its turn: at most some 5 ms.
-    private static let unitsPerTurn = 4096
+    private static let unitsPerTurn = 2048
 
     func announce(_ position: LogPosition) {
         self.loop.assertInEventLoop()
@@ -47,20 +47,22 @@ extension PartitionOwner {
                 guard let entry = try self.nextEntry(upTo: last) else { break }
                 self.begin(entry)
             }
-            guard let (partial, output) = try self.advance(&units) else { break }
-            if let begunAt = partial.begunAt { self.state.value.traces?.applied(partial.entry, output, from: begunAt) }
-            self.state.value.uncommitted.append(contentsOf: output.effects)
+            guard let done = try self.advance(&units) else { break }
+            if let begunAt = done.begunAt { self.state.value.traces?.applied(done.entry, done.output, from: begunAt) }
+            self.state.value.uncommitted.append(done.effects)
             entries += 1
         }
         return entries > 0
     }
 
     /// Applies an entry whole.
-    func apply(_ entry: LogEntry) throws -> EngineOutput {
+    ///
+    /// - Returns: What comes out of it, and the effects apart.
+    func apply(_ entry: LogEntry) throws -> (EngineOutput, EffectQueue) {
         self.begin(entry)
         var units = Int.max
-        guard let (_, output) = try self.advance(&units) else { preconditionFailure("there are units for all of it") }
-        return output
+        guard let done = try self.advance(&units) else { preconditionFailure("there are units for all of it") }
+        return (done.output, done.effects)
     }
 
     private func nextEntry(upTo last: LogPosition) throws -> LogEntry? {
@@ -81,14 +83,15 @@ extension PartitionOwner {
     /// Does some of what is left of the entry that is applied in part.
     ///
     /// - Returns: The entry and what came of it, once all of it is applied.
-    private func advance(_ units: inout Int) throws -> (PartialEntry, EngineOutput)? {
+    private func advance(_ units: inout Int) throws -> PartialEntry? {
         let isDone = try self.state.withValue { state throws in
             try state.partial?.advance(&state.engine, &units, checkStop: self.checkStop) ?? true
         }
         guard isDone, let partial = self.state.value.partial else { return nil }
         self.state.value.partial = nil
         self.finish(partial.entry, partial.output)
-        return (partial, partial.output)
+        self.countWork(partial)
+        return partial
     }
 
     /// Tells of an entry that was applied whole.
@@ -98,7 +101,6 @@ extension PartitionOwner {
         self.state.value.appliedBytes += entry.bytes.count
         if !output.directory.isEmpty { self.outlets.directory(self.partition, output.directory) }
         if !output.audit.isEmpty { self.outlets.audit(output.audit, self.partition, entry.position, entry.logTime) }
-        self.countWork(output)
         self.tellUsage()
         // Nobody waits for what became of a push, so most of the time nobody waits at all.
         for answer in output.answers where !self.state.value.expected.isEmpty {

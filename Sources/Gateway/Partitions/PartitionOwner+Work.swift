@@ -5,9 +5,9 @@ import WidgetModel
 
 /// What the owner does, as it is counted: whose work is done, and how fast.
 extension PartitionOwner {
-    func countWork(_ output: EngineOutput) {
-        self.state.value.unitsDone += WorkUnits.done(output)
-        if output.answers.contains(where: \.result.changesAudience) { self.state.value.hasNewAudience = true }
+    func countWork(_ entry: PartialEntry) {
+        self.state.value.unitsDone += entry.unitsDone + WorkUnits.done(entry.output.answers[...])
+        if entry.output.answers.contains(where: \.result.changesAudience) { self.state.value.hasNewAudience = true }
     }
 
     /// Tells of what was done, and how long that took. What an entry takes is told when all of it is applied.

@@ -68,7 +68,7 @@ package final class PartitionOwner: Sendable {
         var isDraining = false
         var hasFailed = false
         /// Effects that no output record holds yet.
-        var uncommitted: [Effect] = []
+        var uncommitted = EffectQueue()
         var expected: [AnswerKey: EventLoopPromise<RecordAnswer>] = [:]
         var tick: Scheduled<Void>?
         var lastTick: NIODeadline = .uptimeNanoseconds(0)
@@ -202,10 +202,10 @@ extension PartitionOwner {
             )
             if entries.isEmpty { break }
             for entry in entries {
-                let output = try self.apply(entry)
+                let (output, effects) = try self.apply(entry)
                 if self.isTraced { self.state.value.traces?.applied(entry, output, from: nil) }
                 // Effects up to the last output record are in the output log already.
-                if entry.position > through { self.state.value.uncommitted.append(contentsOf: output.effects) }
+                if entry.position > through { self.state.value.uncommitted.append(effects) }
                 if let last, entry.position == through { try self.compare(last) }
                 count += 1
             }
@@ -226,12 +226,12 @@ extension PartitionOwner {
     /// Leaves out what the pieces of an unfinished output hold already: a replay gives the same effects in the same order.
     private func dropPieces(_ last: OutputEntry) throws {
         guard last.record.ahead > 0 else { return }
-        let effects = self.state.value.uncommitted
+        let effects = self.state.value.uncommitted.all
         var reader = ByteReader(last.record.effects)
         guard let ahead = Int(exactly: last.record.ahead), let count = try? reader.readCount(), count <= ahead,
             ahead < effects.count, OutputPieces.pack(effects[(ahead - count)..<ahead]) == last.record.effects
         else { throw OwnerFault.engineDisagrees(partition: self.partition, position: last.record.through.next) }
-        self.state.value.uncommitted = Array(effects[ahead...])
+        self.state.value.uncommitted.removeFirst(ahead)
         self.state.value.ahead = ahead
     }
 
@@ -260,7 +260,7 @@ extension PartitionOwner {
             }
         }
         let effects = self.state.value.uncommitted
-        self.state.value.uncommitted = []
+        self.state.value.uncommitted = EffectQueue()
         self.state.value.committing = OutputPieces(
             effects,
             ahead: self.state.value.ahead,

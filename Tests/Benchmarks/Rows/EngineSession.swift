@@ -13,7 +13,7 @@ struct EngineSession {
     private static let team = TeamID("BENCHTEAM1")
     private static let chunk = 20_000
     /// As a gateway's partition has them.
-    private static let sliceUnits = 4096
+    private static let sliceUnits = 2048
 
     private let population: Population
     private var engine = Engine(partition: PartitionID(0), partitions: 1)
