@@ -89,7 +89,6 @@ extension Engine {
     /// Writes what is postponed of an instance, and has its row at hand. O(log postponed).
     @inline(__always)
     mutating func settle(_ instance: UInt32) {
-        self.instances.wake(instance)
         if !self.postponed.isEmpty, self.postponed.isMarked(instance) { self.settleMatches(of: instance) }
     }
 

@@ -9,7 +9,7 @@ import WidgetModel
     /// Two engines that are given the same records.
     struct Twins {
         var plain = Engine(partition: PartitionID(0), partitions: 1)
-        var postponing = Engine(partition: PartitionID(0), partitions: 1, unpackedMax: 3)
+        var postponing = Engine(partition: PartitionID(0), partitions: 1)
         /// The most that was postponed at a time, and how many matches ever were.
         private(set) var most = 0
         private(set) var postponed = 0

@@ -33,7 +33,7 @@ struct Scene {
     var checks = true
 
     init(settings: EngineSettings = Scene.settings(), partition: UInt16 = 0, postpones: Bool = false) {
-        self.engine = Engine(partition: PartitionID(partition), partitions: 1, unpackedMax: 2)
+        self.engine = Engine(partition: PartitionID(partition), partitions: 1)
         if postpones { self.engine.postponeMatches(from: 1) }
         self.apply(.settings(settings))
     }
