@@ -58,7 +58,6 @@ extension Engine {
             for index in self.approached.slots.indices {
                 let instance = self.approached.slots[index]
                 guard instance != InstanceTable.none else { continue }
-                self.postponed.approach(instance)
                 let last = self.instances[instance].pending.tail
                 if last != PendingCauses.none { self.causes.nodes.prefetch(last) }
                 let next = self.instances[instance].nextOfHost
@@ -83,7 +82,6 @@ extension Engine {
             self.instances.rows.prefetch(instance)
             if hasDigest { self.instances.details.prefetch(instance) }
             self.instanceTimers.approach(instance)
-            self.postponed.approach(instance)
         }
         for place in range {
             let instance = matches[place]
