@@ -45,7 +45,6 @@ extension Engine {
     ///   - isOnce: Whether a push that is now or never was just found to conform and waits for this decision; nothing
     ///     is ended as expired then.
     mutating func decide(_ instance: UInt32, isOnce: Bool = false) {
-        self.wake(instance)
         if !isOnce, self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
         if self.instances[instance].timelineDue <= self.now {
             self.wantPolicy(instance)
@@ -66,13 +65,6 @@ extension Engine {
             self.instances[instance].hasPendingDigest = false
         }
         self.arm(instance)
-    }
-
-    /// Makes the rows quick to read that a decision about an instance needs.
-    @inline(__always)
-    mutating func wake(_ instance: UInt32) {
-        self.instances.wake(instance)
-        self.hosts.wake(self.instances[instance].host)
     }
 
     /// The timeline's next request is due; where nobody sees the instance, the reload is held.

@@ -20,9 +20,6 @@ extension Engine {
         if held.reloads != self.reloads.count {
             faults.append("\(self.reloads.count) reloads, \(held.reloads) of them in lists")
         }
-        if held.ownReloads != self.instances.ownReloads {
-            faults.append("\(self.instances.ownReloads) reloads in rows, \(held.ownReloads) of them in lists")
-        }
         if held.instances != self.instances.count {
             faults.append("\(self.instances.count) instances, \(held.instances) of them in lists")
         }
@@ -68,7 +65,6 @@ extension Engine {
         var issued: [UInt32]
         var nodes = 0
         var reloads = 0
-        var ownReloads = 0
         var instances = 0
         var tokens = 0
         /// By app.
@@ -152,14 +148,11 @@ extension Engine {
     private func check(reloadsOf instance: UInt32, _ name: String, _ held: inout Held, _ faults: inout [String]) {
         var (earliest, reload, last) = (Int64.max, self.instances[instance].firstReload, ReloadTable.none)
         while reload != ReloadTable.none {
-            let row = self.reload(reload, of: instance)
-            if reload == ReloadTable.own { held.ownReloads += 1 } else { held.reloads += 1 }
-            if reload == ReloadTable.own, last != ReloadTable.none || row.pushes.count > 0 || row.push != nil {
-                faults.append("\(name): the reload in its row is not its first, or serves a push")
-            }
+            let row = self.reloads[reload]
+            held.reloads += 1
             earliest = min(earliest, row.expiresAt.milliseconds)
             if row.instance != instance { faults.append("\(name): holds another instance's reload") }
-            if last != ReloadTable.none, self.stored(last, of: instance).position >= row.position {
+            if last != ReloadTable.none, self.reloads[stored: last].position >= row.position {
                 faults.append("\(name): two reloads at position \(row.position)")
             }
             var slot = row.pushes.head

@@ -104,7 +104,6 @@ extension Engine {
                 audience.app = self.app(ofHost: bytes[head.targetName])
                 return audience
             }
-            self.hosts.wake(host)
             audience.app = self.hosts[host].app
             guard self.hosts[host].isRegistered else { return audience }
             audience.reach = .host(host)
@@ -197,7 +196,6 @@ extension Engine {
         }
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
-            self.instances.wake(instance)
             let next = self.instances[instance].nextOfHost
             if self.isMatched(instance, head, audience, bytes) { self.accept(push, for: instance) }
             instance = next
@@ -239,7 +237,6 @@ extension Engine {
 
     /// Decides a push for one instance that it matches.
     mutating func accept(_ push: IncomingPush, for instance: UInt32) {
-        self.wake(instance)
         self.openWindow(of: instance)
         let hasExpired = self.instances[instance].minExpiry <= self.now
         if hasExpired { self.expirePending(of: instance) }

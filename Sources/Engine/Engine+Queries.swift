@@ -84,7 +84,7 @@ extension Engine {
         for reason in FailureReason.allCases {
             stats.outcomes[reason] = self.ledger.failures[Int(reason.rawValue)]
         }
-        stats.reloadsOutstanding = self.reloads.count + self.instances.ownReloads
+        stats.reloadsOutstanding = self.reloads.count
         stats.repeatWindowStart = self.repeats.start
         stats.decisions = self.log.count
         stats.timersArmed = self.instanceTimers.count + self.hostTimers.count

@@ -6,7 +6,6 @@ extension Engine {
     /// Replaces what a host shows of its app, or changes nothing.
     mutating func register(_ registration: HostRegistration) -> RecordAnswer.Result {
         let existing = self.hosts.find(registration.host)
-        if let existing { self.hosts.wake(existing) }
         if let existing, self.isStale(registration, existing) {
             return .staleRevision(current: self.hosts[existing].revision)
         }
@@ -209,7 +208,7 @@ extension Engine {
         var counts = RegistrationCounts()
         var touched: [UInt32] = []
         var order: [UInt32] = []
-        let old = self.wakeInstances(of: host)
+        let old = self.instances(of: host)
         var next = 0
         self.index.prefetch(old.span)
         self.index.startChanges()
@@ -247,20 +246,6 @@ extension Engine {
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
             found.append(instance)
-            instance = self.instances[instance].nextOfHost
-        }
-        return found
-    }
-
-    /// Has the rows of a host's instances at hand.
-    ///
-    /// - Returns: As ``instances(of:)``.
-    private mutating func wakeInstances(of host: UInt32) -> [UInt32] {
-        var found: [UInt32] = []
-        var instance = self.hosts[host].firstInstance
-        while instance != InstanceTable.none {
-            found.append(instance)
-            self.instances.wake(instance)
             instance = self.instances[instance].nextOfHost
         }
         return found

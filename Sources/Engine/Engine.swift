@@ -46,9 +46,9 @@ package struct Engine: Sendable {
     var teams: NameTable
     var apps: AppTable
     var hosts: HostTable
-    var instances: InstanceTable
+    var instances = InstanceTable()
     var causes = PendingCauses()
-    var reloads: ReloadTable
+    var reloads = ReloadTable()
     var ledger: PushLedger
     var repeats: RepeatWindow
     var accounts = SenderAccounts()
@@ -75,9 +75,6 @@ package struct Engine: Sendable {
     /// Makes the compiler hand the engine over where it lies. Always nil.
     private let handedOver: (any Sendable)? = nil
 
-    /// How many rows of a table are unpacked at a time, unless something else is said.
-    package static let unpackedMax = 32_768
-
     /// An empty engine.
     ///
     /// - Parameters:
@@ -87,23 +84,18 @@ package struct Engine: Sendable {
     ///     process's own.
     ///   - interning: When the index keeps what instances are configured with once for many of them; nothing that comes out
     ///     depends on it.
-    ///   - unpackedMax: How many rows of a table may be unpacked at a time, at least 1, at most 200 bytes each: about as many
-    ///     as are used again within seconds. Nothing that comes out depends on it.
     package init(
         partition: PartitionID,
         partitions: Int,
         seed: UInt64? = nil,
-        interning: Interning = .observed(atLeast: 4096),
-        unpackedMax: Int = Engine.unpackedMax
+        interning: Interning = .observed(atLeast: 4096)
     ) {
         let seed = seed ?? ByteHash.processSeed()
         self.partition = partition
         self.partitions = partitions
         self.teams = NameTable(seed: seed)
         self.apps = AppTable(seed: seed)
-        self.hosts = HostTable(seed: seed, unpackedMax: unpackedMax)
-        self.instances = InstanceTable(unpackedMax: unpackedMax)
-        self.reloads = ReloadTable(unpackedMax: unpackedMax)
+        self.hosts = HostTable(seed: seed)
         self.tokens = TokenTable(seed: seed)
         self.ledger = PushLedger(seed: seed)
         self.repeats = RepeatWindow(capacity: EngineLimits().repeatEntriesMax, seed: seed)

@@ -35,7 +35,7 @@ struct Scene {
     var sliceUnits = Int.max
 
     init(settings: EngineSettings = Scene.settings(), partition: UInt16 = 0) {
-        self.engine = Engine(partition: PartitionID(partition), partitions: 1, unpackedMax: 2)
+        self.engine = Engine(partition: PartitionID(partition), partitions: 1)
         self.apply(.settings(settings))
     }
 

@@ -13,7 +13,6 @@ extension Engine {
         let rows = instances.rows
         self.instances = InstanceTable(
             rows: rows.rows,
-            ownReloads: rows.ownReloads,
             details: rows.details,
             days: self.instances.days
         )

@@ -315,12 +315,7 @@ package struct EngineSnapshotDecoder: Sendable {
         engine.counters.hosts = self.registeredHosts
         engine.usages = self.usages
         engine.hosts = self.hosts
-        engine.instances = InstanceTable(
-            rows: PackedSlab(),
-            ownReloads: 0,
-            details: InstanceDetails(),
-            days: self.days
-        )
+        engine.instances = InstanceTable(rows: Slab(), details: InstanceDetails(), days: self.days)
         engine.causes = PendingCauses(nodes: self.causes)
         engine.reloads = self.reloads
         engine.ledger = PushLedger(

@@ -1,5 +1,6 @@
 import Engine
 import IntentMatching
+import TestSupport
 import WidgetModel
 
 /// An engine with hosts of three instances each, three parameters an instance, that answers commands on standard input:
@@ -7,7 +8,7 @@ import WidgetModel
 ///     burst TOPIC,TOPIC    one push to every instance of these topics
 ///     try TOPIC,TOPIC      the same push, counted and then decided for each instance, and not made; "*" for all topics
 ///     pass SECONDS         time passes, and timers fire
-///     pushes COUNT         so many pushes, each to another host
+///     pushes COUNT         so many pushes, each to a host at random
 ///     reregister COUNT     so many instances change a parameter, three at a time
 struct EngineSession {
     private static let team = TeamID("BENCHTEAM1")
@@ -203,10 +204,9 @@ struct EngineSession {
     private mutating func push(_ count: Int) throws {
         self.now = self.now + .seconds(1)
         try self.apply(Record.tick.bytes)
-        let records = (0..<count).map { number in
-            Record.push(
-                self.makePush(.host(Population.key(ofHost: UInt32(number &* 7_368_787 % self.hosts)), nil), nil)
-            ).bytes
+        var dice = SplitMix64(seed: UInt64(count))
+        let records = (0..<count).map { _ in
+            Record.push(self.makePush(.host(Population.key(ofHost: UInt32(dice.below(self.hosts))), nil), nil)).bytes
         }
         let seconds = try Stopwatch.seconds {
             for record in records {

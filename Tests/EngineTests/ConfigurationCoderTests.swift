@@ -4,7 +4,7 @@ import WidgetModel
 
 @testable import Engine
 
-@Suite struct ConfigurationPackerTests {
+@Suite struct ConfigurationCoderTests {
     private static func configuration(_ values: [(String, ParameterValue)]) -> Configuration {
         Configuration(values.map { Configuration.Parameter(name: $0.0, value: $0.1) })
     }
@@ -13,7 +13,7 @@ import WidgetModel
         func below(_ bound: UInt64) -> Int { Int(random.next() % bound) }
         func value() -> ParameterValue {
             switch below(6) {
-            // Texts of every length around what cells hold.
+            // Texts of many lengths.
             case 0: .string(String(repeating: "x", count: below(40)))
             case 1: .int(Int64(bitPattern: random.next()) >> Int64(below(64)))
             case 2: .double(Double(below(100)) / 4)
@@ -63,64 +63,64 @@ import WidgetModel
     }
 
     @Test func `names and shapes are kept apart, however many there are`() {
-        var packer = ConfigurationPacker()
-        let count = ConfigurationPacker.shapesMax + 40
+        var coder = ConfigurationCoder()
+        let count = ConfigurationCoder.shapesMax + 40
         let flags = (0..<count).map { Self.configuration([("flag\($0)", .bool(true)), ("flag\($0)x", .int(7))]) }
-        func packed() -> [[UInt8]] {
+        func codes() -> [[UInt8]] {
             flags.map { flag in
-                packer.pack(flag)
-                return packer.bytes
+                coder.encode(flag)
+                return coder.bytes
             }
         }
-        let all = packed()
-        #expect(all.map { packer.unpacked($0) } == flags)
+        let all = codes()
+        #expect(all.map { coder.decode($0) } == flags)
         // Whether it has a number: its own, in one byte or two; or none, how many names, and theirs, here in two bytes each.
         let values = 2 + 2
         #expect(all.map(\.count).prefix(127).allSatisfy { $0 == 1 + values })
-        #expect(all.map(\.count)[127..<ConfigurationPacker.shapesMax].allSatisfy { $0 == 2 + values })
-        #expect(all.map(\.count)[ConfigurationPacker.shapesMax...].allSatisfy { $0 == 1 + 1 + 2 * 2 + values })
-        #expect(packed() == all)
+        #expect(all.map(\.count)[127..<ConfigurationCoder.shapesMax].allSatisfy { $0 == 2 + values })
+        #expect(all.map(\.count)[ConfigurationCoder.shapesMax...].allSatisfy { $0 == 1 + 1 + 2 * 2 + values })
+        #expect(codes() == all)
     }
 
     /// Its shape, and the number of each text.
     @Test func `a configuration of three texts takes seven bytes`() {
-        var packer = ConfigurationPacker()
-        packer.pack(
+        var coder = ConfigurationCoder()
+        coder.encode(
             Self.configuration([
                 ("league", .string("league-7")), ("team", .string("team-123")), ("topic", .string("k500")),
             ])
         )
-        #expect(packer.bytes.count == 1 + 3 * 2)
-        packer.pack(.empty)
-        #expect(packer.bytes == [])
+        #expect(coder.bytes.count == 1 + 3 * 2)
+        coder.encode(.empty)
+        #expect(coder.bytes == [])
     }
 
-    @Test func `the first texts of a name have numbers, and whichever is packed is packed alike again`() {
-        var packer = ConfigurationPacker()
+    @Test func `the first texts of a name have numbers, and each has the same code whenever it comes`() {
+        var coder = ConfigurationCoder()
         var model: [(Configuration, [UInt8])] = []
-        func pack(_ name: String, _ text: String) -> Int {
+        func encode(_ name: String, _ text: String) -> Int {
             let configuration = Self.configuration([(name, .string(text))])
-            packer.pack(configuration)
-            model.append((configuration, packer.bytes))
-            return packer.bytes.count
+            coder.encode(configuration)
+            model.append((configuration, coder.bytes))
+            return coder.bytes.count
         }
-        #expect(pack("account", String(repeating: "x", count: ParameterTexts.byteCountMax)) == 1 + 2)
-        #expect(pack("account", String(repeating: "x", count: ParameterTexts.byteCountMax + 1)) > 64)
-        for number in 1..<ParameterTexts.countMax { #expect(pack("account", "a\(number)") == 1 + 2) }
+        #expect(encode("account", String(repeating: "x", count: ParameterTexts.byteCountMax)) == 1 + 2)
+        #expect(encode("account", String(repeating: "x", count: ParameterTexts.byteCountMax + 1)) > 64)
+        for number in 1..<ParameterTexts.countMax { #expect(encode("account", "a\(number)") == 1 + 2) }
         // All numbers are given: one byte for the type, one for the length, and the text.
-        #expect(pack("account", "other") == 1 + 2 + 5)
+        #expect(encode("account", "other") == 1 + 2 + 5)
         // Those of another name are its own.
-        #expect(pack("team", "other") == 1 + 2)
+        #expect(encode("team", "other") == 1 + 2)
         // Equivalent, but spelled otherwise.
         let spellings = ["\u{E9}", "e\u{301}", ""]
-        #expect(spellings.map { pack("team", $0) } == [3, 3, 3])
+        #expect(spellings.map { encode("team", $0) } == [3, 3, 3])
         for (configuration, bytes) in model {
-            packer.pack(configuration)
-            #expect(packer.bytes == bytes)
+            coder.encode(configuration)
+            #expect(coder.bytes == bytes)
         }
         for (configuration, bytes) in model {
             guard case .string(let text)? = configuration.parameters.first?.value,
-                case .string(let back)? = packer.unpacked(bytes).parameters.first?.value
+                case .string(let back)? = coder.decode(bytes).parameters.first?.value
             else {
                 Issue.record("no text: \(configuration)")
                 continue

@@ -4,7 +4,7 @@ import WidgetModel
 /// The texts that parameters of one name have, by number, as long as there are not too many of them: most are one of a few
 /// hundred teams or places, and a number takes two bytes.
 ///
-/// A text that has a number keeps it, and one that came when all were given never gets one. So equal texts are packed alike
+/// A text that has a number keeps it, and one that came when all were given never gets one. So equal texts have equal codes
 /// whenever they come.
 struct ParameterTexts: Sendable {
     /// How many numbers there are: names whose every instance says something else take no more than that many texts.

@@ -1,9 +1,9 @@
 import IntentMatching
 import WidgetModel
 
-/// Packs the configurations of instances into few bytes, and unpacks them: as an array of values, one of three parameters takes
+/// Codes the configurations of instances as few bytes, and decodes them: as an array of values, one of three parameters takes
 /// 160 bytes, and so seven to some thirty.
-struct ConfigurationPacker: Sendable {
+struct ConfigurationCoder: Sendable {
     /// The names of a configuration's parameters, in their order: most instances of a kind have the same.
     private struct Shape: Hashable, Sendable {
         /// By number.
@@ -12,7 +12,7 @@ struct ConfigurationPacker: Sendable {
 
     /// How many shapes are numbered: those that came first.
     static let shapesMax = 4096
-    /// What a numbered text is packed as begins with a byte that no value begins with: this and the upper half of its number.
+    /// The code of a numbered text begins with a byte that no value begins with: this and the upper half of its number.
     private static let numbered: UInt8 = 1 << 7
 
     /// The names of parameters, of which there are few, and the number of each. As texts, names are what their bytes are.
@@ -23,17 +23,17 @@ struct ConfigurationPacker: Sendable {
     private let seed = ByteHash.processSeed()
     private var shapes: [Shape] = []
     private var shapeNumbers: [Shape: Int] = [:]
-    /// The shape of the configuration that was packed last, and its number if it has one: most are followed by one that is alike.
+    /// The shape of the configuration that was coded last, and its number if it has one: most are followed by one that is alike.
     private var latest = (shape: Shape(), number: Int?.none)
     private var writer = ByteWriter()
 
-    /// What ``pack(_:)`` left.
+    /// What ``encode(_:)`` left.
     var bytes: [UInt8] { self.writer.bytes }
 
-    /// Leaves the packed form of a configuration in ``bytes``, nothing for one without parameters: one more than the number of its
+    /// Leaves the code of a configuration in ``bytes``, nothing for one without parameters: one more than the number of its
     /// shape, or 0 and the number of each name behind how many there are; then each value, or the number of its text. Equal
     /// bytes for equal configurations that have no fractions, see ``Configuration/hasFractions``. O(size).
-    mutating func pack(_ configuration: Configuration) {
+    mutating func encode(_ configuration: Configuration) {
         self.writer.bytes.removeAll(keepingCapacity: true)
         let parameters = configuration.parameters
         guard !parameters.isEmpty else { return }
@@ -56,8 +56,8 @@ struct ConfigurationPacker: Sendable {
         }
     }
 
-    /// The configuration whose packed form this is. O(size).
-    func unpacked(_ bytes: [UInt8]) -> Configuration {
+    /// The configuration whose code this is. O(size).
+    func decode(_ bytes: [UInt8]) -> Configuration {
         guard !bytes.isEmpty else { return .empty }
         var reader = ByteReader(bytes)
         do {
@@ -74,7 +74,7 @@ struct ConfigurationPacker: Sendable {
             }
             return Configuration(parameters)
         } catch {
-            preconditionFailure("a configuration that was not packed here")
+            preconditionFailure("a configuration that was not coded here")
         }
     }
 
@@ -121,7 +121,7 @@ struct ConfigurationPacker: Sendable {
 }
 
 extension Configuration {
-    /// Whether there may be a number that is no integer: 0.0 equals -0.0, and is not packed as it is.
+    /// Whether there may be a number that is no integer: 0.0 equals -0.0, and has another code.
     var hasFractions: Bool {
         self.parameters.contains { parameter in
             switch parameter.value {
