@@ -1,4 +1,5 @@
 import IntentMatching
+import Storage
 import Timelines
 import WidgetModel
 
@@ -9,20 +10,23 @@ extension Engine {
     /// An instance's number is a part of the engine's state; nothing else decides who comes first.
     mutating func accept(_ push: IncomingPush, app: UInt32, _ audience: PushAudience) {
         self.index.finishLoading()
-        // Shared, not copied: deciding changes no instance's place in it.
-        let index = self.index
+        let name = self.apps.apps[Int(app)].id
         var hostDriven: [UInt32] = []
         let postponedMin = self.postponedBatchMin(push, app: app)
-        index.matches(
-            app: self.apps.apps[Int(app)].id,
+        // Deciding changes no instance's place in the index.
+        var cursor = self.index.cursor(
+            app: name,
             kind: audience.kind.map { self.apps.kinds[Int($0)].name },
             pattern: audience.pattern,
-            hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
+            hosts: HostNames(self.hosts, of: name),
             attributes: audience.attributes,
             batchLimit: 4096
-        ) { batch in
-            if batch.count >= postponedMin {
-                return self.accept(push, postponing: batch, &hostDriven)
+        )
+        while self.index.next(&cursor, HostNames(self.hosts, of: name)) {
+            let batch = cursor.batch.raw()
+            guard batch.count < postponedMin else {
+                self.accept(push, postponing: batch, &hostDriven)
+                continue
             }
             for first in stride(from: 0, to: batch.count, by: Self.approachedMatches) {
                 let range = first..<min(batch.count, first + Self.approachedMatches)
@@ -74,7 +78,7 @@ extension Engine {
             attributes: attributes,
             batchLimit: 4096
         ) { batch in
-            for index in batch.indices { found.append(batch[index]) }
+            for index in batch.indices { found.append(batch[index].raw) }
         }
         return found
     }

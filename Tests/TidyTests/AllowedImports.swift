@@ -6,9 +6,10 @@ enum AllowedImports {
     static let ours: [String: Set<String>] = [
         // Pure: values in, values out.
         "WidgetModel": [],
-        "IntentMatching": ["CKernels", "WidgetModel"],
+        "Storage": ["CKernels", "WidgetModel"],
+        "IntentMatching": ["Storage", "WidgetModel"],
         "Timelines": ["WidgetModel"],
-        "Engine": ["CKernels", "IntentMatching", "Timelines", "WidgetModel"],
+        "Engine": ["CKernels", "IntentMatching", "Storage", "Timelines", "WidgetModel"],
         "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
         "APNSWire": ["CSimdjson", "WidgetModel"],
         "Journaling": ["CKernels", "WidgetModel"],
@@ -47,6 +48,8 @@ enum AllowedImports {
     /// Modules of others by target: packages, and what comes with Swift.
     static let others: [String: Set<String>] = [
         "EmbedText": ["Foundation", "PackagePlugin"],
+        "Storage": ["BasicContainers"],
+        "IntentMatching": ["BasicContainers"],
         "Journaling": ["Synchronization"],
         "HTTPTransport": ["Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"],
         "JournalSQLite": ["Dispatch", "Glibc", "Synchronization"],
@@ -80,7 +83,7 @@ enum AllowedImports {
 
     /// Targets without clock, dice, I/O and threads.
     static let pure: Set<String> = [
-        "WidgetModel", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire", "Journaling",
+        "WidgetModel", "Storage", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire", "Journaling",
         "History", "ReportPages", "Scenarios", "Simulation",
     ]
 
@@ -92,14 +95,14 @@ enum AllowedImports {
         "random", "randomElement", "shuffled", "getenv", "fopen", "socket", "print",
     ]
 
-    /// Whether a file may contain `unsafe`: wrappers around C, one file of raw memory per pure target, and the ones that
-    /// lend bytes to simdjson, to OpenSSL and to the checksum's kernel, and ask the system about the terminal.
+    /// Whether a file may contain `unsafe`: wrappers around C, the target whose tables hold memory, one file of raw memory in
+    /// other pure targets, and the ones that lend bytes to simdjson, to OpenSSL and to the checksum's kernel, and ask the system about the terminal.
     static func allowsUnsafe(_ path: String) -> Bool {
         let bridges = [
             "Sources/APNSWire/JSONReader.swift", "Sources/HTTPTransport/ByteBuffer+Memory.swift",
             "Sources/Journaling/CRC32C.swift", "Sources/FreshetCLI/Top/TerminalMode.swift",
         ]
-        return ["Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"].contains { path.hasPrefix($0) }
+        return ["Sources/Storage/", "Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"].contains { path.hasPrefix($0) }
             || bridges.contains(path) || self.isColumn(path)
     }
 

@@ -43,7 +43,7 @@ struct RowShapes: Sendable {
     static let countMax = 32_768
 
     private var shapes: [RowShape] = []
-    private var index = SlotIndex()
+    private var index = SharedSlotIndex()
     /// The number that was asked for last: many rows are like the one before.
     private var latest = 0
     private let seed = ByteHash.processSeed()

@@ -63,7 +63,7 @@ struct HostDirectoryPart: ~Copyable, Sendable {
 
     private var rows: [Row] = []
     private var free: [UInt32] = []
-    private var index = SlotIndex()
+    private var index = SharedSlotIndex()
     private var text: [UInt8] = []
     private var unusedText = 0
     /// The apps that pushes may be to, by number: few.
