@@ -145,6 +145,12 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings
         ),
+        .target(
+            name: "TransportSupport",
+            dependencies: ["HTTP2", "HTTPTransport"],
+            path: "Tests/TransportSupport",
+            swiftSettings: settings
+        ),
         suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
         suite("StorageTests", ["Storage", "WidgetModel", "TestSupport"]),
         suite("IntentMatchingTests", ["IntentMatching", "Storage", "WidgetModel", "TestSupport", containers]),
@@ -169,8 +175,8 @@ let package = Package(
         suite(
             "HTTPTransportTests",
             [
-                "HTTPTransport", "HTTP2", "TLS", "ScriptedServer", "TestSupport", logging, nioCore, nioEmbedded,
-                nioPosix,
+                "HTTPTransport", "HTTP2", "TLS", "ScriptedServer", "TestSupport", "TransportSupport", logging, nioCore,
+                nioEmbedded, nioPosix,
             ]
         ),
         suite("TelemetryTests", ["Telemetry", "WidgetModel", metrics, tracing]),
@@ -214,7 +220,8 @@ let package = Package(
             "GatewayTests",
             [
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines", "WidgetModel",
+                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines", "TransportSupport",
+                "WidgetModel",
                 logging, metrics, nioCore,
                 nioPosix, tracing, yams,
             ]

@@ -74,8 +74,6 @@ extension Engine {
     /// Opens a host's tuned windows, one after the other, for all its instances that have such. O(windows * instances),
     /// once a window.
     private mutating func openTunedWindows(of host: UInt32) {
-        // What was decided before is written before.
-        self.settle(of: host)
         while self.hosts[host].windows.endMilliseconds <= self.now {
             let old = self.hosts[host].windows.window
             self.hosts[host].windows.openNext()

@@ -48,7 +48,6 @@ struct RandomSchedule {
         stepsPerChange: UInt64 = 40,
         hasClockSteps: Bool = false,
         hasObserved: Bool = true,
-        postpones: Bool = false,
         hasBursts: Bool = false
     ) {
         self.hasBursts = hasBursts
@@ -59,7 +58,7 @@ struct RandomSchedule {
         self.hasObserved = hasObserved
         self.hasGrants = hasGrants
         self.deliveries = deliveries
-        self.scene = Scene(settings: settings, postpones: postpones)
+        self.scene = Scene(settings: settings)
         self.history.note(self.scene)
         self.random = SplitMix64(seed: seed)
     }

@@ -96,13 +96,15 @@ enum AllowedImports {
     ]
 
     /// Whether a file may contain `unsafe`: wrappers around C, the target whose tables hold memory, one file of raw memory in
-    /// other pure targets, and the ones that lend bytes to simdjson, to OpenSSL and to the checksum's kernel, and ask the system about the terminal.
+    /// other pure targets, and the ones that lend bytes to simdjson, to OpenSSL and to the checksum's kernel, and ask the
+    /// system about the terminal.
     static func allowsUnsafe(_ path: String) -> Bool {
         let bridges = [
             "Sources/APNSWire/JSONReader.swift", "Sources/HTTPTransport/ByteBuffer+Memory.swift",
             "Sources/Journaling/CRC32C.swift", "Sources/FreshetCLI/Top/TerminalMode.swift",
         ]
-        return ["Sources/Storage/", "Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"].contains { path.hasPrefix($0) }
+        let folders = ["Sources/Storage/", "Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"]
+        return folders.contains { path.hasPrefix($0) }
             || bridges.contains(path) || self.isColumn(path)
     }
 

@@ -5,7 +5,7 @@ import WidgetModel
 
 /// The dashboard page on the ops listener: `GET /` and the files that it loads.
 ///
-/// The files hold nothing that is secret, so that they are served to whoever connects; everything the page shows it asks
+/// The files hold nothing that is secret, so that they are served to every client; everything the page shows it asks
 /// of the JSON routes, with the operator's token. Files are named after the hash of them all and kept by browsers for good;
 /// the page itself is asked for again each time, and answered with 304 while it is the same.
 package struct DashboardFiles: Sendable {

@@ -96,7 +96,7 @@ extension OperatorRoutes {
     }
 
     private func addEngine(_ text: inout PrometheusText) async throws(Problem) {
-        let views = try await self.log.askAll(about: .totals) { $0.stats() }
+        let views = try await self.log.askAll { $0.stats() }
         let (outcomes, freshness) = (views.outcomes, views.freshness)
         text.add("freshet_hosts", .gauge, "Hosts registered.", views.sum(\.hosts))
         text.add("freshet_instances", .gauge, "Widget instances registered.", views.sum(\.instances))

@@ -6,7 +6,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// `GET /v1/stats`: totals over all partitions, with the time and positions they were read at.
     func stats() async throws(Problem) -> JSONValue {
-        let views = try await self.log.askAll(about: .totals) { $0.stats() }
+        let views = try await self.log.askAll { $0.stats() }
         let outcomes = views.outcomes
         let final = PushOutcome.allCases.filter(\.isFinal).reduce(0) { $0 + outcomes[$1] }
         let matched = views.sum(\.matched)
