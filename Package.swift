@@ -79,7 +79,7 @@ let package = Package(
         product("Timelines", ["WidgetModel"]),
         product("Engine", ["CKernels", "IntentMatching", "Storage", "Timelines", "WidgetModel"]),
         product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap]),
-        product("APNSWire", ["CSimdjson", "WidgetModel"]),
+        product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"]),
         product("Journaling", ["CKernels", "WidgetModel"]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"]),
         product("ReportPages"),
@@ -109,9 +109,7 @@ let package = Package(
             "Gateway",
             [
                 "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
-                "Journaling",
-                "TLS",
-                "Telemetry", "TimelineProviding", "Timelines",
+                "Journaling", "Storage", "TLS", "Telemetry", "TimelineProviding", "Timelines",
                 "WidgetModel", heap, lifecycle, logging, metrics, nioCore, nioPosix, system, tracing,
                 yams,
             ],
@@ -220,7 +218,8 @@ let package = Package(
             "GatewayTests",
             [
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines", "TransportSupport",
+                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines",
+                "TransportSupport",
                 "WidgetModel",
                 logging, metrics, nioCore,
                 nioPosix, tracing, yams,
@@ -245,7 +244,9 @@ let package = Package(
         .target(name: "CReading", path: "Tests/Benchmarks/Reading"),
         .executableTarget(
             name: "BenchmarkRows",
-            dependencies: ["CReading", "Engine", "IntentMatching", "Storage", "TestSupport", "Timelines", "WidgetModel"],
+            dependencies: [
+                "CReading", "Engine", "IntentMatching", "Storage", "TestSupport", "Timelines", "WidgetModel",
+            ],
             path: "Tests/Benchmarks/Rows",
             swiftSettings: settings
         ),

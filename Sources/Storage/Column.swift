@@ -191,7 +191,8 @@ public import CKernels
         precondition(max(source, target) + count <= self.length, "beyond the column")
         guard count > 0 else { return }
         // Sound: both places lie within the elements, and `update` allows them to overlap.
-        unsafe (self.memory.unsafelyUnwrapped + target).update(from: self.memory.unsafelyUnwrapped + source, count: count)
+        let memory = unsafe self.memory.unsafelyUnwrapped
+        unsafe (memory + target).update(from: memory + source, count: count)
     }
 
     /// Overwrites elements from a place on. Precondition: they are there.
@@ -215,7 +216,8 @@ public import CKernels
 
     @inlinable @inline(never)
     mutating func grow(to count: Int) {
-        self.resize(to: max(count, self.capacity < 4096 ? max(8, 2 * self.capacity) : self.capacity + self.capacity / 8))
+        let larger = self.capacity < 4096 ? max(8, 2 * self.capacity) : self.capacity + self.capacity / 8
+        self.resize(to: max(count, larger))
     }
 
     @inlinable

@@ -48,9 +48,9 @@ import WidgetModel
         var instances = Column<UInt32>(undefined: 4096 + RowScan.slack)
         var found = 0
         while !scan.isDone {
-            found += scan.fill(&instances, from: 0, limit: 4096, segment.table, segment.instances) { field, code, atoms in
+            found += scan.fill(&instances, from: 0, limit: 4096, segment.table, segment.instances) {
                 judged += 1
-                return segment.satisfies(field, code, atoms, hosts)
+                return segment.satisfies($0, $1, $2, hosts)
             }
         }
         let wanted = (0..<Self.rows).count { $0 % (groups ?? 1) == 0 && $0 % distinct % 2 == 0 }

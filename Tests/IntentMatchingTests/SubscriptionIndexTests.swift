@@ -18,13 +18,16 @@ import WidgetModel
 
     @Test func `a condition is found when the attributes fulfil it`() throws {
         var index = SubscriptionIndex()
-        let numbers = try Self.insert([
-            ["health": ["numeric": ["<", 50]]],
-            ["league": "nfl", "health": ["numeric": ["<", 50]]],
-            ["league": ["nfl", "nba"]],
-            ["weather": ["exists": false]],
-            ["teams": "seahawks"],
-        ], into: &index)
+        let numbers = try Self.insert(
+            [
+                ["health": ["numeric": ["<", 50]]],
+                ["league": "nfl", "health": ["numeric": ["<", 50]]],
+                ["league": ["nfl", "nba"]],
+                ["weather": ["exists": false]],
+                ["teams": "seahawks"],
+            ],
+            into: &index
+        )
         func found(_ attributes: Configuration) -> [Int] {
             index.matches(attributes).compactMap { numbers.firstIndex(of: $0) }.sorted()
         }

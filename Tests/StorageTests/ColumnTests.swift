@@ -96,7 +96,9 @@ import WidgetModel
         let bytes = (0..<count).map { UInt8($0 + 1) }
         for offset in 0..<count + 10 {
             var word: UInt64 = 0
-            for place in 0..<8 where offset + place < count { word |= UInt64(bytes[offset + place]) << UInt64(8 * place) }
+            for place in 0..<8 where offset + place < count {
+                word |= UInt64(bytes[offset + place]) << UInt64(8 * place)
+            }
             #expect(bytes.span.word(at: offset) == word)
         }
     }

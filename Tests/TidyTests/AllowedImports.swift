@@ -11,7 +11,7 @@ enum AllowedImports {
         "Timelines": ["WidgetModel"],
         "Engine": ["CKernels", "IntentMatching", "Storage", "Timelines", "WidgetModel"],
         "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
-        "APNSWire": ["CSimdjson", "WidgetModel"],
+        "APNSWire": ["CSimdjson", "Storage", "WidgetModel"],
         "Journaling": ["CKernels", "WidgetModel"],
         "History": ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
         "ReportPages": [],
@@ -32,9 +32,7 @@ enum AllowedImports {
         ],
         "Gateway": [
             "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-            "TLS",
-            "Telemetry", "TimelineProviding", "Timelines",
-            "WidgetModel",
+            "Storage", "TLS", "Telemetry", "TimelineProviding", "Timelines", "WidgetModel",
         ],
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
@@ -83,8 +81,8 @@ enum AllowedImports {
 
     /// Targets without clock, dice, I/O and threads.
     static let pure: Set<String> = [
-        "WidgetModel", "Storage", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire", "Journaling",
-        "History", "ReportPages", "Scenarios", "Simulation",
+        "WidgetModel", "Storage", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire",
+        "Journaling", "History", "ReportPages", "Scenarios", "Simulation",
     ]
 
     /// Words that no pure target has a use for.

@@ -11,7 +11,8 @@ indirect enum DenseCheck: Sendable {
     case scan(column: Int, CodeTest)
 
     /// The codes on whose lists all rows are that pass, or all that do not; nil if lists do not tell.
-    static func listed(_ test: CodeTest, _ table: borrowing RowTable, _ column: Int) -> (codes: [UInt32], isRest: Bool)? {
+    static func listed(_ test: CodeTest, _ table: borrowing RowTable, _ column: Int) -> (codes: [UInt32], isRest: Bool)?
+    {
         guard table.columns[column].hasLists else { return nil }
         if let codes = test.drivers { return (codes, false) }
         // What is on no list has no value, or another element that may pass.

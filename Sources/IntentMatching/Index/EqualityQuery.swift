@@ -132,11 +132,7 @@ extension KindSegment {
         var found = Column<UInt32>(undefined: driver.rows + (isLong ? ListPosition.room : 0))
         var count = 0
         var position = ListPosition()
-        while let part = self.table.columns[driver.column].lists.read(
-            driver.codes[0], &position, into: &found, at: count, adding: { _ in 0 })
-        {
-            count += part.count
-        }
+        while let part = self.read(driver, &position, into: &found, at: count) { count += part }
         for index in 1..<max(1, query.count) where count > 0 {
             var kept = Column<UInt32>(undefined: count)
             count = self.keep(query.conditions[index], found.span.extracting(first: count), &kept)
@@ -145,6 +141,19 @@ extension KindSegment {
         if !self.instances.isIdentity { self.instances.translate(&found, 0..<count) }
         if !self.instances.isAscending { found.sort(first: count) }
         return .instances(found, count: count)
+    }
+
+    /// Reads on in the rows of a condition's only code; returns how many were read, or nil if all have been.
+    @inline(__always)
+    private func read(
+        _ condition: EqualityQuery.Condition,
+        _ position: inout ListPosition,
+        into rows: inout Column<UInt32>,
+        at place: Int
+    ) -> Int? {
+        let code = condition.codes[0]
+        return self.table.columns[condition.column].lists.read(code, &position, into: &rows, at: place) { _ in 0 }
+            .map { $0.count }
     }
 
     /// Keeps the rows with one of a condition's codes.

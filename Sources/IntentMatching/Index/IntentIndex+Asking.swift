@@ -149,11 +149,10 @@ extension IntentIndex {
         let fulfilled = self.fulfilled(segments, attributes)
         var steps: [MatchCursor.Step] = []
         for index in segments {
-            for isShared in [false, true] {
-                // Of a segment without rows one step says so.
-                guard self.segments[index].rowCount(isShared: isShared) > 0
-                    || (!isShared && self.segments[index].count == 0)
-                else { continue }
+            // Of a segment without rows one step says so.
+            let isEmpty = self.segments[index].count == 0
+            for isShared in [false, true]
+            where self.segments[index].rowCount(isShared: isShared) > 0 || isEmpty && !isShared {
                 let plan = self.plan(index, isShared: isShared, pattern, hosts, fulfilled, isNamed: kind != nil)
                 steps.append(MatchCursor.Step(segment: index, isShared: isShared, plan: plan))
             }

@@ -250,7 +250,9 @@ struct KindSegment: ~Copyable {
         for place in elements.indices {
             var index = 0
             if let words = ValueDictionary.words(of: elements.span[place]) {
-                while index < known.count, !self.fields[field].dictionary.holds(known.codes[index], words) { index += 1 }
+                while index < known.count, !self.fields[field].dictionary.holds(known.codes[index], words) {
+                    index += 1
+                }
             } else {
                 let element = elements.span[place]
                 while index < known.count, !self.fields[field].dictionary.holds(known.codes[index], element) {

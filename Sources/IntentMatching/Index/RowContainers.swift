@@ -273,7 +273,8 @@ struct RowContainers: ~Copyable {
         var out = target.mutableSpan
         if stored & Self.bitmapFlag == 0 {
             let count = min(Int(stored) - position.place, ListPosition.partMax)
-            Kernels.widen(self.arrays.elements.span.extracting(start..<start + count), base: base, into: &out, at: place)
+            let lows = self.arrays.elements.span.extracting(start..<start + count)
+            Kernels.widen(lows, base: base, into: &out, at: place)
             position.advance(by: count, of: Int(stored))
             return (count, block)
         }

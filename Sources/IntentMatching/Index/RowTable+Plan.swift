@@ -38,7 +38,8 @@ extension RowTable {
         guard self.rowCount > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
         // Values that are only known one by one give no list yet. Once all of them were looked at, they may.
         var room = Cost.tableBytesMax
-        let check = self.prepared(check, self.walk(check)?.rows ?? self.rowCount, tabled: .max, &room, highestCodes, evaluate)
+        let rows = self.walk(check)?.rows ?? self.rowCount
+        let check = self.prepared(check, rows, tabled: .max, &room, highestCodes, evaluate)
         if case .never = check { return SegmentPlan(path: .nothing, candidates: 0) }
         if let walk = self.walk(check), walk.price <= self.densePrice(check) {
             let passes = self.passes(self.prepared(check, walk.rows, tabled: 2, &room, highestCodes, evaluate))

@@ -21,14 +21,14 @@ struct ValueDictionary: ~Copyable {
     /// One use in an entry.
     private static let oneUse: UInt64 = 1 << 32
     /// Bytes of the tag and the length.
-    private static let headBytes = 4
+    static let headBytes = 4
 
-    private var store = ByteStore<UInt64>()
+    private(set) var store = ByteStore<UInt64>()
     /// By code: where the value starts in the pool, and above it how many rows have the code, elements of arrays counted
     /// each. The entry of code 0 is never read.
-    private var entries = Column<UInt64>(repeating: UInt64(unused), count: 1)
+    private(set) var entries = Column<UInt64>(repeating: UInt64(unused), count: 1)
     private var unusedCodes = Column<UInt32>()
-    private var slots = SlotIndex()
+    private(set) var slots = SlotIndex()
     /// Hosts choose the values, so the places they take must not be theirs to choose. The seed differs from process to
     /// process and nothing that leaves this type depends on it: codes count up as values come.
     let seed: UInt64
@@ -126,7 +126,7 @@ struct ValueDictionary: ~Copyable {
     }
 
     @inline(__always)
-    private func start(_ code: UInt32) -> UInt32 { UInt32(truncatingIfNeeded: self.entries[Int(code)]) }
+    func start(_ code: UInt32) -> UInt32 { UInt32(truncatingIfNeeded: self.entries[Int(code)]) }
 
     /// None, one, or two where a string is a date's text as well.
     func codes(equalTo literal: MatchLiteral) -> [UInt32] {
@@ -168,7 +168,7 @@ struct ValueDictionary: ~Copyable {
         self.find(2) { Self.word(tag, word, $0) }.map { [$0] } ?? []
     }
 
-    private static func word(of number: ExactNumber) -> (Tag, UInt64) {
+    static func word(of number: ExactNumber) -> (Tag, UInt64) {
         switch number {
         case .int(let int): (.int, UInt64(bitPattern: int))
         case .unsigned(let unsigned): (.unsigned, unsigned)
@@ -176,51 +176,7 @@ struct ValueDictionary: ~Copyable {
         }
     }
 
-    // MARK: Words of values
-
-    /// The words of a value that has no more than two; nil of a longer one, and of what is no value.
-    @inline(__always)
-    static func words(of value: ParameterValue) -> ValueWords? {
-        switch value {
-        case .string(let string): Self.words(of: string)
-        case .int(let int): Self.words(.int, UInt64(bitPattern: int))
-        case .bool(let bool): Self.words(.bool, bool ? 1 : 0)
-        case .date(let date): Self.words(.date, UInt64(bitPattern: date.milliseconds))
-        case .double(let double): ExactNumber(double).map { Self.word(of: $0) }.map { Self.words($0, $1) }
-        case .array: nil
-        }
-    }
-
-    @inline(__always)
-    private static func words(of string: String) -> ValueWords? {
-        let text = string.utf8.span
-        guard text.count <= ValueWords.textMax else { return nil }
-        return ValueWords(first: Self.word(text, 0), second: text.word(at: Self.headBytes))
-    }
-
-    @inline(__always)
-    private static func words(_ tag: Tag, _ payload: UInt64) -> ValueWords {
-        ValueWords(first: Self.word(tag, payload, 0), second: Self.word(tag, payload, 1))
-    }
-
-    @inline(__always)
-    private static func wordCount(_ text: Span<UInt8>) -> Int {
-        precondition(text.count < 1 << 24, "a value of more than 16 MiB")
-        return (text.count + Self.headBytes + 7) / 8
-    }
-
-    /// A word of a text: the first is tag, length and four bytes, the others are eight bytes each.
-    @inline(__always)
-    private static func word(_ text: Span<UInt8>, _ index: Int) -> UInt64 {
-        guard index == 0 else { return text.word(at: 8 * index - Self.headBytes) }
-        return UInt64(Tag.text.rawValue) | UInt64(text.count) << 8 | text.word(at: 0) << 32
-    }
-
-    /// A word of any other value, which has two.
-    @inline(__always)
-    private static func word(_ tag: Tag, _ payload: UInt64, _ index: Int) -> UInt64 {
-        index == 0 ? UInt64(tag.rawValue) | 8 << 8 | payload << 32 : payload >> 32
-    }
+    // MARK: Values of codes
 
     private func tag(at start: UInt32) -> (Tag, length: Int) {
         let head = self.store.elements[Int(start)]
@@ -234,8 +190,6 @@ struct ValueDictionary: ~Copyable {
     private func wordCount(at start: UInt32) -> Int {
         (Int(self.store.elements[Int(start)] >> 8 & 0xFF_FFFF) + Self.headBytes + 7) / 8
     }
-
-    // MARK: Values of codes
 
     func satisfies(_ code: UInt32, _ atoms: [MatchAtom]) -> Bool {
         guard code != 0 else { return atoms.contains(.exists(false)) }
@@ -291,53 +245,6 @@ struct ValueDictionary: ~Copyable {
         }
     }
 
-    // MARK: Looking ahead
-
-    /// The first code that may be of a value with a hash.
-    private func candidate(_ hash: UInt64) -> UInt32? { self.slots.find(hash) { _ in true } }
-
-    func prefetch(_ code: UInt32) { self.entries.prefetch(Int(code)) }
-
-    func prefetchValue(_ code: UInt32) {
-        guard code != 0 else { return }
-        self.store.elements.prefetch(Int(self.start(code)))
-    }
-
-    // MARK: Many values
-
-    /// What looking a value up begins with.
-    @inline(__always)
-    static func key(of value: ParameterValue, seed: UInt64) -> SoughtValue {
-        if let words = Self.words(of: value) { return SoughtValue(words, seed: seed) }
-        guard case .string(let string) = value else { return SoughtValue(hash: 0) }
-        return SoughtValue(hash: Self.hash(ofLong: string, seed: seed))
-    }
-
-    @inline(never)
-    private static func hash(ofLong string: String, seed: UInt64) -> UInt64 {
-        let text = string.utf8.span
-        return Self.hash(seed, Self.wordCount(text)) { Self.word(text, $0) }
-    }
-
-    /// Fetches what the look-ups of some values will read.
-    func prefetch(_ keys: Span<SoughtValue>) {
-        for index in keys.indices { self.slots.prefetch(keys[index].hash) }
-        for index in keys.indices { if let code = self.candidate(keys[index].hash) { self.prefetch(code) } }
-        for index in keys.indices { if let code = self.candidate(keys[index].hash) { self.prefetchValue(code) } }
-    }
-
-    /// The codes of values, new if they have none yet, and one use of each; as far as they have keys.
-    ///
-    /// - Returns: The first whose key does not say all, which is still to be used, or how many they are.
-    mutating func use(_ keys: Span<SoughtValue>, from start: Int, into codes: inout MutableSpan<UInt32>) -> Int {
-        var index = start
-        while index < keys.count, keys[index].isKey {
-            codes[index] = self.use(keys[index])
-            index += 1
-        }
-        return index
-    }
-
     // MARK: The table
 
     @inline(__always)
@@ -366,7 +273,7 @@ struct ValueDictionary: ~Copyable {
     mutating func use(_ words: ValueWords) -> UInt32 { self.use(SoughtValue(words, seed: self.seed)) }
 
     @inline(__always)
-    private mutating func use(_ key: SoughtValue) -> UInt32 {
+    mutating func use(_ key: SoughtValue) -> UInt32 {
         guard let code = self.slots.find(key.hash, where: { self.holds($0, key.words) }) else { return self.add(key) }
         self.entries[Int(code)] += Self.oneUse
         return code
@@ -408,7 +315,7 @@ struct ValueDictionary: ~Copyable {
     private func hash(_ count: Int, _ word: (Int) -> UInt64) -> UInt64 { Self.hash(self.seed, count, word) }
 
     @inline(__always)
-    private static func hash(_ seed: UInt64, _ count: Int, _ word: (Int) -> UInt64) -> UInt64 {
+    static func hash(_ seed: UInt64, _ count: Int, _ word: (Int) -> UInt64) -> UInt64 {
         var hash = seed
         for index in 0..<count { hash = SeededHash.fold(hash ^ word(index)) }
         return hash
