@@ -90,7 +90,7 @@ extension Engine {
                 hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
                 attributes: audience.attributes
             ) { batch in
-                for place in batch.indices { hit.append(batch[place]) }
+                for place in batch.indices { hit.append(batch[place].raw) }
             }
         }
         var rows: [DryRunView.Row] = []

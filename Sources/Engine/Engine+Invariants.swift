@@ -107,7 +107,8 @@ extension Engine {
         let name = self.address(of: instance).description
         held.instances += 1
         if row.isLive, row.pushEnabled { held.pushEnabled[Int(self.apps.kinds[Int(row.kind)].app)] += 1 }
-        if self.index.host(of: instance) != (row.isLive && row.pushEnabled ? row.host : nil) {
+        let host = row.isLive && row.pushEnabled ? HostNumber(raw: row.host) : nil
+        if self.index.host(of: InstanceNumber(raw: instance)) != host {
             faults.append("\(name): indexed as another host's")
         }
         if self.instances[particulars: instance].controlToken != nil { held.tokens += 1 }

@@ -29,7 +29,7 @@ extension Engine {
             attributes: attributes,
             batchLimit: 4096
         ) { batch in
-            for index in batch.indices { found.append(batch[index]) }
+            for index in batch.indices { found.append(batch[index].raw) }
         }
         return found
     }

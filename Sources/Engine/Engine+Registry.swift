@@ -1,4 +1,5 @@
 import IntentMatching
+import Storage
 import Timelines
 import WidgetModel
 
@@ -210,7 +211,7 @@ extension Engine {
         var order: [UInt32] = []
         let old = self.instances(of: host)
         var next = 0
-        self.index.prefetch(old.span)
+        self.index.prefetch(old.span.numbers())
         self.index.startChanges()
         defer { self.index.finishChanges() }
         for plan in planned {
@@ -395,11 +396,11 @@ extension Engine {
         let kind = self.apps.kinds[Int(row.kind)]
         let particulars = self.instances.details.particulars(of: instance)
         self.index.insert(
-            instance,
+            InstanceNumber(raw: instance),
             app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
             family: self.instances.family(of: instance),
-            host: row.host,
+            host: HostNumber(raw: row.host),
             tags: particulars?.tags ?? [],
             configuration: configuration,
             when: particulars?.when,

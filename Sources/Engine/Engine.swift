@@ -57,7 +57,11 @@ package struct Engine: Sendable {
     var channels = ChannelTable()
     var instanceTimers = TimerCalendar()
     var hostTimers = TimerCalendar()
-    var index: IntentIndex
+    var sharedIndex: SharedIndex
+    var index: IntentIndex {
+        _read { yield self.sharedIndex.index }
+        _modify { yield &self.sharedIndex.index }
+    }
     /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
     var senderPauses: [UInt32: Int64] = [:]
     /// Counters alone; the rest of it is filled in when asked.
@@ -100,7 +104,7 @@ package struct Engine: Sendable {
         self.ledger = PushLedger(seed: seed)
         self.repeats = RepeatWindow(capacity: EngineLimits().repeatEntriesMax, seed: seed)
         self.log = DecisionLog(capacity: EngineLimits().decisionsRetainedMax)
-        self.index = IntentIndex(interning: interning)
+        self.sharedIndex = SharedIndex(IntentIndex(interning: interning))
         self.index.startLoading()
     }
 

@@ -35,7 +35,7 @@ extension Engine {
     /// Takes in the index that an ``EngineIndexDecoder`` made of the same snapshot.
     package mutating func adopt(_ index: EngineIndex) throws(SnapshotFault) {
         guard index.position == self.position, index.runningHash == self.runningHash else { throw .otherPartition }
-        self.index = index.index
+        self.sharedIndex = index.index
     }
 
     /// Makes the index of the rows.

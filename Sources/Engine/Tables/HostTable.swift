@@ -106,7 +106,7 @@ struct HostTable: Sendable {
 
     private(set) var rows = Slab<Row>()
     private var contexts: HostContextTable
-    private(set) var index = SlotIndex()
+    private(set) var index = SharedSlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots()
     private(set) var places = RowChunks<Name>()

@@ -13,7 +13,7 @@ struct ParameterTexts: Sendable {
     static let byteCountMax = 64
 
     private var texts: [String] = []
-    private var index = SlotIndex()
+    private var index = SharedSlotIndex()
 
     /// Precondition: a number that was given.
     subscript(number: Int) -> String { self.texts[number] }

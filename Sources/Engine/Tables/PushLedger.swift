@@ -41,7 +41,7 @@ struct PushLedger: Sendable {
     private(set) var rows = Slab<Row>()
     /// Beside the rows, since few pushes have one: a row that refers to nothing is copied and dropped for nothing.
     private var collapseIDs: [UInt32: [UInt8]] = [:]
-    private var index = SlotIndex()
+    private var index = SharedSlotIndex()
     private(set) var complete = (first: PushLedger.none, last: PushLedger.none)
     private(set) var completeCount = 0
     /// Totals over all pushes ever, evicted ones included.

@@ -2,7 +2,7 @@
 ///
 /// Never iterated. The caller hashes, and compares through a closure. Public, since look-ups are worth inlining where they
 /// are made, and what has package access is not inlined into other targets (Swift 6.3).
-public struct SlotIndex: Sendable {
+public struct SharedSlotIndex: Sendable {
     /// 0 if empty, else the upper half of the hash above the slot plus one.
     @usableFromInline var cells: [UInt64] = Array(repeating: 0, count: 16)
     /// How many slots are in it.

@@ -1,4 +1,4 @@
-import IntentMatching
+import Storage
 
 /// The loops of ``Kernels`` in Swift: what they mean, and what the variants in C are held to.
 enum PlainKernels {

@@ -1,4 +1,4 @@
-import IntentMatching
+import Storage
 import TestSupport
 import Testing
 
