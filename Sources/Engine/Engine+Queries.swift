@@ -31,7 +31,8 @@ extension Engine {
             matched: Int(row.matched),
             counts: counts,
             repeats: Int(row.repeats),
-            isForApp: row.isForApp
+            isForApp: row.isForApp,
+            failure: row.failure
         )
     }
 

@@ -10,7 +10,7 @@ import WidgetModel
     private static func compare(_ engine: Engine, _ push: PushRecord, _ place: String) {
         var settled = engine
         settled.settle()
-        let view = settled.dryRun(push)
+        let view = settled.dryRun(push, decidedMax: 1)
         #expect(engine.matchCount(push) == MatchCount(matched: view.matched, isRepeat: view.isRepeat), "\(place)")
     }
 
@@ -93,7 +93,11 @@ import WidgetModel
                 Self.compare(scene.engine, push, "seed \(seed), step \(step), \(push)")
                 let matched = scene.engine.matchCount(push).matched
                 most = max(most, matched)
-                #expect(scene.apply(.push(push)) == .push(matched: matched, isRepeat: false), "seed \(seed), \(push)")
+                push.matchedMax = [nil, matched, matched - 1][Int(push.id.low % 3)].map { max(0, $0) }
+                let isTooMany = push.matchedMax.map { matched > $0 } ?? false
+                let answer = RecordAnswer.Result.push(matched: isTooMany ? 0 : matched, isRepeat: false)
+                #expect(scene.apply(.push(push)) == answer, "seed \(seed), \(push)")
+                #expect(scene.engine.push(push.id).first?.failure == (isTooMany ? .tooMany : nil), "seed \(seed)")
                 #expect(scene.engine.matchCount(push).isRepeat)
             }
         }
