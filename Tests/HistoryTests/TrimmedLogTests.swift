@@ -81,7 +81,7 @@ import WidgetModel
     @Test func `beside its gateway a log without its beginning answers from the states, and nothing is written`() throws
     {
         let before = try self.files()
-        #expect(before["log-000001.sqlite"] == nil)
+        #expect(before["journal-000001.sqlite"] == nil)
         let verify = try self.run(["log", "verify"])
         #expect(verify.status == 0, "\(verify.output)")
         #expect(verify.output.hasSuffix("good\n"))
