@@ -60,6 +60,7 @@ extension Engine {
         let push = self.open(head, team: team, app: audience.app, bytes)
         let repeatSlot = self.repeats.insert(head.id, key: key, at: self.time)
         if self.isTooMany(audience, head, bytes) {
+            self.counters.pushesFailed += 1
             self.ledger.fail(push.row, .tooMany)
         } else {
             switch audience.reach {

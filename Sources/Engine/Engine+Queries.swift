@@ -85,7 +85,6 @@ extension Engine {
             stats.outcomes[reason] = self.ledger.failures[Int(reason.rawValue)]
         }
         stats.reloadsOutstanding = self.reloads.count + self.instances.ownReloads
-        stats.repeatWindowStart = self.repeats.start
         stats.decisions = self.log.count
         stats.timersArmed = self.instanceTimers.count + self.hostTimers.count
         return stats

@@ -135,7 +135,7 @@ package struct Engine: Sendable {
         at position: LogPosition,
         logTime: Instant,
         into output: inout EngineOutput
-    ) throws(EngineFault) {
+    ) throws(EngineError) {
         guard position >= self.position else { throw .outOfOrder(position, applied: self.position) }
         swap(&self.output, &output)
         defer { swap(&self.output, &output) }

@@ -192,7 +192,7 @@ import WidgetModel
             let bytes = entry.record.bytes
             for length in 0..<bytes.count {
                 var output = EngineOutput()
-                do throws(EngineFault) {
+                do throws(EngineError) {
                     try engine.apply(
                         bytes,
                         in: 0..<length,
@@ -208,7 +208,7 @@ import WidgetModel
         #expect(taken.isEmpty, "seed \(seed)")
         #expect(engine.stateDigest() == before)
         var output = EngineOutput()
-        #expect(throws: EngineFault.outOfOrder(LogPosition(0), applied: engine.position)) {
+        #expect(throws: EngineError.outOfOrder(LogPosition(0), applied: engine.position)) {
             try engine.apply([8], in: 0..<1, recordIndex: 0, at: .start, logTime: engine.time, into: &output)
         }
     }

@@ -185,7 +185,7 @@ import WidgetModel
         var records = PackedRecords()
         records.append([0xFF, 0xFF])
         journal.append(Submission(partition: Self.partition, records: records)) { _ in }
-        await #expect(throws: EngineFault.self) { try await OwnerScene(journal, time).start() }
+        await #expect(throws: EngineError.self) { try await OwnerScene(journal, time).start() }
     }
 
     @Test func `an entry that the engine cannot read stops a running partition`() async throws {

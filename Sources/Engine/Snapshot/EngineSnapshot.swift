@@ -41,7 +41,7 @@ package enum EngineSnapshot {
 }
 
 /// Why a snapshot cannot be read back.
-package enum SnapshotFault: Error, Hashable, Sendable, CustomStringConvertible {
+package enum SnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A frame cannot be what was written.
     case damaged(frame: Int, ByteFault)
     /// The frames end before the state does, or go on behind its end.

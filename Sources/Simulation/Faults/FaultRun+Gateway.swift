@@ -70,7 +70,7 @@ extension FaultRun {
 
     private mutating func apply(_ entry: LogEntry, _ owner: inout SimulatedOwner) {
         let logTime = self.mutation == .readsClock ? Instant(milliseconds: self.now) : entry.logTime
-        do throws(EngineFault) {
+        do throws(EngineError) {
             let applied = try owner.apply(self.mutated(entry), logTime: logTime)
             self.note(applied.directory)
             self.checker.noteApplied(entry, applied, owner)
