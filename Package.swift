@@ -139,6 +139,12 @@ let package = Package(
             path: "Tests/Support",
             swiftSettings: settings
         ),
+        .target(
+            name: "TransportSupport",
+            dependencies: ["HTTP2", "HTTPTransport"],
+            path: "Tests/TransportSupport",
+            swiftSettings: settings
+        ),
         suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
         suite("IntentMatchingTests", ["IntentMatching", "WidgetModel", "TestSupport"]),
         suite("TimelinesTests", ["Timelines", "WidgetModel", "TestSupport"]),
@@ -162,8 +168,8 @@ let package = Package(
         suite(
             "HTTPTransportTests",
             [
-                "HTTPTransport", "HTTP2", "TLS", "ScriptedServer", "TestSupport", logging, nioCore, nioEmbedded,
-                nioPosix,
+                "HTTPTransport", "HTTP2", "TLS", "ScriptedServer", "TestSupport", "TransportSupport", logging, nioCore,
+                nioEmbedded, nioPosix,
             ]
         ),
         suite("TelemetryTests", ["Telemetry", "WidgetModel", metrics, tracing]),
@@ -207,7 +213,8 @@ let package = Package(
             "GatewayTests",
             [
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines", "WidgetModel",
+                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines", "TransportSupport",
+                "WidgetModel",
                 logging, metrics, nioCore,
                 nioPosix, tracing, yams,
             ]

@@ -65,7 +65,6 @@ extension Engine {
         for _ in 0..<Self.approachedInstances {
             for instance in self.approached.slots where instance != InstanceTable.none {
                 self.instances.rows.prefetch(instance)
-                self.postponed.approach(instance)
             }
             for index in self.approached.slots.indices {
                 let instance = self.approached.slots[index]
@@ -102,7 +101,6 @@ extension Engine {
             self.instances.rows.prefetch(instance)
             if hasDigest { self.instances.details.prefetch(instance) }
             self.instanceTimers.approach(instance)
-            self.postponed.approach(instance)
         }
         for place in range {
             self.instances.wake(matches[place])

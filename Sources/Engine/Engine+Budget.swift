@@ -114,8 +114,6 @@ extension Engine {
     /// Opens a host's tuned windows, one after the other, for all its instances that have such. O(windows * instances),
     /// once a window.
     private mutating func openTunedWindows(of host: UInt32) {
-        // What was decided before is written before.
-        self.settle(of: host)
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
             if self.apps.kinds[Int(self.instances[instance].kind)].isTuned {

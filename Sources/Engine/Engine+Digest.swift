@@ -4,9 +4,10 @@ import WidgetModel
 
 extension Engine {
     /// A hash of the whole state in a canonical order: hosts and instances by id, pushes by position. Two engines that
-    /// applied the same records have the same, in whatever process. O(state log state).
+    /// applied the same records have the same, in whatever process. O(state log state). Precondition: the last record
+    /// was applied whole.
     package func stateDigest() -> UInt64 {
-        precondition(self.postponed.isEmpty, "matches are still to be settled")
+        precondition(self.isRecordDone, "a record is still being applied")
         var writer = ByteWriter()
         writer.write(varint: self.position.rawValue)
         writer.write(self.time)

@@ -5,31 +5,46 @@ extension Engine {
     ///
     /// Relevance is told to each host that shows the kind, in the order of their numbers, but for those behind APNs, where
     /// the app tells WidgetKit itself. Recommendations are told once for each kind, in the order of their names.
-    mutating func accept(_ request: InvalidationRequest) -> RecordAnswer.Result {
+    ///
+    /// - Returns: Nil if the work is queued, see ``InvalidationWork``.
+    mutating func accept(_ request: InvalidationRequest) -> RecordAnswer.Result? {
         guard let app = self.apps.find(request.app) else { return .invalidated(count: 0) }
         let kinds = self.apps.apps[Int(app)].kinds.filter { kind in
             self.apps.kinds[Int(kind)].isConfigured
                 && (request.kind == nil || request.kind == self.apps.kinds[Int(kind)].name)
         }
-        let before = self.output.effects.count
         switch request.subject {
         case .recommendations:
             for kind in kinds { self.invalidate(.recommendations, kind, host: nil) }
+            return self.countInvalidations(kinds.count)
         case .relevance:
-            var hosts = self.hosts.usedSlots()
-            if let id = request.host {
-                guard let host = self.hosts.find(HostKey(app: request.app, id: id)) else { return .unknownHost }
-                hosts = [host]
+            guard let id = request.host else {
+                self.work.push(.invalidation(InvalidationWork(app: app, kinds: kinds, hostsBelow: self.hosts.end)))
+                return nil
             }
-            for host in hosts where self.hosts[host].isRegistered && self.hosts[host].app == app {
-                guard self.hosts[host].delivery != .apns else { continue }
-                let shown = self.instances(of: host).filter { self.instances[$0].isLive }
-                for kind in kinds where shown.contains(where: { self.instances[$0].kind == kind }) {
-                    self.invalidate(.relevance, kind, host: self.hosts.id(of: host))
-                }
-            }
+            guard let host = self.hosts.find(HostKey(app: request.app, id: id)) else { return .unknownHost }
+            return self.countInvalidations(self.invalidateRelevance(of: kinds, app: app, host: host))
         }
-        let count = self.output.effects.count - before
+    }
+
+    /// Tells a host that the relevance of what it shows is out of date, if it is one of the app's.
+    ///
+    /// - Returns: Of how many kinds.
+    mutating func invalidateRelevance(of kinds: [UInt32], app: UInt32, host: UInt32) -> Int {
+        // A number that is free keeps its last row, which is not registered.
+        guard self.hosts[host].isRegistered, self.hosts[host].app == app, self.hosts[host].delivery != .apns else {
+            return 0
+        }
+        let shown = self.instances(of: host).filter { self.instances[$0].isLive }
+        var count = 0
+        for kind in kinds where shown.contains(where: { self.instances[$0].kind == kind }) {
+            self.invalidate(.relevance, kind, host: self.hosts.id(of: host))
+            count += 1
+        }
+        return count
+    }
+
+    mutating func countInvalidations(_ count: Int) -> RecordAnswer.Result {
         self.counters.invalidations += count
         return .invalidated(count: count)
     }

@@ -3,37 +3,53 @@ import WidgetModel
 
 extension Engine {
     /// Carries out an order of an operator, or of a sender who takes a push back.
-    mutating func accept(_ order: OperatorOrder) -> RecordAnswer.Result {
+    ///
+    /// - Returns: Nil if the work is queued, see ``OrderWork``.
+    mutating func accept(_ order: OperatorOrder) -> RecordAnswer.Result? {
         switch order.action {
         case .pause(let until): self.pause(order.scope, until: until?.milliseconds ?? .max)
         case .resume: self.pause(order.scope, until: .min)
-        case .cancel: self.cancel(order.scope)
-        case .grant(let count): self.grant(count, order.scope)
+        case .cancel, .grant: break
+        }
+        guard let audience = self.audience(of: order) else { return .order(matched: 0) }
+        self.work.push(.order(OrderWork(order, audience, instancesBelow: self.instances.end)))
+        return nil
+    }
+
+    /// Which live instances an order is about; nil if there is no such thing, or none that the order could be about.
+    private func audience(of order: OperatorOrder) -> OrderWork.Audience? {
+        switch order.scope {
+        case .app(let id): return self.apps.find(id).map { .app($0) }
+        case .kind(let id, let name):
+            return self.apps.find(id).flatMap { self.apps.find(name, of: $0) }.map { .kind($0) }
+        case .sender: return .waiting
+        case .push: return order.action.isPause ? nil : .waiting
+        case .host(let id):
+            guard !order.action.isPause, let host = self.hosts.find(id) else { return nil }
+            return .these(self.instances(of: host).filter { self.instances[$0].isLive })
+        case .instance(let address):
+            return order.action.isPause ? nil : self.liveInstance(address).map { .these([$0]) }
         }
     }
 
     // MARK: Pausing
 
-    private mutating func pause(_ scope: OrderScope, until: Int64) -> RecordAnswer.Result {
+    /// Notes until when nothing of an app, a kind or a sender reloads, if there is such a thing.
+    private mutating func pause(_ scope: OrderScope, until: Int64) {
         switch scope {
         case .app(let id):
-            guard let app = self.apps.find(id) else { return .order(matched: 0) }
+            guard let app = self.apps.find(id) else { return }
             self.apps.apps[Int(app)].pausedUntil = until
             for kind in self.apps.apps[Int(app)].kinds { self.apps.refreshPause(of: kind) }
         case .kind(let id, let name):
-            guard let app = self.apps.find(id), let kind = self.apps.find(name, of: app) else {
-                return .order(matched: 0)
-            }
+            guard let app = self.apps.find(id), let kind = self.apps.find(name, of: app) else { return }
             self.apps.kinds[Int(kind)].ownPausedUntil = until
             self.apps.refreshPause(of: kind)
         case .sender(let team):
             self.senderPauses[self.teams.intern(team.rawValue), default: .min] = until
             self.senderPauses = self.senderPauses.filter { $0.value > self.now }
-        case .host, .instance, .push: return .order(matched: 0)
+        case .host, .instance, .push: return
         }
-        let touched = self.instances(in: scope)
-        for instance in touched { self.decideIfWaiting(instance) }
-        return .order(matched: touched.count)
     }
 
     /// Until when nothing that a team sends reloads, in milliseconds; `.min` if it is not paused.
@@ -52,38 +68,35 @@ extension Engine {
 
     // MARK: Cancelling
 
-    private mutating func cancel(_ scope: OrderScope) -> RecordAnswer.Result {
+    /// Ends what waits for an instance, as far as an order is about it.
+    ///
+    /// - Returns: How many pushes.
+    mutating func cancel(_ scope: OrderScope, _ instance: UInt32) -> Int {
         var cancelled = 0
-        for instance in self.instances(in: scope) {
-            let before = cancelled
-            var slot = self.instances[instance].pending.head
-            while slot != PendingCauses.none {
-                let node = self.causes[slot]
-                if self.isMeant(node, by: scope) {
-                    cancelled += 1
-                    self.causes.remove(slot, from: &self.instances[instance].pending)
-                    self.count(node.priority, -1, instance)
-                    let id = self.ledger[node.push].id
-                    self.ledger.move(node.push, from: .deferred, to: .cancelled, at: self.time)
-                    self.note(instance, .cancelled, .cancelled, push: id)
-                }
-                slot = node.next
+        var slot = self.instances[instance].pending.head
+        while slot != PendingCauses.none {
+            let node = self.causes[slot]
+            if self.isMeant(node, by: scope) {
+                cancelled += 1
+                self.causes.remove(slot, from: &self.instances[instance].pending)
+                self.count(node.priority, -1, instance)
+                let id = self.ledger[node.push].id
+                self.ledger.move(node.push, from: .deferred, to: .cancelled, at: self.time)
+                self.note(instance, .cancelled, .cancelled, push: id)
             }
-            if case .push = scope {
-            } else if case .sender = scope {
-            } else {
-                self.instances[instance].waiting.remove(ReloadCauses(.appRequest))
-            }
-            guard cancelled > before else {
-                self.decide(instance)
-                continue
-            }
+            slot = node.next
+        }
+        switch scope {
+        case .push, .sender: break
+        case .app, .kind, .host, .instance: self.instances[instance].waiting.remove(ReloadCauses(.appRequest))
+        }
+        if cancelled > 0 {
             if self.instances[instance].pending.count == 0 { self.instances[instance].hasScheduled = false }
             self.instances[instance].hasPendingDigest = false
             self.refreshExpiry(of: instance)
-            self.decide(instance)
         }
-        return .order(matched: cancelled)
+        self.decide(instance)
+        return cancelled
     }
 
     private func isMeant(_ node: PendingCauses.Node, by scope: OrderScope) -> Bool {
@@ -99,37 +112,33 @@ extension Engine {
 
     // MARK: Granting
 
-    private mutating func grant(_ count: Int, _ scope: OrderScope) -> RecordAnswer.Result {
-        let touched = self.instances(in: scope)
-        for instance in touched {
-            self.openWindow(of: instance)
-            let granted = Int(self.instances[instance].granted) + count
-            self.instances[instance].granted = UInt16(clamping: min(granted, BudgetPolicy.allowanceMax))
-            self.decideIfWaiting(instance)
-        }
-        return .order(matched: touched.count)
+    /// Grants an instance more charged reloads in its present window.
+    mutating func grant(_ count: Int, _ instance: UInt32) {
+        self.openWindow(of: instance)
+        let granted = Int(self.instances[instance].granted) + count
+        self.instances[instance].granted = UInt16(clamping: min(granted, BudgetPolicy.allowanceMax))
+        self.decideIfWaiting(instance)
     }
 
-    /// The live instances that an order is about, in the order of their numbers. O(instances), but for a host or one
-    /// of its instances.
-    private func instances(in scope: OrderScope) -> [UInt32] {
-        switch scope {
-        case .host(let id):
-            guard let host = self.hosts.find(id) else { return [] }
-            return self.instances(of: host).filter { self.instances[$0].isLive }
-        case .instance(let address): return self.liveInstance(address).map { [$0] } ?? []
-        case .app(let id):
-            guard let app = self.apps.find(id) else { return [] }
-            return self.instances.usedSlots().filter { slot in
-                self.instances[slot].isLive && self.apps.kinds[Int(self.instances[slot].kind)].app == app
-            }
-        case .kind(let id, let name):
-            guard let app = self.apps.find(id), let kind = self.apps.find(name, of: app) else { return [] }
-            return self.instances.usedSlots().filter { self.instances[$0].isLive && self.instances[$0].kind == kind }
-        case .sender, .push:
-            return self.instances.usedSlots().filter {
-                self.instances[$0].isLive && self.instances[$0].pending.count > 0
-            }
+    /// Whether an order is about an instance that is found by looking at all of them.
+    func isIn(_ audience: OrderWork.Audience, _ instance: UInt32) -> Bool {
+        // A number that is free keeps its last row, which is not live.
+        guard self.instances[instance].isLive else { return false }
+        return switch audience {
+        case .app(let app): self.apps.kinds[Int(self.instances[instance].kind)].app == app
+        case .kind(let kind): self.instances[instance].kind == kind
+        case .waiting: self.instances[instance].pending.count > 0
+        case .these: false
+        }
+    }
+}
+
+extension OperatorOrder.Action {
+    /// Whether it is about what may reload at all: an app, a kind or a sender.
+    fileprivate var isPause: Bool {
+        switch self {
+        case .pause, .resume: true
+        case .cancel, .grant: false
         }
     }
 }

@@ -2,7 +2,7 @@ import IntentMatching
 import WidgetModel
 
 /// An accepted push, ready to be decided for each instance that it matches.
-struct IncomingPush {
+struct IncomingPush: Sendable {
     /// Its row in the ledger.
     var row: UInt32
     let id: PushID
@@ -39,14 +39,11 @@ struct PushAudience {
 
 extension Engine {
     /// Applies a push: recognises a repeat, opens its row in the ledger, and decides it for every instance it matches.
-    mutating func accept(
-        _ head: PushHead,
-        _ pattern: MatchPattern?,
-        _ attributes: Configuration,
-        team: UInt32,
-        _ bytes: [UInt8]
-    ) -> RecordAnswer.Result {
-        let key = self.repeatKey(head, team: team, bytes)
+    ///
+    /// - Returns: Nil if its matches are queued, see ``MatchWork``.
+    mutating func accept(_ record: IncomingPushRecord) -> RecordAnswer.Result? {
+        let (head, team) = (record.head, record.team)
+        let key = self.repeatKey(head, team: team, record.bytes)
         // A push to an app is a record of every partition and still one push: the first partition counts it.
         let isCounted = head.target != .app || self.partition.rawValue == 0
         if let known = self.repeats.find(head.id, key: key) {
@@ -56,19 +53,27 @@ extension Engine {
             return .push(matched: self.repeats.matched(known), isRepeat: true)
         }
         self.counters.pushesAccepted += isCounted ? 1 : 0
-        let audience = self.audience(head, pattern, attributes, bytes)
-        let push = self.open(head, team: team, app: audience.app, bytes)
+        let audience = self.audience(head, record.pattern, record.attributes, record.bytes)
+        let push = self.open(head, team: team, app: audience.app, record.bytes)
         let repeatSlot = self.repeats.insert(head.id, key: key, at: self.time)
-        if self.isTooMany(audience, head, bytes) {
+        if self.isTooMany(audience, head, record.bytes) {
             self.counters.pushesFailed += 1
             self.ledger.fail(push.row, .tooMany)
         } else {
             switch audience.reach {
             case .nobody: break
-            case .host(let host): self.accept(push, on: host, head, audience, bytes)
-            case .app(let app): self.accept(push, app: app, audience)
+            case .host(let host): self.accept(push, on: host, head, audience, record.bytes)
+            case .app(let app):
+                let matches = self.matching(audience, app: app)
+                self.work.push(.matches(MatchWork(push, matches, repeatSlot: repeatSlot, isCounted: isCounted)))
+                return nil
             }
         }
+        return self.close(push, repeatSlot: repeatSlot, isCounted: isCounted)
+    }
+
+    /// Ends the matching of a push.
+    mutating func close(_ push: IncomingPush, repeatSlot: UInt32, isCounted: Bool) -> RecordAnswer.Result {
         self.ledger.close(push.row, at: self.time)
         self.accounts.note(self.ledger[push.row], isCounted: isCounted)
         let matched = Int(self.ledger[push.row].matched)
@@ -195,7 +200,6 @@ extension Engine {
         _ audience: PushAudience,
         _ bytes: [UInt8]
     ) {
-        self.settle(of: host)
         if self.hosts[host].delivery == .apns {
             let matched = self.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
             for together in self.byToken(matched) { self.accept(push, throughToken: together) }
@@ -271,7 +275,6 @@ extension Engine {
         guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {
             // What waited already is decided first, and this with it: nothing else changes.
-            self.noteSureWait(instance)
             return self.note(
                 instance,
                 .deferred,

@@ -32,6 +32,7 @@ extension Engine {
             counts: counts,
             repeats: Int(row.repeats),
             isForApp: row.isForApp,
+            isApplied: !row.isOpen,
             failure: row.failure
         )
     }

@@ -79,49 +79,38 @@ extension Engine {
     }
 
     /// The app asks for reloads of what matches, whether it is push-enabled or not.
-    mutating func accept(_ request: AppReloadRequest) -> RecordAnswer.Result {
+    ///
+    /// - Returns: Nil if the work is queued, see ``AppReloadWork``.
+    mutating func accept(_ request: AppReloadRequest) -> RecordAnswer.Result? {
         guard let app = self.apps.find(request.app) else { return .appReload(matched: 0) }
         var kind: UInt32?
         if let name = request.kind {
             guard let found = self.apps.findAny(name, of: app) else { return .appReload(matched: 0) }
             kind = found
         }
-        let hit: [UInt32]
+        let digest = request.digest.map { ContentDigest(team: self.apps.apps[Int(app)].team, bytes: $0) }
+        let (hit, end): ([UInt32], Int)
         if let id = request.host {
             guard let host = self.hosts.find(HostKey(app: request.app, id: id)), self.hosts[host].isRegistered else {
                 return .unknownHost
             }
-            hit = self.instances(of: host).filter { instance in
+            let matches = self.instances(of: host).filter { instance in
                 self.instances[instance].isLive && (kind == nil || self.instances[instance].kind == kind)
                     && (request.pattern.map { self.matches(instance, $0) } ?? true)
             }
+            (hit, end) = (matches, 0)
         } else {
-            hit = self.matching(app: app, kind: kind, request.pattern) + self.matchingSilent(app, kind, request.pattern)
+            (hit, end) = (self.matching(app: app, kind: kind, request.pattern), self.instances.end)
         }
-        let digest = request.digest.map { ContentDigest(team: self.apps.apps[Int(app)].team, bytes: $0) }
-        var asked: [UInt32] = []
-        for instance in hit where self.isMeant(instance, by: request) {
-            if let digest, self.shows(instance, digest) {
-                self.note(instance, .unchanged, .sameDigest, cause: .appRequest)
-                continue
-            }
-            asked.append(instance)
-        }
-        // All of them want it before the first is decided: one push may serve several.
-        var wanting: [UInt32] = []
-        for instance in asked where self.addRequest(instance, digest) { wanting.append(instance) }
-        let reloads = wanting.map { self.instances[$0].lastReload }
-        for instance in wanting { self.decide(instance) }
-        for (instance, before) in zip(wanting, reloads) where self.instances[instance].lastReload == before {
-            let row = self.instances[instance]
-            self.note(instance, .deferred, row.reason, cause: .appRequest, until: row.decidesAt)
-        }
-        return .appReload(matched: asked.count)
+        self.work.push(
+            .appReload(AppReloadWork(request, app: app, kind: kind, digest, hit, scanningBelow: end))
+        )
+        return nil
     }
 
     /// Whether a request is for this instance: controls and widgets are asked for apart, and what is reached through
     /// pushes alone cannot be asked if it is not push-enabled.
-    private func isMeant(_ instance: UInt32, by request: AppReloadRequest) -> Bool {
+    func isMeant(_ instance: UInt32, by request: AppReloadRequest) -> Bool {
         let row = self.instances[instance]
         return row.isControl == request.isForControls && (row.pushEnabled || !row.isHostDriven)
     }
@@ -129,7 +118,7 @@ extension Engine {
     /// Adds the app's wish to what waits for an instance.
     ///
     /// - Returns: False if the system has just reloaded it by itself.
-    private mutating func addRequest(_ instance: UInt32, _ digest: ContentDigest?) -> Bool {
+    mutating func addRequest(_ instance: UInt32, _ digest: ContentDigest?) -> Bool {
         if self.isCovered(instance) {
             self.note(instance, .coalesced, .systemChange, cause: .appRequest)
             return false
@@ -138,14 +127,5 @@ extension Engine {
         self.instances[instance].hasPendingDigest = digest != nil
         if let digest { self.instances[content: instance].pendingDigest = digest }
         return true
-    }
-
-    /// The instances that are not push-enabled, which the index does not give. O(instances).
-    private func matchingSilent(_ app: UInt32, _ kind: UInt32?, _ pattern: MatchPattern?) -> [UInt32] {
-        self.instances.usedSlots().filter { instance in
-            let row = self.instances[instance]
-            return row.isLive && !row.pushEnabled && self.apps.kinds[Int(row.kind)].app == app
-                && (kind == nil || row.kind == kind) && (pattern.map { self.matches(instance, $0) } ?? true)
-        }
     }
 }

@@ -4,11 +4,13 @@ import WidgetModel
 
 extension Engine {
     /// Puts settings in force. Kinds and apps that are no longer named keep their instances, which count as orphaned.
-    mutating func configure(_ settings: EngineSettings) -> RecordAnswer.Result {
+    ///
+    /// - Returns: Nil if the instances are still to adopt them, see ``SettingsWork``.
+    mutating func configure(_ settings: EngineSettings) -> RecordAnswer.Result? {
         guard settings.engineVersion <= Self.version else {
             return .settingsTooNew(engineVersion: settings.engineVersion)
         }
-        var before = self.apps
+        let before = self.apps
         self.settings = settings
         self.limits = settings.limits
         self.log.resize(to: settings.limits.decisionsRetainedMax)
@@ -23,16 +25,8 @@ extension Engine {
             for kind in app.kinds { self.configure(kind, of: slot) }
         }
         self.usages.markChanged()
-        self.forgetSureWaits()
-        var orphaned = 0
-        let instances = self.instances.usedSlots()
-        for instance in instances {
-            self.adopt(instance, &before)
-            if self.instances[instance].isOrphaned { orphaned += 1 }
-        }
-        // Decided only now: what an instance may do can depend on the others of its host.
-        for instance in instances where self.instances[instance].isLive { self.decide(instance) }
-        return .settings(orphaned: orphaned)
+        self.work.push(.settings(SettingsWork(before: before, self.instances.usedSlots())))
+        return nil
     }
 
     private mutating func configure(_ settings: KindSettings, of app: UInt32) {
@@ -56,7 +50,7 @@ extension Engine {
     /// Fits an instance into changed settings: its budget, and whether its configuration is still what the kind has.
     ///
     /// - Parameter before: The apps as they were.
-    private mutating func adopt(_ instance: UInt32, _ before: inout AppTable) {
+    mutating func adopt(_ instance: UInt32, _ before: inout AppTable) {
         let row = self.instances[instance]
         let new = self.apps.kinds[Int(row.kind)]
         if Int(row.kind) < before.kinds.count, before.kinds[Int(row.kind)].budget != new.budget {

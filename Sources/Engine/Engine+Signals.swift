@@ -48,7 +48,6 @@ extension Engine {
         self.hosts[host].exemptUntil = until
         for instance in self.instances(of: host) where self.instances[instance].isLive {
             self.decideIfWaiting(instance)
-            self.noteSureWait(instance)
         }
     }
 

@@ -2,25 +2,28 @@ import Timelines
 package import WidgetModel
 
 extension Engine {
-    /// When the owner must append a `tick`, if nothing else is appended before; nil if nothing is ever due.
+    /// When the owner must append a `tick`, if nothing else is appended before; nil if nothing is ever due. Between two
+    /// slices of a record it does not know of the timers that are still to fire before that.
     package var nextTimer: Instant? {
         let forgotten = self.tokens.nextForgotten(after: self.limits.removedTokenRetention)
-        var next = Instant(milliseconds: self.postponed.due)
-        if let due = self.nextDue { next = min(next, due) }
-        if let forgotten { next = min(next, forgotten) }
-        return next.milliseconds == .max ? nil : next
+        guard let due = self.nextDue else { return forgotten }
+        return forgotten.map { min($0, due) } ?? due
     }
 
     /// The first due second of any timer.
-    private var nextDue: Instant? {
+    var nextDue: Instant? {
         guard let host = self.hostTimers.nextDue else { return self.instanceTimers.nextDue }
         return self.instanceTimers.nextDue.map { min($0, host) } ?? host
     }
 
     /// A timer that is due, by whose it is.
-    enum DueTimer: Hashable {
+    enum DueTimer: Hashable, Sendable {
         case instance(UInt32)
         case host(UInt32)
+
+        fileprivate var instance: UInt32? {
+            if case .instance(let instance) = self { instance } else { nil }
+        }
     }
 
     /// Disarms what is due by the log's time: in the order of due seconds, of one second first those of instances and then
@@ -36,43 +39,36 @@ extension Engine {
         return due
     }
 
-    /// Fires what is due by the log's time.
-    mutating func fireTimers() {
-        if !self.senderPauses.isEmpty { self.senderPauses = self.senderPauses.filter { $0.value > self.now } }
-        if self.postponed.due <= self.now { self.settleDue() }
-        for timer in self.takeDue() {
-            switch timer {
-            case .instance(let instance): self.fireInstance(instance)
-            case .host(let host): self.fireHost(host)
+    /// Fires timers that were due. A unit is a timer.
+    mutating func fire(_ timers: inout DueTimers, _ units: inout Int) {
+        while units > 0, !timers.isDone {
+            let batch = timers.takeNext(min(units, Self.approachedMatches))
+            let instances = batch.compactMap(\.instance)
+            self.approach(instances.span, instances.indices, ofDigest: false)
+            for timer in batch {
+                switch timer {
+                case .instance(let instance): self.fireInstance(instance)
+                case .host(let host): self.fireHost(host)
+                }
             }
+            units -= batch.count
         }
-        if let due = self.tokens.nextForgotten(after: self.limits.removedTokenRetention), due <= self.time {
-            var forgotten: [DeviceToken] = []
-            self.tokens.forget(at: self.time, after: self.limits.removedTokenRetention) { forgotten.append($0) }
-            for token in forgotten { self.output.directory.append(.forgotten(token)) }
-        }
-        self.ledger.evict(
-            above: self.limits.pushesRetainedMax,
-            completedBefore: self.time - self.limits.pushRetention
-        )
     }
 
     private mutating func fireInstance(_ instance: UInt32) {
         if let armed = self.instanceTimers.armed(instance) {
-            // Something that fired before has moved it: a lease that ran out makes a tombstone of a widget. What is due all
-            // the same is done now, as where postponed matches were written because a sibling's timer fired.
+            // Something that fired before has armed it again: a lease that ran out makes a tombstone of a widget. What is due
+            // all the same is done now.
             guard armed <= self.time else { return }
             self.instanceTimers.cancel(instance)
         }
         guard self.instances[instance].isLive else { return self.releaseTombstone(instance) }
-        self.settle(instance)
         if self.instances[instance].reloadsExpire <= self.now { self.expireReloads(of: instance) }
         self.decide(instance)
     }
 
     private mutating func fireHost(_ host: UInt32) {
         guard self.hosts[host].isRegistered, let ends = self.hosts[host].leaseEnds, ends <= self.time else { return }
-        self.settle(of: host)
         self.removeHost(host, .leaseEnded)
     }
 
@@ -84,7 +80,23 @@ extension Engine {
         } else {
             self.instanceTimers.arm(instance, at: Instant(milliseconds: at))
         }
-        self.noteSureWait(instance)
+    }
+}
+
+/// Timers that were due before a record, in the order in which they fire.
+struct DueTimers: Sendable {
+    private let timers: [Engine.DueTimer]
+    private var next = 0
+
+    init(_ timers: [Engine.DueTimer]) { self.timers = timers }
+
+    var isDone: Bool { self.next == self.timers.count }
+
+    /// The next timers, so many at most.
+    mutating func takeNext(_ count: Int) -> ArraySlice<Engine.DueTimer> {
+        let first = self.next
+        self.next = min(self.timers.count, first + count)
+        return self.timers[first..<self.next]
     }
 }
 

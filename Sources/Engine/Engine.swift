@@ -6,8 +6,9 @@ package import WidgetModel
 ///
 /// Holds the registry of hosts and widget instances, their budgets and timelines, the pushes that wait or are in
 /// flight, and what became of every push. No clock, no dice, no I/O: time is the log's, and applying the same records
-/// at the same positions and times gives the same state and the same effects, to the bit. Timers fire inside
-/// ``apply(_:in:recordIndex:at:logTime:into:)``, before the record, in the order of their due seconds.
+/// at the same positions and times gives the same state and the same effects, to the bit. Timers fire
+/// before the record that comes after their due seconds, in the order of those. A record is applied whole, see
+/// ``apply(_:in:recordIndex:at:logTime:into:)``, or in slices, see ``advance(_:into:)``.
 ///
 /// One owner at a time. Queries are read-only and give values.
 ///
@@ -52,8 +53,6 @@ package struct Engine: Sendable {
     var repeats: RepeatWindow
     var accounts = SenderAccounts()
     var log: DecisionLog
-    /// Empty unless matches are postponed; see ``postponeMatches(from:)``.
-    var postponed = PostponedMatches()
     var tokens: TokenTable
     var channels = ChannelTable()
     var instanceTimers = TimerCalendar()
@@ -66,6 +65,8 @@ package struct Engine: Sendable {
     /// What of the registry is each app's.
     var usages = UsageTable()
     var approached = Approach()
+    /// What is left to do of the record that was begun: nothing, but between two slices of it.
+    var work = RecordWork()
     /// Whose push came last: looked at first, and no part of the state.
     private var latestTeam: UInt32?
     /// The output that is being filled: the caller's, while a record is applied.
@@ -118,90 +119,14 @@ package struct Engine: Sendable {
         self.index.finishLoading()
     }
 
-    /// Applies one record, having fired every timer due by then.
-    ///
-    /// - Parameters:
-    ///   - bytes: The entry's bytes.
-    ///   - range: Where the record is in them, without its length prefix.
-    ///   - recordIndex: The record's index in its entry, given back in the answer.
-    ///   - position: The entry's position, not before any applied one.
-    ///   - logTime: The entry's time; an earlier one than before counts as the one before.
-    ///   - output: Effects, directory changes and the answer are appended to it.
-    /// - Throws: If the record cannot be applied; the state is unchanged then.
-    package mutating func apply(
-        _ bytes: [UInt8],
-        in range: Range<Int>,
-        recordIndex: Int,
-        at position: LogPosition,
-        logTime: Instant,
-        into output: inout EngineOutput
-    ) throws(EngineError) {
-        guard position >= self.position else { throw .outOfOrder(position, applied: self.position) }
-        swap(&self.output, &output)
-        defer { swap(&self.output, &output) }
-        if let version = Self.settingsVersion(bytes, in: range), version < Self.version {
-            throw .olderVersion(position, version: version)
-        }
-        do throws(ByteFault) {
-            var reader = ByteReader(bytes, in: range)
-            if range.first.map({ bytes[$0] }) == Record.Tag.push.rawValue {
-                _ = try reader.readByte()
-                let head = try PushHead(from: &reader)
-                let pattern = head.flags.contains(.pattern) ? try MatchPattern(from: &reader) : nil
-                let attributes = head.flags.contains(.attributes) ? try Configuration(from: &reader) : .empty
-                guard reader.isAtEnd else { throw ByteFault.invalid(offset: reader.offset) }
-                let team = try self.internTeam(bytes, in: head.team)
-                self.begin(bytes, in: range, at: position, logTime: logTime)
-                self.answer(recordIndex, self.accept(head, pattern, attributes, team: team, bytes))
-            } else {
-                let record = try Record(from: &reader)
-                self.begin(bytes, in: range, at: position, logTime: logTime)
-                self.answer(recordIndex, self.perform(record))
-                if let audited = AuditedRecord(record, recordIndex: recordIndex) { self.output.audit.append(audited) }
-            }
-        } catch {
-            throw .damaged(position, error)
-        }
-    }
-
     /// The engine version of a record that holds settings: their first word in every version.
-    private static func settingsVersion(_ bytes: [UInt8], in range: Range<Int>) -> Int? {
+    static func settingsVersion(_ bytes: [UInt8], in range: Range<Int>) -> Int? {
         guard range.first.map({ bytes[$0] }) == Record.Tag.settings.rawValue else { return nil }
         var reader = ByteReader(bytes, in: range.dropFirst())
         return (try? reader.readVarint()).map { Int(truncatingIfNeeded: $0) }
     }
 
-    /// Moves time on, hashes the record and fires what is due.
-    private mutating func begin(_ bytes: [UInt8], in range: Range<Int>, at position: LogPosition, logTime: Instant) {
-        self.position = position
-        self.time = max(self.time, min(logTime, Self.latest))
-        self.combine(position.rawValue)
-        self.combine(UInt64(bitPattern: self.time.milliseconds))
-        self.combine(ByteHash.of(bytes, in: range, seed: 0))
-        self.fireTimers()
-    }
-
-    private mutating func perform(_ record: Record) -> RecordAnswer.Result {
-        self.settle(for: record)
-        return switch record {
-        case .settings(let settings): self.configure(settings)
-        case .push: preconditionFailure("pushes are applied without being decoded")
-        case .register(let registration): self.register(registration)
-        case .unregister(let removal): self.unregister(removal)
-        case .signal(let signal): self.signal(signal)
-        case .timeline(let report): self.accept(report)
-        case .delivery(let report): self.accept(report)
-        case .appReload(let request): self.accept(request)
-        case .invalidate(let request): self.accept(request)
-        case .order(let order): self.accept(order)
-        case .channel(let command): self.accept(command)
-        case .trace: .traced
-        case .audit: .noted
-        case .tick: .ticked
-        }
-    }
-
-    private mutating func internTeam(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> UInt32 {
+    mutating func internTeam(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> UInt32 {
         // Most pushes are of the sender that pushed last.
         if let latest = self.latestTeam, self.teams.names[Int(latest)].equals(bytes, in: range) { return latest }
         let team = try self.team(bytes, in: range)
@@ -215,10 +140,6 @@ package struct Engine: Sendable {
             throw .invalid(offset: range.lowerBound)
         }
         return self.teams.intern(name)
-    }
-
-    private mutating func answer(_ recordIndex: Int, _ result: RecordAnswer.Result) {
-        self.output.answers.append(RecordAnswer(recordIndex: recordIndex, result: result))
     }
 
     /// Takes a word into the running hash.

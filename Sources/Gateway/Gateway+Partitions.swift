@@ -2,11 +2,14 @@ import Engine
 import Logging
 import NIOCore
 import NIOPosix
+import ServiceLifecycle
 import Synchronization
 import WidgetModel
 
 extension Gateway {
     /// Starts the partitions side by side, each on its own event loop.
+    ///
+    /// - Throws: ``OwnerFault/shutDown(partition:)`` if the gateway is told to end before they have started.
     func startOwners(_ loops: MultiThreadedEventLoopGroup) async throws -> [PartitionOwner] {
         let logger = self.logs.logger(.partitions)
         let started = NIODeadline.now()
@@ -26,13 +29,20 @@ extension Gateway {
                 outputBytesPerCommit: self.configuration.limits.outputCommitBytesMax
             )
         }
-        let replayed = try await withThrowingTaskGroup(of: Int.self) { group in
-            for owner in owners {
-                let progress = ReplayProgress(owner.partition, of: owners.count, self.readiness, logger)
-                group.addTask { try await owner.start { progress.note($0, through: $1) } }
+        // A log that takes long is no reason to outlast a signal.
+        let replayed = try await withTaskCancellationOrGracefulShutdownHandler {
+            try await withThrowingTaskGroup(of: Int.self) { group in
+                for owner in owners {
+                    let progress = ReplayProgress(owner.partition, of: owners.count, self.readiness, logger)
+                    group.addTask { try await owner.start { progress.note($0, through: $1) } }
+                }
+                return try await group.reduce(0, +)
             }
-            return try await group.reduce(0, +)
+        } onCancelOrGracefulShutdown: {
+            for owner in owners { owner.stop() }
         }
+        // Some may have had nothing left to apply.
+        for owner in owners { try owner.checkStop() }
         if replayed > 0 {
             let milliseconds = (NIODeadline.now() - started).nanoseconds / 1_000_000
             logger.notice("replayed", metadata: ["entries": "\(replayed)", "milliseconds": "\(milliseconds)"])

@@ -32,7 +32,7 @@ extension Gateway {
 
     /// Finds out where the log's time is, and says so if the clock is not there yet.
     func noteNewestEntry(_ log: CommandLog) async throws {
-        let newest = try await log.askAll(about: .totals) { $0.time }.max() ?? .epoch
+        let newest = try await log.askAll { $0.time }.max() ?? .epoch
         self.newestEntry.withLock { $0 = newest }
         let ahead = newest - self.clock.now()
         self.watchClock()
@@ -43,7 +43,7 @@ extension Gateway {
         )
     }
 
-    /// Tells readiness what there is to say of the clock. An idle gateway asks nobody else for the time.
+    /// Tells readiness what there is to say of the clock. Nothing else asks for the time in an idle gateway.
     func watchClock() {
         let now = self.clock.now()
         self.readiness.set(.clock, met: !self.clock.isStepped)

@@ -192,8 +192,12 @@ package final class Gateway: Service {
             try await self.run(loops)
         } catch {
             await self.health.withLock { $0 }?.drain(within: .zero)
-            try? await loops.shutDown()
-            throw error
+            guard let fault = error as? OwnerFault, fault.isShutdown else {
+                try? await loops.shutDown()
+                throw error
+            }
+            // It was told to end while it read the log.
+            self.end()
         }
         try await loops.shutDown()
     }
@@ -350,6 +354,8 @@ package final class Gateway: Service {
         self.audit.close()
         await servers.drain(within: .milliseconds(live.inForce.timeouts.drain.milliseconds))
         await deliverer.stop()
+        // No request waits for an answer any more, and what is asked of the owners from here on must not wait either.
+        for owner in owners { owner.stop() }
         self.history.close()
         writing.cancel()
         await snapshotter?.stop()
@@ -360,6 +366,10 @@ package final class Gateway: Service {
         for task in [beating, watching, fetching, observing, auditing, measuring, weighing, logging] {
             await task.value
         }
+        self.end()
+    }
+
+    private func end() {
         self.journal.close()
         self.logger.notice("stopped")
     }
@@ -423,7 +433,7 @@ extension Gateway {
     /// Logs the effective configuration where it differs from the one in force.
     private func logSettings(_ log: CommandLog) async throws {
         let settings = EngineSettings(self.configuration)
-        let inForce = try await log.askAll(about: .totals) { $0.settings }
+        let inForce = try await log.askAll { $0.settings }
         guard inForce.contains(where: { $0 != settings }) else { return }
         for answer in try await log.appendToAll(.settings(settings)) {
             if case .settings(let orphaned) = answer, orphaned > 0 {

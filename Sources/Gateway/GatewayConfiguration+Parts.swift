@@ -268,7 +268,7 @@ extension PushIntakeLimits {
         self.deviceBodyBytesMax = limits.deviceBodyBytesMax
         self.targetedBodyBytesMax = limits.targetedBodyBytesMax
         self.tokenDigitsMax = limits.tokenDigitsMax
-        // Whose the connection is, nobody knows yet.
+        // It is not known yet whose the connection is.
         let isAsAtAPNs = configuration.apps.contains { $0.streamLimit == .apns }
         self.streamsBeforeTokenMax = isAsAtAPNs ? 1 : UInt32(limits.streamsBeforeTokenMax)
         self.verifiedTokensMax = limits.verifiedTokensMax

@@ -29,7 +29,7 @@ package struct ListenerPlans: Sendable {
         let host = try Self.certificate("host", listeners.host, configuration)
         self.host = Self.plan("host", listeners.host, configuration, host, allowance)
         let ops = try Self.certificate("ops", listeners.ops, configuration)
-        // Operators are to get in when nobody else does.
+        // Operators are to get in also when others do not.
         self.ops = Self.plan("ops", listeners.ops, configuration, ops, ConnectionAllowance(max: nil))
         self.health = Self.plan("health", listeners.health, configuration, nil, ConnectionAllowance(max: nil))
         self.certificates = [push, manage, host, ops].compactMap { $0 }

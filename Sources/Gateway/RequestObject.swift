@@ -2,7 +2,7 @@ package import WidgetModel
 
 /// A JSON object from a request body, read member by member.
 ///
-/// Every fault names the path of the member and says what was expected. ``finish()`` refuses members that nobody
+/// Every fault names the path of the member and says what was expected. ``finish()`` refuses members that no reader
 /// asked for, so that a misspelt key is an error and not a silent default.
 package struct RequestObject {
     private let members: NamedMembers<JSONValue.Member>

@@ -112,7 +112,7 @@ package enum Views {
             // A push for an app is one for every partition, whether it has applied it or not.
             ("isComplete", .bool(views.allSatisfy(\.isComplete) && (!first.isForApp || views.count == partitions))),
             ("repeats", .count(views.map(\.repeats).max() ?? 0)),
-            ("appliedBy", .count(views.count)),
+            ("appliedBy", .count(views.count(where: \.isApplied))),
             ("partitions", .count(partitions)),
         ])
     }

@@ -191,7 +191,7 @@ package enum HTTPVersion: Hashable, Sendable {
 }
 
 /// What a connection does for its owner; one class for HTTP/2 and one for HTTP/1.1.
-protocol HTTPConnectionBackend: AnyObject {
+package protocol HTTPConnectionBackend: AnyObject {
     func limitBody(of streamID: Int32, to bytes: Int)
     func approach(_ streamIDs: Span<Int32>)
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool

@@ -1,3 +1,5 @@
+import WidgetModel
+
 /// A request target in origin form, taken apart (RFC 9112, 3.2.1; RFC 3986, 3.3 and 3.4).
 ///
 /// Segments are split before they are decoded, so that `%2F` stays within its segment. A percent sign that does not
@@ -34,7 +36,7 @@ package struct RequestTarget: Hashable, Sendable {
         while index < bytes.endIndex {
             let byte = bytes[index]
             if byte == UInt8(ascii: "%"), index + 2 < bytes.endIndex,
-                let high = Self.hexDigit(bytes[index + 1]), let low = Self.hexDigit(bytes[index + 2])
+                let high = Base16.digit(bytes[index + 1]), let low = Base16.digit(bytes[index + 2])
             {
                 decoded.append(high << 4 | low)
                 index += 3
@@ -44,14 +46,5 @@ package struct RequestTarget: Hashable, Sendable {
             index += 1
         }
         return String(decoding: decoded, as: UTF8.self)
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): return byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): return byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): return byte - UInt8(ascii: "A") + 10
-        default: return nil
-        }
     }
 }

@@ -51,29 +51,3 @@ extension JSONValue {
         .string(String(validating: bytes, as: UTF8.self) ?? Base16.text(of: bytes))
     }
 }
-
-/// Bytes as lower-case hexadecimal digits.
-package enum Base16 {
-    private static let digits = Array("0123456789abcdef".utf8)
-
-    package static func text(of bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity(bytes.count * 2)
-        for byte in bytes {
-            text.append(Self.digits[Int(byte >> 4)])
-            text.append(Self.digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    /// Sixteen digits, so that any number can be read by programs whose integers end at 2^53.
-    package static func text(of word: UInt64) -> String {
-        var rest = word
-        var text = [UInt8](repeating: UInt8(ascii: "0"), count: 16)
-        for index in stride(from: 15, through: 0, by: -1) {
-            text[index] = Self.digits[Int(rest & 15)]
-            rest >>= 4
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
-}

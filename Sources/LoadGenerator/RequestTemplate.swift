@@ -41,7 +41,7 @@ struct RequestTemplate: Sendable {
         for header in headers { self.fields.append(name: header.name, value: header.value) }
         self.idIndex = hasID ? self.fields.count : nil
         if hasID {
-            self.fields.append(name: "apns-id", value: PushNumber.text(0, run: 0).span, indexed: false)
+            self.fields.append(name: "apns-id", value: NumberedPushID.text(0, run: 0).span, indexed: false)
         }
     }
 

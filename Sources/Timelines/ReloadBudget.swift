@@ -46,11 +46,6 @@ package struct ReloadBudget: Hashable, Sendable {
         self.sinceCharge == .max ? nil : Instant(milliseconds: self.reloaded - Int64(self.sinceCharge))
     }
 
-    /// An interval after the last charge, in milliseconds since the epoch; `.min` if ``lastCharge`` is nil.
-    package func chargedAgain(after interval: Int64) -> Int64 {
-        self.sinceCharge == .max ? .min : self.reloaded - Int64(self.sinceCharge) + interval
-    }
-
     /// TAT: the instant from which a paced reload conforms. Nil if it lies in the past of the last reload.
     package var theoreticalArrival: Instant? {
         self.arrivalAhead == 0 ? nil : Instant(milliseconds: self.reloaded + Int64(self.arrivalAhead))

@@ -17,29 +17,11 @@ package struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
 
     /// The bytes that hex digits spell, or nil if there are none, an odd number of them, or other characters.
     package static func decode(hex: Span<UInt8>) -> [UInt8]? {
-        guard !hex.isEmpty, hex.count.isMultiple(of: 2) else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(hex.count / 2)
-        var index = 0
-        while index < hex.count {
-            guard let high = hexDigit(hex[index]), let low = hexDigit(hex[index + 1]) else { return nil }
-            bytes.append(high << 4 | low)
-            index += 2
-        }
-        return bytes
+        hex.isEmpty ? nil : Base16.bytes(of: hex)
     }
 
     /// The whole token in lower-case hex. For the wire, never for a log.
-    package var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(self.bytes.count * 2)
-        for byte in self.bytes {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    package var hex: String { Base16.text(of: self.bytes) }
 
     /// The first eight hex digits and an ellipsis: enough to find it again, too little to push with.
     package var description: String { "\(self.hex.prefix(8))…" }
@@ -90,12 +72,7 @@ package struct HostID: Hashable, Comparable, Sendable, CustomStringConvertible {
         hash.combine(token.bytes.span)
         let first = hash.value
         hash.combine(first)
-        self.rawValue =
-            "h-"
-            + [first, hash.value].map { word in
-                let hex = String(word, radix: 16)
-                return String(repeating: "0", count: 16 - hex.count) + hex
-            }.joined()
+        self.rawValue = "h-" + Base16.text(of: first) + Base16.text(of: hash.value)
     }
 }
 
@@ -216,7 +193,7 @@ package struct PushID: Hashable, Sendable, CustomStringConvertible {
                 guard byte == 0x2D else { return nil }
                 continue
             }
-            guard let digit = hexDigit(byte) else { return nil }
+            guard let digit = Base16.digit(byte) else { return nil }
             if digits < 16 { words.0 = words.0 << 4 | UInt64(digit) } else { words.1 = words.1 << 4 | UInt64(digit) }
             digits += 1
         }
@@ -313,14 +290,4 @@ package struct LogPosition: Hashable, Comparable, Sendable, CustomStringConverti
     /// The position of the entry after this one: positions are contiguous. A log never comes to the last there is; what
     /// others say may.
     package var next: LogPosition { LogPosition(max(self.rawValue, self.rawValue &+ 1)) }
-}
-
-/// The value of a hex digit in either case, or nil.
-private func hexDigit(_ byte: UInt8) -> UInt8? {
-    switch byte {
-    case 0x30...0x39: byte - 0x30
-    case 0x61...0x66: byte - 0x61 + 10
-    case 0x41...0x46: byte - 0x41 + 10
-    default: nil
-    }
 }

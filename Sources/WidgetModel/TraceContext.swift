@@ -34,16 +34,12 @@ package struct TraceContext: Hashable, Sendable {
     }
 
     /// The value of a `traceparent` header, in version 00.
-    package var traceparent: String { "00-\(self.traceID)-\(Self.hex(self.spanID))-\(self.isSampled ? "01" : "00")" }
+    package var traceparent: String {
+        "00-\(self.traceID)-\(Base16.text(of: self.spanID))-\(self.isSampled ? "01" : "00")"
+    }
 
     /// The trace's id in 32 hex digits.
-    package var traceID: String { Self.hex(self.high) + Self.hex(self.low) }
-
-    /// A word in 16 lower-case hex digits.
-    package static func hex(_ word: UInt64) -> String {
-        let digits = String(word, radix: 16)
-        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-    }
+    package var traceID: String { Base16.text(of: self.high) + Base16.text(of: self.low) }
 
     private static func hex(_ text: Span<UInt8>) -> UInt64? {
         var word: UInt64 = 0

@@ -33,7 +33,7 @@ extension ProviderTokenCache {
 
     @Test func `keys whose hashes are equal are told apart`() {
         let hash = ByteHash(seed: 5)
-        // Whoever knows the seed can make one factor zero; then the other half of the block does not count.
+        // An attacker who knows the seed can make one factor zero; then the other half of the block does not count.
         let block = (0..<8).map { UInt8(truncatingIfNeeded: hash.second >> UInt64(8 * $0)) }
         let first = block + Array("12345678".utf8)
         let second = block + Array("abcdefgh".utf8)

@@ -2,7 +2,7 @@ import Testing
 
 /// Hostile peers against the program: see `deploy/bench/probes`.
 @Suite struct AbuseProbeTests {
-    @Test func `nobody else waits for a hostile peer, and nothing of it stays`() async throws {
+    @Test func `no other client waits for a hostile peer, and nothing of it stays`() async throws {
         // How long an honest answer may take is asked on a quiet machine, by `make soak`; here it must only come.
         let result = try await Command.run(
             TestGateway.python,

@@ -95,7 +95,7 @@ import Testing
         #expect(result.output.contains("met     errors <= 0"))
         #expect(result.output.contains("MISSED  accepted p50 <= 0ms"))
         let texts = try files.map { try String(contentsOfFile: $0, encoding: .utf8) }
-        #expect(texts[0].hasPrefix("{\"schema\":1,"))
+        #expect(texts[0].hasPrefix("{\"schema\":2,"))
         #expect(texts[1].hasPrefix("<!DOCTYPE html>"))
         #expect(texts[2].contains("\nTag=pushes.accepted,0.000,1.000,"))
         let compared = try await Command.run(
@@ -154,7 +154,7 @@ import Testing
             atomically: true,
             encoding: .utf8
         )
-        // Nobody has registered these hosts.
+        // These hosts are not registered.
         let options = [
             "--push-port", "\(gateway.pushPort)", "--ca", gateway.ca, "--key", gateway.key, "--kid", TestGateway.kid,
             "--team", TestGateway.team,

@@ -34,7 +34,7 @@ import Testing
 
         let ids = (0..<Self.pushes).map { _ in UUID().uuidString.lowercased() }
         let accepted = Mutex<Set<Int>>([])
-        // The gateway dies as soon as a third of the pushes has been answered; the rest of them finds no one.
+        // The gateway dies as soon as a third of the pushes has been answered; the rest of them finds no gateway.
         await self.send(Array(ids.indices), ids, to: first, bearer, accepted, killAfter: Self.pushes / 3)
         let before = accepted.withLock { $0 }
         #expect(before.count >= Self.pushes / 3 && before.count < Self.pushes)

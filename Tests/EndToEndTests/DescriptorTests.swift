@@ -14,7 +14,7 @@ import Testing
 
     @Test func `connections for which there is no descriptor wait, and are served when others close`() async throws {
         let gateway = try await TestGateway.start(
-            // So that nobody else makes room.
+            // So that no other connection makes room.
             extra: "timeouts: {handshake: 1h}",
             appSettings: "    unknownTokens: accept",
             descriptors: 100

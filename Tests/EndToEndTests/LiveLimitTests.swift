@@ -52,7 +52,7 @@ import Testing
         try await Self.use(gateway, "rateLimits: {perToken: {rate: 1/h, burst: 1}}")
         #expect(try await Self.push(gateway, bearer, bytes: 513).status == 200)
         #expect(try await Self.push(gateway, bearer).status == 429)
-        // Another change lets nobody push again.
+        // Another change lets no sender push again.
         try await Self.use(gateway, "rateLimits: {perToken: {rate: 1/h, burst: 1}}\nstreams: {maxPerHost: 1}")
         #expect(try await Self.push(gateway, bearer).status == 429)
 

@@ -13,7 +13,7 @@ import Testing
         return (result.status, result.output, result.errors)
     }
 
-    @Test func `the first start makes a token, later ones find it, and nobody asks without it`() async throws {
+    @Test func `the first start makes a token, later ones find it, and no request passes without it`() async throws {
         let folder = try TestGateway.makeFolder()
         let first = try await TestGateway.start(in: folder)
         let file = "\(folder)/data/operator-token"

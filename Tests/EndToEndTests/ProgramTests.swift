@@ -56,6 +56,41 @@ import Testing
         try FileManager.default.removeItem(atPath: gateway.folder)
     }
 
+    /// The pushes are more work than a drain has time for: each searches many long values for many patterns in vain.
+    @Test func `SIGTERM ends a gateway that has much to apply, also while it starts, and nothing is lost`() async throws {
+        let (folder, pushes) = (try TestGateway.makeFolder(), 60)
+        let patient = "fairness: {undecided: 1h, pushMax: 1h}"
+        let first = try await TestGateway.start(in: folder, extra: patient)
+        let bearer = try await first.providerToken()
+        let values = (0..<200).map { String(repeating: "a", count: 900) + "\($0)" }
+        _ = try await first.register(1, teams: values, bearer: bearer)
+        let patterns = (0..<20).map { #"{"wildcard":"*\#(String(repeating: "a", count: 500 - $0))b*"}"# }
+        let url = "\(first.pushURL)/v1/apps/\(TestGateway.app)/pushes"
+        let sent = try await first.curl(
+            "POST",
+            url,
+            bearer: bearer,
+            body: #"{"aps":{},"freshet":{"kind":"scores","match":{"team":[\#(patterns.joined(separator: ","))]}}}"#,
+            options: ["--http2", "--parallel"] + Array(repeating: url, count: pushes - 1)
+        )
+        #expect(sent.status == 200, "\(sent.body)")
+        let words = await first.log()
+        #expect(words.contains("the next start applies the rest of the log") && words.contains(#""stopped""#), "\(words)")
+
+        // It says that it may open few files before it begins to read its log.
+        let serve = [TestGateway.program, "serve", "--config", "\(folder)/freshet.yaml"]
+        let second = try Command("prlimit", ["--nofile=2000"] + serve)
+        for await line in second.lines where line.contains("LimitNOFILE") { second.terminate() }
+        let ended = await second.wait()
+        #expect(ended.status == 0 && ended.errors.contains(#""stopped""#), "\(ended.errors)")
+        #expect(!ended.errors.contains(#""ready""#))
+
+        let third = try await TestGateway.start(in: folder, extra: patient)
+        let stats = try await third.curl("GET", "\(third.opsURL)/v1/stats").json
+        #expect((stats["pushes"] as? [String: Any])?["accepted"] as? Int == pushes)
+        await third.stop()
+    }
+
     @Test func `what was registered and pushed is there after a restart`() async throws {
         let folder = try TestGateway.makeFolder()
         let first = try await TestGateway.start(in: folder)

@@ -128,7 +128,7 @@ import Testing
                 "--data", Self.plain, "\(gateway.pushURL)/3/device/\(TestGateway.token(1))",
             ]
         }
-        // Nobody has registered the token, so that what gets past the credentials is 400.
+        // The token is not registered, so that what gets past the credentials is 400.
         let one = try await Command.run(
             "curl",
             request(tokens[0]) + ["--next"] + request(tokens[1]) + ["--next"] + request(tokens[0])

@@ -81,7 +81,7 @@ import Testing
             Self.arguments(gateway, ["--once", "--token-file", file])
         )
         #expect(admitted.status == 0, "\(admitted.errors)")
-        // It goes on asking; what it knew is gone from nobody's screen.
+        // It goes on asking; what it knew stays on the screen.
         let following = try Command(
             TestGateway.program,
             Self.arguments(gateway, ["--interval", "1", "--token-file", file])

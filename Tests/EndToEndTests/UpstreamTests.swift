@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `a push goes through A and B to the host's stream, and comes to count as reloaded at A`() async throws {
-        // In developer mode nobody waits for a budget, only for 15 s between two reloads.
+        // In developer mode no reload waits for a budget, only for 15 s between two reloads.
         let far = try await TestGateway.start(appSettings: "    developerMode: true")
         let near = try await TestGateway.start(before: far)
         try #require(try await Self.register(far, "stream").status == 200)

@@ -64,11 +64,6 @@ import WidgetModel
             let previous = random.next() % 4 == 0 || number < start + back ? DecisionLog.none : number - back
             let entry = Self.entry(&random, previous: previous)
             all.append(entry)
-            if random.next() % 5 == 0 {
-                let kept = log.keepFree(1)
-                let before = log.use(kept)
-                #expect(before == DecisionLog.none)
-            }
             let noted = log.append(entry)
             #expect(noted == number)
             guard step % 10 == 0 else { continue }

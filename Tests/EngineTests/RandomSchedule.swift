@@ -53,7 +53,6 @@ struct RandomSchedule {
         stepsPerChange: UInt64 = 40,
         hasClockSteps: Bool = false,
         hasObserved: Bool = true,
-        postpones: Bool = false,
         hasBursts: Bool = false,
         limitsMatches: Bool = true
     ) {
@@ -66,7 +65,7 @@ struct RandomSchedule {
         self.hasObserved = hasObserved
         self.hasGrants = hasGrants
         self.deliveries = deliveries
-        self.scene = Scene(settings: settings, postpones: postpones)
+        self.scene = Scene(settings: settings)
         self.history.note(self.scene)
         self.random = SplitMix64(seed: seed)
     }

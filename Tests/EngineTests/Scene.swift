@@ -31,10 +31,11 @@ struct Scene {
     private var apps: [String: BundleID] = [:]
     /// Whether every record is followed by a check of the invariants.
     var checks = true
+    /// How many units each slice of a record has.
+    var sliceUnits = Int.max
 
-    init(settings: EngineSettings = Scene.settings(), partition: UInt16 = 0, postpones: Bool = false) {
+    init(settings: EngineSettings = Scene.settings(), partition: UInt16 = 0) {
         self.engine = Engine(partition: PartitionID(partition), partitions: 1, unpackedMax: 2)
-        if postpones { self.engine.postponeMatches(from: 1) }
         self.apply(.settings(settings))
     }
 
@@ -115,7 +116,7 @@ struct Scene {
             let bytes = record.bytes
             self.log.append((record, self.position, self.now))
             do throws(EngineError) {
-                try self.engine.apply(
+                try self.engine.begin(
                     bytes,
                     in: 0..<bytes.count,
                     recordIndex: index,
@@ -123,6 +124,10 @@ struct Scene {
                     logTime: self.now,
                     into: &self.output
                 )
+                while !self.engine.isRecordDone {
+                    var units = self.sliceUnits
+                    self.engine.advance(&units, into: &self.output)
+                }
             } catch {
                 Issue.record("\(error)")
             }

@@ -95,8 +95,8 @@ import WidgetModel
         tokens.erase([all[0], all[2], all[4], all[5], all[2]])
         #expect(tokens.removedCount == 2)
         #expect(tokens.binding(of: all[4]) != nil)
-        var forgotten: [DeviceToken] = []
-        tokens.forget(at: Instant(seconds: 12), after: .seconds(10)) { forgotten.append($0) }
+        var removals = Int.max
+        let forgotten = tokens.forget(at: Instant(seconds: 12), after: .seconds(10), atMost: &removals)
         #expect(forgotten == [all[1], all[3]])
     }
 
@@ -111,8 +111,8 @@ import WidgetModel
         #expect(first == TokenTable.none)
         #expect(tokens.binding(of: old) == nil)
         #expect(tokens.removedCount == 1)
-        var forgotten: [DeviceToken] = []
-        tokens.forget(at: Instant(seconds: 13), after: .seconds(10)) { forgotten.append($0) }
+        var removals = Int.max
+        let forgotten = tokens.forget(at: Instant(seconds: 13), after: .seconds(10), atMost: &removals)
         #expect(forgotten == [old])
         #expect(tokens.removedCount == 0)
         for other in [Self.token(2, bytes: 20), Self.token(3, bytes: 40)] {
@@ -174,7 +174,8 @@ import WidgetModel
             let slot = tokens.bind(token, to: TokenTable.Binding(host: UInt32(host), instance: InstanceTable.none))
             tokens.append(slot, boundAt: Instant(seconds: Int64(step)), .production, to: &firsts[host])
             model[host].append(token)
-            tokens.forget(at: Instant(seconds: Int64(step)), after: .seconds(40)) { _ in }
+            var removals = Int.max
+            _ = tokens.forget(at: Instant(seconds: Int64(step)), after: .seconds(40), atMost: &removals)
             #expect(firsts.map { tokens.tokens(from: $0).map(\.token) } == model, "seed \(seed), step \(step)")
             #expect(tokens.boundCount == model.reduce(0) { $0 + $1.count }, "seed \(seed), step \(step)")
         }

@@ -43,7 +43,7 @@ function tally(faults) {
   return { sent: faults.length, lost };
 }
 
-// Before the SETTINGS have come nobody knows how many streams may be open.
+// Before the SETTINGS have come it is not known how many streams may be open.
 await new Promise((resolve) => session.once("remoteSettings", resolve));
 const atOnce = tally(await Promise.all(Array.from({ length: Number(told.burst) }, push)));
 

@@ -72,7 +72,7 @@ import WidgetModel
                 == ChannelReply(status: 200, body: Array(#"{"channels":["\#(id)"]}"#.utf8))
         )
         #expect(try await channels.list(app: Self.other).body == Array(#"{"channels":[]}"#.utf8))
-        // Another app's channel is nobody's.
+        // Another app's channel is unknown.
         #expect(
             await Self.rejection { () async throws(RejectionAnswer) in
                 try await channels.read(id, app: Self.other, isAlias: false)

@@ -60,7 +60,7 @@ import WidgetModel
     private var widgets: String { "\(self.scores).push-type.widgets" }
     private var controls: String { "\(self.scores).push-type.controls" }
 
-    @Test func `a certificate that nobody names speaks for nobody`() throws {
+    @Test func `a certificate that is not configured speaks for no sender`() throws {
         let table = ClientCertificateTable(apps: [self.app(0, self.scores)])
         #expect(self.judge(table, try self.certificate(userID: self.scores, topics: [self.widgets])) == "unknown")
     }

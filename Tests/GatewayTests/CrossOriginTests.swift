@@ -48,7 +48,7 @@ import WidgetModel
     }
 
     @Test(arguments: [page, otherPage, "https://evil.example"])
-    func `without a credential nobody learns whether a token or an app is known, or whose a token is`(
+    func `without a credential it is not told whether a token or an app is known, or whose a token is`(
         origin: String
     ) async throws {
         let scene = try await Self.scene()
@@ -82,7 +82,7 @@ import WidgetModel
         }
     }
 
-    /// Browsers send a client certificate by themselves, for any page, with requests that they ask nobody about before.
+    /// Browsers send a client certificate by themselves, for any page, with requests that they do not ask about before.
     @Test(arguments: [page, "https://evil.example"])
     func `a client certificate speaks for no web page`(origin: String) async throws {
         let issued = try CertificateAuthority.make(commonName: "Test root")

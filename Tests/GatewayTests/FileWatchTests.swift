@@ -102,7 +102,7 @@ private final class Scene: Sendable {
         #expect(scene.uses == [])
     }
 
-    @Test func `whoever asks has the files used at once, changed or not`() {
+    @Test func `a request has the files used at once, changed or not`() {
         let scene = Scene()
         let watch = scene.watch()
         watch.useAll()

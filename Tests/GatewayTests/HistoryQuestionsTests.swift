@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Questions about history in a gateway: how many at a time, and that nobody waits for them.
+/// Questions about history in a gateway: how many at a time, and that nothing else waits for them.
 @Suite struct HistoryQuestionsTests {
     private static let address = InstanceAddress(host: HostKey("phone"), instance: InstanceID("w1"))
 

@@ -29,7 +29,7 @@ import WidgetModel
         self.directory.markRemoved(self.token, app: Sports.app, at: instant, in: PartitionID(partition))
     }
 
-    @Test func `a token nobody spoke of is unknown`() {
+    @Test func `a token that was never named is unknown`() {
         #expect(self.directory.lookup(self.token) == .unknown)
         #expect(self.directory.count == 0)
     }

@@ -100,7 +100,7 @@ import WidgetModel
         #expect(answer.place == ["403", "forbidden"])
     }
 
-    @Test func `the credential of a token that belongs to nobody opens no other host`() async throws {
+    @Test func `the credential of a token without a host opens no other host`() async throws {
         let scene = try await RouteScene()
         try await scene.register("phone")
         let credential = try scene.key.hostCredential(Self.tablet)

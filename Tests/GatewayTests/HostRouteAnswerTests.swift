@@ -188,7 +188,7 @@ import WidgetModel
         #expect(try await scene.send("POST", path, credential, signals).place == ["404", "unknown-reload"])
     }
 
-    @Test func `an event stream that nobody reads gives its place back`() async throws {
+    @Test func `an event stream without a reader gives its place back`() async throws {
         let scene = try await RouteScene()
         try await scene.register("phone")
         let credential = try scene.key.hostCredential(Self.phone)

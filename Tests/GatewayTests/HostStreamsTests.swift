@@ -137,7 +137,7 @@ import WidgetModel
         streams.cancel(held)
     }
 
-    @Test func `a stream that nobody holds any more gives its place back`() throws {
+    @Test func `a stream without a holder gives its place back`() throws {
         let streams = Self.make(perScope: 1)
         let scope = HostStreams.Scope.host(HostKey("a"))
         for _ in 0..<3 { _ = try streams.subscribe(scope) }

@@ -172,7 +172,7 @@ import WidgetModel
 
     // MARK: Tokens that are nearly something
 
-    @Test func `what is nearly a host's credential is nobody's`() async throws {
+    @Test func `what is nearly a host's credential has no rights`() async throws {
         let scene = try await RouteScene()
         let (start, path) = (Sports.start.seconds, "/v1/apps/\(Sports.app)/hosts")
         func claims(_ aud: String?, _ more: String = "", exp: Int64 = start + 3600) -> String {

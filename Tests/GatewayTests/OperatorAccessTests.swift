@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: ["\n", "short\n", "with a space and more\n"])
-    func `a file that holds no token is told of, and lets nobody in`(text: String) throws {
+    func `a file that holds no token is told of, and lets no operator in`(text: String) throws {
         let folder = try Folder()
         let file = OperatorTokenFile(inDirectory: folder.path)
         try text.write(toFile: file.path, atomically: true, encoding: .utf8)

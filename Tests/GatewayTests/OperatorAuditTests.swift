@@ -92,7 +92,7 @@ import WidgetModel
         #expect(try await scene.scene.audit.newest().isEmpty)
     }
 
-    @Test func `a request that nobody calls anything has a name of its own, in every process`() async throws {
+    @Test func `a request without a name is given one of its own, in every process`() async throws {
         var names: Set<String> = []
         for _ in 0..<3 {
             let scene = try await OperatorScene()
@@ -105,7 +105,7 @@ import WidgetModel
     }
 
     /// Clients that hang up at once: the task that serves the request is cancelled at whatever it has come to.
-    @Test func `whoever hangs up has asked all the same, and what was carried out is in the audit`() async throws {
+    @Test func `who hangs up has asked all the same, and what was carried out is in the audit`() async throws {
         let (scene, count) = (try await OperatorScene(), 100)
         try await scene.scene.register("host-1")
         let before = try await Self.allowance(scene.scene)

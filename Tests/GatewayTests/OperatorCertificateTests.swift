@@ -59,7 +59,7 @@ import WidgetModel
         #expect(Self.answer(access, Self.request("PUT", "/v1/log-levels", renewed)) == "boss admin")
     }
 
-    @Test func `a certificate that nobody named is none, and neither is no certificate`() throws {
+    @Test func `a certificate that is not named is none, and neither is no certificate`() throws {
         let known = try self.certificate("known", userID: "known")
         let access = try OperatorAccess.knowing([], [.init(name: .userID("known"))])
         for stranger in [try self.certificate("known"), try self.certificate("x", userID: "known2")] {

@@ -17,7 +17,7 @@ import WidgetModel
         return request
     }
 
-    /// Tells whoever follows anything, that there is something to hear.
+    /// Tells all followers that there is something to hear.
     private static func tell(_ scene: OperatorScene) {
         scene.scene.feed.publish(.note(.configuration, .int(1)))
         scene.scene.followers.wake(.heartbeat)

@@ -83,7 +83,7 @@ import WidgetModel
         #expect(Place(problem { () throws(Problem) in try OrderBody.order(value) }) == place)
     }
 
-    @Test func `a sender takes back what still waits of its own pushes, and nobody else's`() async throws {
+    @Test func `a sender takes back what still waits of its own pushes, and of no other's`() async throws {
         let scene = try await RouteScene()
         try await scene.register("phone-17")
         let pushes = (1...2).map { Sports.push($0, to: "phone-17") }

@@ -71,7 +71,7 @@ import WidgetModel
 
     /// A process that dies after so many pieces, whether it was told of the last of them or not.
     @Test(arguments: 1..<4, [false, true])
-    func `whoever dies between two pieces goes on behind the last of them`(
+    func `an owner that dies between two pieces goes on behind the last of them`(
         pieces: Int,
         isOtherSize: Bool
     ) async throws {

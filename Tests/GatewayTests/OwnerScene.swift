@@ -23,7 +23,7 @@ final class OwnerScene: Sendable {
     let followers = PushFollowers(max: 2)
     let feed = OperatorFeed(epoch: 0)
     let audit: OperatorAudit
-    /// Nil where nobody counts who has how much of the registry.
+    /// Nil where it is not counted who has how much of the registry.
     let registry: RegistryWatch?
     /// Reloads in the order in which they were handed on; for one reader.
     let reloads: AsyncStream<ReloadEffect>
@@ -192,7 +192,7 @@ final class OwnerScene: Sendable {
 
     func digests() async throws -> [UInt64] {
         var digests: [UInt64] = []
-        for owner in self.owners { digests.append(try await owner.query { $0.stateDigest() }) }
+        for owner in self.owners { digests.append(try await owner.query(at: .betweenEntries) { $0.stateDigest() }) }
         return digests
     }
 

@@ -2,7 +2,7 @@ import Gateway
 import Testing
 
 @Suite struct PushFollowersTests {
-    @Test func `wakes that nobody has looked at yet are one`() async throws {
+    @Test func `wakes that no follower has looked at yet are one`() async throws {
         let followers = PushFollowers(max: 1)
         let subscription = try followers.subscribe()
         for _ in 0..<5 { followers.wake(.applied) }

@@ -44,7 +44,7 @@ import WidgetModel
 
     /// Few members are compared, more are looked up.
     @Test(arguments: [1, 16, 17, 1000])
-    func `a member is found among many, and what nobody asked for is refused`(count: Int) throws {
+    func `a member is found among many, and what was not asked for is refused`(count: Int) throws {
         let members = (0..<count).map { #""m\#($0)":\#($0)"# } + [#""none":null"#]
         var object = try Self.object("{\(members.joined(separator: ","))}")
         for number in 0..<count - 1 { #expect(try object.int("m\(number)", in: 0...1000) == Int64(number)) }
@@ -142,7 +142,7 @@ import WidgetModel
         )
     }
 
-    @Test func `a member that nobody asked for is refused and the known ones are named`() throws {
+    @Test func `a member that was not asked for is refused and the known ones are named`() throws {
         var object = try Self.object(#"{"kind":"scores","mach":{}}"#)
         _ = try object.string("kind")
         _ = object.value("match")

@@ -37,7 +37,7 @@ import WidgetModel
     /// The owners' states are what their logs say from the first entry on; a tick may come at any time.
     private static func expectReplayed(_ scene: OwnerScene) async throws {
         for owner in scene.owners {
-            let (position, digest) = try await owner.query { ($0.position, $0.stateDigest()) }
+            let (position, digest) = try await owner.query(at: .betweenEntries) { ($0.position, $0.stateDigest()) }
             var engine = Engine(partition: owner.partition, partitions: scene.owners.count)
             var output = EngineOutput()
             let entries = try scene.journal.read(owner.partition, from: .start, entriesMax: 10_000)

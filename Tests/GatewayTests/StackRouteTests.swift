@@ -56,7 +56,7 @@ import WidgetModel
         #expect(bad.place == ["400", "bad-request", "at"])
     }
 
-    @Test func `nobody else's stack is to be seen`() async throws {
+    @Test func `another host's stack is not to be seen`() async throws {
         let scene = try await Self.scene()
         let other = try scene.key.hostCredential(Sports.token("tablet"))
         #expect(try await scene.send("GET", RouteScene.path(Self.phone, "stack"), other).status == 404)

@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 import WidgetModel
 
-/// Readers go at any instant, also at the one at which they are told something: nobody may wait for anybody then.
+/// Readers go at any instant, also at the one at which they are told something: none may wait for another then.
 ///
-/// Who cancels a task holds a lock of that task while its stream is taken out, and whoever wakes a task needs that lock. A
+/// Who cancels a task holds a lock of that task while its stream is taken out, and who wakes a task needs that lock. A
 /// test that fails here does not end.
 @Suite(.timeLimit(.minutes(10))) struct StreamLockTests {
     private static let rounds = 1000

@@ -1,39 +1,12 @@
-import HTTP2
 import NIOCore
 import NIOPosix
 import Testing
+import TransportSupport
 
 @testable import HTTPTransport
 
 /// What a streamed answer says, piece by piece, until it ends.
 enum StreamPieces {
-    /// The other end of a connection, which takes whatever comes.
-    private final class Reader: HTTPConnectionBackend {
-        private let pieces: AsyncStream<String>.Continuation
-
-        init(_ pieces: AsyncStream<String>.Continuation) { self.pieces = pieces }
-
-        func write(_ streamID: Int32, _ bytes: Span<UInt8>) -> StreamWrite {
-            self.pieces.yield(String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self))
-            return .accepted
-        }
-
-        func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool {
-            true
-        }
-        func limitBody(of streamID: Int32, to bytes: Int) {}
-        func approach(_ streamIDs: Span<Int32>) {}
-        func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool { true }
-        func finish(_ streamID: Int32) {}
-        func reset(_ streamID: Int32, _ code: HTTP2ErrorCode) {}
-        func flush() {}
-        func goAway(_ code: HTTP2ErrorCode, debug: String) {}
-        func end(for limit: HTTPListenerLimit, _ reason: String) {}
-        func setMaxConcurrentStreams(_ limit: UInt32) {}
-        var unacknowledgedSettings: Int { 0 }
-        func closeNow() {}
-    }
-
     /// Reads a stream in a task of its own, which ends with it.
     static func of(_ response: HTTPResponse) async throws -> AsyncStream<String> {
         guard case .stream(let body) = response.body else {
@@ -44,7 +17,7 @@ enum StreamPieces {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
         let writer = try await loop.submit {
             let connection = HTTPConnection(id: 1, remoteAddress: "", eventLoop: loop, version: .http2)
-            connection.backend = Reader(continuation)
+            connection.backend = RecordedConnection { continuation.yield($0) }
             let stream = AsyncResponseStream(connection: connection, streamID: 1, isHead: false)
             return HTTPBodyWriter(NIOLoopBound(stream, eventLoop: loop))
         }.get()

@@ -198,7 +198,7 @@ import WidgetModel
         #expect(answer.body == #"{"at":"2026-11-02T18:00:00Z","suggestions":[]}"#)
     }
 
-    @Test func `what is wrong with a request is told, and nobody else's suggestions are to be seen`() async throws {
+    @Test func `what is wrong with a request is told, and other teams' suggestions are not to be seen`() async throws {
         let scene = try await Scene()
         #expect(try await scene.send("GET", "suggestions?at=noon").place == ["400", "bad-request", "at"])
         #expect(try await scene.send("GET", "suggestions?limit=0").place == ["400", "bad-request", "limit"])

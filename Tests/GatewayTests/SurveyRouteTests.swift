@@ -53,7 +53,7 @@ import WidgetModel
         #expect(Self.first(try await scene.send("GET", "/v1/kinds").json, "kinds")?["instances"] == .int(2))
     }
 
-    @Test func `a survey that nobody waits for any more ends before its next step`() async throws {
+    @Test func `a survey that is no longer waited for ends before its next step`() async throws {
         let scene = try await OperatorScene()
         try await scene.scene.register("host-1")
         let surveys = scene.watch.surveys

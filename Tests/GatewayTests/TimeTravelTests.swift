@@ -73,7 +73,7 @@ import WidgetModel
     }
 
     /// A widget whose timelines ask to be reloaded for ever has a timer at least every quarter of an hour.
-    @Test func `a move ends when nobody waits for it any more`() async throws {
+    @Test func `a move ends when it is no longer waited for`() async throws {
         let movable = Self.clock(FakeTime())
         let clock = movable.makeLogClock()
         let scene = try await OwnerScene.started(clock: clock)

@@ -74,7 +74,7 @@ import WidgetModel
         }
     }
 
-    @Test func `a push that nobody knows has no view`() {
+    @Test func `an unknown push has no view`() {
         #expect(Views.push([], partitions: 3) == nil)
     }
 

@@ -23,7 +23,7 @@ import WidgetModel
         #expect(!readiness.missing.contains(.journal))
     }
 
-    @Test func `a gateway to which nobody sends finds out by itself that the disk is back`() {
+    @Test func `a gateway without senders finds out by itself that the disk is back`() {
         let memory = MemoryJournal(partitions: 1, clock: { Instant(seconds: 1_795_262_400) })
         let readiness = Readiness()
         let journal = WatchedJournal(memory, readiness: readiness, logger: Logger(label: "test"))

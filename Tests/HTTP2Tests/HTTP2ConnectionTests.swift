@@ -197,7 +197,7 @@ import Testing
         #expect(peer.events() == [.streamWritable(1)])
     }
 
-    @Test func `a stream that nobody reads is reset, a request that does not end is handed out as late`() throws {
+    @Test func `a stream without a reader is reset, a request that does not end is handed out as late`() throws {
         let peer = try ServerPeer()
         try peer.receive(Wire.request(1) + Wire.request(3, isLast: false) + Wire.request(5))
         peer.batch.removeAll()

@@ -48,7 +48,7 @@ import Testing
         #expect(frames[0].flags == Wire.endHeaders | Wire.endStream)
     }
 
-    @Test func `an answer to HEAD has no body, whoever answers`() throws {
+    @Test func `an answer to HEAD has no body, whichever handler answers`() throws {
         let peer = try ServerPeer()
         try peer.receive(Wire.request(1, [(":method", "HEAD")] + Wire.requestFields.dropFirst()))
         #expect(peer.respond(1, 405, body: "{\"reason\":\"MethodNotAllowed\"}"))

@@ -1,36 +1,12 @@
-import HTTP2
 import NIOCore
 import NIOEmbedded
 import Testing
+import TransportSupport
 
 @testable import HTTPTransport
 
 /// What an asynchronous handler answers on its event loop, without a task.
 @Suite struct AsyncRequestHandlerTests {
-    /// A connection that remembers what it was told.
-    private final class Backend: HTTPConnectionBackend {
-        var answers: [String] = []
-        var bodyLimits: [Int] = []
-
-        func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool {
-            self.answers.append("\(streamID) \(status)")
-            return true
-        }
-
-        func limitBody(of streamID: Int32, to bytes: Int) { self.bodyLimits.append(bytes) }
-        func approach(_ streamIDs: Span<Int32>) {}
-        func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool { false }
-        func write(_ streamID: Int32, _ bytes: Span<UInt8>) -> StreamWrite { .closed }
-        func finish(_ streamID: Int32) {}
-        func reset(_ streamID: Int32, _ code: HTTP2ErrorCode) {}
-        func flush() {}
-        func goAway(_ code: HTTP2ErrorCode, debug: String) {}
-        func end(for limit: HTTPListenerLimit, _ reason: String) {}
-        func setMaxConcurrentStreams(_ limit: UInt32) {}
-        var unacknowledgedSettings: Int { 0 }
-        func closeNow() {}
-    }
-
     private static func batch(_ path: String) -> RequestBatch {
         var batch = RequestBatch()
         batch.bytes = Array("GET\(path)".utf8)
@@ -48,7 +24,7 @@ import Testing
         let loop = NIOAsyncTestingEventLoop()
         let (asked, ask) = AsyncStream.makeStream(of: String.self)
         try await loop.executeInContext {
-            let backend = Backend()
+            let backend = RecordedConnection()
             let connection = HTTPConnection(id: 1, remoteAddress: "", eventLoop: loop, version: .http2)
             connection.backend = backend
             let handler = AsyncRequestHandler(
@@ -72,7 +48,7 @@ import Testing
     @Test func `a head is judged on the event loop`() async throws {
         let loop = NIOAsyncTestingEventLoop()
         try await loop.executeInContext {
-            let backend = Backend()
+            let backend = RecordedConnection()
             let connection = HTTPConnection(id: 1, remoteAddress: "", eventLoop: loop, version: .http2)
             connection.backend = backend
             let handler = AsyncRequestHandler(

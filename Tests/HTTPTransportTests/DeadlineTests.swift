@@ -52,7 +52,7 @@ import Testing
     @Test func `a connection that waits for an answer is not idle`() throws {
         let connection = try EmbeddedConnection {
             $0.deadlines.idle = .seconds(60)
-            // Nobody carries bytes meanwhile, so that a PING would stay unanswered.
+            // No bytes are carried meanwhile, so that a PING would stay unanswered.
             $0.deadlines.keepAlive = .hours(1)
         }
         connection.handler.status = nil

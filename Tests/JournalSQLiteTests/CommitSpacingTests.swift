@@ -3,7 +3,7 @@ import Journaling
 import Testing
 import WidgetModel
 
-/// With a spacing of an hour, whoever waits for another commit waits for the end of the test.
+/// With a spacing of an hour, a writer that waits for another commit waits for the end of the test.
 @Suite struct CommitSpacingTests {
     private func harness(_ spacing: Interval) throws -> Harness { try Harness(.sqlite, commitSpacing: spacing) }
 
@@ -33,7 +33,7 @@ import WidgetModel
         #expect(results.map(\.firstRecordIndex) == [0, 1, 0, 1])
     }
 
-    @Test func `without a spacing nobody waits`() throws {
+    @Test func `without a spacing no writer waits`() throws {
         let harness = try self.harness(.zero)
         let inbox = Inbox<AppendResult>()
         harness.whileHeld {

@@ -108,7 +108,7 @@ import WidgetModel
         try FileManager.default.removeItem(atPath: temporary.journal + "/lock")
         #expect(self.code { _ = try self.open(temporary, partitions: 4) } == .locked)
         #expect(DataDirectoryLock.isHeld(in: temporary.journal))
-        // Whoever comes first has left nothing behind that the next one could lock instead.
+        // The first process has left nothing behind that the next one could lock instead.
         #expect(self.code { _ = try self.open(temporary, partitions: 4) } == .locked)
         child.endInput()
         child.waitForEnd()

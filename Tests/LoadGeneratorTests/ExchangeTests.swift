@@ -36,19 +36,19 @@ import Testing
 
     @Test func `a number is found in the id that was made of it, in either case`() {
         let run: UInt64 = 0x3F1C_9E52_7A60_4B1D
-        let id = PushNumber.text(42, run: run)
+        let id = NumberedPushID.text(42, run: run)
         #expect(String(decoding: id, as: UTF8.self) == "3f1c9e52-7a60-4b1d-8000-00000000002a")
-        #expect(PushNumber.number(in: id.span, run: run) == 42)
+        #expect(NumberedPushID.number(in: id.span, run: run) == 42)
         let capitals = Array(String(decoding: id, as: UTF8.self).uppercased().utf8)
-        #expect(PushNumber.number(in: capitals.span, run: run) == 42)
-        #expect(PushNumber.number(in: id.span, run: run + 1) == nil)
-        #expect(PushNumber.number(in: id.span.extracting(0..<35), run: run) == nil)
+        #expect(NumberedPushID.number(in: capitals.span, run: run) == 42)
+        #expect(NumberedPushID.number(in: id.span, run: run + 1) == nil)
+        #expect(NumberedPushID.number(in: id.span.extracting(0..<35), run: run) == nil)
     }
 
     @Test(arguments: Seeds.from(0, count: 20)) func `every number survives its id`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let run = UInt64.random(in: 0 ... .max, using: &random)
         let number = Int64.random(in: 0..<(1 << 48), using: &random)
-        #expect(PushNumber.number(in: PushNumber.text(number, run: run).span, run: run) == number, "seed \(seed)")
+        #expect(NumberedPushID.number(in: NumberedPushID.text(number, run: run).span, run: run) == number, "seed \(seed)")
     }
 }

@@ -1,4 +1,5 @@
 import HTTP2
+import Histogram
 import LoadGenerator
 import ScriptedServer
 import TLS
@@ -55,7 +56,7 @@ import Testing
         let count = 50
         let (all, whenAll) = AsyncStream.makeStream(of: Void.self)
         let server = try await Self.start { request in
-            // Whoever waits for answers would wait here for ever.
+            // A generator that waits for answers would wait here for ever.
             if request.number == count { whenAll.finish() }
             return [.hold]
         }
@@ -69,10 +70,10 @@ import Testing
         #expect(tally.loads.map(\.sent) == [count])
         #expect(tally.loads.map(\.answered) == [count])
         // The first was due 98 ms before the last was, and no answer came before that.
-        let longest = try #require(tally.histogram(.accepted).microseconds(atPercentile: 100))
+        let longest = try #require(tally.latencies(.accepted).microseconds(atPercentile: 100))
         #expect(longest >= 98_000)
         // Half of them have waited for half of that time at least.
-        let median = try #require(tally.histogram(.accepted).microseconds(atPercentile: 50))
+        let median = try #require(tally.latencies(.accepted).microseconds(atPercentile: 50))
         #expect(median >= 48_000)
         await server.stop()
     }
@@ -107,6 +108,54 @@ import Testing
         #expect(outcome.tally.heldBack >= 39)
         #expect(server.openStreamsMax == 1)
         await server.stop()
+    }
+
+    @Test func `all that was due while no stream was free waited for the server, and not for the generator`()
+        async throws
+    {
+        let server = try await Self.start { request in request.number <= 10 ? [.hold] : [.answer(200)] }
+        var scenario = Self.scenario(.burst(count: 100, within: 100))
+        scenario.streams = 10
+        async let outcome = Self.run(scenario, server)
+        while server.heldCount < 10 { await Task.yield() }
+        server.release(.answer(200))
+        let tally = try await outcome.tally
+        #expect(tally.answered == 100)
+        #expect(tally.heldBack == 90)
+        #expect(tally.lateness.totalCount == 10)
+        await server.stop()
+    }
+
+    @Test func `an outage is told with its end and with when all was sent that had become due`() async throws {
+        let server = try await Self.start { request in request.number == 20 ? [.hangUp] : [.answer(200)] }
+        var scenario = Self.scenario(.burst(count: 40, within: 40))
+        scenario.streams = 1
+        let outcome = try await Self.run(scenario, server)
+        #expect(outcome.failure == nil)
+        #expect(outcome.tally.answered == 39)
+        #expect(outcome.tally.outages.map(\.listener) == ["push"])
+        let outage = try #require(outcome.tally.outages.first)
+        let ended = try #require(outage.ended)
+        let recovered = try #require(outage.recovered)
+        #expect(outage.began <= ended && ended <= recovered)
+        await server.stop()
+    }
+
+    @Test func `a run ends when the server stays away for longer than an outage may be`() async throws {
+        let server = try await Self.start { request in request.number == 20 ? [.hold] : [.answer(200)] }
+        var scenario = Self.scenario(.burst(count: 40, within: 40))
+        scenario.streams = 1
+        scenario.outageMax = 1
+        async let run = Self.run(scenario, server)
+        while server.heldCount < 1 { await Task.yield() }
+        await server.stop()
+        let outcome = try await run
+        #expect(outcome.failure?.hasPrefix("no connection for ") == true)
+        #expect(outcome.tally.outages.map(\.ended) == [nil])
+        #expect(outcome.tally.answered == 19)
+        #expect(outcome.tally.failed == 21)
+        // Not even half of them were answered.
+        #expect(outcome.tally.latencies(.accepted).microseconds(atPercentile: 50) == .infinity)
     }
 
     @Test func `answers are counted by status and reason`() async throws {

@@ -122,7 +122,7 @@ import Testing
     @Test func `what is wrong is said with its place and what to do`() {
         #expect(
             Self.faults("for: 10s\nspeed: 3\nloads:\n  - {send: pushes}\n  - {send: letters, rate: 1}\n") == [
-                "a.yaml:2:1: speed: is no key of this section; there are name, about, seed, for, settle, connections, "
+                "a.yaml:2:1: speed: is no key of this section; there are name, about, seed, for, settle, outageMax, connections, "
                     + "streams, app, kind, parameter, hosts, provider, budget, path, followed, loads, objectives",
                 "a.yaml:4:5: loads[0]: needs exactly one of rate, count and trace",
                 "a.yaml:5:12: loads[1].send: has to be one of pushes, targeted, registrations, signals, reconnects, "

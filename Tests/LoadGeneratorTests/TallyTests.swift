@@ -15,7 +15,7 @@ import Testing
         tally.answered(0, intended: 100, at: 3_500_000_100)
         tally.due(1, at: 2 * Self.second)
         tally.sent(1, late: 0, wasHeldBack: true)
-        tally.failed(1, LoadTally.Failure(status: 429, reason: "TooManyRequests"))
+        tally.failed(1, LoadTally.Failure(status: 429, reason: "TooManyRequests"), intended: 2 * Self.second)
         #expect(tally.loads.map(\.due) == [1, 1])
         #expect(tally.loads.map(\.sent) == [1, 1])
         #expect(tally.loads.map(\.answered) == [1, 0])
@@ -24,9 +24,10 @@ import Testing
         #expect(tally.loads[0].answeredByInterval == [0, 0, 0, 1])
         #expect(tally.loads[1].dueByInterval == [0, 0, 1])
         let series = try #require(tally.loads[0].stages[0])
-        #expect(series.intervals.map { $0?.totalCount } == [1])
-        #expect(series.total.maxRecorded >= 3_500_000)
-        #expect(tally.histogram(.accepted, load: 1).totalCount == 0)
+        #expect(series.intervals.map { $0?.count } == [1])
+        #expect(series.total.histogram.maxRecorded >= 3_500_000)
+        #expect(tally.latencies(.accepted, load: 1).histogram.totalCount == 0)
+        #expect(tally.latencies(.accepted, load: 1).unreached == 1)
         #expect(tally.heldBack == 1)
         // Only what went out without waiting for the server says how late the generator is.
         #expect(tally.lateness.totalCount == 1)
@@ -42,12 +43,58 @@ import Testing
         #expect(tally.behind == 2.0 / 6)
     }
 
+    /// A percentile of a hundred operations, of which the n-th took n milliseconds and the last ones never came.
+    @Test(arguments: [
+        (0, 50.0, 50.0), (0, 100, 100), (30, 50, 50), (30, 70, 70), (30, 71, nil), (30, 100, nil), (1, 99, 99),
+        (1, 99.9, nil), (100, 1, nil),
+    ])
+    func `what never came is later than all that came`(unreached: Int, percentile: Double, milliseconds: Double?) throws
+    {
+        var tally = LoadTally(loads: 1, interval: Self.second)
+        for number in 1...100 {
+            if number > 100 - unreached {
+                tally.failed(0, LoadTally.Failure(status: 0, reason: "no answer in time"), intended: 0)
+            } else {
+                tally.answered(0, intended: 0, at: Int64(number) * 1_000_000)
+            }
+        }
+        let value = try #require(tally.latencies(.accepted).microseconds(atPercentile: percentile))
+        if let milliseconds {
+            #expect(abs(value / 1000 - milliseconds) < 0.1)
+        } else {
+            #expect(value == .infinity)
+        }
+        #expect(Latencies().microseconds(atPercentile: percentile) == nil)
+    }
+
+    @Test func `times without a connection follow each other, and each is caught up once`() {
+        var tally = LoadTally(loads: 1, interval: Self.second)
+        tally.caughtUp("push", at: 1)
+        tally.outageBegan("push", at: 2)
+        tally.outageBegan("push", at: 3)
+        tally.caughtUp("push", at: 4)
+        tally.outageEnded("host", at: 5)
+        #expect(tally.outages.map(\.ended) == [nil])
+        tally.outageEnded("push", at: 6)
+        tally.caughtUp("push", at: 7)
+        tally.caughtUp("push", at: 8)
+        tally.outageBegan("push", at: 9)
+        #expect(tally.outages.map(\.began) == [2, 9])
+        #expect(tally.outages.map(\.ended) == [6, nil])
+        #expect(tally.outages.map(\.recovered) == [7, nil])
+        for _ in 0..<2 * LoadTally.outagesMax {
+            tally.outageEnded("push", at: 10)
+            tally.outageBegan("push", at: 11)
+        }
+        #expect(tally.outages.count == LoadTally.outagesMax)
+    }
+
     @Test func `reasons beyond the most that are told apart are counted together`() {
         var tally = LoadTally(loads: 1, interval: Self.second)
         for number in 0..<LoadTally.reasonsMax + 10 {
-            tally.failed(0, LoadTally.Failure(status: 400, reason: "reason \(number)"))
+            tally.failed(0, LoadTally.Failure(status: 400, reason: "reason \(number)"), intended: 0)
         }
-        tally.failed(0, LoadTally.Failure(status: 400, reason: "reason 0"))
+        tally.failed(0, LoadTally.Failure(status: 400, reason: "reason 0"), intended: 0)
         #expect(tally.loads[0].failures.count == LoadTally.reasonsMax + 1)
         #expect(tally.loads[0].failures[LoadTally.Failure(status: 400, reason: "other")] == 10)
         #expect(tally.loads[0].failures[LoadTally.Failure(status: 400, reason: "reason 0")] == 2)
@@ -63,7 +110,7 @@ import Testing
             exact.append(latency)
             series.note(latency, intended: Int64.random(in: 0..<10 * Self.second, using: &random))
         }
-        #expect(series.intervals.reduce(0) { $0 + ($1?.totalCount ?? 0) } == 5000)
+        #expect(series.intervals.reduce(0) { $0 + ($1?.count ?? 0) } == 5000)
         #expect(series.intervals.count == 10)
         exact.sort()
         for percentile in [1.0, 50, 90, 99, 99.9] {

@@ -154,7 +154,7 @@ final class CrashDirectory {
             )
         )
         _ = try await owner.start { _, _ in }
-        let engine = try await owner.query { (engine: borrowing Engine) in copy engine }
+        let engine = try await owner.query(at: .betweenEntries) { (engine: borrowing Engine) in copy engine }
         #expect(failure.withLock { $0 } == nil)
         return engine
     }

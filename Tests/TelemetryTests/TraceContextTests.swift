@@ -33,7 +33,7 @@ import WidgetModel
     @Test func `is read and written as the specification's example`() throws {
         let context = try #require(Self.read(Self.valid))
         #expect(context.traceID == "4bf92f3577b34da6a3ce929d0e0e4736")
-        #expect(TraceContext.hex(context.spanID) == "00f067aa0ba902b7")
+        #expect(Base16.text(of: context.spanID) == "00f067aa0ba902b7")
         #expect(context.isSampled)
         #expect(context.traceparent == Self.valid)
     }

@@ -188,7 +188,7 @@ import WidgetModel
         }
     }
 
-    @Test func `an answer to what nobody asked changes nothing`() {
+    @Test func `an answer to what was not asked changes nothing`() {
         var planner = Self.planner()
         planner.add(Fixtures.item(1))
         planner.succeeded(7, answered: [Fixtures.reload(1)], at: Self.start)

@@ -41,7 +41,7 @@ import WidgetModel
         }
     }
 
-    @Test func `a rate saturates, and what nobody sees is forgotten`() {
+    @Test func `a rate saturates, and what is not seen is forgotten`() {
         var rate = ViewRate.typical
         rate.take(views: .max, in: .minutes(1))
         #expect(rate.scaled == .max)

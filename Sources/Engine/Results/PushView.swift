@@ -22,11 +22,15 @@ package struct PushView: Hashable, Sendable {
     package let repeats: Int
     /// Whether it is for an app, so that every partition applies one like it.
     package let isForApp: Bool
+    /// Whether it was decided for all that it matches; until then more may be matched.
+    package let isApplied: Bool
     /// Why it was decided for no instance here; nil if it was decided.
     package let failure: PushFailure?
 
     /// Whether nothing of it can change here any more.
-    package var isComplete: Bool { self.counts[.deferred] == 0 && self.counts[.issued] == 0 }
+    package var isComplete: Bool {
+        self.isApplied && self.counts[.deferred] == 0 && self.counts[.issued] == 0
+    }
 }
 
 /// How many instances of a push are in each outcome, and why failures failed.

@@ -16,7 +16,9 @@ package struct EngineSnapshotEncoder: Sendable {
     /// How many rows and free numbers were written.
     private var rows: UInt64 = 0
 
+    /// - Parameter engine: One that has applied its last record whole.
     package init(_ engine: Engine) {
+        precondition(engine.isRecordDone, "a record is still being applied")
         self.engine = engine
     }
 

@@ -100,14 +100,6 @@ struct AppTable: Sendable {
         for kind in kinds.indices { self.refreshPause(of: UInt32(kind)) }
     }
 
-    /// For how long, in milliseconds, an instance of a kind is sure not to reload for a push after a reload was charged, if its
-    /// host is not exempt; 0 if that is not sure.
-    func quietInterval(of kind: Int) -> Int64 {
-        guard !self.kinds[kind].isShared, !self.kinds[kind].bare.isUnlimited else { return 0 }
-        return self.apps[Int(self.kinds[kind].app)].developerMode
-            ? 0 : self.kinds[kind].bare.minimumInterval.milliseconds
-    }
-
     /// The number of a configured app.
     func find(_ app: BundleID) -> UInt32? {
         guard let slot = self.names.find(app.rawValue), self.apps[Int(slot)].isConfigured else { return nil }

@@ -96,31 +96,6 @@ public import CKernels
         if MemoryLayout<Row>.stride % 64 != 0 { unsafe ckernels_prefetch(row + (MemoryLayout<Row>.size - 1)) }
     }
 
-    /// Reads rows by their numbers, one after the other, as long as they pass; where each begins is fetched some numbers ahead.
-    ///
-    /// - Parameters:
-    ///   - numbers: The numbers of rows that there are.
-    ///   - first: The place of the first number that is looked at.
-    ///   - test: Whether a row passes.
-    /// - Returns: The place of the first number that does not, or how many numbers there are.
-    @inline(__always)
-    func end(of numbers: Span<UInt32>, from first: Int, passing test: (borrowing Row) -> Bool) -> Int {
-        let ahead = 24
-        var place = first
-        while place < numbers.count {
-            let coming = Int(numbers[Swift.min(place &+ ahead, numbers.count &- 1)])
-            let number = Int(numbers[place])
-            precondition(Swift.max(number, coming) < self.count, "beyond the rows")
-            // Sound: the memory holds `count` rows, and self keeps it.
-            unsafe ckernels_prefetch(self.chunks[coming &>> Self.chunkShift] + (coming & (Self.chunkRows &- 1)))
-            guard unsafe test(self.chunks[number &>> Self.chunkShift][number & (Self.chunkRows &- 1)]) else {
-                return place
-            }
-            place &+= 1
-        }
-        return place
-    }
-
     @inline(__always)
     mutating func append(_ row: consuming Row) {
         self.makeUnique()
@@ -130,25 +105,6 @@ public import CKernels
             .initialize(to: row)
         self.count &+= 1
         self.memory.count = self.count
-    }
-
-    /// Appends rows, as many as there are at a time.
-    mutating func append(copying rows: Span<Row>) where Row: BitwiseCopyable {
-        self.makeUnique()
-        var next = 0
-        while next < rows.count {
-            self.beginChunkIfFull()
-            let start = self.count & (Self.chunkRows &- 1)
-            let length = Swift.min(rows.count - next, Self.chunkRows - start)
-            // Sound: the last chunk has room for so many more, and they are not among those that are read.
-            unsafe rows.extracting(next..<next + length).withUnsafeBufferPointer { source in
-                guard let base = source.baseAddress else { return }
-                unsafe (self.chunks[self.count &>> Self.chunkShift] + start).initialize(from: base, count: length)
-            }
-            next += length
-            self.count += length
-            self.memory.count = self.count
-        }
     }
 
     /// Says that so many rows are about to come, one after the other: the memory of each chunk of them is then had in one

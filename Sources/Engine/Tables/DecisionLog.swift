@@ -26,8 +26,6 @@ struct DecisionLog: Sendable {
     private(set) var capacity: Int
     /// How many decisions were ever noted; the next one's number.
     private(set) var count: UInt64 = 0
-    /// The number that was kept free for the next decision that is noted; ``none`` if it gets the next one.
-    private var keptFree = Self.none
 
     init(capacity: Int) {
         self.capacity = max(1, capacity)
@@ -78,7 +76,6 @@ struct DecisionLog: Sendable {
 
     /// Notes a decision and returns its number.
     mutating func append(_ entry: consuming Entry) -> UInt64 {
-        if self.keptFree != Self.none { return self.fill(entry) }
         defer { self.count += 1 }
         let packed = self.packed(entry, numbered: self.count)
         if self.entries.count < self.capacity {
@@ -92,36 +89,6 @@ struct DecisionLog: Sendable {
     private func packed(_ entry: consuming Entry, numbered number: UInt64) -> PackedDecision {
         entry.forgetPrevious(before: number - min(UInt64(self.capacity), number))
         return PackedDecision(entry)
-    }
-
-    /// Keeps the next numbers free for decisions that are noted later. Until then nothing may be read under them.
-    ///
-    /// - Returns: The first of the numbers.
-    mutating func keepFree(_ numbers: Int) -> UInt64 {
-        let first = self.count
-        let room = min(numbers, self.capacity - self.entries.count)
-        if room > 0 { self.entries.append(repeating: PackedDecision(.blank), count: room) }
-        self.count += UInt64(numbers)
-        return first
-    }
-
-    /// Has the next decision noted under a number that was kept free for it, or under the next number again.
-    ///
-    /// - Parameter number: The number, or ``none``.
-    /// - Returns: The number that was to be used until now; ``none`` once it has been.
-    mutating func use(_ number: UInt64) -> UInt64 {
-        defer { self.keptFree = number }
-        return self.keptFree
-    }
-
-    private mutating func fill(_ entry: consuming Entry) -> UInt64 {
-        let number = self.keptFree
-        self.keptFree = Self.none
-        // Where so many came after it that it would be gone by now, it is.
-        if number >= self.oldest {
-            self.entries[Int(number % UInt64(self.capacity))] = self.packed(entry, numbered: number)
-        }
-        return number
     }
 
     /// A decision by its number, if it is still kept.

@@ -131,24 +131,6 @@ struct PushLedger: Sendable {
         self.totals[outcome] += 1
     }
 
-    /// So many more instances matched, and wait.
-    mutating func matchDeferred(_ push: UInt32, count: Int) {
-        let deferred = Int(PushOutcome.deferred.rawValue)
-        self.rows[push].matched += UInt32(count)
-        self.rows[push].counts[deferred] += UInt32(count)
-        self.matched += count
-        self.totals[deferred] += count
-    }
-
-    /// Takes back that one of them matched and waits, to be matched again.
-    mutating func unmatchDeferred(_ push: UInt32) {
-        let deferred = Int(PushOutcome.deferred.rawValue)
-        self.rows[push].matched -= 1
-        self.rows[push].counts[deferred] -= 1
-        self.matched -= 1
-        self.totals[deferred] -= 1
-    }
-
     /// An instance's push goes from one outcome to the next.
     @inline(__always)
     mutating func move(_ push: UInt32, from old: PushOutcome, to new: PushOutcome, at now: Instant) {
@@ -191,10 +173,13 @@ struct PushLedger: Sendable {
     }
 
     /// Forgets the pushes that completed first: those above `max`, and those that completed before `instant`.
-    mutating func evict(above max: Int, completedBefore instant: Instant) {
-        while self.complete.first != Self.none {
+    ///
+    /// - Parameter pushes: How many at most; left with what is not used up.
+    mutating func evict(above max: Int, completedBefore instant: Instant, atMost pushes: inout Int) {
+        while pushes > 0, self.complete.first != Self.none {
             let slot = self.complete.first
             guard self.completeCount > max || self.rows[slot].completedAt < instant else { return }
+            pushes -= 1
             let next = self.rows[slot].next
             self.complete.first = next
             if next == Self.none { self.complete.last = Self.none } else { self.rows[next].previous = Self.none }

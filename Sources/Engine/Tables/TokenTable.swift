@@ -262,14 +262,21 @@ struct TokenTable: Sendable {
         self.firstRemoval < self.removals.count ? self.removals[self.firstRemoval].at + retention : nil
     }
 
-    /// Forgets the tokens that were removed that long ago, and gives them to `body` in the order of their removal.
-    mutating func forget(at now: Instant, after retention: Interval, _ body: (DeviceToken) -> Void) {
-        while self.firstRemoval < self.removals.count, self.removals[self.firstRemoval].at + retention <= now {
+    /// Forgets tokens that were removed that long ago.
+    ///
+    /// - Parameter removals: How many removals are looked at, at most; left with what is not used up.
+    /// - Returns: The tokens, in the order of their removal.
+    mutating func forget(at now: Instant, after retention: Interval, atMost removals: inout Int) -> [DeviceToken] {
+        var forgotten: [DeviceToken] = []
+        while removals > 0, self.firstRemoval < self.removals.count,
+            self.removals[self.firstRemoval].at + retention <= now
+        {
+            removals -= 1
             let removal = self.removals[self.firstRemoval]
             self.firstRemoval += 1
             if self.isLast(removal) {
                 self.remove(removal.token)
-                body(removal.token)
+                forgotten.append(removal.token)
             }
         }
         // Amortised O(1): half of the array is dropped at most once for each time it was filled.
@@ -277,6 +284,7 @@ struct TokenTable: Sendable {
             self.removals.removeFirst(self.firstRemoval)
             self.firstRemoval = 0
         }
+        return forgotten
     }
 
     /// The removals that are still remembered, in their order; with duplicates of tokens that came and went.

@@ -8,7 +8,7 @@ import WidgetModel
 /// certificates and operators.
 final class GatewayReload: Sendable {
     /// The keys that seal session tickets live so long at most: a new context is made with new ones. TLS 1.2 has no forward
-    /// secrecy for what a ticket resumes, against whoever takes the key.
+    /// secrecy for what a ticket resumes, against a thief of the key.
     static let ticketKeysMax = Interval.hours(12)
 
     private let certificates: ServerCertificates
@@ -141,9 +141,9 @@ final class GatewayReload: Sendable {
         guard let merged else { return self.watch.useAll() }
         var numbers = self.keyed.value.numbers
         numbers.add(merged.apps.map(\.bundleID))
-        // First, so that a file which nobody names any more is not asked for.
+        // First, so that a file which is no longer named is not asked for.
         self.keyed.set((merged, numbers))
-        // Apps come before who may push to them, so that nobody is told of one that is not there.
+        // Apps come before who may push to them, so that no sender is told of one that is not there.
         self.tables.directory.serve(numbers.apps)
         self.tables.apps.use(merged, numbers)
         do throws(OperatorTokenFile.Fault) {

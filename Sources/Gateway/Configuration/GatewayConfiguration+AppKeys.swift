@@ -101,7 +101,7 @@ extension SettingType<[UInt8]> {
         phrase: "the 64 hex digits of a certificate's SHA-256 (openssl x509 -noout -fingerprint -sha256)",
         isText: true,
         value: { SettingRules.sha256($0) },
-        json: { .string(SettingRules.hex($0)) }
+        json: { .string(Base16.text(of: $0)) }
     )
 }
 

@@ -134,7 +134,7 @@ extension GatewayConfiguration {
     package struct ClientCertificates: Hashable, Sendable {
         /// Whom a certificate speaks for that no app names.
         package enum Unnamed: String, Hashable, Sendable, CaseIterable {
-            /// Nobody.
+            /// No sender.
             case reject
             /// The apps of the topics that it lists.
             case topics
@@ -150,7 +150,7 @@ extension GatewayConfiguration {
 
     /// Who may use the operators' routes.
     package struct Operators: Hashable, Sendable {
-        /// Whether whoever can connect is an administrator. Default false; allowed on a loopback address only.
+        /// Whether each client that connects is an administrator. Default false; allowed on a loopback address only.
         package var isOpen = false
         /// Names of the ops listener beside its address, localhost and those in its certificate. Default none.
         package var names: [String] = []

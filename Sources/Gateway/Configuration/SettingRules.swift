@@ -1,3 +1,5 @@
+import WidgetModel
+
 /// What the texts of the configuration file may be.
 enum SettingRules {
     static func isLetter(_ byte: UInt8) -> Bool {
@@ -37,7 +39,7 @@ enum SettingRules {
             if groups.isEmpty { return 0 }
             let parts = groups.split(separator: ":", omittingEmptySubsequences: false)
             let areHex = parts.allSatisfy { part in
-                (1...4).contains(part.utf8.count) && part.utf8.allSatisfy { Self.hexDigit($0) != nil }
+                (1...4).contains(part.utf8.count) && part.utf8.allSatisfy { Base16.digit($0) != nil }
             }
             return areHex ? parts.count : nil
         }
@@ -48,31 +50,9 @@ enum SettingRules {
         return before + after <= 7
     }
 
-    static func hexDigit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        default: nil
-        }
-    }
-
     /// The 32 bytes that 64 hex digits spell; colons between them, as `openssl x509 -fingerprint` prints, are allowed.
     static func sha256(_ text: String) -> [UInt8]? {
         let digits = text.utf8.filter { $0 != UInt8(ascii: ":") }
-        guard digits.count == 64 else { return nil }
-        var bytes: [UInt8] = []
-        for index in stride(from: 0, to: 64, by: 2) {
-            guard let high = Self.hexDigit(digits[index]), let low = Self.hexDigit(digits[index + 1]) else {
-                return nil
-            }
-            bytes.append(high << 4 | low)
-        }
-        return bytes
-    }
-
-    /// 64 lower-case hex digits.
-    static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        return digits.count == 64 ? Base16.bytes(of: digits.span) : nil
     }
 }

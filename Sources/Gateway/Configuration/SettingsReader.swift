@@ -63,7 +63,7 @@ struct SettingsReader: SettingsVisitor {
 
     // MARK: Sections
 
-    /// Visits the keys of a mapping, then reports those that nobody asked for.
+    /// Visits the keys of a mapping, then reports those that were not asked for.
     private mutating func enter(_ path: String, _ node: Node, _ body: (inout Self) -> Void) {
         guard let mapping = node.mapping else {
             self.fault(at: node, path: path, "has to be a section with keys of its own, not \(node.phrase)")

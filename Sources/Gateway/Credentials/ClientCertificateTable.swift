@@ -56,7 +56,7 @@ package struct ClientCertificateTable: Sendable {
     package enum Verdict: Sendable {
         /// It speaks for this sender.
         case sender(Sender)
-        /// It verifies, but nobody has said whom it speaks for.
+        /// It verifies, but is not configured for any sender.
         case unknown
         /// It is on the revocation list.
         case revoked

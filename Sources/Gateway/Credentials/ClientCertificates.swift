@@ -46,7 +46,7 @@ package final class ClientCertificates: Sendable {
         }
     }
 
-    /// Whether a certificate is no longer believed, whomever it is for.
+    /// Whether a certificate is no longer believed, for any sender.
     package func isRevoked(_ certificate: PeerCertificate) -> Bool {
         self.state.withLock { $0.table.revocations }.contains(certificate)
     }

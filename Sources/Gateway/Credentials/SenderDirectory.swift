@@ -43,7 +43,7 @@ package struct SenderDirectory: Sendable {
     package func identify(
         _ token: ProviderToken
     ) throws(ProviderTokenFault) -> VerifiedSender {
-        // One sentence for all: which keys there are is nobody's business who has none.
+        // One sentence for all: a sender without a key is not to learn which there are.
         let fault = ProviderTokenFault(.invalidProviderToken, "no key of the team that the token names has signed it")
         guard let key = self.keys.key(token.keyID) else { throw fault }
         guard key.sender.team == token.team else { throw fault }

@@ -1,10 +1,11 @@
 import DashboardPage
 package import HTTPTransport
 import TLS
+import WidgetModel
 
 /// The dashboard page on the ops listener: `GET /` and the files that it loads.
 ///
-/// The files hold nothing that is secret, so that they are served to whoever connects; everything the page shows it asks
+/// The files hold nothing that is secret, so that they are served to every client; everything the page shows it asks
 /// of the JSON routes, with the operator's token. Files are named after the hash of them all and kept by browsers for good;
 /// the page itself is asked for again each time, and answered with 304 while it is the same.
 package struct DashboardFiles: Sendable {
@@ -80,6 +81,6 @@ package struct DashboardFiles: Sendable {
     }
 
     private static func hash(_ bytes: [UInt8]) -> String {
-        String(SettingRules.hex(Digests.sha256(bytes.span)).prefix(16))
+        String(Base16.text(of: Digests.sha256(bytes.span)).prefix(16))
     }
 }

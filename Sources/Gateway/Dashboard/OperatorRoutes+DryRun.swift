@@ -7,7 +7,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// `POST /v1/apps/<bundle-id>/dry-runs`: whom a push to the app would reach, and what each decision would be.
     ///
-    /// The body is `freshet` as in a push, and optionally its `priority`. It is nobody's push: no sender's pause or repeat
+    /// The body is `freshet` as in a push, and optionally its `priority`. It is no sender's push: no pause or repeat
     /// is considered, and nothing comes of it.
     func dryRun(_ request: HTTPRequest, _ bundle: String) async throws(Problem) -> HTTPResponse {
         guard let app = self.apps[BundleID(bundle)] else {

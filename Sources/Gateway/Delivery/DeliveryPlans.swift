@@ -160,7 +160,7 @@ package struct DeliveryPlans: Sendable {
         return context
     }
 
-    /// Of what is in files; one that cannot be read counts as empty here, and is reported by whoever reads it.
+    /// Of what is in files; one that cannot be read counts as empty here, and is reported where it is read.
     private static func digest(_ files: [String?]) -> [UInt8] {
         var all: [UInt8] = []
         for file in files {

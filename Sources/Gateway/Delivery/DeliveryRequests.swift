@@ -8,7 +8,7 @@ package import WidgetModel
 package enum DeliveryRequests {
     /// A push that reloads what a token stands for.
     ///
-    /// Its expiration is the delivery's, so that the upstream does not keep what nobody wants any more.
+    /// Its expiration is the delivery's, so that the upstream does not keep what is no longer wanted.
     ///
     /// - Parameters:
     ///   - id: The same for every try, by which an upstream recognises a repeat.

@@ -1,7 +1,7 @@
 import HeapModule
 package import WidgetModel
 
-/// Which deliveries are tried when: what waits, what is in work, and what nobody may send any more.
+/// Which deliveries are tried when: what waits, what is in work, and what may not be sent any more.
 ///
 /// A value without a clock. A delivery is in exactly one of three states, waiting, in work or gone, and leaves by
 /// ``end(_:)`` or by being reported as expired. What is due first goes first, the older one of two.

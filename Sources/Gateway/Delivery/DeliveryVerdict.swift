@@ -12,7 +12,7 @@ package enum DeliveryVerdict: Hashable, Sendable {
     case gone(String, since: Instant?)
     /// Nothing is decided: try again after this time, with the same id.
     case again(after: Interval, String)
-    /// Not this push but whoever sends it is in trouble: everything of the upstream waits for this time.
+    /// Not this push but its sender is in trouble: everything of the upstream waits for this time.
     case laneInTrouble(after: Interval, String, renewsToken: Bool)
 }
 

@@ -14,6 +14,6 @@ package enum WebhookSignature {
         let seconds = String(instant.seconds)
         let message = Array(seconds.utf8) + [UInt8(ascii: ".")] + Array(id.utf8) + [UInt8(ascii: ".")] + body
         let digest = Digests.hmacSHA256(key: secret.span, message: message.span)
-        return "t=\(seconds),v1=\(SettingRules.hex(digest))"
+        return "t=\(seconds),v1=\(Base16.text(of: digest))"
     }
 }

@@ -43,7 +43,7 @@ package final class HostDirectory: Sendable {
     /// An empty directory.
     ///
     /// - Parameters:
-    ///   - seed: Makes the hash of this process its own, so that nobody can choose tokens that collide.
+    ///   - seed: Makes the hash of this process its own, so that tokens that collide cannot be chosen.
     ///   - apps: The apps that pushes may be to, in the order of their numbers.
     package init(seed: UInt64, apps: [BundleID]) {
         self.seed = seed

@@ -51,7 +51,7 @@ struct HostDirectoryPart: ~Copyable, Sendable {
         var text: Range<Int> { self.start..<self.instance.upperBound }
     }
 
-    /// The numbers of apps that nobody can push to.
+    /// The numbers of apps that take no pushes.
     private static let othersStart: UInt32 = 1 << 31
     /// The text is written anew when half of it, and more than this, is of rows that are gone.
     private static let unusedTextMin = 4096

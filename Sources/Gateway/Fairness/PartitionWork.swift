@@ -20,9 +20,6 @@ package final class PartitionWork: Sendable {
         var large: (team: TeamWork, units: Int)?
         /// In the order of their commits.
         var logged: [Logged] = []
-        /// Applied, with matches that are still to be written: in the order of their decisions, by how many matches have
-        /// been postponed in all when they were applied.
-        var postponed: [(end: Int, charge: WorkCharges.Charge)] = []
         var audiences: [BundleID: [WidgetKind: Int]] = [:]
         var applied: LogPosition = .start
         /// The newest entry that is known to exist.
@@ -152,10 +149,6 @@ package final class PartitionWork: Sendable {
         package var nanoseconds = 0
         /// When, in seconds from any beginning.
         package var second = 0
-        /// How many matches have been postponed in all, and how many of those are written. What was decided first is written
-        /// first.
-        package var matchesPostponed = 0
-        package var matchesWritten = 0
 
         package init() {}
     }
@@ -171,11 +164,8 @@ package final class PartitionWork: Sendable {
             let arrived = state.arrivals.firstIndex { $0.through > position } ?? state.arrivals.count
             state.arrivals.removeFirst(arrived)
             let applied = state.logged.firstIndex { $0.position > position } ?? state.logged.count
-            for one in state.logged[..<applied] { state.postponed.append((turn.matchesPostponed, one.charge)) }
+            for one in state.logged[..<applied] { state.end(one.charge) }
             state.logged.removeFirst(applied)
-            let ended = state.postponed.firstIndex { $0.end > turn.matchesWritten } ?? state.postponed.count
-            for one in state.postponed[..<ended] { state.end(one.charge) }
-            state.postponed.removeFirst(ended)
         }
     }
 

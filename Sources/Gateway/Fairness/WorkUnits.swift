@@ -38,6 +38,9 @@ package enum WorkUnits {
         }
     }
 
+    /// What applying one record took that was done at once.
+    static func done(_ answer: RecordAnswer?) -> Int { answer.map { Self.done($0.result) } ?? Self.record }
+
     private static func done(_ result: RecordAnswer.Result) -> Int {
         switch result {
         case .push(let matched, let isRepeat): Self.record + (isRepeat ? 0 : matched)

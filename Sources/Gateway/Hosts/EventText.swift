@@ -18,7 +18,7 @@ enum EventText {
     static func heartbeat(_ cursor: StreamCursor) -> String { ": heartbeat\nid: \(cursor)\n\n" }
 
     /// - Parameters:
-    ///   - cursor: The place behind the event; none for what is offered again, in whose middle nobody can resume.
+    ///   - cursor: The place behind the event; none for what is offered again, in whose middle no reader can resume.
     ///   - redelivered: Whether the reader has had it before.
     static func event(_ event: HostEvent, _ cursor: StreamCursor? = nil, redelivered: Bool = false) -> String {
         var text = cursor.map { "id: \($0)\n" } ?? ""
@@ -53,7 +53,7 @@ enum EventText {
         return String(decoding: head.jsonText, as: UTF8.self)
     }
 
-    /// An entry as JSON. Its content is spliced in as it is kept: nobody here needs to understand it.
+    /// An entry as JSON. Its content is spliced in as it is kept: it need not be understood here.
     private static func entry(_ due: ContentTable.Due) -> String {
         let next = due.index + 1
         let head = JSONValue.object(of: [

@@ -38,7 +38,7 @@ extension HostRoutes {
         var additions = Array(repeating: RegistryAdditions(), count: registrations.count)
         let places = Dictionary(grouping: registrations.indices) { self.log.partition(of: registrations[$0].host) }
         for (partition, indices) in places {
-            let found = try await self.log.ask(partition, about: .totals) { engine in
+            let found = try await self.log.ask(partition) { engine in
                 indices.map { engine.additions(of: registrations[$0]) }
             }
             for (index, added) in zip(indices, found) { additions[index] = added }

@@ -98,7 +98,7 @@ extension HostRoutes {
     ) async throws -> [PartitionID: LogPosition] {
         var text = Self.opening(subscription)
         text += Self.text(await self.drawings(subscription, backlog))
-        // Nil where nobody can say what the reader has had.
+        // Nil where it is not known what the reader has had.
         let missed = Self.missedReloads(subscription)
         for first in backlog {
             var part: ReloadBacklog? = first
@@ -181,7 +181,7 @@ extension HostRoutes {
     private func backlog(_ scope: HostStreams.Scope) async throws(Problem) -> [ReloadBacklog] {
         switch scope {
         case .host(let host):
-            let page = try await self.log.ask(host) { engine in
+            let page = try await self.log.ask(host, at: .betweenEntries) { engine in
                 ReloadBacklog(
                     partition: engine.partition,
                     page: ReloadsPage(
@@ -193,7 +193,7 @@ extension HostRoutes {
             }
             return [page]
         case .app(let app):
-            return try await self.log.askAll { engine in
+            return try await self.log.askAll(at: .betweenEntries) { engine in
                 ReloadBacklog(
                     app: app,
                     partition: engine.partition,

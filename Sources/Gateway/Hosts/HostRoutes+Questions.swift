@@ -105,7 +105,7 @@ extension HostRoutes {
         let question = try self.question(try self.authorizer.caller(of: request), text)
         guard let sender = question.sender else { throw HostRoutes.notFound }
         let seen = try await question.views()
-        let all = try await self.log.askAll(about: .totals) { $0.push(question.id, team: sender.team) }.joined()
+        let all = try await self.log.askAll { $0.push(question.id, team: sender.team) }.joined()
         var cancelled = 0
         for app in Set(seen.compactMap(\.app)).sorted() {
             // One order takes back all with this id: also one of a kind that the key is not for.

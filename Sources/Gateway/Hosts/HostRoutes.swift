@@ -164,7 +164,7 @@ package struct HostRoutes: Sendable {
     }
 
     private func callerOfApp(_ request: HTTPRequest) throws(Problem) -> (app: ServedApps.App, caller: Caller) {
-        // Which apps are served is told to nobody who has not said who it is.
+        // Which apps are served is not told without a credential.
         let caller = try self.authorizer.caller(of: request)
         guard let app = self.apps[BundleID(request.path[2])] else {
             throw Problem(.notFound, "the app \"\(request.path[2])\" is not served here")

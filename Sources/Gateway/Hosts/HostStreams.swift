@@ -43,7 +43,7 @@ package final class HostStreams: Sendable {
 
     /// What a reader has missed.
     package enum Missed: Hashable, Sendable {
-        /// It is new: nobody can say.
+        /// It is new: that is not known.
         case unknown
         /// These events, since the place that it named.
         case events([HostEvent])
@@ -136,7 +136,7 @@ package final class HostStreams: Sendable {
 
     private let table: Mutex<Table>
     /// Held while events go to the readers, so that each gets them in their order. The table is free meanwhile: to wake a
-    /// task takes a lock of its own, which whoever cancels that task holds while it comes to the table.
+    /// task takes a lock of its own, which the canceller of that task holds while it comes to the table.
     private let sending = Mutex(())
     private let seed: UInt64
 
@@ -169,7 +169,7 @@ package final class HostStreams: Sendable {
 
     /// Opens a stream.
     ///
-    /// Whoever asks by a token looks up once more what it stands for: it may have been removed just before.
+    /// A reader that asks by a token looks up once more what it stands for: it may have been removed just before.
     ///
     /// - Parameters:
     ///   - right: By what right it is open.
@@ -216,7 +216,7 @@ package final class HostStreams: Sendable {
         }
         let subscription = try result.get()
         let number = subscription.number
-        // A reader may go before it has read anything: a stream that nobody holds any more must not keep its place.
+        // A reader may go before it has read anything: a stream without a holder must not keep its place.
         continuation.onTermination = { [weak self] _ in self?.remove(number, of: scope) }
         return subscription
     }

@@ -37,7 +37,7 @@ package struct MemoryBudget: Hashable, Sendable {
 
     /// What is used, what the registry has free again excepted.
     package let used: Int
-    /// What may be used; nil for a share of what nobody knows.
+    /// What may be used; nil for a share of an unknown size.
     package let limit: Int?
 
     /// - Parameters:

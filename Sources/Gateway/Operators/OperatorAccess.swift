@@ -51,7 +51,7 @@ package struct OperatorToken: Hashable, Sendable {
     }
 }
 
-/// Who may use the operators' routes: whoever has one of the tokens or certificates, or anybody if the configuration says so.
+/// Who may use the operators' routes: holders of a token or certificate, or everyone if the configuration says so.
 ///
 /// Where no token is configured, the gateway's own counts. Tokens are kept as SHA-256 digests and compared in constant time.
 package struct OperatorAccess: Sendable {
@@ -96,7 +96,7 @@ package struct OperatorAccess: Sendable {
         }
     }
 
-    /// Knows others from now on: the next request of whoever is not among them is refused.
+    /// Knows others from now on: the next request of any other is refused.
     ///
     /// - Throws: If the gateway's own token is needed, and can be neither read nor made; who was known is known then.
     package func use(_ operators: GatewayConfiguration.Operators) throws(OperatorTokenFile.Fault) {

@@ -124,7 +124,9 @@ extension OperatorRoutes {
     /// `GET /v1/partitions`: how far each is, and what it holds.
     func partitionList() async throws(Problem) -> HTTPResponse {
         let progress = await self.log.progress()
-        let views = try await self.log.askAll { ($0.stats(), $0.nextTimer, $0.runningHash) }
+        let views = try await self.log.askAll(at: .betweenEntries) {
+            ($0.stats(), $0.nextTimer, $0.runningHash)
+        }
         return try await self.answer([
             (
                 "partitions",
@@ -150,7 +152,7 @@ extension OperatorRoutes {
                             ("issued", .count(stats.outcomes[.issued])),
                             ("timersArmed", .count(stats.timersArmed)),
                             ("nextTimer", timer.map { .instant($0) }),
-                            ("runningHash", .string(SettingRules.hex(Self.bytes(of: hash)))),
+                            ("runningHash", .string(Base16.text(of: Self.bytes(of: hash)))),
                         ])
                     }
                 )

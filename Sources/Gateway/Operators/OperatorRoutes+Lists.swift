@@ -7,16 +7,16 @@ import WidgetModel
 extension OperatorRoutes {
     /// An answer's first members: the log's time, and how far each partition was.
     func head() async throws(Problem) -> [(String, JSONValue?)] {
-        let positions = try await self.log.askAll(about: .totals) { ($0.partition, $0.position) }
+        let all = await self.log.progress()
         return [
             ("asOf", .instant(self.clock.now())),
             (
                 "positions",
                 .array(
-                    positions.map { partition, position in
+                    all.map { progress in
                         JSONValue.object(of: [
-                            ("partition", .count(Int(partition.rawValue))),
-                            ("applied", .unsigned(position.rawValue)),
+                            ("partition", .count(Int(progress.partition.rawValue))),
+                            ("applied", .unsigned(progress.applied.rawValue)),
                         ])
                     }
                 )
@@ -139,7 +139,7 @@ extension OperatorRoutes {
         let ids = pushes.filter(\.isForApp).map(\.id)
         var others: [[PushView]] = []
         if !ids.isEmpty {
-            others = try await self.log.askAll(about: .totals) { engine in ids.flatMap { engine.push($0) } }
+            others = try await self.log.askAll { engine in ids.flatMap { engine.push($0) } }
         }
         return pushes.compactMap { push in
             guard push.isForApp else { return [push] }
@@ -157,7 +157,7 @@ extension OperatorRoutes {
         guard let id = PushID(text) else { throw Problem(.badRequest, "an apns-id is a UUID") }
         let list = try ListRequest(request, below: [UInt64(self.log.partitions), ListRequest.countEnd])
         let outcome = try ListRequest.word(request, "outcome", PushOutcome.allCases.map { ($0.name, $0) })
-        guard try await !self.log.askAll(about: .totals, { $0.push(id) }).joined().isEmpty else {
+        guard try await !self.log.askAll({ $0.push(id) }).joined().isEmpty else {
             throw Problem(.notFound, "no push with this apns-id is known: never accepted, or longer ago than is kept")
         }
         var rows: [PushDecision] = []

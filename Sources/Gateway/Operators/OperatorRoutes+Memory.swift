@@ -3,7 +3,7 @@ import WidgetModel
 
 /// What the process takes of the memory, and who has how much of the registry.
 extension OperatorRoutes {
-    /// For `GET /v1/stats`; nil where nobody counts it.
+    /// For `GET /v1/stats`; nil where it is not counted.
     func memorySizes() -> JSONValue? {
         guard let registry = self.registry else { return nil }
         let (view, refused) = (registry.view, registry.refused)

@@ -96,7 +96,7 @@ extension OperatorRoutes {
     }
 
     private func addEngine(_ text: inout PrometheusText) async throws(Problem) {
-        let sum = EngineStats(sumOf: try await self.log.askAll(about: .totals) { $0.stats() })
+        let sum = EngineStats(sumOf: try await self.log.askAll { $0.stats() })
         let (outcomes, freshness) = (sum.outcomes, sum.freshness)
         text.add(sum)
         text.add(

@@ -6,7 +6,7 @@ import WidgetModel
 extension OperatorRoutes {
     /// `GET /v1/stats`: totals over all partitions, with the time and positions they were read at.
     func stats() async throws(Problem) -> JSONValue {
-        let sum = EngineStats(sumOf: try await self.log.askAll(about: .totals) { $0.stats() })
+        let sum = EngineStats(sumOf: try await self.log.askAll { $0.stats() })
         let (matched, outcomes) = (sum.matched, sum.outcomes)
         let final = PushOutcome.allCases.filter(\.isFinal).reduce(0) { $0 + outcomes[$1] }
         let progress = await self.log.progress()
@@ -67,7 +67,7 @@ extension OperatorRoutes {
         return JSONValue.object(of: [
             ("listener", .string(view.listener)),
             ("commonName", view.certificate.commonName.map { .string($0) }),
-            ("fingerprint", .string(SettingRules.hex(view.certificate.sha256Fingerprint))),
+            ("fingerprint", .string(Base16.text(of: view.certificate.sha256Fingerprint))),
             ("notAfter", .instant(end)),
             // Negative once it has ended.
             ("secondsLeft", .int((end - now).milliseconds / 1000)),

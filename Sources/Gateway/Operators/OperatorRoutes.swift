@@ -43,7 +43,7 @@ package struct OperatorRoutes: Sendable {
     /// What the data directory has room for; nil where nothing is written to it.
     let storage: StorageWatch?
     let work: WorkAdmission?
-    /// Nil where nobody counts who has how much of the registry.
+    /// Nil where it is not counted who has how much of the registry.
     let registry: RegistryWatch?
     let audit: OperatorAudit
     let logs: GatewayLogs
@@ -279,7 +279,7 @@ package struct OperatorRoutes: Sendable {
     /// `GET /v1/senders`: what each sender's pushes have cost and brought.
     private func senders() async throws(Problem) -> HTTPResponse {
         var sums: [SenderView] = []
-        for view in try await self.log.askAll(about: .totals, { $0.senders() }).joined() {
+        for view in try await self.log.askAll({ $0.senders() }).joined() {
             if let index = sums.firstIndex(where: { $0.team == view.team }) {
                 sums[index] += view
             } else {

@@ -1,7 +1,8 @@
 import FoundationEssentials
+import WidgetModel
 
 /// The token that a gateway makes for its operators where the configuration names none: one line in a file that its user alone
-/// can read. Whoever can read it is an administrator of the gateway anyway.
+/// can read. An account that can read it is the gateway's administrator anyway.
 package struct OperatorTokenFile: Sendable {
     /// What the file is called in a data directory.
     package static let name = "operator-token"
@@ -54,11 +55,11 @@ package struct OperatorTokenFile: Sendable {
         return String(token)
     }
 
-    /// Writes a file whole before it has its name, so that nobody finds half of a token.
+    /// Writes a file whole before it has its name, so that half of a token is never found.
     private func make() throws(Fault) -> String {
         let draft = self.path + ".new"
         var random = SystemRandomNumberGenerator()
-        let token = SettingRules.hex((0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255, using: &random) })
+        let token = Base16.text(of: (0..<Self.randomBytes).map { _ in UInt8.random(in: 0...255, using: &random) })
         do {
             let files = FileManager.default
             if !files.fileExists(atPath: self.folder) {

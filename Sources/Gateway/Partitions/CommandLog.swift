@@ -268,10 +268,11 @@ extension CommandLog {
     /// Asks the engine of the partition that owns a host.
     package func ask<Answer: Sendable>(
         _ host: HostKey,
+        at moment: QuestionMoment = .anyTime,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws(Problem) -> Answer {
         do {
-            return try await self.owners[Int(self.partition(of: host).rawValue)].query(about: .host(host), body)
+            return try await self.owners[Int(self.partition(of: host).rawValue)].query(at: moment, body)
         } catch {
             throw Self.problem(error)
         }
@@ -288,11 +289,11 @@ extension CommandLog {
     /// Asks the engine of a partition.
     package func ask<Answer: Sendable>(
         _ partition: PartitionID,
-        about subject: QuestionSubject = .everything,
+        at moment: QuestionMoment = .anyTime,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws(Problem) -> Answer {
         do {
-            return try await self.owners[Int(partition.rawValue)].query(about: subject, body)
+            return try await self.owners[Int(partition.rawValue)].query(at: moment, body)
         } catch {
             throw Self.problem(error)
         }
@@ -300,13 +301,13 @@ extension CommandLog {
 
     /// Asks the engine of every partition; the answers are in the partitions' order.
     package func askAll<Answer: Sendable>(
-        about subject: QuestionSubject = .everything,
+        at moment: QuestionMoment = .anyTime,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws(Problem) -> [Answer] {
         var answers: [Answer] = []
         for owner in self.owners {
             do {
-                answers.append(try await owner.query(about: subject, body))
+                answers.append(try await owner.query(at: moment, body))
             } catch {
                 throw Self.problem(error)
             }

@@ -35,6 +35,12 @@ package enum OwnerFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// The log does not begin with its first entry any more, and no snapshot of what came before can be used.
     case noState(partition: PartitionID, reason: String)
     case stopped(partition: PartitionID)
+    /// The gateway ends before the owner has applied the whole log.
+    case shutDown(partition: PartitionID)
+
+    var isShutdown: Bool {
+        if case .shutDown = self { true } else { false }
+    }
 
     package var description: String {
         switch self {
@@ -56,6 +62,8 @@ package enum OwnerFault: Error, Hashable, Sendable, CustomStringConvertible {
             """
         case .stopped(let partition):
             "partition \(partition) has stopped; see the log for the reason"
+        case .shutDown(let partition):
+            "partition \(partition): the gateway shuts down; the next start applies the rest of the log"
         }
     }
 }

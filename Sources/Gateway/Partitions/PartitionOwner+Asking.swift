@@ -2,14 +2,12 @@ package import Engine
 package import NIOCore
 package import WidgetModel
 
-/// What a question to an engine reads.
-package enum QuestionSubject: Sendable {
-    /// A host and what it shows.
-    case host(HostKey)
-    /// What became of pushes, as counts; whom a push matches; which hosts and instances are registered; totals, settings and
-    /// time.
-    case totals
-    case everything
+/// When a question to an engine may be answered.
+package enum QuestionMoment: Sendable {
+    /// At once, also while an entry is applied in part: what is decided so far is the answer.
+    case anyTime
+    /// When no entry is applied in part: for what says how far the log is applied, and for when the next timer is due.
+    case betweenEntries
 }
 
 extension PartitionOwner {
@@ -35,32 +33,41 @@ extension PartitionOwner {
         }
     }
 
-    /// Asks the engine something, between two entries.
+    /// Asks the engine something.
     ///
     /// - Parameters:
-    ///   - subject: What the question reads, which is settled before.
+    ///   - moment: When it may be answered.
     ///   - body: Asks it.
     package func query<Answer: Sendable>(
-        about subject: QuestionSubject = .everything,
+        at moment: QuestionMoment = .anyTime,
         _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
     ) async throws -> Answer {
-        while true {
-            if let answer = try await self.loop.submit({ try self.answer(subject, body) }).get() { return answer }
-        }
+        let promise = self.loop.makePromise(of: Answer.self)
+        self.loop.execute { self.answer(moment, promise, body) }
+        return try await promise.futureResult.get()
     }
 
-    /// - Returns: Nil if there was more to settle than a turn of the loop should take.
-    private func answer<Answer>(_ subject: QuestionSubject, _ body: (borrowing Engine) throws -> Answer) throws
-        -> Answer?
-    {
-        switch subject {
-        case .host(let host): self.state.value.engine.settle(host)
-        case .totals: break
-        case .everything:
-            self.state.value.engine.settle(atMost: Self.settledPerTurn)
-            guard self.state.value.engine.postponedMatches == 0 else { return nil }
+    private func answer<Answer: Sendable>(
+        _ moment: QuestionMoment,
+        _ promise: EventLoopPromise<Answer>,
+        _ body: @escaping @Sendable (borrowing Engine) throws -> Answer
+    ) {
+        let isWaiting =
+            self.state.value.partial != nil && (moment == .betweenEntries || !self.state.value.engine.isAskable)
+        guard isWaiting else {
+            return promise.completeWith(Result { try body(self.state.value.engine) })
         }
-        return try body(self.state.value.engine)
+        guard !self.state.value.hasFailed else {
+            return promise.fail(OwnerFault.stopped(partition: self.partition))
+        }
+        self.state.value.questions.append { self.answer(moment, promise, body) }
+    }
+
+    /// Answers what waited until no entry is applied in part; once the partition has stopped, it says so.
+    func answerWaitingQuestions() {
+        let questions = self.state.value.questions
+        self.state.value.questions = []
+        for question in questions { question() }
     }
 
     /// An output that goes as far as the owner is now, or a later one: written without effects if there is none yet, so

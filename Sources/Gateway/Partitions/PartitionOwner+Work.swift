@@ -10,16 +10,17 @@ extension PartitionOwner {
         if output.answers.contains(where: \.result.changesAudience) { self.state.value.hasNewAudience = true }
     }
 
-    /// Tells of what was done, and how long that took.
+    /// Tells of what was done, and how long that took. What an entry takes is told when all of it is applied.
     func tellWork(since begunAt: NIODeadline) {
         let now = NIODeadline.now()
+        self.state.value.nanosecondsUntold += Int((now - begunAt).nanoseconds)
+        guard self.state.value.partial == nil || self.state.value.unitsDone > self.state.value.unitsTold else { return }
         var turn = PartitionWork.Turn()
         turn.units = self.state.value.unitsDone - self.state.value.unitsTold
-        turn.nanoseconds = Int((now - begunAt).nanoseconds)
+        turn.nanoseconds = self.state.value.nanosecondsUntold
         turn.second = Int(now.uptimeNanoseconds / 1_000_000_000)
-        turn.matchesPostponed = self.state.value.engine.postponedMatchesInAll
-        turn.matchesWritten = turn.matchesPostponed - self.state.value.engine.postponedMatches
         self.state.value.unitsTold = self.state.value.unitsDone
+        self.state.value.nanosecondsUntold = 0
         if self.state.value.hasNewAudience {
             self.state.value.hasNewAudience = false
             self.work.setAudiences(self.state.value.engine.audiences())

@@ -12,14 +12,10 @@ package import WidgetModel
 /// for are expected before the entry is announced (the journal calls back with receipts before it hints at new
 /// entries, and both hop to the same loop in that order), so none can be missed.
 package final class PartitionOwner: Sendable {
-    /// How many entries are applied before other work of the loop gets its turn.
-    private static let entriesPerTurn = 64
-    /// Of how many records the rows are fetched before the first of them is applied.
-    private static let recordsApproached = 32
+    /// How many entries are read at a time, and applied at most before other work of the loop gets its turn.
+    static let entriesPerTurn = 64
     /// The shortest time between two ticks: timers are due to the second, so four looks a second are plenty.
     private static let tickSpacing: TimeAmount = .milliseconds(250)
-    /// How many matches that the engine has postponed are settled before other work of the loop gets its turn: some 0.5 ms.
-    static let settledPerTurn = 1024
     /// How long to wait before an output that could not be written is tried again.
     private static let commitRetryDelay: TimeAmount = .milliseconds(100)
 
@@ -31,8 +27,10 @@ package final class PartitionOwner: Sendable {
     let logger: Logger
     let outlets: Outlets
     private let outputBytesPerCommit: Atomic<Int>
+    /// Set once, by ``stop()``.
+    let isStopping = Atomic<Bool>(false)
     /// Whether reloads of traced pushes are told of.
-    private let isTraced: Bool
+    let isTraced: Bool
     /// Told of what came and what was done.
     let work: PartitionWork
     let state: NIOLoopBoundBox<State>
@@ -40,8 +38,16 @@ package final class PartitionOwner: Sendable {
     /// Loop-confined state.
     struct State {
         var engine: Engine
-        /// The last entry that was applied.
+        /// The last entry that was applied whole.
         var applied: LogPosition = .start
+        /// The engine's running hash when it was.
+        var appliedHash: UInt64 = 0
+        /// The entry behind it, if a part of it is applied.
+        var partial: PartialEntry?
+        /// Entries that were read, and come next.
+        var entries: ArraySlice<LogEntry> = []
+        /// Questions that wait until the entry is applied whole.
+        var questions: [@Sendable () -> Void] = []
         /// The newest entry that is known to exist.
         var announced: LogPosition = .start
         var lastOutput: OutputPosition?
@@ -60,7 +66,6 @@ package final class PartitionOwner: Sendable {
         /// Outputs since the start that others had to complete, since they were too large for one commit.
         var outputPieces = 0
         var isDraining = false
-        var isSettling = false
         var hasFailed = false
         /// Effects that no output record holds yet.
         var uncommitted: [Effect] = []
@@ -73,6 +78,8 @@ package final class PartitionOwner: Sendable {
         var unitsDone = 0
         /// Of that, what others were told of.
         var unitsTold = 0
+        /// How long was worked since others were told.
+        var nanosecondsUntold = 0
         /// Whether instances came or went since.
         var hasNewAudience = true
     }
@@ -151,8 +158,7 @@ extension PartitionOwner {
         }
         // What was appended between the replay and the observer is found by one look.
         try await self.loop.submit {
-            self.state.value.engine.postponeMatches()
-            while try self.applyNext(upTo: LogPosition(.max)) {}
+            while try self.applySlice(upTo: LogPosition(.max), units: .max) {}
             self.state.value.toldUsage = self.state.value.engine.usageVersion
             self.outlets.usage(self.partition, self.state.value.engine.appUsages)
             self.state.value.announced = max(self.state.value.announced, self.state.value.applied)
@@ -170,6 +176,7 @@ extension PartitionOwner {
         guard let snapshot = loaded.snapshot else { return }
         self.state.value.engine = loaded.engine
         self.state.value.applied = snapshot.position
+        self.state.value.appliedHash = self.state.value.engine.runningHash
         self.state.value.traces?.restored(at: snapshot.position)
         self.logger.notice(
             "read a snapshot",
@@ -240,113 +247,9 @@ extension PartitionOwner {
     }
 }
 
-// MARK: - Following the log
+// MARK: - Writing what comes out
 
 extension PartitionOwner {
-    private func announce(_ position: LogPosition) {
-        self.loop.assertInEventLoop()
-        self.state.value.announced = max(self.state.value.announced, position)
-        self.drain()
-    }
-
-    /// Applies what is announced, a bounded number of entries a turn.
-    private func drain() {
-        guard !self.state.value.hasFailed else { return }
-        let begunAt = NIODeadline.now()
-        do {
-            if try self.applyNext(upTo: self.state.value.announced) { self.outlets.applied() }
-        } catch {
-            return self.fail(error)
-        }
-        self.tellWork(since: begunAt)
-        self.commit()
-        if self.state.value.applied < self.state.value.announced, !self.state.value.isDraining {
-            self.state.value.isDraining = true
-            self.loop.execute {
-                self.state.value.isDraining = false
-                self.drain()
-            }
-        }
-        self.settleLater()
-        self.armTick()
-    }
-
-    /// Has the loop write what the engine has postponed, when it comes to it.
-    private func settleLater() {
-        guard !self.state.value.hasFailed, !self.state.value.isSettling, self.state.value.engine.postponedMatches > 0
-        else { return }
-        self.state.value.isSettling = true
-        self.loop.execute {
-            self.state.value.isSettling = false
-            let begunAt = NIODeadline.now()
-            self.state.value.engine.settle(atMost: Self.settledPerTurn)
-            self.tellWork(since: begunAt)
-            self.settleLater()
-            // Until all is settled, the engine only knows before when something may be due.
-            if !self.state.value.isSettling { self.armTick() }
-        }
-    }
-
-    /// Applies the next entries, a turn's worth at most.
-    ///
-    /// - Returns: Whether there were any.
-    private func applyNext(upTo last: LogPosition) throws -> Bool {
-        let next = self.state.value.applied.next
-        guard next <= last else { return false }
-        let entries = try self.journal.read(self.partition, from: next, entriesMax: Self.entriesPerTurn)
-        for entry in entries where entry.position <= last {
-            let begunAt = self.isTraced ? DefaultTracerClock.now : nil
-            let output = try self.apply(entry)
-            if let begunAt { self.state.value.traces?.applied(entry, output, from: begunAt) }
-            self.state.value.uncommitted.append(contentsOf: output.effects)
-        }
-        return !entries.isEmpty
-    }
-
-    private func apply(_ entry: LogEntry) throws -> EngineOutput {
-        precondition(entry.position == self.state.value.applied.next, "an entry was skipped")
-        var output = EngineOutput()
-        let bytes = entry.bytes
-        let usages = try self.state.withValue { (state) throws -> [AppUsage]? in
-            var index = 0
-            var approached = 0
-            var ahead = entry.records.makeIterator()
-            for range in entry.records {
-                if index == approached {
-                    while approached < index + Self.recordsApproached, let range = ahead.next() {
-                        state.engine.approach(bytes, in: range)
-                        approached += 1
-                    }
-                    state.engine.finishApproach()
-                }
-                try state.engine.apply(
-                    bytes,
-                    in: range,
-                    recordIndex: index,
-                    at: entry.position,
-                    logTime: entry.logTime,
-                    into: &output
-                )
-                index += 1
-            }
-            guard let told = state.toldUsage, told != state.engine.usageVersion else { return nil }
-            state.toldUsage = state.engine.usageVersion
-            return state.engine.appUsages
-        }
-        self.state.value.applied = entry.position
-        self.state.value.appliedBytes += bytes.count
-        if !output.directory.isEmpty { self.outlets.directory(self.partition, output.directory) }
-        if !output.audit.isEmpty { self.outlets.audit(output.audit, self.partition, entry.position, entry.logTime) }
-        self.countWork(output)
-        if let usages { self.outlets.usage(self.partition, usages) }
-        // Nobody waits for what became of a push, so most of the time nobody waits at all.
-        for answer in output.answers where !self.state.value.expected.isEmpty {
-            let key = AnswerKey(position: entry.position, index: answer.recordIndex)
-            self.state.value.expected.removeValue(forKey: key)?.succeed(answer)
-        }
-        return output
-    }
-
     /// Writes the effects that came out since the last output record, one record at a time.
     func commit() {
         guard self.state.value.committing == nil, !self.state.value.hasFailed else { return }
@@ -364,7 +267,7 @@ extension PartitionOwner {
             from: self.state.value.committed ?? OwnerCheckpoint(through: .start, runningHash: 0),
             to: OwnerCheckpoint(
                 through: self.state.value.applied,
-                runningHash: self.state.value.engine.runningHash
+                runningHash: self.state.value.appliedHash
             ),
             bytesMax: self.outputBytesPerCommit.load(ordering: .relaxed)
         )
@@ -438,16 +341,15 @@ extension PartitionOwner {
         self.committed(piece, at: tried.position)
     }
 
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         guard !self.state.value.hasFailed else { return }
         self.state.value.hasFailed = true
-        // A closed journal is the end of a shutdown; whatever was not applied yet is replayed at the next start.
-        let isShutdown = (error as? JournalError)?.code == .closed
-        self.logger.log(level: isShutdown ? .info : .critical, "partition \(self.partition) stopped: \(error)")
+        self.logFailure(error)
         for promise in self.state.value.expected.values { promise.fail(error) }
         self.state.value.expected = [:]
         for promise in self.state.value.checkpoints { promise.fail(error) }
         self.state.value.checkpoints = []
+        self.answerWaitingQuestions()
         self.state.value.tick?.cancel()
         self.outlets.failed(self.partition, error)
     }
@@ -456,11 +358,12 @@ extension PartitionOwner {
 // MARK: - Ticks
 
 extension PartitionOwner {
-    /// Arms one timer for the engine's next due instant.
-    private func armTick() {
+    /// Arms one timer for the engine's next due instant, as soon as no entry is applied in part.
+    func armTick() {
         self.state.value.tick?.cancel()
         self.state.value.tick = nil
-        guard !self.state.value.hasFailed, let due = self.state.value.engine.nextTimer else { return }
+        guard !self.state.value.hasFailed, self.state.value.partial == nil, let due = self.state.value.engine.nextTimer
+        else { return }
         let wait = max(0, (due - self.clock.now()).milliseconds)
         let now = NIODeadline.now()
         // A day is long enough: the timer is armed anew whenever an entry is applied.
@@ -472,7 +375,8 @@ extension PartitionOwner {
     /// Logs a tick, unless the log's clock, which may go slower than the loop's, has not come to what is due: the tick would
     /// do nothing, and the next one, which is due at once, nothing either.
     private func tickIfDue() {
-        guard let due = self.state.value.engine.nextTimer, due <= self.clock.now() else { return self.armTick() }
+        guard self.state.value.partial == nil, let due = self.state.value.engine.nextTimer, due <= self.clock.now()
+        else { return self.armTick() }
         self.appendTick()
     }
 

@@ -214,9 +214,9 @@ package final class Snapshotter: Sendable {
         while applied < checkpoint.through {
             for entry in try self.journal.read(partition, from: applied.next, entriesMax: Self.entriesPerRead)
             where entry.position <= checkpoint.through {
-                if self.isStopping.load(ordering: .relaxed) { throw CancellationError() }
                 let bytes = entry.bytes
                 for range in entry.records {
+                    if self.isStopping.load(ordering: .relaxed) { throw CancellationError() }
                     try engine.apply(
                         bytes,
                         in: range,

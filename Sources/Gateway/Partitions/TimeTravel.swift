@@ -48,7 +48,9 @@ package actor TimeTravel {
             let end = RFC3339.text(of: MovableClock.end) ?? ""
             throw Problem(.badRequest, "that is beyond \(end), where a clock that is moved ends; start another gateway")
         }
-        while let due = try await self.log.askAll({ $0.nextTimer }).compactMap({ $0 }).min(), due <= target {
+        while let due = try await self.log.askAll(at: .betweenEntries, { $0.nextTimer }).compactMap({ $0 }).min(),
+            due <= target
+        {
             guard !Task.isCancelled else { throw Problem(.unavailable, "the client has gone; time stays here") }
             self.clock.move(by: due - self.logClock.now())
             // An entry's time is read when it is committed, not before now; each partition fires what is due by it.

@@ -9,7 +9,7 @@ package import WidgetModel
 /// it takes for ``StorageWatch``.
 ///
 /// A full, read-only or failing disk is found out here, by the writes themselves. Once it is known to fail it is tried now
-/// and then whether it still does (``probe()``), so that a gateway to which nobody sends becomes ready again, too.
+/// and then whether it still does (``probe()``), so that a gateway without senders becomes ready again, too.
 package final class WatchedJournal: Journal {
     private let journal: any Journal
     private let readiness: Readiness

@@ -4,7 +4,7 @@ import HTTPTransport
 import Synchronization
 package import WidgetModel
 
-/// What providers say beside timelines: placeholders, and of kinds that nobody has placed yet snapshots, recommendations
+/// What providers say beside timelines: placeholders, and of kinds that are not placed yet snapshots, recommendations
 /// and relevance. Asked for once, kept for a while.
 package final class Gallery: Sendable {
     /// What is asked, and about what.
@@ -116,7 +116,7 @@ package final class Gallery: Sendable {
         return if let kept = step.kept { kept } else { await step.request?.value }
     }
 
-    /// The answer that is kept, however old; nil if there is none. Asks nobody.
+    /// The answer that is kept, however old; nil if there is none. Asks no provider.
     package func kept(_ question: Question) -> JSONValue? { self.cache.withLock { $0.answers[question]?.value } }
 
     /// Lets be asked anew what was said: `invalidateRelevance(ofKind:)` and `invalidateConfigurationRecommendations()`.

@@ -1,7 +1,7 @@
 package import Timelines
 package import WidgetModel
 
-/// What was peculiar about the timelines of one kind: counted, and told to whoever makes them.
+/// What was peculiar about the timelines of one kind: counted, and told to their provider.
 package struct KindFindings: Hashable, Sendable {
     package struct Recent: Hashable, Sendable {
         package let at: Instant

@@ -1,7 +1,7 @@
 package import Engine
 package import WidgetModel
 
-/// What a widget that was added shows until its timeline is there: its kind's representation with nobody's data.
+/// What a widget that was added shows until its timeline is there: its kind's representation without personal data.
 package struct Placeholder: Hashable, Sendable {
     /// The reload that brings the timeline.
     package let reload: ReloadID

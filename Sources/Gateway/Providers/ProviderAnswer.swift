@@ -16,9 +16,9 @@ package struct ProviderAnswer: Sendable {
         case refused(String)
     }
 
-    /// By the ids of the request; ids that nobody asked for are left out. Looked up only.
+    /// By the ids of the request; ids that were not asked for are left out. Looked up only.
     package private(set) var parts: [ReloadID: Part] = [:]
-    /// Ids that nobody asked for.
+    /// Ids that were not asked for.
     package private(set) var unknown = 0
 
     /// Reads the answer to the question `timeline`, or the body of a call back.
@@ -99,7 +99,7 @@ package struct ProvidedTimeline: Sendable {
             // JSON text has no line feed in it.
             bytes.append(UInt8(ascii: "\n"))
         }
-        return Array("sha256:\(SettingRules.hex(Digests.sha256(bytes.span)))".utf8)
+        return Array("sha256:\(Base16.text(of: Digests.sha256(bytes.span)))".utf8)
     }
 
     /// As it is kept for an instance.

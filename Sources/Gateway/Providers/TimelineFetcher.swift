@@ -55,7 +55,7 @@ package actor TimelineFetcher {
 
     /// How many reloads are looked for at once.
     private static let refillPage = 512
-    /// How long nobody is asked for placeholders after one has failed, so that a provider that has none, or is slow with
+    /// How long no placeholder is asked for after one has failed, so that a provider that has none, or is slow with
     /// them, delays no more timelines.
     private static let placeholderPause = Interval.minutes(1)
 
@@ -69,7 +69,7 @@ package actor TimelineFetcher {
     private var isClosed = false
     /// Those whose placeholder is being asked for, one request for each context. Looked up only.
     private var awaitingPlaceholder: [TimelineProviderContext: [FetchSubject]] = [:]
-    /// Until then nobody is asked for a placeholder.
+    /// Until then no placeholder is asked for.
     private var placeholdersPausedUntil = Instant.epoch
     private var timelinesRefused = 0
     /// What went wrong last, and when.
@@ -224,7 +224,7 @@ package actor TimelineFetcher {
 
     /// A provider calls back with what it said it would.
     ///
-    /// - Returns: How many instances were waited for, and how many ids nobody waits for.
+    /// - Returns: How many instances were waited for, and how many ids were not waited for.
     package func callBack(_ body: JSONValue) async throws(Problem) -> (taken: Int, unknown: Int) {
         let limits = self.services.timelineLimits.value
         let answer = try ProviderAnswer(body, countMax: self.planner.limits.batchMax, limits: limits) { _ in true }

@@ -39,6 +39,6 @@ extension CommandLog {
 
     /// What waits to be decided changes no match: nothing is settled for this.
     private func matchCounts(_ push: PushRecord) async throws(Problem) -> [MatchCount] {
-        try await self.askAll(about: .totals) { $0.matchCount(push) }
+        try await self.askAll { $0.matchCount(push) }
     }
 }

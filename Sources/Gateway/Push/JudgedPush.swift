@@ -8,7 +8,7 @@ package struct JudgedPush: Sendable {
     package enum Destination: Sendable {
         /// The host or control behind a known token: ``PushJudge/place``.
         case host
-        /// A token that nobody registered, of an app that takes those.
+        /// An unregistered token, of an app that takes those.
         case unknownHost(HostKey)
         /// Every host of the app.
         case app

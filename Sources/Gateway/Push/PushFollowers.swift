@@ -2,10 +2,10 @@ import Synchronization
 
 /// Those who wait to hear what becomes of a push: woken when a partition has applied something, so that they look again.
 ///
-/// A wake says nothing of what has changed, and wakes that nobody has looked at yet are one. With nobody waiting it costs
+/// A wake says nothing of what has changed, and wakes that no follower has looked at are one. With no follower it costs
 /// an atomic read.
 package final class PushFollowers: Sendable {
-    /// Why nobody may follow.
+    /// Why no push may be followed.
     package enum Refusal: Error, Hashable, Sendable {
         case tooMany(max: Int)
         case closing
@@ -77,7 +77,7 @@ package final class PushFollowers: Sendable {
     /// Wakes all followers.
     package func wake(_ wake: Wake) {
         guard self.waiting.load(ordering: .relaxed) > 0 else { return }
-        // Not while the lock is held: to wake a task takes a lock of its own, which whoever cancels that task holds while it
+        // Not while the lock is held: to wake a task takes a lock of its own, which its canceller holds while it
         // comes here to remove the follower.
         let open = self.table.withLock { Array($0.continuations.values) }
         for continuation in open { continuation.yield(wake) }

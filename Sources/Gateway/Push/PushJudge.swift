@@ -92,7 +92,7 @@ package struct PushJudge: ~Copyable {
         } catch {
             throw RejectionAnswer(error)
         }
-        // Behind the credentials: whoever was verified under newer tables finds their apps here.
+        // Behind the credentials: a sender that was verified under newer tables finds its apps here.
         self.refreshApps()
         let app = self.apps[number: push.app]
         if !PushTypeSet.widgetKit.contains(push.type) {
@@ -276,7 +276,7 @@ package struct PushJudge: ~Copyable {
         } else if self.token.decode(hex: digits) {
             return true
         }
-        // Only where the rule that refuses it is not in force does it go on, as the token that nobody has.
+        // Only where the rule that refuses it is not in force does it go on, as a token without a host.
         self.token = TokenWords()
         return digits.isEmpty
     }

@@ -67,7 +67,7 @@ struct PushQuestion: Sendable {
     /// What each partition knows of the pushes with this id that may be seen.
     func views() async throws(Problem) -> [PushView] {
         let (id, sender) = (self.id, self.sender)
-        let answers = try await self.log.askAll(about: .totals) { (engine) -> [PushView] in
+        let answers = try await self.log.askAll { (engine) -> [PushView] in
             guard let sender else { return engine.push(id) }
             return engine.push(id, team: sender.team).filter { sender.maySee($0) }
         }

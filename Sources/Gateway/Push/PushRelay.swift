@@ -6,7 +6,7 @@ import WidgetModel
 
 /// Passes pushes of other types on to their app's upstream and hands its answers back as they are.
 ///
-/// A relayed push is judged first like any other, so that nobody pushes through here who may not push here. It is neither
+/// A relayed push is judged first like any other, so that none pushes through here that may not. It is neither
 /// logged nor repeated: whether it was accepted is for the upstream to say, and the sender hears it.
 package struct PushRelay: Sendable {
     private let outgoing: Outgoing

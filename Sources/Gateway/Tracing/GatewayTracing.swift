@@ -7,7 +7,7 @@ import WidgetModel
 
 /// The spans of pushes and of what comes of them, through swift-distributed-tracing's API.
 ///
-/// There is none where traces are off: whoever would make a span asks for that, and nothing else. A push's span is in the log
+/// There is none where traces are off: a maker of spans asks for that, and nothing else. A push's span is in the log
 /// (``PushTrace``), so the spans below it need nothing of the process that accepted it.
 package final class GatewayTracing: Sendable {
     /// Where the limits bite.
@@ -89,7 +89,7 @@ extension GatewayTracing {
             header = String(decoding: Array(copying: bytes.extracting(field.value.indices)), as: UTF8.self)
         }
         var context = InstrumentationContext.topLevel
-        // Two are as good as none: nobody knows which was meant.
+        // Two are as good as none: it is not known which was meant.
         self.tracer.extract(isTwice ? nil : header, into: &context, using: TraceparentField())
         let span = self.begin("push", below: context, .server)
         span?.set("http.request.method", "POST")

@@ -28,8 +28,8 @@ package enum OTLPText {
     private static func span(_ span: RecordedSpan) -> JSONValue {
         JSONValue.object(of: [
             ("traceId", .string(span.context.traceID)),
-            ("spanId", .string(TraceContext.hex(span.context.spanID))),
-            ("parentSpanId", span.parent.map { .string(TraceContext.hex($0)) }),
+            ("spanId", .string(Base16.text(of: span.context.spanID))),
+            ("parentSpanId", span.parent.map { .string(Base16.text(of: $0)) }),
             ("name", .string(span.name)),
             ("kind", .count(Self.number(of: span.kind))),
             ("startTimeUnixNano", .string("\(span.begunAt)")),
@@ -60,7 +60,7 @@ package enum OTLPText {
 
     private static func link(_ place: TraceContext) -> JSONValue {
         JSONValue.object(of: [
-            ("traceId", .string(place.traceID)), ("spanId", .string(TraceContext.hex(place.spanID))),
+            ("traceId", .string(place.traceID)), ("spanId", .string(Base16.text(of: place.spanID))),
         ])
     }
 

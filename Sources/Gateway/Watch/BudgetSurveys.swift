@@ -38,7 +38,7 @@ package actor BudgetSurveys {
 
     /// - Parameters:
     ///   - ageMin: A result that is younger is not replaced. Default 5 s.
-    ///   - idle: How long a result is good while nobody asks. Default 30 s.
+    ///   - idle: How long a result is good while it is not asked for. Default 30 s.
     package init(log: CommandLog, clock: LogClock, ageMin: TimeAmount = .seconds(5), idle: TimeAmount = .seconds(30)) {
         self.log = log
         self.clock = clock

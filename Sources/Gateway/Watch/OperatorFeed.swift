@@ -3,7 +3,7 @@ package import Engine
 import Synchronization
 package import WidgetModel
 
-/// What happens, for operators who look on: bounded in every direction, so that nobody who looks slows anything down.
+/// What happens, for operators who look on: bounded in every direction, so that no observer slows anything down.
 ///
 /// The last events are kept for readers that come back; of a busy second's reloads the first ones are told, and how many
 /// more there were.
@@ -52,7 +52,7 @@ package final class OperatorFeed: Sendable {
         package init() {}
     }
 
-    /// Why nobody may look on.
+    /// Why no operator may look on.
     package enum Refusal: Error, Hashable, Sendable {
         case tooMany(max: Int)
         case closing
@@ -80,7 +80,7 @@ package final class OperatorFeed: Sendable {
 
     private let table: Mutex<Table>
     /// Held while an event goes to the readers, so that all get the events in one order. The table is free meanwhile: to
-    /// wake a task takes a lock of its own, which whoever cancels that task holds while it comes to the table.
+    /// wake a task takes a lock of its own, which the canceller of that task holds while it comes to the table.
     private let telling = Mutex(())
     private let epoch: UInt32
     private let reloadsLeft: Atomic<Int>

@@ -283,15 +283,6 @@ extension Span where Element == UInt8 {
     }
 }
 
-extension String {
-    /// The two words that a string is; see ``ShortText``.
-    @inline(__always)
-    var registers: (UInt64, UInt64) {
-        // Sound: both have the same size, or this traps, and every bit pattern is a number. No reference is made of it.
-        unsafe unsafeBitCast(self, to: (UInt64, UInt64).self)
-    }
-}
-
 extension Column<UInt64> {
     /// The bytes of words from the byte `offset` on, each word's lowest byte first.
     func withBytes<Result>(at offset: Int, count: Int, _ body: (Span<UInt8>) -> Result) -> Result {

@@ -94,7 +94,7 @@ package struct EventStreamReader: Sendable {
             notice.host = Int(String(decoding: host.dropFirst(LoadScene.hostPrefix.count), as: UTF8.self))
         }
         if let push = Self.member("\"push\":\"", in: line) {
-            notice.push = PushNumber.number(in: push.span, run: self.run)
+            notice.push = NumberedPushID.number(in: push.span, run: self.run)
         }
         notice.isRedelivered = Self.place(of: "\"redelivered\":true", in: line) != nil
         return notice

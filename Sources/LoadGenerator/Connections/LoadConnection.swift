@@ -67,9 +67,12 @@ final class LoadConnection: ChannelInboundHandler {
     /// Requests that wait for their answers.
     var waiting: Int { self.exchanges.count }
 
+    /// Whether it takes requests, now or when answers have come.
+    var isUsable: Bool { self.isOpen && !self.isDraining && self.context != nil }
+
     /// How many more requests it takes now.
     var room: Int {
-        guard self.isOpen, !self.isDraining, self.context != nil else { return 0 }
+        guard self.isUsable else { return 0 }
         return max(0, min(self.streamsWanted, self.peerStreams) - self.exchanges.count)
     }
 

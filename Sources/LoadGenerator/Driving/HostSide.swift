@@ -23,10 +23,10 @@ final class HostSide {
     /// What requests that are out are about, by number.
     private var groups: [Int64: [Shown]] = [:]
     private var number: Int64 = 0
-    private var inquiries: [Int64: Inquiry] = [:]
-    private var due = Deque<Inquiry>()
+    private var inquiries: PushInquiries
     private var opening = 0
     private var whenOpen: EventLoopPromise<Void>?
+    /// When a reload came last that is one of this run's pushes; 0 before. Others may come before any push was decided.
     private var lastReload: Int64 = 0
     /// Connections with requests that have not gone.
     private var written: [LoadConnection] = []
@@ -45,19 +45,8 @@ final class HostSide {
         var isRepeat = false
     }
 
-    /// A push whose decision is asked for.
-    private struct Inquiry: Sendable {
-        var push: Int64
-        var load: Int
-        var intended: Int64
-        /// When to ask (again).
-        var at: Int64
-    }
-
     /// Acknowledgements in one request.
     private static let groupMax = 500
-    /// Between two questions about one push.
-    private static let askEvery: Int64 = 500_000
     /// Streams that connect at once.
     private static let dialsMax = 64
     /// Without a reload for so long, none is on its way.
@@ -67,6 +56,7 @@ final class HostSide {
         self.scene = scene
         self.scenario = scene.scenario
         self.run = run
+        self.inquiries = PushInquiries(share: scene.scenario.followed)
     }
 
     // MARK: Streams
@@ -94,7 +84,7 @@ final class HostSide {
             method: "GET",
             authority: "\(target.serverName):\(target.pushPort)",
             path: "/v1/pushes/{}",
-            holeLength: PushNumber.length,
+            holeLength: NumberedPushID.length,
             headers: [("authorization", "bearer \(target.token)")]
         )
         let promise = dialer.eventLoop.makePromise(of: Void.self)
@@ -105,15 +95,30 @@ final class HostSide {
         self.whenOpen = promise
         if self.scenario.followed > 0 {
             self.opening += 1
-            self.inquirer = dialer.dial(.push, index: self.streams.count, streams: 100, owner: self) {
-                [weak self] reason in
-                self?.giveUp(reason)
-            }
+            self.dialInquirer()
         }
         if self.opening == 0 { promise.succeed() }
         self.nextDial = min(Self.dialsMax, self.streams.count)
         for index in 0..<self.nextDial { self.dial(index) }
         return promise.futureResult
+    }
+
+    private func dialInquirer() {
+        self.inquirer = self.dialer?.dial(.push, index: self.streams.count, streams: 100, owner: self) {
+            [weak self] reason in
+            self?.lostInquirer(reason)
+        }
+    }
+
+    /// The connection for questions has gone: it comes again, as those of the loads do.
+    private func lostInquirer(_ reason: String) {
+        self.inquirer = nil
+        guard !self.isClosing, let dialer else { return }
+        if self.whenOpen != nil { return self.giveUp(reason) }
+        let bound = NIOLoopBound(self, eventLoop: dialer.eventLoop)
+        dialer.eventLoop.scheduleTask(in: .milliseconds(100)) {
+            if !bound.value.isClosing { bound.value.dialInquirer() }
+        }
     }
 
     private var nextDial = 0
@@ -176,13 +181,19 @@ final class HostSide {
         let index = near.first { self.streams[$0].reconnecting == nil } ?? first
         if let again = self.streams[index].reconnecting {
             // Twice at once: the first attempt did not come to its end.
-            self.driver?.tally.failed(again.load, LoadTally.Failure(status: 0, reason: "dropped again"))
+            self.failed(again, "dropped again")
         }
         self.streams[index].reconnecting = (load, intended)
         let old = self.streams[index].connection
         self.streams[index].connection = nil
         old?.drop()
         self.dial(index)
+    }
+
+    private func failed(_ again: (load: Int, intended: Int64), _ reason: String) {
+        guard let driver else { return }
+        let failure = LoadTally.Failure(status: 0, reason: reason)
+        driver.tally.failed(again.load, failure, intended: driver.instant(again.intended))
     }
 
     private func ask(_ index: Int, on connection: LoadConnection) {
@@ -213,15 +224,7 @@ final class HostSide {
     }
 
     /// A push was accepted: what is decided of it is asked, of some.
-    func follow(_ exchange: Exchange) {
-        // By a hash of its number, so that the sample is spread over the run; the first push is always in it.
-        let place = Double(StableHash.mix(UInt64(exchange.number)) >> 11) * 0x1p-53
-        guard place < self.scenario.followed || exchange.number == 1, self.due.count + self.inquiries.count < 1000
-        else { return }
-        self.due.append(
-            Inquiry(push: exchange.number, load: Int(exchange.load), intended: exchange.intended, at: 0)
-        )
-    }
+    func follow(_ exchange: Exchange) { self.inquiries.follow(exchange) }
 
     // MARK: What hosts do
 
@@ -235,12 +238,12 @@ final class HostSide {
             swap(&self.prompt, &self.slow)
         }
         if !bulk.isEmpty { self.acknowledge(bulk) }
-        while let first = self.due.first, first.at <= now, let inquirer, inquirer.room > 0,
-            let inquiry = self.due.popFirst()
-        {
-            self.inquire(inquiry, inquirer)
+        while let inquirer, inquirer.room > 0, let inquiry = self.inquiries.ask(self.number + 1, at: now) {
+            self.inquire(inquiry.push, inquirer)
         }
-        return [self.prompt.first?.at, self.slow.first?.at, self.due.first?.at].compactMap { $0 }.min()
+        // Without a connection for questions, the next attempt to connect wakes the run.
+        let inquiryAt = self.inquirer == nil ? nil : self.inquiries.nextAt
+        return [self.prompt.first?.at, self.slow.first?.at, inquiryAt].compactMap { $0 }.min()
     }
 
     private func show(_ shown: Shown, _ bulk: inout [Shown]) {
@@ -285,12 +288,11 @@ final class HostSide {
         self.written.append(connection)
     }
 
-    private func inquire(_ inquiry: Inquiry, _ inquirer: LoadConnection) {
-        let id = PushNumber.text(inquiry.push, run: self.run)
+    private func inquire(_ push: Int64, _ inquirer: LoadConnection) {
+        let id = NumberedPushID.text(push, run: self.run)
         self.asking?.fillPath(id.span)
         guard let template = self.asking else { return }
         self.number += 1
-        self.inquiries[self.number] = inquiry
         inquirer.submit(template, load: Purpose.inquiry.rawValue, intended: 0, number: self.number)
         self.written.append(inquirer)
     }
@@ -303,7 +305,7 @@ final class HostSide {
     /// Whether nothing is on its way any more: of reloads nothing says so but that none has come for a while, and before the
     /// first one nothing does.
     func isQuiet(_ now: Int64) -> Bool {
-        self.prompt.isEmpty && self.slow.isEmpty && self.groups.isEmpty && self.inquiries.isEmpty && self.due.isEmpty
+        self.prompt.isEmpty && self.slow.isEmpty && self.groups.isEmpty && self.inquiries.isEmpty
             && !self.streams.contains { $0.reconnecting != nil }
             && (self.streams.isEmpty || (self.lastReload > 0 && now - self.lastReload > Self.quietAfter))
     }
@@ -312,9 +314,15 @@ final class HostSide {
         self.isClosing = true
         for stream in self.streams {
             if let again = stream.reconnecting {
-                self.driver?.tally.failed(again.load, LoadTally.Failure(status: 0, reason: "not back in time"))
+                self.failed(again, "not back in time")
             }
             stream.connection?.close()
+        }
+        // What was asked for and not told until the end counts as later than all that was.
+        if let driver {
+            for inquiry in self.inquiries.open {
+                driver.tally.missed(.decided, inquiry.load, intended: driver.instant(inquiry.intended))
+            }
         }
         self.inquirer?.close()
     }
@@ -329,7 +337,10 @@ final class HostSide {
 
 extension HostSide: LoadConnectionOwner {
     func connectionOpened(_ connection: LoadConnection) {
-        if connection === self.inquirer { return self.opened() }
+        if connection === self.inquirer {
+            if self.whenOpen == nil { self.driver?.pump() } else { self.opened() }
+            return
+        }
         self.ask(connection.index, on: connection)
     }
 
@@ -367,7 +378,7 @@ extension HostSide: LoadConnectionOwner {
 
     private func reload(_ notice: EventStreamReader.Notice, _ stream: Int, at now: Int64) {
         guard notice.kind != .other, !notice.reload.isEmpty, let driver else { return }
-        self.lastReload = now
+        if notice.push != nil { self.lastReload = now }
         // The app's stream brings the reloads of all hosts; those with a stream of their own answer themselves.
         if self.streams[stream].host == nil, let host = notice.host, host < self.scenario.hosts.streams { return }
         if notice.isRedelivered {
@@ -419,16 +430,21 @@ extension HostSide: LoadConnectionOwner {
         _ batch: borrowing ResponseBatch,
         at now: Int64
     ) {
-        guard var inquiry = self.inquiries.removeValue(forKey: number), let driver else { return }
+        guard let driver else { return }
         let body = batch.bytes.span.extracting(response.body.indices)
         if response.status == 200, let applied = EventStreamReader.number("\"appliedBy\":", in: body),
-            let partitions = EventStreamReader.number("\"partitions\":", in: body), applied >= partitions
+            let partitions = EventStreamReader.number("\"partitions\":", in: body), applied >= partitions,
+            let inquiry = self.inquiries.end(number)
         {
             let intended = driver.instant(inquiry.intended)
+            driver.tally.decided(
+                inquiry.load,
+                matched: EventStreamReader.number("\"matched\":", in: body) ?? 0,
+                outcomes: LoadAnswer.outcomes(body)
+            )
             return driver.tally.reached(.decided, inquiry.load, intended: intended, at: driver.instant(now))
         }
-        inquiry.at = now + Self.askEvery
-        self.due.append(inquiry)
+        self.inquiries.repeatQuestion(number, at: now)
     }
 
     func connection(_ connection: LoadConnection, lost exchange: Exchange, _ reason: String) {
@@ -437,8 +453,9 @@ extension HostSide: LoadConnectionOwner {
     }
 
     private func forget(_ exchange: Exchange) {
-        self.inquiries[exchange.number] =
-            exchange.load == Purpose.inquiry.rawValue ? nil : self.inquiries[exchange.number]
+        if exchange.load == Purpose.inquiry.rawValue {
+            self.inquiries.repeatQuestion(exchange.number, at: MonotonicTime.now)
+        }
         if exchange.load == Purpose.acknowledgement.rawValue,
             let group = self.groups.removeValue(forKey: exchange.number)
         {
@@ -454,7 +471,7 @@ extension HostSide: LoadConnectionOwner {
     func connectionClosed(_ connection: LoadConnection, _ waiting: [Exchange], _ reason: String) {
         for exchange in waiting { self.forget(exchange) }
         if connection === self.inquirer {
-            self.giveUp(reason)
+            self.lostInquirer(reason)
             return
         }
         guard connection.index < self.streams.count, self.streams[connection.index].connection === connection else {

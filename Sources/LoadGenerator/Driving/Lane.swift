@@ -1,6 +1,6 @@
 /// One listener's part of a run: its connections, and the operations that go there, in the order in which they are due.
 struct Lane {
-    enum Listener: Int, Hashable, CaseIterable {
+    enum Listener: String, Hashable, CaseIterable {
         case push
         case host
     }
@@ -10,10 +10,13 @@ struct Lane {
     /// Of loads without a schedule: as many requests as there is room for.
     let saturating: Int?
     var connections: [LoadConnection] = []
+    /// Since when there is none that takes requests, in nanoseconds of the monotonic clock; nil while there is one.
+    var disconnectedAt: Int64?
     /// An operation that is due and has found no room yet.
-    var held: LoadSchedule.Operation?
-    /// Whether what is due now has waited for answers.
-    var wasHeld = false
+    private(set) var held: LoadSchedule.Operation?
+    /// Until when something that was due found no room, in nanoseconds after the run's beginning: what was due by then had to
+    /// wait for answers, all of it and not only what stood first.
+    private(set) var heldUntil: Int64 = -1
     private var turn = 0
 
     /// - Parameter loads: All loads of the scenario; those of this listener are its own.
@@ -33,14 +36,23 @@ struct Lane {
 
     var nextDue: Int64? { self.schedule.nextDue }
 
-    /// The next operation that is due, the one that was held first.
-    mutating func next(by instant: Int64) -> LoadSchedule.Operation? {
-        if let held = self.held {
-            self.held = nil
-            return held
-        }
-        return self.schedule.next(by: instant)
+    /// The next operation that is due, the one that was held first; `isNew` unless it was held.
+    mutating func next(by instant: Int64) -> (operation: LoadSchedule.Operation, isNew: Bool)? {
+        if let held = self.held.take() { return (held, false) }
+        return self.schedule.next(by: instant).map { ($0, true) }
     }
+
+    /// An operation finds no room: it waits, and so does all that is due until there is some.
+    mutating func hold(_ operation: LoadSchedule.Operation, at now: Int64) {
+        self.held = operation
+        self.heldUntil = max(self.heldUntil, now)
+    }
+
+    /// There is room again for what was held.
+    mutating func endHold(at now: Int64) { self.heldUntil = max(self.heldUntil, now) }
+
+    /// Whether an operation had to wait for answers.
+    func wasHeld(_ operation: LoadSchedule.Operation) -> Bool { operation.due <= self.heldUntil }
 
     /// A connection with room, each in its turn; nil if there is none.
     mutating func connection() -> LoadConnection? {
@@ -51,6 +63,9 @@ struct Lane {
         }
         return nil
     }
+
+    /// Whether requests can be sent, now or when answers have come.
+    var isConnected: Bool { self.connections.contains { $0.isUsable } }
 
     /// Requests that wait for answers.
     var waiting: Int { self.connections.reduce(0) { $0 + $1.waiting } }

@@ -1,3 +1,5 @@
+import WidgetModel
+
 /// What answers say beside their status.
 enum LoadAnswer {
     /// The `reason` of APNs, the `code` of a problem detail, or nothing that is known.
@@ -8,5 +10,14 @@ enum LoadAnswer {
             }
         }
         return "no reason given"
+    }
+
+    /// How many instances have come to which outcome, of the JSON of a push; those that none has come to are left out.
+    static func outcomes(_ body: Span<UInt8>) -> [PushOutcome: Int] {
+        var outcomes: [PushOutcome: Int] = [:]
+        for outcome in PushOutcome.allCases {
+            outcomes[outcome] = EventStreamReader.number("\"\(outcome.name)\":", in: body)
+        }
+        return outcomes
     }
 }

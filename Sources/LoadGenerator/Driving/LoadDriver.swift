@@ -27,9 +27,9 @@ final class LoadDriver {
     private var isPumping = false
     /// What makes connections; set before the run.
     var dialer: LoadDialer?
-    /// Connections that could not be made again, and how many of them end a run.
-    private var attempts = 0
-    private static let attemptsMax = 100
+    /// Nanoseconds between two attempts to connect again, at first and at most.
+    private static let reconnectDelayMin: Int64 = 20_000_000
+    private static let reconnectDelayMax: Int64 = 500_000_000
     private var whenDone: EventLoopPromise<Void>?
     /// Told of each connection until the run begins, and of what keeps one from being made.
     var onOpen: (() -> Void)?
@@ -117,16 +117,13 @@ final class LoadDriver {
 
     /// Sends what one lane has due, as far as there is room.
     private func send(_ index: Int, by due: Int64, _ now: Int64) {
-        while let operation = self.lanes[index].next(by: due) {
-            let isFirstTime = !self.lanes[index].wasHeld
-            if isFirstTime { self.tally.due(operation.load, at: operation.due) }
-            guard self.perform(operation, index, wasHeld: self.lanes[index].wasHeld, now) else {
-                self.lanes[index].held = operation
-                self.lanes[index].wasHeld = true
-                return
+        while let (operation, isNew) = self.lanes[index].next(by: due) {
+            if isNew { self.tally.due(operation.load, at: operation.due) } else { self.lanes[index].endHold(at: due) }
+            guard self.perform(operation, index, wasHeld: self.lanes[index].wasHeld(operation), now) else {
+                return self.lanes[index].hold(operation, at: due)
             }
-            self.lanes[index].wasHeld = false
         }
+        self.tally.caughtUp(self.lanes[index].listener.rawValue, at: self.instant(now))
         guard let load = self.lanes[index].saturating, now < self.end else { return }
         while let connection = self.lanes[index].connection() {
             self.tally.due(load, at: self.instant(now))
@@ -190,17 +187,15 @@ final class LoadDriver {
         self.isRunning = false
         self.tick?.cancel()
         self.endedAt = now
-        // What was due and never went counts as failed: nobody may take a server for fast because it was not asked.
+        // What was due and never went counts as failed: no server is fast because it was not asked.
         for index in self.lanes.indices {
-            while let operation = self.lanes[index].next(by: self.scenario.length - 1) {
-                if !self.lanes[index].wasHeld { self.tally.due(operation.load, at: operation.due) }
-                self.lanes[index].wasHeld = false
-                self.tally.failed(operation.load, LoadTally.Failure(status: 0, reason: "never sent"))
+            while let (operation, isNew) = self.lanes[index].next(by: self.scenario.length - 1) {
+                if isNew { self.tally.due(operation.load, at: operation.due) }
+                let failure = LoadTally.Failure(status: 0, reason: "never sent")
+                self.tally.failed(operation.load, failure, intended: operation.due)
             }
             for connection in self.lanes[index].connections {
-                for exchange in connection.endAll() {
-                    self.tally.failed(Int(exchange.load), LoadTally.Failure(status: 0, reason: "no answer in time"))
-                }
+                for exchange in connection.endAll() { self.failed(exchange, 0, "no answer in time") }
                 connection.close()
             }
         }
@@ -216,28 +211,29 @@ final class LoadDriver {
         self.finish(MonotonicTime.now)
     }
 
-    /// Connects again in the place of a connection that has gone, soon.
+    /// Connects again in the place of a connection that has gone, and goes on trying: a server that comes back is found, and
+    /// what was due meanwhile is sent then.
     ///
-    /// - Parameter reason: Why it has gone. If there is no other, and none can be made, the run ends by it.
-    private func replace(_ lane: Int, _ index: Int, _ reason: String) {
+    /// - Parameter reason: Why there is none. The run ends by it once the listener has had no connection for as long as the
+    ///   scenario's ``LoadScenario/outageMax``.
+    private func reconnect(_ lane: Int, _ index: Int, _ reason: String) {
+        guard self.isRunning else { return }
+        let outage = self.lanes[lane].disconnectedAt.map { MonotonicTime.now - $0 } ?? 0
+        guard outage <= self.scenario.outageMax else {
+            return self.fail("no connection for \(LoadValue.text(outage)): \(reason)")
+        }
+        // Each attempt waits for as long as the outage is already, so that a server that starts is not flooded.
+        let delay = min(max(outage, Self.reconnectDelayMin), Self.reconnectDelayMax)
         let bound = NIOLoopBound(self, eventLoop: self.eventLoop)
-        self.eventLoop.scheduleTask(in: .milliseconds(20)) {
+        self.eventLoop.scheduleTask(in: .nanoseconds(delay)) {
             let driver = bound.value
             guard driver.isRunning else { return }
-            let failed: (String) -> Void = { [weak driver] failure in
-                guard let driver else { return }
-                driver.attempts += 1
-                guard driver.attempts < Self.attemptsMax else {
-                    return driver.fail("a connection was lost (\(reason)), and none can be made: \(failure)")
-                }
-                driver.replace(lane, index, reason)
-            }
             let connection = driver.dialer?.dial(
                 driver.lanes[lane].listener,
                 index: index,
                 streams: driver.scenario.streams,
                 owner: driver,
-                failed: failed
+                failed: { [weak driver] reason in driver?.reconnect(lane, index, reason) }
             )
             if let connection { driver.lanes[lane].connections[index] = connection }
         }
@@ -263,7 +259,15 @@ final class LoadDriver {
 
 extension LoadDriver: LoadConnectionOwner {
     func connectionOpened(_ connection: LoadConnection) {
-        if self.isRunning { self.pump() } else { self.onOpen?() }
+        guard self.isRunning else {
+            self.onOpen?()
+            return
+        }
+        if let lane = self.lanes.firstIndex(where: { $0.connections.contains { $0 === connection } }) {
+            self.lanes[lane].disconnectedAt = nil
+            self.tally.outageEnded(self.lanes[lane].listener.rawValue, at: self.instant(MonotonicTime.now))
+        }
+        self.pump()
     }
 
     func connection(_ connection: LoadConnection, received batch: borrowing ResponseBatch, at now: Int64) {
@@ -278,13 +282,18 @@ extension LoadDriver: LoadConnectionOwner {
                 }
             } else {
                 let reason = LoadAnswer.reason(batch.bytes.span.extracting(response.body.indices))
-                self.tally.failed(load, LoadTally.Failure(status: response.status, reason: reason))
+                self.failed(exchange, response.status, reason)
             }
         }
     }
 
     func connection(_ connection: LoadConnection, lost exchange: Exchange, _ reason: String) {
-        self.tally.failed(Int(exchange.load), LoadTally.Failure(status: 0, reason: reason))
+        self.failed(exchange, 0, reason)
+    }
+
+    private func failed(_ exchange: Exchange, _ status: Int, _ reason: String) {
+        let failure = LoadTally.Failure(status: status, reason: reason)
+        self.tally.failed(Int(exchange.load), failure, intended: self.instant(exchange.intended))
     }
 
     func connectionReadCompleted(_ connection: LoadConnection) {
@@ -294,15 +303,17 @@ extension LoadDriver: LoadConnectionOwner {
     }
 
     func connectionClosed(_ connection: LoadConnection, _ waiting: [Exchange], _ reason: String) {
-        for exchange in waiting {
-            self.tally.failed(Int(exchange.load), LoadTally.Failure(status: 0, reason: reason))
-        }
+        for exchange in waiting { self.failed(exchange, 0, reason) }
         guard self.isRunning else {
             self.onFailure?(reason)
             return
         }
         self.tally.lostConnections += 1
         guard let lane = self.lanes.firstIndex(where: { $0.connections.contains { $0 === connection } }) else { return }
-        self.replace(lane, connection.index, reason)
+        if !self.lanes[lane].isConnected, self.lanes[lane].disconnectedAt == nil {
+            self.lanes[lane].disconnectedAt = MonotonicTime.now
+            self.tally.outageBegan(self.lanes[lane].listener.rawValue, at: self.instant(MonotonicTime.now))
+        }
+        self.reconnect(lane, connection.index, reason)
     }
 }

@@ -6,7 +6,7 @@ struct LoadRequests {
     /// Added to the revisions below, so that a later run's are newer than an earlier one's.
     private let firstRevision: Int
     private var revisions: [Int32]
-    private var id = PushNumber.text(0, run: 0)
+    private var id = NumberedPushID.text(0, run: 0)
     private var token = Array(repeating: UInt8(ascii: "0"), count: LoadScene.tokenLength)
     private var number: Int64 = 0
 
@@ -123,7 +123,7 @@ struct LoadRequests {
     private mutating func submit(_ load: Int, _ number: Int64, _ intended: Int64, _ connection: LoadConnection) -> Bool
     {
         if self.templates[load].hasID {
-            PushNumber.write(number, run: self.run, into: &self.id)
+            NumberedPushID.write(number, run: self.run, into: &self.id)
             let id = self.id
             self.templates[load].setID(id.span)
         }

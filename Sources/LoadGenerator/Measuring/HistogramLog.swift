@@ -19,7 +19,7 @@ package enum HistogramLog {
             for (load, name) in zip(tally.loads, names) {
                 for stage in LatencyStage.allCases {
                     guard let series = load.stages[stage.index], index < series.intervals.count,
-                        let histogram = series.intervals[index]
+                        let histogram = series.intervals[index]?.histogram, histogram.totalCount > 0
                     else { continue }
                     let start = self.time(Int64(index) * tally.interval)
                     let most = self.time(Int64(histogram.maxRecorded) * 1000)

@@ -11,9 +11,4 @@ extension LatencyHistogram {
     mutating func note(_ nanoseconds: Int64) {
         self.record(UInt64(Swift.max(0, nanoseconds) / 1000))
     }
-
-    /// The value in microseconds that so many percent did not exceed; nil if nothing was noted.
-    package func microseconds(atPercentile percentile: Double) -> Double? {
-        self.totalCount == 0 ? nil : Double(self.valueAtPercentile(percentile))
-    }
 }

@@ -1,10 +1,8 @@
-import Histogram
-
 /// The latencies of one stage of one load: in all, and by when the operations were meant to be sent.
 package struct LatencySeries: Sendable {
-    package private(set) var total = LatencyHistogram.empty()
+    package private(set) var total = Latencies()
     /// By interval; nil where nothing was noted.
-    package private(set) var intervals: [LatencyHistogram?] = []
+    package private(set) var intervals: [Latencies?] = []
     /// Nanoseconds.
     package let interval: Int64
 
@@ -12,16 +10,29 @@ package struct LatencySeries: Sendable {
         self.interval = interval
     }
 
+    /// An operation has come so far.
+    ///
     /// - Parameters:
     ///   - latency: Nanoseconds.
     ///   - intended: Nanoseconds after the run's beginning.
     package mutating func note(_ latency: Int64, intended: Int64) {
         self.total.note(latency)
+        self.change(intended) { $0.note(latency) }
+    }
+
+    /// An operation never came so far.
+    package mutating func noteUnreached(intended: Int64) {
+        self.total.noteUnreached()
+        self.change(intended) { $0.noteUnreached() }
+    }
+
+    private mutating func change(_ intended: Int64, _ change: (inout Latencies) -> Void) {
         let index = Int(max(0, intended) / self.interval)
         if index >= self.intervals.count {
             self.intervals.append(contentsOf: repeatElement(nil, count: index + 1 - self.intervals.count))
         }
-        if self.intervals[index] == nil { self.intervals[index] = .empty() }
-        self.intervals[index]?.note(latency)
+        var latencies = self.intervals[index].take() ?? Latencies()
+        change(&latencies)
+        self.intervals[index] = latencies
     }
 }

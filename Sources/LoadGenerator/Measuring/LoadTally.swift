@@ -1,4 +1,5 @@
 import Histogram
+package import WidgetModel
 
 /// Everything that a run counts: operations, their answers, their latencies, and how the generator itself did.
 ///
@@ -29,6 +30,10 @@ package struct LoadTally: Sendable {
         package var answered = 0
         package var failures: [Failure: Int] = [:]
         package var stages: [LatencySeries?] = LatencyStage.allCases.map { _ in nil }
+        /// Pushes whose decision was read, the instances that they matched, and what was decided for those.
+        package var followed = 0
+        package var matched = 0
+        package var outcomes: [PushOutcome: Int] = [:]
         /// By interval of the answer.
         package var answeredByInterval: [Int] = []
         /// By interval of the intended instant.
@@ -52,11 +57,15 @@ package struct LoadTally: Sendable {
     package var refusedAcknowledgements = 0
     /// Connections that were lost while they were wanted.
     package var lostConnections = 0
+    /// Times without any connection, in the order in which they began; at most ``outagesMax``.
+    package private(set) var outages: [Outage] = []
 
     /// What the generator may be late and still count as on time: a millisecond.
     package static let lateAfter: UInt64 = 1000
     /// Reasons that are told apart in each load; more are `other`.
     package static let reasonsMax = 64
+    /// Outages that are told one by one.
+    package static let outagesMax = 1000
 
     package init(loads: Int, interval: Int64) {
         self.interval = interval
@@ -85,11 +94,19 @@ package struct LoadTally: Sendable {
     ///   - intended: When it was meant to be sent.
     ///   - now: When the stage was reached.
     package mutating func reached(_ stage: LatencyStage, _ load: Int, intended: Int64, at now: Int64) {
-        let place = stage.index
-        if self.loads[load].stages[place] == nil {
-            self.loads[load].stages[place] = LatencySeries(interval: self.interval)
-        }
-        self.loads[load].stages[place]?.note(now - intended, intended: intended)
+        self.loads[load].stages[stage.index, default: self.interval].note(now - intended, intended: intended)
+    }
+
+    /// An operation never came so far.
+    package mutating func missed(_ stage: LatencyStage, _ load: Int, intended: Int64) {
+        self.loads[load].stages[stage.index, default: self.interval].noteUnreached(intended: intended)
+    }
+
+    /// What was decided of a push was read.
+    package mutating func decided(_ load: Int, matched: Int, outcomes: [PushOutcome: Int]) {
+        self.loads[load].followed += 1
+        self.loads[load].matched += matched
+        self.loads[load].outcomes.merge(outcomes) { $0 + $1 }
     }
 
     /// An operation was answered with 2xx.
@@ -99,8 +116,11 @@ package struct LoadTally: Sendable {
         self.reached(.accepted, load, intended: intended, at: now)
     }
 
-    /// An operation has failed.
-    package mutating func failed(_ load: Int, _ failure: Failure) {
+    /// An operation has failed: it counts as later than all that were answered.
+    ///
+    /// - Parameter intended: When it was meant to be sent.
+    package mutating func failed(_ load: Int, _ failure: Failure, intended: Int64) {
+        self.missed(.accepted, load, intended: intended)
         let isKnown = self.loads[load].failures[failure] != nil
         let isRoom = self.loads[load].failures.count < Self.reasonsMax
         let key = isKnown || isRoom ? failure : Failure(status: failure.status, reason: "other")
@@ -113,11 +133,35 @@ package struct LoadTally: Sendable {
         counts[index] += 1
     }
 
+    // MARK: Outages
+
+    /// The last connection to a listener is lost.
+    package mutating func outageBegan(_ listener: String, at now: Int64) {
+        let isOut = self.outages.contains { $0.listener == listener && $0.ended == nil }
+        guard !isOut, self.outages.count < Self.outagesMax else { return }
+        self.outages.append(Outage(listener: listener, began: now))
+    }
+
+    /// There is a connection to a listener again.
+    package mutating func outageEnded(_ listener: String, at now: Int64) {
+        for index in self.outages.indices where self.outages[index].listener == listener {
+            if self.outages[index].ended == nil { self.outages[index].ended = now }
+        }
+    }
+
+    /// All that was due for a listener is sent.
+    package mutating func caughtUp(_ listener: String, at now: Int64) {
+        for index in self.outages.indices where self.outages[index].listener == listener {
+            let outage = self.outages[index]
+            if outage.ended != nil, outage.recovered == nil { self.outages[index].recovered = now }
+        }
+    }
+
     // MARK: Sums
 
     /// A stage's latencies of one load, or of all.
-    package func histogram(_ stage: LatencyStage, load: Int? = nil) -> LatencyHistogram {
-        var sum = LatencyHistogram.empty()
+    package func latencies(_ stage: LatencyStage, load: Int? = nil) -> Latencies {
+        var sum = Latencies()
         for index in self.loads.indices where load == nil || load == index {
             if let series = self.loads[index].stages[stage.index] { sum.add(series.total) }
         }
@@ -136,6 +180,18 @@ package struct LoadTally: Sendable {
     }
 
     private var onTime: UInt64 { self.lateness.count(within: 0...Self.lateAfter) }
+}
+
+extension [LatencySeries?] {
+    /// A stage's series; one is made where there is none.
+    fileprivate subscript(place: Int, default interval: Int64) -> LatencySeries {
+        get { self[place] ?? LatencySeries(interval: interval) }
+        _modify {
+            var series = self[place].take() ?? LatencySeries(interval: interval)
+            defer { self[place] = series }
+            yield &series
+        }
+    }
 }
 
 extension LatencyStage {

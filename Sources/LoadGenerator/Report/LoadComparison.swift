@@ -11,11 +11,14 @@ package struct LoadComparison: Sendable {
         /// Microseconds, or plain numbers.
         package let isLatency: Bool
 
-        /// How many times the old value the new one is; nil if there was nothing before.
-        package var ratio: Double? { self.before > 0 ? self.after / self.before : nil }
+        /// How many times the old value the new one is; nil if there was nothing before, or one is infinite.
+        package var ratio: Double? {
+            self.before > 0 && self.before.isFinite && self.after.isFinite ? self.after / self.before : nil
+        }
 
         /// How much worse it has become, as a share of what it was: 0.5 is half as much again. Zero for what is better.
         package var worsening: Double {
+            guard self.before != self.after, self.before.isFinite else { return 0 }
             guard self.before > 0, self.after > 0 else { return self.before == self.after ? 0 : self.isCost ? 1 : 0 }
             let ratio = self.isCost ? self.after / self.before : self.before / self.after
             return max(0, ratio - 1)
@@ -72,13 +75,14 @@ package struct LoadComparison: Sendable {
         return figures
     }
 
-    /// A figure that a run can have; what a file says need not be one.
+    /// A figure that a run can have; what a file says need not be one. What so many operations never came to is infinite.
     private static func number(_ value: JSONValue?) -> Double? {
         let number: Double
         switch value {
         case .int(let value): number = Double(value)
         case .unsigned(let value): number = Double(value)
         case .double(let value): number = value
+        case .string("never"): return .infinity
         default: return nil
         }
         return (0...Self.figureMax).contains(number) ? number : nil

@@ -4,7 +4,7 @@ package import WidgetModel
 
 extension LoadReport {
     /// The version of ``json``'s schema; `docs/load-testing.md` describes it.
-    static let schema: Int64 = 1
+    static let schema: Int64 = 2
 
     /// The report as JSON text, with a line break at its end.
     package var jsonText: [UInt8] { self.json.jsonText + [0x0A] }
@@ -28,7 +28,7 @@ extension LoadReport {
                         .object([
                             Self.member("objective", .string(result.objective.text)),
                             Self.member("isMet", .bool(result.isMet)),
-                            Self.member("value", result.value.map { .double($0) } ?? .null),
+                            Self.member("value", Self.figure(result.value)),
                         ])
                     }
                 )
@@ -66,7 +66,8 @@ extension LoadReport {
             Self.member("isClosedLoop", .bool(self.isClosedLoop)),
             Self.member("heldBack", Self.count(self.tally.heldBack)),
             Self.member("lostConnections", Self.count(self.tally.lostConnections)),
-            Self.member("latenessMicroseconds", Self.latencies(self.tally.lateness)),
+            Self.member("latenessMicroseconds", Self.percentiles(self.tally.lateness)),
+            Self.member("outages", .array(self.tally.outages.map(Self.outage))),
         ])
     }
 
@@ -107,18 +108,61 @@ extension LoadReport {
             Self.member("answered", Self.count(counts.answered)),
             Self.member("failed", Self.count(counts.failed)),
             Self.member("failures", .array(failures)),
+            Self.member("decided", Self.decisions(counts)),
             Self.member("latencyMicroseconds", .object(stages)),
         ])
     }
 
-    private static func latencies(_ histogram: LatencyHistogram) -> JSONValue {
-        .object(
-            [self.member("count", .int(Int64(histogram.totalCount)))]
+    /// A stage's latencies: `count` is of all operations, `unreached` of those that never came so far.
+    private static func latencies(_ latencies: Latencies) -> JSONValue {
+        let histogram = latencies.histogram
+        return .object(
+            [
+                self.member("count", self.count(latencies.count)),
+                self.member("unreached", self.count(latencies.unreached)),
+            ]
                 + self.percentiles.map { percentile in
-                    let value = histogram.microseconds(atPercentile: percentile.value)
-                    return self.member(percentile.name, value.map { .double($0) } ?? .null)
+                    self.member(percentile.name, self.figure(latencies.microseconds(atPercentile: percentile.value)))
                 }
                 + [self.member("mean", histogram.totalCount == 0 ? .null : .double(histogram.mean))]
+        )
+    }
+
+    /// A figure; null if there was nothing to measure, `"never"` if it is infinite, which JSON has no number for.
+    private static func figure(_ value: Double?) -> JSONValue {
+        guard let value else { return .null }
+        return value.isFinite ? .double(value) : .string("never")
+    }
+
+    /// How late the generator was.
+    private static func percentiles(_ histogram: LatencyHistogram) -> JSONValue {
+        let isEmpty = histogram.totalCount == 0
+        return .object(
+            [self.member("count", .int(Int64(histogram.totalCount)))]
+                + self.percentiles.map { percentile in
+                    let value = Double(histogram.valueAtPercentile(percentile.value))
+                    return self.member(percentile.name, isEmpty ? .null : .double(value))
+                }
+                + [self.member("mean", isEmpty ? .null : .double(histogram.mean))]
+        )
+    }
+
+    private static func outage(_ outage: Outage) -> JSONValue {
+        func seconds(_ instant: Int64?) -> JSONValue { instant.map { .double(Double($0) / 1e9) } ?? .null }
+        return .object([
+            self.member("listener", .string(outage.listener)),
+            self.member("beganSeconds", seconds(outage.began)),
+            self.member("endedSeconds", seconds(outage.ended)),
+            self.member("recoveredSeconds", seconds(outage.recovered)),
+        ])
+    }
+
+    /// What was decided of the pushes that were followed; null if none was.
+    private static func decisions(_ counts: LoadTally.Counts) -> JSONValue {
+        guard counts.followed > 0 else { return .null }
+        return .object(
+            [self.member("pushes", self.count(counts.followed)), self.member("matched", self.count(counts.matched))]
+                + PushOutcome.allCases.map { self.member($0.name, self.count(counts.outcomes[$0] ?? 0)) }
         )
     }
 }

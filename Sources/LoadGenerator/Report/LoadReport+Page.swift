@@ -24,7 +24,7 @@ extension LoadReport {
     }
 
     private var tiles: [ReportPage.Tile] {
-        let accepted = self.tally.histogram(.accepted)
+        let accepted = self.tally.latencies(.accepted)
         let missed = self.results.count { !$0.isMet }
         return [
             ReportPage.Tile(
@@ -39,7 +39,7 @@ extension LoadReport {
             ),
             ReportPage.Tile(
                 name: "Delivered, median",
-                value: Self.latency(self.tally.histogram(.delivered).microseconds(atPercentile: 50)),
+                value: Self.latency(self.tally.latencies(.delivered).microseconds(atPercentile: 50)),
                 note: "\(ReportText.count(self.tally.reloads)) reloads reached their hosts"
             ),
             ReportPage.Tile(
@@ -120,12 +120,14 @@ extension LoadReport {
         // The numbers of nines at which these percentiles are.
         let places = [0, 0.5556, 1, 2, 3, 4]
         let curves = LatencyStage.allCases.enumerated().compactMap { index, stage -> CurveChart.Curve? in
-            let histogram = self.tally.histogram(stage)
-            guard histogram.totalCount > 0 else { return nil }
-            let points = (0...80).map { step -> (x: Double, y: Double) in
+            let latencies = self.tally.latencies(stage)
+            // A curve ends where the operations begin that never came so far.
+            let points = (0...80).compactMap { step -> (x: Double, y: Double)? in
                 let place = Double(step) / 20
-                return (place, Double(histogram.valueAtPercentile(Self.percentile(at: place))) / 1000)
+                let value = latencies.microseconds(atPercentile: Self.percentile(at: place)) ?? .infinity
+                return value.isFinite ? (place, value / 1000) : nil
             }
+            guard !points.isEmpty else { return nil }
             return CurveChart.Curve(key: ChartKey(name: stage.rawValue, color: Self.colors[index]), points: points)
         }
         return ReportPage.Figure(
@@ -155,22 +157,21 @@ extension LoadReport {
 
     private var overTimeFigures: [ReportPage.Figure] {
         LatencyStage.allCases.compactMap { stage in
-            var merged: [LatencyHistogram?] = []
+            var merged: [Latencies?] = []
             for load in self.tally.loads {
                 guard let series = load.stages[stage.index] else { continue }
-                for (index, histogram) in series.intervals.enumerated() {
+                for (index, latencies) in series.intervals.enumerated() {
                     if index >= merged.count { merged.append(nil) }
-                    guard let histogram else { continue }
-                    if merged[index] == nil { merged[index] = .empty() }
-                    merged[index]?.add(histogram)
+                    guard let latencies else { continue }
+                    if merged[index] == nil { merged[index] = Latencies() }
+                    merged[index]?.add(latencies)
                 }
             }
-            guard merged.contains(where: { $0 != nil }) else { return nil }
+            guard merged.contains(where: { ($0?.histogram.totalCount ?? 0) > 0 }) else { return nil }
             func points(_ percentile: Double) -> [(x: Double, y: Double)] {
-                merged.enumerated().compactMap { index, histogram in
-                    histogram.map {
-                        ((Double(index) + 0.5) * self.intervalSeconds, Double($0.valueAtPercentile(percentile)) / 1000)
-                    }
+                merged.enumerated().compactMap { index, latencies in
+                    let value = latencies?.microseconds(atPercentile: percentile) ?? .infinity
+                    return value.isFinite ? ((Double(index) + 0.5) * self.intervalSeconds, value / 1000) : nil
                 }
             }
             let worst = points(99)
@@ -214,11 +215,12 @@ extension LoadReport {
     private var latencyTable: ReportPage.Table {
         ReportPage.Table(
             title: "Latencies",
-            caption: "From the instant at which an operation was meant to be sent, whether or not it was.",
+            caption: "From the instant at which an operation was meant to be sent, whether or not it was. "
+                + "What failed or was never answered counts as later than everything else.",
             header: ["Load", "Stage", "Count"] + Self.percentiles.map(\.name),
             rows: self.rows.map { row in
-                [row.load, row.stage.rawValue, ReportText.count(Int(row.histogram.totalCount))]
-                    + Self.percentiles.map { Self.latency(row.histogram.microseconds(atPercentile: $0.value)) }
+                [row.load, row.stage.rawValue, ReportText.count(row.latencies.count)]
+                    + Self.percentiles.map { Self.latency(row.latencies.microseconds(atPercentile: $0.value)) }
             }
         )
     }

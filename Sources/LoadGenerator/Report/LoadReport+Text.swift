@@ -1,5 +1,6 @@
 import Histogram
 import ReportPages
+import WidgetModel
 
 extension LoadReport {
     /// The report for a terminal.
@@ -15,8 +16,8 @@ extension LoadReport {
         lines += Self.table(
             [["load", "stage", "count"] + Self.percentiles.map(\.name)]
                 + self.rows.map { row in
-                    [row.load, row.stage.rawValue, ReportText.count(Int(row.histogram.totalCount))]
-                        + Self.percentiles.map { Self.latency(row.histogram.microseconds(atPercentile: $0.value)) }
+                    [row.load, row.stage.rawValue, ReportText.count(row.latencies.count)]
+                        + Self.percentiles.map { Self.latency(row.latencies.microseconds(atPercentile: $0.value)) }
                 },
             names: 2
         )
@@ -75,6 +76,7 @@ extension LoadReport {
                 "\(ReportText.count(self.tally.heldBack)) operations waited for a free stream: the server was behind"
             )
         }
+        remarks += self.outcomeRemarks + self.outageRemarks
         if self.tally.lostConnections > 0 {
             remarks.append("\(ReportText.count(self.tally.lostConnections)) connections were lost")
         }
@@ -87,15 +89,40 @@ extension LoadReport {
         return remarks
     }
 
+    /// What was decided of the pushes that were followed, a sentence a load.
+    private var outcomeRemarks: [String] {
+        zip(self.scenario.loads, self.tally.loads).compactMap { load, counts in
+            guard counts.followed > 0 else { return nil }
+            let outcomes = PushOutcome.allCases.compactMap { outcome in
+                counts.outcomes[outcome].map { "\(outcome.name) \(ReportText.count($0))" }
+            }
+            return "\(load.name): of \(ReportText.count(counts.followed)) pushes that were followed, "
+                + "\(ReportText.count(counts.matched)) widgets matched; decided at once: "
+                + (outcomes.isEmpty ? "nothing" : outcomes.joined(separator: ", "))
+        }
+    }
+
+    /// When the server was away, and when it had caught up.
+    private var outageRemarks: [String] {
+        self.tally.outages.map { outage in
+            let began = "the \(outage.listener) listener was away from \(LoadValue.text(outage.began))"
+            guard let ended = outage.ended else { return "\(began) to the end" }
+            let back = "\(began) for \(LoadValue.text(ended - outage.began))"
+            guard let recovered = outage.recovered else { return "\(back); it has not caught up" }
+            return "\(back), and had caught up \(LoadValue.text(recovered - ended)) later"
+        }
+    }
+
     static func reached(_ result: Result) -> String {
         guard let value = result.value else { return "nothing to measure" }
         if case .latency = result.objective.figure { return Self.latency(value) }
         return "\(ReportText.decimal(value * 100)) %"
     }
 
-    /// `870 us`, `12.5 ms`, `3.2 s`; a dash for nil.
+    /// `870 us`, `12.5 ms`, `3.2 s`; `never` for what is infinite, a dash for nil.
     static func latency(_ microseconds: Double?) -> String {
         guard let microseconds else { return "–" }
+        if microseconds == .infinity { return "never" }
         if microseconds < 1000 { return "\(Int(microseconds)) us" }
         if microseconds < 1_000_000 { return "\(ReportText.decimal(microseconds / 1000)) ms" }
         return "\(ReportText.decimal(microseconds / 1_000_000)) s"

@@ -5,7 +5,7 @@ package struct LoadReport: Sendable {
     /// An objective with what the run has reached.
     package struct Result: Sendable {
         package let objective: Objective
-        /// Microseconds, or a share; nil if there was nothing to measure.
+        /// Microseconds, infinite where so many operations never came so far; or a share. Nil if there was nothing to measure.
         package let value: Double?
 
         package var isMet: Bool { self.value.map { self.objective.isMet(by: $0) } ?? false }
@@ -45,7 +45,7 @@ package struct LoadReport: Sendable {
         switch objective.figure {
         case .latency(let name, let stage, let percentile):
             let load = name.flatMap { name in scenario.loads.firstIndex { $0.name == name } }
-            return tally.histogram(stage, load: load).microseconds(atPercentile: percentile)
+            return tally.latencies(stage, load: load).microseconds(atPercentile: percentile)
         case .errors: return tally.due == 0 ? nil : Double(tally.failed) / Double(tally.due)
         case .behind: return tally.behind
         case .answered: return tally.due == 0 ? nil : Double(tally.answered) / Double(tally.due)
@@ -85,7 +85,7 @@ package struct LoadReport: Sendable {
     ]
 
     /// Each load's stages that have been reached, by load and stage.
-    var rows: [(load: String, stage: LatencyStage, histogram: LatencyHistogram)] {
+    var rows: [(load: String, stage: LatencyStage, latencies: Latencies)] {
         zip(self.scenario.loads, self.tally.loads).flatMap { load, counts in
             LatencyStage.allCases.compactMap { stage in
                 counts.stages[stage.index].map { (load.name, stage, $0.total) }

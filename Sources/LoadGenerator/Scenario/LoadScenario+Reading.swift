@@ -27,7 +27,8 @@ private struct LoadScenarioReading {
 
     mutating func scenario(_ yaml: String, _ trace: (String) -> String?) -> LoadScenario? {
         let keys = [
-            "name", "about", "seed", "for", "settle", "connections", "streams", "app", "kind", "parameter", "hosts",
+            "name", "about", "seed", "for", "settle", "outageMax", "connections", "streams", "app", "kind", "parameter",
+            "hosts",
             "provider", "budget", "path", "followed", "loads", "objectives",
         ]
         guard let root = self.text.root(yaml, keys: keys) else { return nil }
@@ -37,6 +38,7 @@ private struct LoadScenarioReading {
         scenario.seed = UInt64(self.text.integer("seed", in: root, 0...Int.max, else: 1))
         scenario.length = self.time("for", in: root, else: scenario.length, from: 1)
         scenario.settle = self.time("settle", in: root, else: scenario.settle)
+        scenario.outageMax = self.time("outageMax", in: root, else: scenario.outageMax)
         scenario.connections = self.text.integer("connections", in: root, 1...10_000, else: scenario.connections)
         scenario.streams = self.text.integer("streams", in: root, 1...1000, else: scenario.streams)
         scenario.app = self.text.text("app", in: root, else: scenario.app)

@@ -7,6 +7,8 @@ package struct LoadScenario: Hashable, Sendable {
     package var length: Int64 = 10_000_000_000
     /// Nanoseconds that are waited for what is on its way then.
     package var settle: Int64 = 5_000_000_000
+    /// Nanoseconds without any connection to a listener after which a run ends before its time.
+    package var outageMax: Int64 = 60_000_000_000
     /// Connections that the loads share.
     package var connections = 8
     /// Requests at once on each of them, if the server takes so many.

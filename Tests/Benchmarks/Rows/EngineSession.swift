@@ -7,6 +7,7 @@ import WidgetModel
 ///     burst TOPIC,TOPIC    one push to every instance of these topics
 ///     try TOPIC,TOPIC      the same push, counted and then tried out, and not made; "*" for all topics
 ///     ask COUNT            so many questions about an instance each, all about one whose window is over
+///     pass SECONDS         time passes, and timers fire
 ///     pushes COUNT         so many pushes, each to another host
 ///     reregister COUNT     so many instances change a parameter, three at a time
 struct EngineSession {
@@ -14,6 +15,8 @@ struct EngineSession {
     private static let chunk = 20_000
     /// `dryRun.decidedMax`, as it is by default.
     private static let decidedMax = 500
+    /// As a gateway's partition has them.
+    private static let sliceUnits = 4096
 
     private let population: Population
     private var engine = Engine(partition: PartitionID(0), partitions: 1)
@@ -27,8 +30,6 @@ struct EngineSession {
 
     init(_ count: Int) {
         self.population = Population(count: count / 3 * 3)
-        // As the gateway does, which settles them when it has nothing else to do.
-        self.engine.postponeMatches()
     }
 
     mutating func run() throws {
@@ -40,6 +41,7 @@ struct EngineSession {
             case "burst": try self.burst(words[1].split(separator: ",").map(String.init))
             case "try": try self.tryOut(words[1] == "*" ? nil : words[1].split(separator: ",").map(String.init))
             case "ask": try self.ask(Int(words[1]) ?? 0)
+            case "pass": try self.pass(Int64(words[1]) ?? 0)
             case "pushes": try self.push(Int(words[1]) ?? 0)
             case "reregister": try self.reregister(Int(words[1]) ?? 0)
             default: Report.line("unknown command", [:])
@@ -118,27 +120,67 @@ struct EngineSession {
         Report.line("reregister", ["perSecond": Double(hosts * 3) / seconds])
     }
 
-    /// One push to whoever has one of the topics. Timers that are due by now fire before, and are not timed.
+    /// One push to the hosts that have one of the topics. Timers that are due by now fire before, and are not timed.
     private mutating func burst(_ topics: [String]) throws {
         self.now = self.now + .seconds(1)
         try self.apply(Record.tick.bytes)
         self.output.removeAll()
         let before = self.engine.stats()
         let push = Record.push(self.makePush(.app(Population.app), try Self.pattern(topics))).bytes
-        let seconds = try Stopwatch.seconds { try self.apply(push) }
-        let postponed = self.engine.postponedMatches
-        let settling = Stopwatch.seconds { self.engine.settle() }
+        let time = try self.timeSlices(of: push)
         let after = self.engine.stats()
         self.output.removeAll()
         Report.line(
             "burst",
             [
-                "microseconds": seconds * 1e6, "postponed": Double(postponed), "settling": settling * 1e6,
+                "microseconds": time.all * 1e6, "first": time.first * 1e6, "longest": time.longest * 1e6,
                 "matched": Double(after.matched - before.matched),
                 "issued": Double(after.reloadsIssued - before.reloadsIssued),
                 "armed": Double(after.timersArmed - before.timersArmed),
             ]
         )
+    }
+
+    /// The timers that are due after so many seconds fire, in slices as a gateway's are.
+    private mutating func pass(_ seconds: Int64) throws {
+        self.now = self.now + .seconds(seconds)
+        let before = self.engine.stats()
+        let time = try self.timeSlices(of: Record.tick.bytes)
+        let after = self.engine.stats()
+        self.output.removeAll()
+        Report.line(
+            "pass",
+            [
+                "microseconds": time.all * 1e6, "first": time.first * 1e6, "longest": time.longest * 1e6,
+                "issued": Double(after.reloadsIssued - before.reloadsIssued),
+                "decisions": Double(after.decisions - before.decisions),
+            ]
+        )
+    }
+
+    /// How many seconds a record takes in slices as a gateway's are: in all, until its first slice, and the longest slice.
+    private mutating func timeSlices(of bytes: [UInt8]) throws -> (all: Double, first: Double, longest: Double) {
+        self.position = self.position.next
+        let first = try Stopwatch.seconds {
+            try self.engine.begin(
+                bytes,
+                in: 0..<bytes.count,
+                recordIndex: 0,
+                at: self.position,
+                logTime: self.now,
+                into: &self.output
+            )
+        }
+        var (all, longest) = (first, 0.0)
+        while !self.engine.isRecordDone {
+            let slice = Stopwatch.seconds {
+                var units = Self.sliceUnits
+                self.engine.advance(&units, into: &self.output)
+            }
+            all += slice
+            longest = max(longest, slice)
+        }
+        return (all, first, longest)
     }
 
     /// What a push costs that is refused by the number of its matches, and what a dry run of it costs.

@@ -39,7 +39,7 @@ static int isIt(const char *call, const char *path) {
     if (!fault.parsed || strcmp(call, fault.call) != 0) return 0;
     if (path == NULL || strstr(path, fault.path) == NULL) return 0;
     if (atomic_fetch_add(&calls, 1) + 1 != fault.number) return 0;
-    // Whoever waits for it learns that it was reached.
+    // The process that waits for it learns that it was reached.
     static const char line[] = "fault\n";
     return write(STDOUT_FILENO, line, sizeof line - 1) >= 0;
 }

@@ -113,7 +113,7 @@ import WidgetModel
         }
     }
 
-    /// To find them would take longer than the push may, so that nobody looks for them.
+    /// To find them would take longer than the push may, so that they are not looked for.
     @Test(arguments: ["", "?dry-run=true"])
     func `a pattern that is too much work to be looked for is 409 without asking`(query: String) async throws {
         try await PushScene.with { scene in

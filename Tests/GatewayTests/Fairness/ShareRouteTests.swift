@@ -117,7 +117,7 @@ import WidgetModel
         #expect(teams.map(\.refused) == [0, 0])
     }
 
-    @Test func `an order about a team that serves no app is nobody's`() async throws {
+    @Test func `an order about a team that serves no app is charged to no team`() async throws {
         let scene = try await OwnerScene.started()
         let apps = LiveApps(Sports.served(charging: scene.work))
         let log = scene.log.charged(to: scene.work, apps, refuses: false)

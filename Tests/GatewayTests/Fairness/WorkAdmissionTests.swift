@@ -22,11 +22,9 @@ import WidgetModel
         }
     }
 
-    /// The partition has applied the log up to a position and has written so many of the matches that it postponed.
-    private static func apply(_ work: WorkAdmission, to position: UInt64, postponed: Int = 0, written: Int = 0) {
-        var turn = PartitionWork.Turn()
-        (turn.matchesPostponed, turn.matchesWritten) = (postponed, written)
-        work.partitions[0].advance(to: LogPosition(position), turn)
+    /// The partition has applied the log up to a position.
+    private static func apply(_ work: WorkAdmission, to position: UInt64) {
+        work.partitions[0].advance(to: LogPosition(position), PartitionWork.Turn())
     }
 
     @Test func `one team has a second of the partition's pace, and not a unit more`() throws {
@@ -173,7 +171,7 @@ import WidgetModel
         _ = try work.admit(units, of: team, pushMax: served.apps[0].pushMax)
     }
 
-    @Test func `work ends when it is applied and its matches are written`() throws {
+    @Test func `work ends when it is applied`() throws {
         let work = WorkAdmission(partitions: 1)
         let (first, second) = (work.work(of: Sports.team), work.work(of: Self.bystander))
         try Self.log(5, first, work, at: 1)
@@ -181,13 +179,9 @@ import WidgetModel
         try Self.log(11, first, work, at: 3)
         Self.apply(work, to: 1)
         #expect([first.undecided, second.undecided] == [11, 7])
-        Self.apply(work, to: 2, postponed: 7)
-        #expect([first.undecided, second.undecided] == [11, 7])
-        Self.apply(work, to: 3, postponed: 18, written: 7)
+        Self.apply(work, to: 2)
         #expect([first.undecided, second.undecided] == [11, 0])
-        Self.apply(work, to: 3, postponed: 18, written: 17)
-        #expect(first.undecided == 11)
-        Self.apply(work, to: 3, postponed: 18, written: 18)
+        Self.apply(work, to: 3)
         #expect(first.undecided == 0)
         #expect(work.partitions[0].undecided == 0)
     }

@@ -76,7 +76,7 @@ import WidgetModel
         #expect(provider.requests == 1)
     }
 
-    @Test func `what was asked before a push is nobody's answer after it, nor does it take the place of a later one`()
+    @Test func `what was asked before a push is no answer after it, nor does it take the place of a later one`()
         async
     {
         let provider = SlowProvider()

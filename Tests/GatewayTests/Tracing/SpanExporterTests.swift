@@ -60,7 +60,7 @@ import WidgetModel
     @Test func `are what a collector of OpenTelemetry's reads`() throws {
         let spans = try Self.queue().take(max: 1)
         let text = String(decoding: OTLPText.request(spans).jsonText, as: UTF8.self)
-        let id = TraceContext.hex(try #require(spans.first).context.spanID)
+        let id = Base16.text(of: try #require(spans.first).context.spanID)
         let span =
             #"{"traceId":"4bf92f3577b34da6a3ce929d0e0e4736","spanId":"\#(id)","#
             + #""parentSpanId":"00000000000000b7","name":"push","kind":2,"#

@@ -1,7 +1,7 @@
 /// The number of an operation as an `apns-id`, so that what comes back names the operation that it came of.
 ///
 /// The first 16 digits are the run, the last 12 the number: a repeat within one run is one id, two runs share none.
-package enum PushNumber {
+package enum NumberedPushID {
     package static let length = 36
     private static let digits = Array("0123456789abcdef".utf8)
 

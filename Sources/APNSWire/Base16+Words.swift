@@ -1,14 +1,7 @@
-/// Hex digits, in either case.
-enum Base16 {
-    static func digit(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case 0x30...0x39: byte - 0x30
-        case 0x61...0x66: byte - 0x61 + 10
-        case 0x41...0x46: byte - 0x41 + 10
-        default: nil
-        }
-    }
+import WidgetModel
 
+// Eight digits at a time, for device tokens.
+extension Base16 {
     /// Whether every byte is a hex digit.
     static func isHex(_ bytes: Span<UInt8>) -> Bool {
         guard bytes.count >= 8 else {

@@ -1,0 +1,150 @@
+import IntentMatching
+import WidgetModel
+
+/// An app's request for reloads on its way through the instances that match.
+///
+/// All of them want a reload before the first is decided, since one push to a token may serve several. So each phase goes
+/// through all of them before the next begins.
+struct AppReloadWork: Sendable {
+    fileprivate enum Phase {
+        /// Instances that are not push-enabled are found: the index does not have them.
+        case silent
+        /// Those that show the content already are left out.
+        case asked
+        /// The request is added to what waits.
+        case wanting
+        case decided
+        /// What has not reloaded is noted as deferred.
+        case noted
+        case done
+    }
+
+    let request: AppReloadRequest
+    let app: UInt32
+    let kind: UInt32?
+    let digest: ContentDigest?
+    fileprivate var phase = Phase.silent
+    fileprivate var scan: RowScan
+    /// What matches, then what is asked for, then what waits for it.
+    fileprivate var instances: [UInt32]
+    /// Where the phase is among ``instances``.
+    fileprivate var place = 0
+    /// Those that the next phase goes through.
+    fileprivate var kept: [UInt32] = []
+    /// The last reload that each had before it was decided.
+    fileprivate var lastReloads: [UInt32] = []
+    /// How many were asked.
+    fileprivate var asked = 0
+
+    /// - Parameter end: All instances below are looked at for such that are not push-enabled.
+    init(
+        _ request: AppReloadRequest,
+        app: UInt32,
+        kind: UInt32?,
+        _ digest: ContentDigest?,
+        _ matches: [UInt32],
+        scanningBelow end: Int
+    ) {
+        self.request = request
+        self.app = app
+        self.kind = kind
+        self.digest = digest
+        self.instances = matches
+        self.scan = RowScan(below: end)
+    }
+
+    var isDone: Bool { self.phase == .done }
+    var result: RecordAnswer.Result { .appReload(matched: self.asked) }
+
+    /// Goes on with what the phase kept.
+    fileprivate mutating func enter(_ phase: Phase) {
+        self.phase = phase
+        self.instances = self.kept
+        self.kept = []
+        self.place = 0
+    }
+
+    /// Goes on with the same instances.
+    fileprivate mutating func enterAgain(_ phase: Phase) {
+        self.phase = phase
+        self.place = 0
+    }
+
+    /// The next instance of the phase; nil at its end.
+    fileprivate mutating func popNext() -> UInt32? {
+        guard self.place < self.instances.count else { return nil }
+        defer { self.place += 1 }
+        return self.instances[self.place]
+    }
+}
+
+extension Engine {
+    /// Does some of an app's request. A unit is an instance in one phase.
+    mutating func advance(_ work: inout AppReloadWork, _ units: inout Int) {
+        while units > 0, !work.isDone {
+            switch work.phase {
+            case .silent: self.findSilent(&work, &units)
+            case .asked: self.ask(&work, &units)
+            case .wanting: self.want(&work, &units)
+            case .decided:
+                while units > 0, let instance = work.popNext() {
+                    self.decide(instance)
+                    units -= 1
+                }
+                if units > 0 { work.enterAgain(.noted) }
+            case .noted: self.noteDeferred(&work, &units)
+            case .done: return
+            }
+        }
+    }
+
+    private mutating func findSilent(_ work: inout AppReloadWork, _ units: inout Int) {
+        while units > 0, !work.scan.isDone {
+            for instance in work.scan.takeNext() {
+                let row = self.instances[instance]
+                guard row.isLive, !row.pushEnabled, self.apps.kinds[Int(row.kind)].app == work.app,
+                    work.kind == nil || row.kind == work.kind
+                else { continue }
+                if let pattern = work.request.pattern, !self.matches(instance, pattern) { continue }
+                work.instances.append(instance)
+            }
+            units -= 1
+        }
+        if units > 0 { work.enterAgain(.asked) }
+    }
+
+    private mutating func ask(_ work: inout AppReloadWork, _ units: inout Int) {
+        while units > 0, let instance = work.popNext() {
+            units -= 1
+            guard self.isMeant(instance, by: work.request) else { continue }
+            if let digest = work.digest, self.shows(instance, digest) {
+                self.note(instance, .unchanged, .sameDigest, cause: .appRequest)
+            } else {
+                work.kept.append(instance)
+            }
+        }
+        guard units > 0 else { return }
+        work.asked = work.kept.count
+        work.enter(.wanting)
+    }
+
+    private mutating func want(_ work: inout AppReloadWork, _ units: inout Int) {
+        while units > 0, let instance = work.popNext() {
+            units -= 1
+            guard self.addRequest(instance, work.digest) else { continue }
+            work.kept.append(instance)
+            work.lastReloads.append(self.instances[instance].lastReload)
+        }
+        if units > 0 { work.enter(.decided) }
+    }
+
+    private mutating func noteDeferred(_ work: inout AppReloadWork, _ units: inout Int) {
+        while units > 0, let instance = work.popNext() {
+            units -= 1
+            let row = self.instances[instance]
+            guard row.lastReload == work.lastReloads[work.place - 1] else { continue }
+            self.note(instance, .deferred, row.reason, cause: .appRequest, until: row.decidesAt)
+        }
+        if units > 0 { work.phase = .done }
+    }
+}

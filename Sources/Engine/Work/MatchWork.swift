@@ -1,0 +1,97 @@
+import WidgetModel
+
+/// A push to an app on its way through the instances that it matches.
+///
+/// First those are decided whose hosts have an event stream, each by itself, in the order of their numbers. Then those
+/// whose hosts are reached through tokens, host by host: what goes to a token for one of them is for all of them.
+struct MatchWork: Sendable {
+    let push: IncomingPush
+    /// Where it is remembered, for repeats.
+    let repeatSlot: UInt32
+    let isCounted: Bool
+    /// By number.
+    let matches: [UInt32]
+    /// How many of the matches were looked at.
+    fileprivate var next = 0
+    /// The hosts that are reached through tokens and still to be decided.
+    fileprivate var hosts = NumberSet()
+
+    init(_ push: IncomingPush, _ matches: [UInt32], repeatSlot: UInt32, isCounted: Bool) {
+        self.push = push
+        self.matches = matches
+        self.repeatSlot = repeatSlot
+        self.isCounted = isCounted
+    }
+
+    var isDone: Bool { self.next == self.matches.count && self.hosts.isEmpty }
+
+    /// Whether an instance is among the matches. O(log matches).
+    fileprivate func isMatched(_ instance: UInt32) -> Bool {
+        var (low, high) = (0, self.matches.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if self.matches[middle] < instance { low = middle + 1 } else { high = middle }
+        }
+        return low < self.matches.count && self.matches[low] == instance
+    }
+}
+
+extension Engine {
+    /// Decides a push for some of its matches. A unit is a match.
+    mutating func decide(_ work: inout MatchWork, _ units: inout Int) {
+        while units > 0, work.next < work.matches.count {
+            let count = min(units, Self.approachedMatches, work.matches.count - work.next)
+            let range = work.next..<work.next + count
+            self.approach(work.matches.span, range, ofDigest: work.push.digest != nil)
+            for place in range {
+                let instance = work.matches[place]
+                if self.instances[instance].isHostDriven {
+                    work.hosts.insert(self.instances[instance].host)
+                } else {
+                    self.accept(work.push, for: instance)
+                }
+            }
+            work.next = range.upperBound
+            units -= count
+        }
+        while units > 0, let host = work.hosts.popFirst() {
+            let matched = self.instances(of: host).filter { work.isMatched($0) }
+            for together in self.byToken(matched) { self.accept(work.push, throughToken: together) }
+            units -= matched.count
+        }
+    }
+
+    /// Ends the matching of a push.
+    mutating func close(_ work: MatchWork) -> RecordAnswer.Result {
+        self.close(work.push, repeatSlot: work.repeatSlot, isCounted: work.isCounted)
+    }
+}
+
+/// A set of row numbers from which the least is taken: a bit for each number.
+struct NumberSet: Sendable {
+    private var words: [UInt64] = []
+    /// All words before are empty.
+    private var first = 0
+    private var count = 0
+
+    var isEmpty: Bool { self.count == 0 }
+
+    mutating func insert(_ number: UInt32) {
+        let (word, bit) = (Int(number / 64), UInt64(1) << UInt64(number % 64))
+        if word >= self.words.count { self.words += repeatElement(0, count: word + 1 - self.words.count) }
+        guard self.words[word] & bit == 0 else { return }
+        self.words[word] |= bit
+        self.count += 1
+        self.first = min(self.first, word)
+    }
+
+    /// Takes the least number out. O(1) amortised, as long as no smaller ones are inserted.
+    mutating func popFirst() -> UInt32? {
+        guard self.count > 0 else { return nil }
+        while self.words[self.first] == 0 { self.first += 1 }
+        let bit = self.words[self.first].trailingZeroBitCount
+        self.words[self.first] &= self.words[self.first] - 1
+        self.count -= 1
+        return UInt32(self.first * 64 + bit)
+    }
+}

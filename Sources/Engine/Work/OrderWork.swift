@@ -1,0 +1,64 @@
+import WidgetModel
+
+/// An order on its way through the instances that it is about.
+struct OrderWork: Sendable {
+    /// The live instances that an order is about.
+    enum Audience: Sendable {
+        case app(UInt32)
+        case kind(UInt32)
+        /// Those for which pushes wait.
+        case waiting
+        case these([UInt32])
+    }
+
+    let order: OperatorOrder
+    let audience: Audience
+    /// What is still to be looked at for instances that it is about.
+    fileprivate var scan: RowScan
+    /// Those that were found, by number.
+    fileprivate var touched: [UInt32]
+    /// For how many of them it was carried out.
+    fileprivate var next = 0
+    /// How many pushes it has cancelled.
+    fileprivate var cancelled = 0
+
+    init(_ order: OperatorOrder, _ audience: Audience, instancesBelow end: Int) {
+        self.order = order
+        self.audience = audience
+        if case .these(let instances) = audience {
+            (self.touched, self.scan) = (instances, RowScan(below: 0))
+        } else {
+            (self.touched, self.scan) = ([], RowScan(below: end))
+        }
+    }
+
+    var isDone: Bool { self.scan.isDone && self.next == self.touched.count }
+
+    var result: RecordAnswer.Result {
+        if case .cancel = self.order.action { return .order(matched: self.cancelled) }
+        return .order(matched: self.touched.count)
+    }
+}
+
+extension Engine {
+    /// Carries an order out for some of the instances that it is about, all of which are found first: what is done for one
+    /// can change another.
+    mutating func advance(_ work: inout OrderWork, _ units: inout Int) {
+        while units > 0, !work.scan.isDone {
+            for instance in work.scan.takeNext() where self.isIn(work.audience, instance) {
+                work.touched.append(instance)
+            }
+            units -= 1
+        }
+        while units > 0, work.next < work.touched.count {
+            let instance = work.touched[work.next]
+            switch work.order.action {
+            case .pause, .resume: self.decideIfWaiting(instance)
+            case .cancel: work.cancelled += self.cancel(work.order.scope, instance)
+            case .grant(let count): self.grant(count, instance)
+            }
+            work.next += 1
+            units -= 1
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import IntentMatching
+import WidgetModel
+
+/// What is left to do of the record that is being applied: a queue of steps.
+///
+/// A step is a value that knows how far it is. It can be left after any unit of its work and taken up again, so the work of
+/// a record can be done in slices of any size; what comes of it is the same.
+struct RecordWork: Sendable {
+    enum Step: Sendable {
+        /// Timers that were due before the record.
+        case timers(DueTimers)
+        case removedTokens
+        case completedPushes
+        /// The record itself, once that is done.
+        case record(IncomingRecord)
+        case matches(MatchWork)
+        case appReload(AppReloadWork)
+        case invalidation(InvalidationWork)
+        case order(OrderWork)
+        case settings(SettingsWork)
+    }
+
+    /// The record's index in its entry.
+    var recordIndex = 0
+    /// The next one is the last.
+    private var steps: [Step] = []
+
+    var isDone: Bool { self.steps.isEmpty }
+
+    /// Whether what is done so far adds up: not while some instances have adopted changed settings, and others have not.
+    var isConsistent: Bool {
+        if case .settings = self.steps.last { false } else { true }
+    }
+
+    /// Adds a step that is done before all others.
+    mutating func push(_ step: consuming Step) { self.steps.append(step) }
+
+    /// Takes the next step out.
+    mutating func popNext() -> Step? { self.steps.popLast() }
+}
+
+/// A record that was read, and waits until what was due before it is done.
+enum IncomingRecord: Sendable {
+    case push(IncomingPushRecord)
+    case other(Record)
+}
+
+/// A push as it was read: places in the entry's bytes, and those.
+struct IncomingPushRecord: Sendable {
+    let head: PushHead
+    let pattern: MatchPattern?
+    let attributes: Configuration
+    let team: UInt32
+    let bytes: [UInt8]
+}
+
+/// A place among all rows of a table. No row comes or goes while a record's work is sliced.
+struct RowScan: Sendable {
+    /// The next number that is looked at.
+    private(set) var next: UInt32 = 0
+    let end: UInt32
+    /// So many numbers are looked at for one unit.
+    private static let rowsPerUnit = 8
+
+    init(below end: Int) { self.end = UInt32(end) }
+
+    var isDone: Bool { self.next == self.end }
+
+    /// The next numbers to look at: one unit's worth.
+    mutating func takeNext() -> Range<UInt32> {
+        let first = self.next
+        self.next = min(self.end, first + UInt32(Self.rowsPerUnit))
+        return first..<self.next
+    }
+}

@@ -1,0 +1,265 @@
+import TestSupport
+import Testing
+import Timelines
+import WidgetModel
+
+@testable import Engine
+
+/// Records that are applied in slices, beside an engine that applies each whole: how they are sliced changes nothing.
+@Suite struct SlicingTests {
+    /// How many units each slice has.
+    enum Slicing: Sendable, CustomTestStringConvertible {
+        case each(Int)
+        /// From 1 to 20.
+        case random(SplitMix64)
+
+        mutating func next() -> Int {
+            switch self {
+            case .each(let units): return units
+            case .random(var random):
+                let units = 1 + Int(random.next() % 20)
+                self = .random(random)
+                return units
+            }
+        }
+
+        var testDescription: String {
+            switch self {
+            case .each(let units): "slices of \(units)"
+            case .random: "random slices"
+            }
+        }
+    }
+
+    /// Two engines that are given the same records.
+    struct Twins {
+        var whole = Engine(partition: PartitionID(0), partitions: 1)
+        var sliced = Engine(partition: PartitionID(0), partitions: 1, unpackedMax: 3)
+        private var slicing: Slicing
+        private(set) var slices = 0
+        /// How many records took more than one slice, by what they are.
+        private(set) var slicedRecords: [Record.Tag: Int] = [:]
+        /// Every how many slices the state is looked at; 0 for never.
+        private let checksEvery: Int
+        private(set) var faults: [String] = []
+
+        init(_ slicing: Slicing, checksEvery: Int = 0) {
+            self.slicing = slicing
+            self.checksEvery = checksEvery
+        }
+
+        /// - Returns: Whether both gave out the same.
+        mutating func apply(_ entry: (record: Record, at: LogPosition, time: Instant)) throws -> Bool {
+            var outputs = (EngineOutput(), EngineOutput())
+            try self.whole.apply(entry, into: &outputs.0)
+            let bytes = entry.record.bytes
+            try self.sliced.begin(
+                bytes,
+                in: bytes.indices,
+                recordIndex: 0,
+                at: entry.at,
+                logTime: entry.time,
+                into: &outputs.1
+            )
+            var count = 0
+            while !self.sliced.isRecordDone {
+                count += 1
+                self.slices += 1
+                if self.checksEvery > 0, self.slices.isMultiple(of: self.checksEvery) { self.look(at: entry) }
+                var units = self.slicing.next()
+                self.sliced.advance(&units, into: &outputs.1)
+            }
+            if count > 1 { self.slicedRecords[try Self.tag(bytes), default: 0] += 1 }
+            return outputs.0.effects == outputs.1.effects && outputs.0.answers == outputs.1.answers
+                && outputs.0.directory == outputs.1.directory && outputs.0.audit == outputs.1.audit
+                && self.whole.runningHash == self.sliced.runningHash
+                && self.whole.nextTimer == self.sliced.nextTimer
+        }
+
+        private static func tag(_ bytes: [UInt8]) throws -> Record.Tag { try #require(Record.Tag(rawValue: bytes[0])) }
+
+        /// Between two slices the books close, and whatever may be asked has an answer.
+        private mutating func look(at entry: (record: Record, at: LogPosition, time: Instant)) {
+            self.faults += self.sliced.checkInvariants().map { "\(entry.at): \($0)" }
+            let stats = self.sliced.stats()
+            if stats.matched != stats.outcomes.total { self.faults.append("\(entry.at): \(stats.matched) matched") }
+            guard self.sliced.isAskable else { return }
+            for host in RandomSchedule.hosts {
+                _ = self.sliced.host(HostKey(host))
+                _ = self.sliced.outstandingReloads(host: HostKey(host))
+                for id in ["w1", "w2", "w3", "c1"] {
+                    _ = self.sliced.instance(InstanceAddress(host: HostKey(host), instance: InstanceID(id)))
+                }
+            }
+            guard case .push(let push) = entry.record else { return }
+            _ = self.sliced.dryRun(push)
+            for view in self.sliced.push(push.id) where view.position == entry.at && !view.isApplied {
+                if view.isComplete || view.matched != view.counts.total {
+                    self.faults.append("\(entry.at): \(view.counts.total) of \(view.matched), \(view.isComplete)")
+                }
+            }
+        }
+
+        /// What is not the same, to every decision that is kept.
+        func differences(hosts: [String] = RandomSchedule.hosts) -> [String] {
+            var found = self.faults + self.sliced.checkInvariants()
+            if self.sliced.stateDigest() != self.whole.stateDigest() { found.append("the digest") }
+            if self.sliced.stats() != self.whole.stats() { found.append("the totals") }
+            for host in hosts {
+                for id in ["w1", "w2", "w3", "c1"] {
+                    let address = InstanceAddress(host: HostKey(host), instance: InstanceID(id))
+                    if self.sliced.instance(address) != self.whole.instance(address) { found.append("\(address)") }
+                }
+            }
+            return found
+        }
+    }
+
+    private static func slicing(_ seed: UInt64) -> Slicing {
+        switch seed % 4 {
+        case 0: .each(1)
+        case 1: .each(7)
+        case 2: .each(.max)
+        default: .random(SplitMix64(seed: seed))
+        }
+    }
+
+    @Test(arguments: Array(Seeds.from(1, count: 30)) + [6226])
+    func `random schedules come to the same, however their records are sliced`(seed: UInt64) throws {
+        var schedule = RandomSchedule(
+            seed: seed,
+            settings: Scene.settings(budget: seed.isMultiple(of: 2) ? .widgetkit : Scene.steady),
+            deliveries: [[.stream], [.stream, .stream, .apns], [.apns, .apns, .apns, .stream]][Int(seed % 3)],
+            policies: seed.isMultiple(of: 3) ? [.widgetkit, Scene.steady, .unlimited] : [],
+            hasClockSteps: seed.isMultiple(of: 7),
+            hasBursts: !seed.isMultiple(of: 5)
+        )
+        schedule.scene.checks = false
+        schedule.run(steps: 500)
+        var twins = Twins(Self.slicing(seed), checksEvery: 29)
+        for (number, entry) in schedule.scene.log.enumerated() {
+            guard try twins.apply(entry) else {
+                Issue.record("seed \(seed): position \(entry.at) differs")
+                return
+            }
+            guard number.isMultiple(of: 100) else { continue }
+            let differences = twins.differences()
+            guard differences.isEmpty else {
+                Issue.record("seed \(seed), position \(entry.at): \(differences)")
+                return
+            }
+        }
+        #expect(twins.differences() == [], "seed \(seed)")
+        // The first seeds, which always run, are known to have some.
+        #expect(twins.slices > 400 || seed > 30, "seed \(seed)")
+    }
+
+    /// Hosts with two widgets each, of which every third is reached through a token and the others by a stream.
+    private static func populated(_ hosts: Int = 60, limits: EngineLimits = EngineLimits()) -> Scene {
+        var scene = Scene(settings: Scene.settings(limits: limits))
+        scene.checks = false
+        for number in 0..<hosts {
+            scene.register(
+                "host\(number)",
+                delivery: number.isMultiple(of: 3) ? .apns : .stream,
+                [
+                    Scene.scores("w1", team: "seahawks"),
+                    Scene.scores("w2", team: "mariners", pushEnabled: number.isMultiple(of: 2)),
+                ]
+            )
+        }
+        scene.pass(.hours(1))
+        return scene
+    }
+
+    @Test(arguments: [Slicing.each(1), .each(7), .each(1000), .random(SplitMix64(seed: 9))])
+    func `every kind of work that has no bound is sliced, and comes to the same`(slicing: Slicing) throws {
+        var scene = Self.populated(limits: EngineLimits(pushesRetainedMax: 1))
+        for _ in 0..<30 { scene.apply(.push(scene.makePush(to: "host1"))) }
+        scene.apply(.push(scene.makePush()))
+        scene.apply(.push(scene.makePush(.normal)))
+        scene.apply(.order(OperatorOrder(.pause(until: nil), .app(Scene.sports))))
+        scene.apply(.push(scene.makePush()))
+        scene.apply(.order(OperatorOrder(.resume, .app(Scene.sports))))
+        scene.apply(.appReload(AppReloadRequest(app: Scene.sports)))
+        scene.apply(.invalidate(InvalidationRequest(.relevance, app: Scene.sports)))
+        scene.apply(.order(OperatorOrder(.grant(2), .kind(Scene.sports, WidgetKind("scores")))))
+        scene.apply(.order(OperatorOrder(.cancel, .sender(Scene.team))))
+        scene.apply(.settings(Scene.settings(budget: .widgetkit)))
+        scene.jump(by: .days(40))
+        scene.apply(.tick)
+        var twins = Twins(slicing, checksEvery: 13)
+        for entry in scene.log { #expect(try twins.apply(entry), "position \(entry.at)") }
+        #expect(twins.differences(hosts: (0..<60).map { "host\($0)" }) == [])
+        guard case .each(1) = slicing else { return }
+        let expected: Set<Record.Tag> = [.push, .order, .appReload, .invalidate, .settings, .tick]
+        #expect(expected.isSubset(of: twins.slicedRecords.keys))
+    }
+
+    @Test func `a slice does no more than its units, but for what goes to one token`() throws {
+        var scene = Self.populated()
+        let push = Record.push(scene.makePush()).bytes
+        var engine = scene.engine
+        var output = EngineOutput()
+        try engine.begin(
+            push,
+            in: push.indices,
+            recordIndex: 0,
+            at: scene.position.next,
+            logTime: scene.now,
+            into: &output
+        )
+        var matched = 0
+        while !engine.isRecordDone {
+            var units = 5
+            engine.advance(&units, into: &output)
+            let now = engine.stats().matched
+            #expect(now - matched <= 6)
+            matched = now
+        }
+        #expect(matched == 90)
+        #expect(output.answers.map(\.result) == [.push(matched: 90, isRepeat: false)])
+    }
+
+    @Test func `a push is not complete before its record is done`() throws {
+        var scene = Self.populated()
+        var push = scene.makePush()
+        push.expiration = 0
+        let bytes = Record.push(push).bytes
+        var engine = scene.engine
+        var output = EngineOutput()
+        try engine.begin(
+            bytes,
+            in: bytes.indices,
+            recordIndex: 0,
+            at: scene.position.next,
+            logTime: scene.now,
+            into: &output
+        )
+        #expect(engine.push(push.id).map(\.isApplied) == [false])
+        #expect(engine.push(push.id).map(\.isComplete) == [false])
+        #expect(engine.matchCount(push).isRepeat)
+        var units = Int.max
+        engine.advance(&units, into: &output)
+        #expect(engine.isRecordDone)
+        #expect(engine.push(push.id).map(\.isApplied) == [true])
+    }
+
+    @Test(arguments: UInt64(1)..<20) func `a set gives out its least number`(seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var set = NumberSet()
+        var model: Set<UInt32> = []
+        for _ in 0..<500 {
+            if random.chance(2, in: 3) {
+                let number = UInt32(random.next() % 1000)
+                set.insert(number)
+                model.insert(number)
+            } else {
+                let least = set.popFirst()
+                #expect(least == model.min())
+                if let least { model.remove(least) }
+            }
+            #expect(set.isEmpty == model.isEmpty)
+        }
+    }
+}
