@@ -20,7 +20,9 @@ extension Engine {
         case .nobody: return 0
         case .host(let host):
             var count = 0
-            for instance in self.instances(of: host) where self.isMatched(instance, head, audience, bytes) { count += 1 }
+            for instance in self.instances(of: host) where self.isMatched(instance, head, audience, bytes) {
+                count += 1
+            }
             return count
         case .app(let app):
             var count = 0

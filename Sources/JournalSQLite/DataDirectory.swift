@@ -214,7 +214,9 @@ enum LogFileName {
 
     static func number(of name: String) -> Int? {
         guard name.hasPrefix(Self.prefix), name.hasSuffix(".sqlite") else { return nil }
-        guard let number = Int(name.dropFirst(Self.prefix.count).dropLast(7)), Self.numbers.contains(number) else { return nil }
+        guard let number = Int(name.dropFirst(Self.prefix.count).dropLast(7)), Self.numbers.contains(number) else {
+            return nil
+        }
         return Self.name(of: number) == name ? number : nil
     }
 }

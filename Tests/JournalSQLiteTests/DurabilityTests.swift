@@ -64,7 +64,8 @@ import WidgetModel
         let names = try temporary.files("")
         #expect(
             names == [
-                "begun", "journal-000001.sqlite", "journal-000001.sqlite-shm", "journal-000001.sqlite-wal", "journal.format",
+                "begun", "journal-000001.sqlite", "journal-000001.sqlite-shm", "journal-000001.sqlite-wal",
+                "journal.format",
                 "lock", "snapshots", "trimmed",
             ]
         )
@@ -76,7 +77,11 @@ import WidgetModel
             #expect(try mode(temporary.journal + "/" + name) == (name == "snapshots" ? 0o700 : 0o600), "\(name)")
         }
         journal.close()
-        #expect(try temporary.files("") == ["begun", "journal-000001.sqlite", "journal.format", "lock", "snapshots", "trimmed"])
+        #expect(
+            try temporary.files("") == [
+                "begun", "journal-000001.sqlite", "journal.format", "lock", "snapshots", "trimmed",
+            ]
+        )
     }
 
     @Test func `a second journal is kept out until the first is closed`() throws {

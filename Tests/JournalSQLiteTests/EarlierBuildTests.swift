@@ -64,7 +64,9 @@ import WidgetModel
         let faults = LogSurvey(of: path).faults
         #expect(faults.map(\.code) == [.version])
         // Nothing was begun in it.
-        let begun = try self.temporary.files("").filter { $0.hasPrefix("journal") || $0 == "begun" || $0 == "snapshots" }
+        let begun = try self.temporary.files("").filter {
+            $0.hasPrefix("journal") || $0 == "begun" || $0 == "snapshots"
+        }
         #expect(begun == [])
         if names.contains("format") {
             #expect(try String(contentsOfFile: "\(path)/format", encoding: .utf8) == format)

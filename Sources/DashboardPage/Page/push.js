@@ -142,6 +142,7 @@ function one(context, id) {
         ["apns-id", h("code", {}, push.id)], ["Sender", push.team], ["Priority", count(push.priority)], ["Accepted", moment(push.acceptedAt)],
         ["Not before", push.notBefore ? moment(push.notBefore) : ""], ["Expires", moment(push.expiresAt)], ["Sent again", `${count(push.repeats)} times`],
         ["Applied by", `${count(push.appliedBy)} of ${count(push.partitions)} partitions`],
+        ["Decided for none", push.failure === "tooMany" ? "it matched too many when it was applied" : ""],
         ["Failures", push.failures ? Object.entries(push.failures).map(([name, number]) => `${name} ${count(number)}`).join(", ") : ""],
       ]));
       if (!page || rows.length > page.decisions.length) return;

@@ -36,7 +36,8 @@ package struct EngineStat: Sendable {
     package let isCounted: Bool
     package let metric: Metric?
 
-    private static func counted(_ group: Group, _ name: String, _ member: Member, _ metric: Metric? = nil) -> EngineStat {
+    private static func counted(_ group: Group, _ name: String, _ member: Member, _ metric: Metric? = nil) -> EngineStat
+    {
         EngineStat(member: member, group: group, name: name, isCounted: true, metric: metric)
     }
 

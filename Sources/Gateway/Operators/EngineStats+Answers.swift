@@ -23,7 +23,8 @@ extension PrometheusText {
     /// Adds every number that is declared with a metric.
     mutating func add(_ stats: EngineStats) {
         let declared = EngineStat.all.compactMap { stat in stat.metric.map { (metric: $0, stat: stat) } }
-        for (index, row) in declared.enumerated() where index == 0 || declared[index - 1].metric.name != row.metric.name {
+        for (index, row) in declared.enumerated() where index == 0 || declared[index - 1].metric.name != row.metric.name
+        {
             let rows = declared[index...].prefix { $0.metric.name == row.metric.name }.map { metric, stat in
                 (
                     labels: metric.label.map { [($0.name, $0.value)] } ?? [],

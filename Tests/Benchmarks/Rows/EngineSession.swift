@@ -211,7 +211,9 @@ struct EngineSession {
             )
         }
         var known = 0
-        let seconds = Stopwatch.seconds { for address in addresses where self.engine.instance(address) != nil { known += 1 } }
+        let seconds = Stopwatch.seconds {
+            for address in addresses where self.engine.instance(address) != nil { known += 1 }
+        }
         Report.line("ask", ["known": Double(known), "microseconds": seconds * 1e6 / Double(max(1, count))])
     }
 
