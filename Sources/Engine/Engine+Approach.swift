@@ -23,14 +23,14 @@ extension Engine {
     ///   - bytes: The entry's bytes.
     ///   - range: Where the record is in them.
     package mutating func approach(_ bytes: [UInt8], in range: Range<Int>) {
-        // Tag, flags, target; id and content hash in eight bytes each; team and host, each behind its length.
-        let teamLength = range.lowerBound + 27
+        let teamLength = range.lowerBound + PushHead.Offset.team
         guard teamLength < range.upperBound, bytes[range.lowerBound] == Record.Tag.push.rawValue,
-            bytes[range.lowerBound + 2] != PushHead.Target.app.rawValue
+            bytes[range.lowerBound + PushHead.Offset.flags] < 0x80,
+            bytes[range.lowerBound + PushHead.Offset.target] != PushHead.Target.app.rawValue
         else { return }
         let id = PushID(
-            high: ByteHash.word(bytes.span, at: range.lowerBound + 3),
-            low: ByteHash.word(bytes.span, at: range.lowerBound + 11)
+            high: ByteHash.word(bytes.span, at: range.lowerBound + PushHead.Offset.id),
+            low: ByteHash.word(bytes.span, at: range.lowerBound + PushHead.Offset.id + 8)
         )
         self.repeats.approach(id)
         self.ledger.approach(id)

@@ -170,10 +170,8 @@ extension Engine {
     }
 
     private func check(budgetOf instance: UInt32, _ name: String, _ faults: inout [String]) {
-        var engine = self
-        engine.openWindow(of: instance)
-        let terms = engine.terms(of: instance)
-        let budget = engine.budget(of: instance)
+        let funds = self.funds(of: instance)
+        let (terms, budget) = (funds.terms, funds.budget)
         // A policy that became stricter in the window keeps what was charged before.
         let isSettled = self.apps.kinds[Int(self.instances[instance].kind)].replaced.isEmpty
         if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > max(terms.allowance, terms.limit) {
@@ -199,6 +197,7 @@ extension Engine {
         let sum = PushOutcome.allCases.reduce(UInt32(0)) { $0 + row.counts[Int($1.rawValue)] }
         if sum != row.matched { faults.append("push \(row.id): matched \(row.matched), outcomes \(sum)") }
         if row.isOpen, self.isRecordDone { faults.append("push \(row.id): still open") }
+        if row.failure != nil, row.matched != 0 { faults.append("push \(row.id): failed, and matched \(row.matched)") }
         let (deferred, issued) = (row.counts[0], row.counts[1])
         if deferred != held.deferred[Int(push)] || issued != held.issued[Int(push)] {
             faults.append(

@@ -32,7 +32,8 @@ extension Engine {
             counts: counts,
             repeats: Int(row.repeats),
             isForApp: row.isForApp,
-            isApplied: !row.isOpen
+            isApplied: !row.isOpen,
+            failure: row.failure
         )
     }
 
@@ -85,7 +86,6 @@ extension Engine {
             stats.outcomes[reason] = self.ledger.failures[Int(reason.rawValue)]
         }
         stats.reloadsOutstanding = self.reloads.count
-        stats.repeatWindowStart = self.repeats.start
         stats.decisions = self.log.count
         stats.timersArmed = self.instanceTimers.count + self.hostTimers.count
         return stats

@@ -12,7 +12,7 @@ extension Engine {
         }
         let plan: [PlannedInstance]
         let app: UInt32
-        do throws(RegistrationRefusal) {
+        do throws(RegistrationError) {
             (app, plan) = try self.check(registration, existing: existing)
         } catch {
             return .refused(error)
@@ -60,7 +60,7 @@ extension Engine {
         if let existing, self.isStale(registration, existing) {
             return .staleRevision(current: self.hosts[existing].revision)
         }
-        do throws(RegistrationRefusal) {
+        do throws(RegistrationError) {
             _ = try self.check(registration, existing: existing)
             return nil
         } catch {
@@ -78,7 +78,7 @@ extension Engine {
     private func check(
         _ registration: HostRegistration,
         existing: UInt32?
-    ) throws(RegistrationRefusal) -> (UInt32, [PlannedInstance]) {
+    ) throws(RegistrationError) -> (UInt32, [PlannedInstance]) {
         guard let app = self.apps.find(registration.app) else { throw .unknownApp(registration.app) }
         if registration.instances.count > self.limits.instancesPerHostMax {
             throw .tooManyInstances(max: self.limits.instancesPerHostMax)
@@ -125,7 +125,7 @@ extension Engine {
     private func checkTombstones(
         of host: UInt32,
         _ planned: [PlannedInstance]
-    ) throws(RegistrationRefusal) {
+    ) throws(RegistrationError) {
         let max = self.limits.tombstonesPerHostMax
         let instances = self.instances(of: host)
         guard instances.count > max else { return }
@@ -143,7 +143,7 @@ extension Engine {
     private func checkHolder(
         _ registration: HostRegistration,
         _ existing: UInt32?
-    ) throws(RegistrationRefusal) {
+    ) throws(RegistrationError) {
         func isBound(_ token: DeviceToken) -> Bool { self.tokens.binding(of: token)?.host == existing }
         if let replaced = registration.replacedToken, let binding = self.tokens.binding(of: replaced),
             binding.host != existing || binding.instance != InstanceTable.none

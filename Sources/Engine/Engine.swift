@@ -17,7 +17,7 @@ package import WidgetModel
 /// for each of its tables, where a closure captures it or where an argument of such a call is more than a value at hand.
 package struct Engine: Sendable {
     /// The version of the decision rules.
-    package static let version = 2
+    package static let version = 1
     /// The last instant that the engine's time comes to, as its calendars of timers do (2106-02-07T06:28:13Z): what is due
     /// later is never due, and what the log says to have happened later happens then.
     package static let latest = Instant(seconds: Int64(UInt32.max) - 2)

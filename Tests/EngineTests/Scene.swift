@@ -115,7 +115,7 @@ struct Scene {
         for (index, record) in records.enumerated() {
             let bytes = record.bytes
             self.log.append((record, self.position, self.now))
-            do throws(EngineFault) {
+            do throws(EngineError) {
                 try self.engine.begin(
                     bytes,
                     in: 0..<bytes.count,

@@ -240,6 +240,9 @@ extension PushLedger.Row: Coded {
             priority: try coder.choice(self.priority),
             isOpen: try coder.flag(self.isOpen),
             isForApp: try coder.flag(self.isForApp),
+            failure: try coder.optional(self.failure, .tooMany) { coder, failure throws(ByteFault) in
+                try coder.choice(failure)
+            },
             contentHash: try coder.fixed(self.contentHash),
             position: try coder.position(self.position),
             acceptedAt: try coder.instant(self.acceptedAt),

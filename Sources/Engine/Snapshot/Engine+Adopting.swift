@@ -6,7 +6,7 @@ import WidgetModel
 extension Engine {
     /// Takes in the instances that an ``EngineInstancesDecoder`` read of the same snapshot. O(instances), some nanoseconds
     /// each.
-    package mutating func adopt(_ instances: EngineInstances) throws(SnapshotFault) {
+    package mutating func adopt(_ instances: EngineInstances) throws(SnapshotError) {
         guard instances.position == self.position, instances.runningHash == self.runningHash else {
             throw .otherPartition
         }
@@ -33,7 +33,7 @@ extension Engine {
     }
 
     /// Takes in the index that an ``EngineIndexDecoder`` made of the same snapshot.
-    package mutating func adopt(_ index: EngineIndex) throws(SnapshotFault) {
+    package mutating func adopt(_ index: EngineIndex) throws(SnapshotError) {
         guard index.position == self.position, index.runningHash == self.runningHash else { throw .otherPartition }
         self.sharedIndex = index.index
     }

@@ -57,7 +57,7 @@ package struct EngineIndexDecoder: Sendable {
     /// What is wrong with a frame as a whole is the other decoder's to say; this one only never ends the process.
     ///
     /// - Returns: False once no later frame has anything that the index needs.
-    package mutating func take(_ frame: [UInt8]) throws(SnapshotFault) -> Bool {
+    package mutating func take(_ frame: [UInt8]) throws(SnapshotError) -> Bool {
         do throws(ByteFault) {
             var coder = StateReader(frame)
             guard let section = Section(rawValue: try coder.byte()) else { throw ByteFault.invalid(offset: 0) }
@@ -80,7 +80,7 @@ package struct EngineIndexDecoder: Sendable {
         return true
     }
 
-    private mutating func declareKinds() throws(SnapshotFault) {
+    private mutating func declareKinds() throws(SnapshotError) {
         try self.head.checkVersions()
         for kind in self.head.kinds where kind.app < self.head.apps.count {
             self.index.declare(kind.schema, app: self.head.apps[Int(kind.app)].id)

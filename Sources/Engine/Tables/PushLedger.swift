@@ -19,6 +19,8 @@ struct PushLedger: Sendable {
         var isOpen = true
         /// Whether it is for an app: every partition applies one like it.
         var isForApp = false
+        /// Why it was decided for no instance, if it was not.
+        var failure: PushFailure?
         let contentHash: UInt64
         let position: LogPosition
         let acceptedAt: Instant
@@ -110,6 +112,9 @@ struct PushLedger: Sendable {
         self.index.insert(hash, slot)
         return slot
     }
+
+    /// Ends an open push that is decided for no instance.
+    mutating func fail(_ push: UInt32, _ failure: PushFailure) { self.rows[push].failure = failure }
 
     mutating func close(_ push: UInt32, at now: Instant) {
         self.rows[push].isOpen = false

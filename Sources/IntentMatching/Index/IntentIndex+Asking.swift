@@ -114,12 +114,13 @@ extension IntentIndex {
         pattern: MatchPattern?,
         hosts: borrowing some HostNaming & ~Copyable,
         attributes: Configuration? = nil,
+        order: MatchOrder = .ascending,
         batchLimit: Int = 4096,
         _ body: (Span<InstanceNumber>) -> Void = { _ in }
     ) -> [QueryPlan] {
         precondition(!self.isChanging, "a question amid changes")
         let steps = self.steps(app, kind, pattern, hosts, attributes)
-        let sorted = AscendingUnion(bound: self.places.count)
+        let sorted = order == .ascending ? AscendingUnion(bound: self.places.count) : nil
         var cursor = MatchCursor(steps, batchLimit: batchLimit, sorted: sorted)
         while self.next(&cursor, hosts) {
             if cursor.batchCount > 0 { body(cursor.batch) }

@@ -1,7 +1,7 @@
 package import WidgetModel
 
 /// Why an engine cannot apply a record. The state is unchanged; the partition must stop, since its log is not readable.
-package enum EngineFault: Error, Hashable, Sendable, CustomStringConvertible {
+package enum EngineError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The bytes are no record of a kind that this engine knows.
     case damaged(LogPosition, ByteFault)
     /// A position before one already applied.
