@@ -11,6 +11,9 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// Of what lends memory whose lifetime the compiler is to know.
+let lending = settings + [.enableExperimentalFeature("Lifetimes")]
+
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1: Target.Dependency = .product(name: "NIOHTTP1", package: "swift-nio")
@@ -23,6 +26,7 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let tracing: Target.Dependency = .product(name: "Tracing", package: "swift-distributed-tracing")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
+let containers: Target.Dependency = .product(name: "BasicContainers", package: "swift-collections")
 let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-system")
 let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
@@ -31,6 +35,7 @@ let yams: Target.Dependency = .product(name: "Yams", package: "Yams")
 func product(
     _ name: String,
     _ dependencies: [Target.Dependency] = [],
+    settings: [SwiftSetting] = settings,
     plugins: [Target.PluginUsage] = []
 ) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings, plugins: plugins)
@@ -69,11 +74,12 @@ let package = Package(
 
         // Pure: values in, values out.
         product("WidgetModel"),
-        product("IntentMatching", ["CKernels", "WidgetModel"]),
+        product("Storage", ["CKernels", "WidgetModel", containers], settings: lending),
+        product("IntentMatching", ["Storage", "WidgetModel", containers], settings: lending),
         product("Timelines", ["WidgetModel"]),
-        product("Engine", ["CKernels", "IntentMatching", "Timelines", "WidgetModel"]),
+        product("Engine", ["CKernels", "IntentMatching", "Storage", "Timelines", "WidgetModel"]),
         product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap]),
-        product("APNSWire", ["CSimdjson", "WidgetModel"]),
+        product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"]),
         product("Journaling", ["CKernels", "WidgetModel"]),
         product("History", ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"]),
         product("ReportPages"),
@@ -103,9 +109,7 @@ let package = Package(
             "Gateway",
             [
                 "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching",
-                "Journaling",
-                "TLS",
-                "Telemetry", "TimelineProviding", "Timelines",
+                "Journaling", "Storage", "TLS", "Telemetry", "TimelineProviding", "Timelines",
                 "WidgetModel", heap, lifecycle, logging, metrics, nioCore, nioPosix, system, tracing,
                 yams,
             ],
@@ -146,7 +150,8 @@ let package = Package(
             swiftSettings: settings
         ),
         suite("WidgetModelTests", ["WidgetModel", "TestSupport"]),
-        suite("IntentMatchingTests", ["IntentMatching", "WidgetModel", "TestSupport"]),
+        suite("StorageTests", ["Storage", "WidgetModel", "TestSupport"]),
+        suite("IntentMatchingTests", ["IntentMatching", "Storage", "WidgetModel", "TestSupport", containers]),
         suite("TimelinesTests", ["Timelines", "WidgetModel", "TestSupport"]),
         suite(
             "EngineTests",
@@ -213,7 +218,8 @@ let package = Package(
             "GatewayTests",
             [
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines", "TransportSupport",
+                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines",
+                "TransportSupport",
                 "WidgetModel",
                 logging, metrics, nioCore,
                 nioPosix, tracing, yams,
@@ -238,7 +244,9 @@ let package = Package(
         .target(name: "CReading", path: "Tests/Benchmarks/Reading"),
         .executableTarget(
             name: "BenchmarkRows",
-            dependencies: ["CReading", "Engine", "IntentMatching", "TestSupport", "Timelines", "WidgetModel"],
+            dependencies: [
+                "CReading", "Engine", "IntentMatching", "Storage", "TestSupport", "Timelines", "WidgetModel",
+            ],
             path: "Tests/Benchmarks/Rows",
             swiftSettings: settings
         ),

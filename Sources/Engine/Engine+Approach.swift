@@ -7,12 +7,6 @@ struct Approach: Sendable {
     var hashes: [UInt64] = []
     /// Those hosts, then their instances.
     var slots: [UInt32] = []
-    /// The causes behind which those of the records will wait.
-    var causes: [UInt32] = []
-    /// The hosts of the instances that a push matches.
-    var hosts: [UInt32] = []
-    /// What was read: it has to go somewhere, lest the compiler finds that nobody wants it.
-    var seen: UInt64 = 0
 }
 
 extension Engine {
@@ -29,14 +23,14 @@ extension Engine {
     ///   - bytes: The entry's bytes.
     ///   - range: Where the record is in them.
     package mutating func approach(_ bytes: [UInt8], in range: Range<Int>) {
-        // Tag, flags, target; id and content hash in eight bytes each; team and host, each behind its length.
-        let teamLength = range.lowerBound + 27
+        let teamLength = range.lowerBound + PushHead.Offset.team
         guard teamLength < range.upperBound, bytes[range.lowerBound] == Record.Tag.push.rawValue,
-            bytes[range.lowerBound + 2] != PushHead.Target.app.rawValue
+            bytes[range.lowerBound + PushHead.Offset.flags] < 0x80,
+            bytes[range.lowerBound + PushHead.Offset.target] != PushHead.Target.app.rawValue
         else { return }
         let id = PushID(
-            high: ByteHash.word(bytes.span, at: range.lowerBound + 3),
-            low: ByteHash.word(bytes.span, at: range.lowerBound + 11)
+            high: ByteHash.word(bytes.span, at: range.lowerBound + PushHead.Offset.id),
+            low: ByteHash.word(bytes.span, at: range.lowerBound + PushHead.Offset.id + 8)
         )
         self.repeats.approach(id)
         self.ledger.approach(id)
@@ -54,27 +48,21 @@ extension Engine {
             if let host = self.hosts.approach(hash: hash) { self.approached.slots.append(host) }
         }
         self.approached.hashes.removeAll(keepingCapacity: true)
-        for host in self.approached.slots { self.hosts.prefetch(host) }
+        for host in self.approached.slots { self.hosts.prefetchID(of: host) }
         for index in self.approached.slots.indices {
-            let host = self.approached.slots[index]
-            self.hosts.wake(host)
-            let instance = self.hosts[host].firstInstance
+            let instance = self.hosts[self.approached.slots[index]].firstInstance
             self.approached.slots[index] = instance
-            if instance != InstanceTable.none { self.instances.rows.approach(instance) }
+            if instance != InstanceTable.none { self.instances.rows.prefetch(instance) }
         }
         for _ in 0..<Self.approachedInstances {
-            for instance in self.approached.slots where instance != InstanceTable.none {
-                self.instances.rows.prefetch(instance)
-            }
             for index in self.approached.slots.indices {
                 let instance = self.approached.slots[index]
                 guard instance != InstanceTable.none else { continue }
-                self.instances.wake(instance)
                 let last = self.instances[instance].pending.tail
                 if last != PendingCauses.none { self.causes.nodes.prefetch(last) }
                 let next = self.instances[instance].nextOfHost
                 self.approached.slots[index] = next
-                if next != InstanceTable.none { self.instances.rows.approach(next) }
+                if next != InstanceTable.none { self.instances.rows.prefetch(next) }
             }
         }
     }
@@ -85,17 +73,10 @@ extension Engine {
     /// that what they need is still in its first cache when they are decided.
     static let approachedMatches = 16
 
-    /// Looks at the places in memory that deciding a push for some of its matches will need: one table after the other,
-    /// nothing that depends on what was read but its place. O(matches).
+    /// Fetches the places in memory that deciding a push for some of its matches will need, one table after the other.
+    /// O(matches).
     @inline(__always)
     mutating func approach(_ matches: Span<UInt32>, _ range: Range<Int>, ofDigest hasDigest: Bool) {
-        self.approached.hosts.removeAll(keepingCapacity: true)
-        self.approached.causes.removeAll(keepingCapacity: true)
-        var seen: UInt64 = 0
-        for place in range {
-            self.instances.rows.approach(matches[place])
-            if hasDigest { self.instances.details.approach(matches[place]) }
-        }
         for place in range {
             let instance = matches[place]
             self.instances.rows.prefetch(instance)
@@ -103,17 +84,11 @@ extension Engine {
             self.instanceTimers.approach(instance)
         }
         for place in range {
-            self.instances.wake(matches[place])
-            let host = self.instances[matches[place]].host
-            self.hosts.rows.approach(host)
-            self.approached.hosts.append(host)
-            let last = self.instances[matches[place]].pending.tail
-            if last != PendingCauses.none { self.approached.causes.append(last) }
-            if hasDigest, self.instances[content: matches[place]].confirmedDigest != nil { seen &+= 1 }
+            let instance = matches[place]
+            self.hosts.rows.prefetch(self.instances[instance].host)
+            let last = self.instances[instance].pending.tail
+            if last != PendingCauses.none { self.causes.nodes.prefetch(last) }
+            if hasDigest { self.instances.details.prefetchContent(of: instance) }
         }
-        for host in self.approached.hosts { self.hosts.rows.prefetch(host) }
-        for host in self.approached.hosts { self.hosts.wake(host) }
-        for cause in self.approached.causes { seen &+= UInt64(self.causes[cause].push) }
-        self.approached.seen &+= seen
     }
 }

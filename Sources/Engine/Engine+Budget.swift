@@ -1,24 +1,41 @@
 import Timelines
 import WidgetModel
 
+/// What an instance's reloads are charged to, and under which terms.
+struct BudgetFunds {
+    let terms: BudgetTerms
+    /// The instance's own, or its host's.
+    let budget: ReloadBudget
+    /// How often the instance is looked at.
+    let rate: ViewRate
+}
+
 extension Engine {
     /// The terms of an instance's budget now, whose window has been opened.
+    @inline(__always)
+    func terms(of instance: UInt32) -> BudgetTerms {
+        let row = self.instances[instance]
+        return self.terms(of: row)
+    }
+
+    /// The terms of a row's budget now, whose window has been opened.
     ///
     /// A policy that was replaced still opened the window that it was replaced in: until that window ends, each number
     /// is the stricter one of the policies in force in it.
+    ///
+    /// - Parameter tuned: The present tuned window of its host; nil for the one that is open in the table.
     @inline(__always)
-    func terms(of instance: UInt32) -> BudgetTerms {
-        let kind = Int(self.instances[instance].kind)
-        var terms = self.terms(of: kind, self.window(of: instance), Int(self.instances[instance].allowance))
-        if !self.apps.kinds[kind].replaced.isEmpty { terms = self.stricter(terms, instance, at: self.time) }
+    private func terms(of row: InstanceTable.Row, tuned: BudgetWindow? = nil) -> BudgetTerms {
+        let kind = Int(row.kind)
+        var terms = self.terms(of: kind, self.window(of: row, tuned: tuned), Int(row.allowance))
+        if !self.apps.kinds[kind].replaced.isEmpty { terms = self.stricter(terms, row, tuned: tuned, at: self.time) }
         if self.apps.kinds[kind].isShared {
-            let measure = self.hosts[self.instances[instance].host].budgetInterval
+            let measure = self.hosts[row.host].budgetInterval
             if measure != 0 { terms = terms.measured(in: Interval(milliseconds: Int64(measure))) }
-        } else if terms.window.start.milliseconds == self.instances[instance].firstWindow {
-            terms = terms.limited(to: min(terms.limit, Int(self.instances[instance].firstLimit)))
+        } else if terms.window.start.milliseconds == row.firstWindow {
+            terms = terms.limited(to: min(terms.limit, Int(row.firstLimit)))
         }
-        let granted = Int(self.instances[instance].granted)
-        return granted == 0 ? terms : terms.granting(granted)
+        return row.granted == 0 ? terms : terms.granting(Int(row.granted))
     }
 
     /// What a kind's policy means in a window: for most instances the same numbers, which are made once.
@@ -33,23 +50,17 @@ extension Engine {
         return BudgetTerms(policy: self.apps.kinds[kind].bare, window: window, allowance: allowance)
     }
 
-    /// The window of an instance's policy around now; its host's tuned windows have been opened.
+    /// The window of a row's policy around now; its host's tuned windows have been opened.
     @inline(__always)
-    private func window(of instance: UInt32) -> BudgetWindow {
-        let kind = Int(self.instances[instance].kind)
+    private func window(of row: InstanceTable.Row, tuned: BudgetWindow? = nil) -> BudgetWindow {
+        let kind = Int(row.kind)
         guard self.apps.kinds[kind].isTuned else {
-            let anchor = Int(self.instances[instance].anchor)
-            return self.apps.kinds[kind].bare.window(containing: self.time, anchoredAt: anchor)
+            return self.apps.kinds[kind].bare.window(containing: self.time, anchoredAt: Int(row.anchor))
         }
-        return self.hosts[self.instances[instance].host].windows.window
+        return tuned ?? self.hosts[row.host].windows.window
     }
 
-    private func allowance(
-        of instance: UInt32,
-        _ policy: BudgetPolicy,
-        _ window: BudgetWindow
-    ) -> Int {
-        let row = self.instances[instance]
+    private func allowance(of row: InstanceTable.Row, _ policy: BudgetPolicy, _ window: BudgetWindow) -> Int {
         let isLearning = policy.isLearning(
             windowFrom: window.start,
             firstRegisteredAt: self.hosts[row.host].firstRegisteredAt
@@ -62,75 +73,107 @@ extension Engine {
     @inline(__always)
     mutating func openWindow(of instance: UInt32) {
         if self.apps.kinds[Int(self.instances[instance].kind)].isTuned {
-            let host = self.instances[instance].host
-            if self.hosts[host].windows.endMilliseconds <= self.now { self.openTunedWindows(of: host) }
+            self.openHostWindows(of: self.instances[instance].host)
         } else {
-            let window = self.window(of: instance)
-            let minute = UInt32(clamping: window.start.milliseconds / 60_000)
-            if minute != self.instances[instance].windowMinute { self.openFixedWindows(of: instance, window) }
+            let row = self.instances[instance]
+            if self.isFixedWindowOver(row) { self.instances[instance] = self.opened(instance).row }
         }
+    }
+
+    @inline(__always)
+    private func isFixedWindowOver(_ row: InstanceTable.Row) -> Bool {
+        row.windowMinute != UInt32(clamping: self.window(of: row).start.milliseconds / 60_000)
+    }
+
+    /// An instance's row with its windows open up to now, and its host's tuned window then, if that is its own. The
+    /// tables stay as they are.
+    ///
+    /// O(1) unless windows are over; then O(windows) at most.
+    private func opened(_ instance: UInt32) -> (row: InstanceTable.Row, tuned: BudgetWindow?) {
+        var row = self.instances[instance]
+        guard self.apps.kinds[Int(row.kind)].isTuned else {
+            if self.isFixedWindowOver(row) { self.openFixedWindows(&row) }
+            return (row, nil)
+        }
+        var windows = self.hosts[row.host].windows
+        while windows.endMilliseconds <= self.now {
+            let old = windows.window
+            windows.openNext()
+            self.open(windows.window, after: old, &row, tuned: windows.window)
+        }
+        return (row, windows.window)
+    }
+
+    /// What an instance's reloads are charged to and under which terms, with its windows open up to now, whether or not
+    /// they are in the tables: for questions, which change nothing.
+    func funds(of instance: UInt32) -> BudgetFunds {
+        let (row, tuned) = self.opened(instance)
+        return BudgetFunds(terms: self.terms(of: row, tuned: tuned), budget: self.budget(of: row), rate: row.rate)
     }
 
     /// Opens a host's tuned windows, one after the other, for all its instances that have such. O(windows * instances),
     /// once a window.
     private mutating func openTunedWindows(of host: UInt32) {
-        while self.hosts[host].windows.endMilliseconds <= self.now {
-            let old = self.hosts[host].windows.window
-            self.hosts[host].windows.openNext()
-            let new = self.hosts[host].windows.window
-            var instance = self.hosts[host].firstInstance
-            while instance != InstanceTable.none {
-                if self.apps.kinds[Int(self.instances[instance].kind)].isTuned { self.open(new, after: old, instance) }
-                instance = self.instances[instance].nextOfHost
+        var instance = self.hosts[host].firstInstance
+        while instance != InstanceTable.none {
+            if self.apps.kinds[Int(self.instances[instance].kind)].isTuned {
+                self.instances[instance] = self.opened(instance).row
             }
+            instance = self.instances[instance].nextOfHost
         }
+        while self.hosts[host].windows.endMilliseconds <= self.now { self.hosts[host].windows.openNext() }
     }
 
-    /// Opens an instance's windows of a fixed length up to this one. Beyond those in which anything can still change,
-    /// they are passed over.
-    private mutating func openFixedWindows(of instance: UInt32, _ last: BudgetWindow) {
-        let opened = Instant(milliseconds: Int64(self.instances[instance].windowMinute) * 60_000)
+    /// Opens a row's windows of a fixed length up to now. Beyond those in which anything can still change, they are
+    /// passed over.
+    private func openFixedWindows(_ row: inout InstanceTable.Row) {
+        let last = self.window(of: row)
+        let opened = Instant(milliseconds: Int64(row.windowMinute) * 60_000)
         var window = BudgetWindow(start: opened, length: last.length)
         while window.start < last.start {
-            let arrival = self.budget(of: instance).theoreticalArrival ?? .epoch
-            let row = self.instances[instance]
+            let arrival = self.budget(of: row).theoreticalArrival ?? .epoch
             let isUnseen = row.views == 0 && row.rate == row.rate.unseen
             let isSettled = arrival <= window.end && (isUnseen || !self.hosts[row.host].tellsVisibility)
             let next = isSettled ? last : window.next
-            self.open(next, after: window, instance)
+            self.open(next, after: window, &row, tuned: nil)
             window = next
         }
-        self.instances[instance].windowMinute = UInt32(clamping: last.start.milliseconds / 60_000)
+        row.windowMinute = UInt32(clamping: last.start.milliseconds / 60_000)
     }
 
-    /// Opens a window of an instance: takes in what was seen in the one before, and fixes the allowance.
+    /// Opens a window of a row: takes in what was seen in the one before, and fixes the allowance.
     ///
     /// What was seen while a replaced policy still binds is not learned from: that policy's allowance was fixed when its
     /// window opened, and it follows from the rate.
-    private mutating func open(_ window: BudgetWindow, after old: BudgetWindow, _ instance: UInt32) {
-        let kind = Int(self.instances[instance].kind)
+    private func open(
+        _ window: BudgetWindow,
+        after old: BudgetWindow,
+        _ row: inout InstanceTable.Row,
+        tuned: BudgetWindow?
+    ) {
+        let kind = Int(row.kind)
+        let opening = row
         let isBound = self.apps.kinds[kind].replaced.contains {
-            self.binding($0, instance, at: window.start) != nil
+            self.binding($0, opening, tuned: tuned, at: window.start) != nil
         }
         // A host that never tells what is seen is not one where nothing is.
-        if !isBound, self.hosts[self.instances[instance].host].tellsVisibility {
-            let day = self.apps.kinds[kind].bare.windowLength
-            self.instances[instance].rate.take(views: self.instances[instance].views, in: day)
+        if !isBound, self.hosts[row.host].tellsVisibility {
+            row.rate.take(views: row.views, in: self.apps.kinds[kind].bare.windowLength)
         }
-        self.instances[instance].views = 0
-        self.instances[instance].granted = 0
+        row.views = 0
+        row.granted = 0
         let bare = self.apps.kinds[kind].bare
-        let before = BudgetTerms(policy: bare, window: old, allowance: Int(self.instances[instance].allowance))
-        let allowance = self.allowance(of: instance, bare, window)
-        self.instances[instance].allowance = UInt16(clamping: allowance)
-        self.instances[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
+        let before = BudgetTerms(policy: bare, window: old, allowance: Int(row.allowance))
+        let allowance = self.allowance(of: row, bare, window)
+        row.allowance = UInt16(clamping: allowance)
+        row.windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
         // A shared budget knows the pace in which it is measured.
         guard !self.apps.kinds[kind].isShared else { return }
         let after = BudgetTerms(policy: bare, window: window, allowance: allowance)
         // What binds has the same numbers before and after, as nothing was learned from.
-        self.instances[instance].budget.carryOver(
-            from: self.stricter(before, instance, at: window.start),
-            to: self.stricter(after, instance, at: window.start),
+        row.budget.carryOver(
+            from: self.stricter(before, row, tuned: tuned, at: window.start),
+            to: self.stricter(after, row, tuned: tuned, at: window.start),
             at: window.start
         )
     }
@@ -149,8 +192,9 @@ extension Engine {
         let anchor = budget.anchor(of: self.hostKey(of: host))
         self.instances[instance].anchor = UInt32(clamping: anchor)
         self.openHostWindows(of: host)
-        let window = self.window(of: instance)
-        let allowance = self.allowance(of: instance, policy, window)
+        let row = self.instances[instance]
+        let window = self.window(of: row)
+        let allowance = self.allowance(of: row, policy, window)
         self.instances[instance].allowance = UInt16(clamping: allowance)
         self.instances[instance].windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
     }
@@ -182,24 +226,34 @@ extension Engine {
     }
 
     /// The stricter of terms and those of the policies that were replaced in windows that last beyond an instant.
-    private func stricter(_ present: BudgetTerms, _ instance: UInt32, at instant: Instant) -> BudgetTerms {
+    private func stricter(
+        _ present: BudgetTerms,
+        _ row: InstanceTable.Row,
+        tuned: BudgetWindow?,
+        at instant: Instant
+    ) -> BudgetTerms {
         var terms = present
-        for old in self.apps.kinds[Int(self.instances[instance].kind)].replaced.reversed() {
-            guard let window = self.binding(old, instance, at: instant) else { continue }
-            let allowance = self.allowance(of: instance, old.budget, window)
+        for old in self.apps.kinds[Int(row.kind)].replaced.reversed() {
+            guard let window = self.binding(old, row, tuned: tuned, at: instant) else { continue }
+            let allowance = self.allowance(of: row, old.budget, window)
             terms = BudgetTerms(policy: old.budget, window: window, allowance: allowance).smaller(with: terms)
         }
         return terms
     }
 
     /// The window in which a policy was replaced, if it lasts beyond an instant.
-    private func binding(_ old: AppTable.Replaced, _ instance: UInt32, at instant: Instant) -> BudgetWindow? {
-        let host = self.instances[instance].host
+    private func binding(
+        _ old: AppTable.Replaced,
+        _ row: InstanceTable.Row,
+        tuned: BudgetWindow?,
+        at instant: Instant
+    ) -> BudgetWindow? {
         guard old.budget.window != .tuned else {
-            let window = self.hosts[host].windows.window
+            let window = tuned ?? self.hosts[row.host].windows.window
             return window.start <= old.at && window.contains(instant) ? window : nil
         }
-        let window = old.budget.window(containing: old.at, anchoredAt: old.budget.anchor(of: self.hostKey(of: host)))
+        let anchor = old.budget.anchor(of: self.hostKey(of: row.host))
+        let window = old.budget.window(containing: old.at, anchoredAt: anchor)
         return window.contains(instant) ? window : nil
     }
 
@@ -216,10 +270,13 @@ extension Engine {
     /// What an instance's reloads are charged to: its own budget, or its host's.
     @inline(__always)
     func budget(of instance: UInt32) -> ReloadBudget {
-        guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
-            return self.instances[instance].budget
-        }
-        return self.hosts[self.instances[instance].host].budget
+        let row = self.instances[instance]
+        return self.budget(of: row)
+    }
+
+    @inline(__always)
+    private func budget(of row: InstanceTable.Row) -> ReloadBudget {
+        self.apps.kinds[Int(row.kind)].isShared ? self.hosts[row.host].budget : row.budget
     }
 
     /// The first instant at which the strict rule lets a reload be charged: fewer than the limit in 24 hours.

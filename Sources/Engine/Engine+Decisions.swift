@@ -45,7 +45,6 @@ extension Engine {
     ///   - isOnce: Whether a push that is now or never was just found to conform and waits for this decision; nothing
     ///     is ended as expired then.
     mutating func decide(_ instance: UInt32, isOnce: Bool = false) {
-        self.wake(instance)
         if !isOnce, self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
         if self.instances[instance].timelineDue <= self.now {
             self.wantPolicy(instance)
@@ -66,13 +65,6 @@ extension Engine {
             self.instances[instance].hasPendingDigest = false
         }
         self.arm(instance)
-    }
-
-    /// Makes the rows quick to read that a decision about an instance needs.
-    @inline(__always)
-    mutating func wake(_ instance: UInt32) {
-        self.instances.wake(instance)
-        self.hosts.wake(self.instances[instance].host)
     }
 
     /// The timeline's next request is due; where nobody sees the instance, the reload is held.
@@ -141,8 +133,11 @@ extension Engine {
         return waiting.contains(.added) ? .added : .configured
     }
 
-    /// What is to be done about a demand. Also asked by dry runs.
-    func plan(_ instance: UInt32, _ demand: Demand) -> Plan {
+    /// What is to be done about a demand.
+    ///
+    /// - Parameter funds: What a question reads the budget from, whose windows need not be open in the tables; nil where
+    ///   they are.
+    func plan(_ instance: UInt32, _ demand: Demand, _ funds: BudgetFunds? = nil) -> Plan {
         guard demand.high || demand.normal || !demand.waiting.isEmpty else {
             return .wait(until: demand.heldUntil, demand.reason)
         }
@@ -160,13 +155,13 @@ extension Engine {
             // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
             // what would expire.
             if demand.minExpiry > at { return .wait(until: min(at, demand.heldUntil), .exemptInterval) }
-            let charged = self.chargedPlan(instance, demand, again: again)
+            let charged = self.chargedPlan(instance, demand, again: again, funds)
             if case .wait(let until, _) = charged, until >= min(at, demand.minExpiry) {
                 return .wait(until: min(at, demand.heldUntil), .exemptInterval)
             }
             return charged
         }
-        let charged = self.chargedPlan(instance, demand, again: again)
+        let charged = self.chargedPlan(instance, demand, again: again, funds)
         guard case .wait(let until, _) = charged, !demand.waiting.isDisjoint(with: .setup) else { return charged }
         let free = max(again, self.freeSetup(of: instance))
         return free < until ? .wait(until: free, .minimumInterval) : charged
@@ -183,28 +178,29 @@ extension Engine {
 
     /// What is to be done if the reload is charged.
     @inline(__always)
-    private func chargedPlan(_ instance: UInt32, _ demand: Demand, again: Int64) -> Plan {
-        let terms = self.terms(of: instance)
+    private func chargedPlan(_ instance: UInt32, _ demand: Demand, again: Int64, _ funds: BudgetFunds?) -> Plan {
+        let terms = funds?.terms ?? self.terms(of: instance)
+        let budget = funds?.budget ?? self.budget(of: instance)
         var at = Int64.max
         var isPush = false
         if !demand.waiting.isEmpty {
             let isPaced = self.instances[instance].isPolicyPaced && demand.waiting == ReloadCauses(.policy)
-            at = self.earliest(instance, isPaced ? .paced : .urgent, isPush: false, terms)
+            at = self.earliest(instance, isPaced ? .paced : .urgent, isPush: false, budget, terms)
         }
         if demand.high {
-            let high = self.earliest(instance, .urgent, isPush: true, terms)
+            let high = self.earliest(instance, .urgent, isPush: true, budget, terms)
             if high < at { (at, isPush) = (high, true) }
         }
         if demand.normal, !demand.high {
-            let normal = self.earliest(instance, .paced, isPush: true, terms)
+            let normal = self.earliest(instance, .paced, isPush: true, budget, terms)
             if normal < at { (at, isPush) = (normal, true) }
         }
         at = max(at, again)
         if terms.isRolling { at = max(at, self.rollingEarliest(of: instance, terms).milliseconds) }
         guard at <= self.now else {
-            return .wait(until: min(at, demand.heldUntil), self.reason(instance, until: at, terms))
+            return .wait(until: min(at, demand.heldUntil), self.reason(instance, until: at, budget, terms))
         }
-        if demand.waiting.isEmpty, !demand.high, let until = self.policyReload(instance, demand, terms) {
+        if demand.waiting.isEmpty, !demand.high, let until = self.policyReload(instance, demand, budget, terms) {
             return .wait(until: min(until, demand.heldUntil), .joinsPolicy)
         }
         return .issue(nil, isPush: isPush)
@@ -215,9 +211,10 @@ extension Engine {
         _ instance: UInt32,
         _ reloadClass: ReloadClass,
         isPush: Bool,
+        _ budget: ReloadBudget,
         _ terms: BudgetTerms
     ) -> Int64 {
-        self.budget(of: instance).earliest(
+        budget.earliest(
             reloadClass,
             isPush: isPush,
             now: self.time,
@@ -228,22 +225,32 @@ extension Engine {
 
     /// When the policy reload runs that a push of priority 5 had better wait for, or nil.
     @inline(__always)
-    private func policyReload(_ instance: UInt32, _ demand: Demand, _ terms: BudgetTerms) -> Int64? {
+    private func policyReload(
+        _ instance: UInt32,
+        _ demand: Demand,
+        _ budget: ReloadBudget,
+        _ terms: BudgetTerms
+    ) -> Int64? {
         let due = self.instances[instance].timelineDue
         // What a host does by itself proves nothing of what it has read, so nothing joins it.
         guard due - Self.policyJoin.milliseconds <= self.now, !self.instances[instance].isHostDriven else { return nil }
         let isPaced = self.instances[instance].isPolicyPaced
-        let until = max(due, self.earliest(instance, isPaced ? .paced : .urgent, isPush: false, terms))
+        let until = max(due, self.earliest(instance, isPaced ? .paced : .urgent, isPush: false, budget, terms))
         guard until - Self.policyJoin.milliseconds <= self.now, demand.minExpiry > until else { return nil }
         return until
     }
 
     /// Why a charged reload waits until then.
     @inline(__always)
-    private func reason(_ instance: UInt32, until: Int64, _ terms: BudgetTerms) -> DecisionReason {
+    private func reason(
+        _ instance: UInt32,
+        until: Int64,
+        _ budget: ReloadBudget,
+        _ terms: BudgetTerms
+    ) -> DecisionReason {
         if until >= terms.window.end.milliseconds { return .allowance }
         if terms.isRolling, until == self.rollingEarliest(of: instance, terms).milliseconds { return .allowance }
-        if let last = self.budget(of: instance).lastCharge,
+        if let last = budget.lastCharge,
             until <= (last + terms.minimumInterval).milliseconds
         {
             return .minimumInterval

@@ -189,6 +189,7 @@ extension Engine {
         hash.combine(UInt64(bitPattern: row.completedAt.milliseconds))
         hash.combine(UInt64(row.matched))
         hash.combine(UInt64(row.repeats))
+        hash.combine(UInt64(row.failure?.rawValue ?? 0))
         for outcome in PushOutcome.allCases { hash.combine(UInt64(row.counts[Int(outcome.rawValue)])) }
     }
 }

@@ -1,60 +1,58 @@
 import IntentMatching
 import WidgetModel
 
-extension Engine {
-    /// How many instances a push would match, had it been accepted at the log's time, which is what ``dryRun(_:)`` says.
-    /// Changes nothing and decides nothing.
-    ///
-    /// To an app: what the index takes to find them, and nothing for each that it finds.
-    package func matchCount(_ push: PushRecord) -> MatchCount {
-        var engine = self
-        return engine.count(push)
-    }
+/// A push that is asked about, in the engine's numbers.
+private struct AskedPush {
+    let head: PushHead
+    let bytes: [UInt8]
+    /// Nil if nothing was ever seen of it.
+    let team: UInt32?
+    let audience: PushAudience
+    /// Whether it was accepted before.
+    let isRepeat: Bool
+}
 
-    private mutating func count(_ push: PushRecord) -> MatchCount {
+extension Engine {
+    /// How many instances a push would match, had it been accepted at the log's time, which is what
+    /// ``dryRun(_:decidedMax:)`` says. Changes nothing and decides nothing.
+    ///
+    /// To an app: what the index takes to find them, and nothing for each that it finds. To a host: O(its instances).
+    package func matchCount(_ push: PushRecord) -> MatchCount {
         guard let asked = self.ask(about: push) else { return MatchCount() }
-        var matched = 0
-        switch asked.audience.reach {
-        case .nobody: break
-        case .host(let host): matched = self.matching(host: host, asked.head, asked.audience, asked.bytes).count
-        case .app(let app):
-            self.index.matches(
-                app: self.apps.apps[Int(app)].id,
-                kind: asked.audience.kind.map { self.apps.kinds[Int($0)].name },
-                pattern: asked.audience.pattern,
-                hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
-                attributes: asked.audience.attributes,
-                // No order is asked for, so that none is made.
-                order: .asFound,
-                batchLimit: 4096
-            ) { batch in
-                matched += batch.count
-            }
-        }
-        return MatchCount(matched: matched, isRepeat: asked.isRepeat)
+        return MatchCount(
+            matched: self.count(matching: asked.audience, asked.head, asked.bytes),
+            isRepeat: asked.isRepeat
+        )
     }
 
     /// Who a push would reach and what each decision would be, had it been accepted at the log's time. Changes nothing.
     ///
     /// A collapse id is not looked at: a push that would take another's place counts as deferred.
-    package func dryRun(_ push: PushRecord) -> DryRunView {
-        // The tables are shared, not copied: nothing of what is asked writes to them, but for windows that are due.
-        var engine = self
-        return engine.tryOut(push)
+    ///
+    /// - Parameter decidedMax: For how many instances it is decided at most, some microseconds each. Where more match, those
+    ///   are a sample by a hash of their numbers; all of them are counted in any case.
+    package func dryRun(_ push: PushRecord, decidedMax: Int) -> DryRunView {
+        guard let asked = self.ask(about: push) else { return DryRunView(asOf: self.time) }
+        var sample = HashSample(size: decidedMax)
+        // How the index found them, in this very run; a push to a host looks at each of its instances.
+        let plans = self.find(asked) { sample.add($0) }
+        var decisions = DryRunDecisions(asked, in: self, max: decidedMax)
+        var decided: [UInt32] = []
+        for instance in sample.numbers {
+            guard decisions.decide(instance, in: self) else { break }
+            decided.append(instance)
+        }
+        return DryRunView(
+            matched: sample.count,
+            isRepeat: asked.isRepeat,
+            rows: decisions.rows.sorted { ($0.kind, $0.decision.rawValue) < ($1.kind, $1.decision.rawValue) },
+            sample: decided.sorted().prefix(DryRunView.sampleMax).map { self.address(of: $0) },
+            plans: plans,
+            asOf: self.time
+        )
     }
 
-    /// A push that is asked about, in the engine's numbers.
-    private struct AskedPush {
-        let head: PushHead
-        let bytes: [UInt8]
-        /// Nil if nothing was ever seen of it.
-        let team: UInt32?
-        let audience: PushAudience
-        /// Whether it was accepted before.
-        let isRepeat: Bool
-    }
-
-    private mutating func ask(about push: PushRecord) -> AskedPush? {
+    private func ask(about push: PushRecord) -> AskedPush? {
         var writer = ByteWriter()
         push.encode(into: &writer)
         let bytes = writer.bytes
@@ -72,86 +70,110 @@ extension Engine {
         )
     }
 
-    private mutating func tryOut(_ push: PushRecord) -> DryRunView {
-        guard let asked = self.ask(about: push) else { return DryRunView() }
+    /// Hands over every instance that a push matches, each once, and says how they were found.
+    private func find(_ asked: AskedPush, _ body: (Span<UInt32>) -> Void) -> [QueryPlan] {
         let audience = asked.audience
-        let incoming = self.resolve(asked.head, team: asked.team ?? .max, app: audience.app, asked.bytes)
-        var hit: [UInt32] = []
-        // How the index found them, in this very run; a push to a host looks at each of its instances.
-        var plans: [QueryPlan] = []
         switch audience.reach {
         case .nobody: break
-        case .host(let host): hit = self.matching(host: host, asked.head, audience, asked.bytes)
+        case .host(let host):
+            var matched: [UInt32] = []
+            for instance in self.instances(of: host)
+            where self.isMatched(instance, asked.head, audience, asked.bytes) { matched.append(instance) }
+            body(matched.span)
         case .app(let app):
-            plans = self.index.explain(
+            return self.index.explain(
                 app: self.apps.apps[Int(app)].id,
                 kind: audience.kind.map { self.apps.kinds[Int($0)].name },
                 pattern: audience.pattern,
                 hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
-                attributes: audience.attributes
+                attributes: audience.attributes,
+                // No order is asked for, so that none is made.
+                order: .asFound
             ) { batch in
-                for place in batch.indices { hit.append(batch[place]) }
+                var numbers: [UInt32] = []
+                for index in batch.indices { numbers.append(batch[index].raw) }
+                body(numbers.span)
             }
         }
-        var rows: [DryRunView.Row] = []
-        let pushed = self.hostsPushed(incoming, hit)
-        for instance in hit {
-            let kind = self.apps.kinds[Int(self.instances[instance].kind)].name
-            var decision = self.decision(of: incoming, instance)
-            let row = self.instances[instance]
-            if decision == .deferred || decision == .expired, !row.isControl, pushed.contains(row.host) {
-                decision = self.exemption(of: instance, waiting: []) == nil ? .reload : .exempt
-            }
-            if let index = rows.firstIndex(where: { $0.kind == kind && $0.decision == decision }) {
-                rows[index].count += 1
-            } else {
-                rows.append(DryRunView.Row(kind: kind, decision: decision, count: 1))
-            }
-        }
-        rows.sort { ($0.kind, $0.decision.rawValue) < ($1.kind, $1.decision.rawValue) }
-        return DryRunView(
-            matched: hit.count,
-            isRepeat: asked.isRepeat,
-            rows: rows,
-            sample: hit.prefix(DryRunView.sampleMax).map { self.address(of: $0) },
-            plans: plans
-        )
+        return []
     }
 
-    /// The hosts to whose token the push would go at once, since it conforms for one of their widgets: it would reload all
-    /// of them.
-    private mutating func hostsPushed(_ push: IncomingPush, _ hit: [UInt32]) -> Set<UInt32> {
-        var hosts: Set<UInt32> = []
-        for instance in hit where self.instances[instance].isHostDriven && !self.instances[instance].isControl {
-            let decision = self.decision(of: push, instance)
-            if decision == .reload || decision == .exempt { hosts.insert(self.instances[instance].host) }
-        }
-        return hosts
-    }
-
-    private mutating func matching(
-        host: UInt32,
-        _ head: PushHead,
-        _ audience: PushAudience,
-        _ bytes: [UInt8]
-    ) -> [UInt32] {
-        var found: [UInt32] = []
-        for instance in self.instances(of: host) where self.isMatched(instance, head, audience, bytes) {
-            found.append(instance)
-        }
-        return found
-    }
-
-    private mutating func decision(of push: IncomingPush, _ instance: UInt32) -> DryRunView.Decision {
+    /// What a push would come to for an instance, if it were the only one of its host.
+    fileprivate func decision(of push: IncomingPush, _ instance: UInt32) -> DryRunView.Decision {
         if let digest = push.digest, self.shows(instance, digest) { return .unchanged }
         if !push.isOnce, Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax {
             return .failed
         }
-        self.openWindow(of: instance)
         guard push.heldUntil <= self.now else { return push.isOnce ? .expired : .deferred }
-        switch self.plan(instance, with: push) {
+        switch self.plan(instance, with: push, self.funds(of: instance)) {
         case .issue(let exemption, _): return exemption == nil ? .reload : .exempt
         case .wait: return push.isOnce ? .expired : .deferred
         }
+    }
+
+    /// The widgets of an instance's host that a push matches and that have one token with it.
+    fileprivate func matchedBesides(_ instance: UInt32, _ asked: AskedPush) -> [UInt32] {
+        var found: [UInt32] = []
+        let host = self.instances[instance].host
+        for other in self.instances(of: host) where other != instance && !self.instances[other].isControl {
+            if self.isMatched(other, asked.head, asked.audience, asked.bytes) { found.append(other) }
+        }
+        return found
+    }
+}
+
+/// What a push that is asked about would come to, for as many instances as may be decided.
+private struct DryRunDecisions {
+    private(set) var rows: [DryRunView.Row] = []
+    private let asked: AskedPush
+    private let push: IncomingPush
+    private let max: Int
+    /// What each instance that was decided comes to by itself.
+    private var alone: [UInt32: DryRunView.Decision] = [:]
+    /// Whether the push would go to a host's token at once, since it conforms for one of the widgets that it matches there.
+    private var goes: [UInt32: Bool] = [:]
+
+    init(_ asked: AskedPush, in engine: borrowing Engine, max: Int) {
+        self.asked = asked
+        self.push = engine.resolve(asked.head, team: asked.team ?? .max, app: asked.audience.app, asked.bytes)
+        self.max = max
+    }
+
+    /// Counts what the push comes to for an instance that it matches.
+    ///
+    /// - Returns: false if that would take more decisions than may be made; then it is not counted.
+    mutating func decide(_ instance: UInt32, in engine: borrowing Engine) -> Bool {
+        guard var decision = self.decision(of: instance, in: engine) else { return false }
+        let row = engine.instances[instance]
+        if decision == .deferred || decision == .expired, row.isHostDriven, !row.isControl {
+            guard let goes = self.goes(to: row.host, besides: instance, in: engine) else { return false }
+            if goes { decision = engine.exemption(of: instance, waiting: []) == nil ? .reload : .exempt }
+        }
+        let kind = engine.apps.kinds[Int(row.kind)].name
+        if let index = self.rows.firstIndex(where: { $0.kind == kind && $0.decision == decision }) {
+            self.rows[index].count += 1
+        } else {
+            self.rows.append(DryRunView.Row(kind: kind, decision: decision, count: 1))
+        }
+        return true
+    }
+
+    private mutating func decision(of instance: UInt32, in engine: borrowing Engine) -> DryRunView.Decision? {
+        if let decision = self.alone[instance] { return decision }
+        guard self.alone.count < self.max else { return nil }
+        let decision = engine.decision(of: self.push, instance)
+        self.alone[instance] = decision
+        return decision
+    }
+
+    private mutating func goes(to host: UInt32, besides instance: UInt32, in engine: borrowing Engine) -> Bool? {
+        if let goes = self.goes[host] { return goes }
+        var goes = false
+        for other in engine.matchedBesides(instance, self.asked) where !goes {
+            guard let decision = self.decision(of: other, in: engine) else { return nil }
+            goes = decision == .reload || decision == .exempt
+        }
+        self.goes[host] = goes
+        return goes
     }
 }

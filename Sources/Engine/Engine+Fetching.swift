@@ -7,7 +7,7 @@ extension Engine {
         guard let slot = self.liveInstance(of: id),
             let reload = self.reload(id.position, of: slot)
         else { return nil }
-        let row = self.reload(reload, of: slot)
+        let row = self.reloads[reload]
         let instance = self.instances[slot]
         let kind = self.apps.kinds[Int(instance.kind)]
         return FetchSubject(

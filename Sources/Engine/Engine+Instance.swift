@@ -9,18 +9,6 @@ extension Engine {
     ///   - pending: How many of the causes that wait to show at most.
     package func instance(_ address: InstanceAddress, decisions: Int = 100, pending: Int = .max) -> InstanceView? {
         guard let slot = self.liveInstance(address) else { return nil }
-        // The tables are shared, not copied, but for the instance's rows if its window is due.
-        var engine = self
-        engine.openWindow(of: slot)
-        return engine.view(of: slot, address, decisions, pending)
-    }
-
-    private func view(
-        of slot: UInt32,
-        _ address: InstanceAddress,
-        _ decisions: Int,
-        _ pending: Int
-    ) -> InstanceView {
         let row = self.instances[slot]
         let kind = self.apps.kinds[Int(row.kind)]
         var outstanding: [ReloadEffect] = []
@@ -49,8 +37,8 @@ extension Engine {
 
     private func budgetView(of instance: UInt32) -> BudgetView {
         let row = self.instances[instance]
-        let terms = self.terms(of: instance)
-        let budget = self.budget(of: instance)
+        let funds = self.funds(of: instance)
+        let (terms, budget) = (funds.terms, funds.budget)
         func next(_ reloadClass: ReloadClass, isPush: Bool) -> Instant {
             budget.earliest(
                 reloadClass,
@@ -75,7 +63,7 @@ extension Engine {
             observedReloads: Int(self.instances[observed: instance].observedReloads),
             collateralReloads: Int(self.instances[observed: instance].collateralReloads),
             collateralOverReloads: Int(self.instances[observed: instance].collateralOverReloads),
-            viewRate: Int(row.rate.scaled),
+            viewRate: Int(funds.rate.scaled),
             isLearning: self.apps.kinds[Int(row.kind)].bare.isLearning(
                 windowFrom: terms.window.start,
                 firstRegisteredAt: self.hosts[row.host].firstRegisteredAt

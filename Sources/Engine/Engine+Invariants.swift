@@ -20,9 +20,6 @@ extension Engine {
         if held.reloads != self.reloads.count {
             faults.append("\(self.reloads.count) reloads, \(held.reloads) of them in lists")
         }
-        if held.ownReloads != self.instances.ownReloads {
-            faults.append("\(self.instances.ownReloads) reloads in rows, \(held.ownReloads) of them in lists")
-        }
         if held.instances != self.instances.count {
             faults.append("\(self.instances.count) instances, \(held.instances) of them in lists")
         }
@@ -68,7 +65,6 @@ extension Engine {
         var issued: [UInt32]
         var nodes = 0
         var reloads = 0
-        var ownReloads = 0
         var instances = 0
         var tokens = 0
         /// By app.
@@ -111,7 +107,8 @@ extension Engine {
         let name = self.address(of: instance).description
         held.instances += 1
         if row.isLive, row.pushEnabled { held.pushEnabled[Int(self.apps.kinds[Int(row.kind)].app)] += 1 }
-        if self.index.host(of: instance) != (row.isLive && row.pushEnabled ? row.host : nil) {
+        let host = row.isLive && row.pushEnabled ? HostNumber(raw: row.host) : nil
+        if self.index.host(of: InstanceNumber(raw: instance)) != host {
             faults.append("\(name): indexed as another host's")
         }
         if self.instances[particulars: instance].controlToken != nil { held.tokens += 1 }
@@ -152,14 +149,11 @@ extension Engine {
     private func check(reloadsOf instance: UInt32, _ name: String, _ held: inout Held, _ faults: inout [String]) {
         var (earliest, reload, last) = (Int64.max, self.instances[instance].firstReload, ReloadTable.none)
         while reload != ReloadTable.none {
-            let row = self.reload(reload, of: instance)
-            if reload == ReloadTable.own { held.ownReloads += 1 } else { held.reloads += 1 }
-            if reload == ReloadTable.own, last != ReloadTable.none || row.pushes.count > 0 || row.push != nil {
-                faults.append("\(name): the reload in its row is not its first, or serves a push")
-            }
+            let row = self.reloads[reload]
+            held.reloads += 1
             earliest = min(earliest, row.expiresAt.milliseconds)
             if row.instance != instance { faults.append("\(name): holds another instance's reload") }
-            if last != ReloadTable.none, self.stored(last, of: instance).position >= row.position {
+            if last != ReloadTable.none, self.reloads[stored: last].position >= row.position {
                 faults.append("\(name): two reloads at position \(row.position)")
             }
             var slot = row.pushes.head
@@ -176,10 +170,8 @@ extension Engine {
     }
 
     private func check(budgetOf instance: UInt32, _ name: String, _ faults: inout [String]) {
-        var engine = self
-        engine.openWindow(of: instance)
-        let terms = engine.terms(of: instance)
-        let budget = engine.budget(of: instance)
+        let funds = self.funds(of: instance)
+        let (terms, budget) = (funds.terms, funds.budget)
         // A policy that became stricter in the window keeps what was charged before.
         let isSettled = self.apps.kinds[Int(self.instances[instance].kind)].replaced.isEmpty
         if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > max(terms.allowance, terms.limit) {
@@ -205,6 +197,7 @@ extension Engine {
         let sum = PushOutcome.allCases.reduce(UInt32(0)) { $0 + row.counts[Int($1.rawValue)] }
         if sum != row.matched { faults.append("push \(row.id): matched \(row.matched), outcomes \(sum)") }
         if row.isOpen, self.isRecordDone { faults.append("push \(row.id): still open") }
+        if row.failure != nil, row.matched != 0 { faults.append("push \(row.id): failed, and matched \(row.matched)") }
         let (deferred, issued) = (row.counts[0], row.counts[1])
         if deferred != held.deferred[Int(push)] || issued != held.issued[Int(push)] {
             faults.append(

@@ -71,7 +71,7 @@ extension Engine {
         var reload = self.instances[instance].firstReload
         while reload != ReloadTable.none {
             count += 1
-            reload = self.stored(reload, of: instance).next
+            reload = self.reloads[stored: reload].next
         }
         return count
     }

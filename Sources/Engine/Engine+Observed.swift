@@ -63,7 +63,7 @@ extension Engine {
             guard isHostDriven else { continue }
             let last = self.instances[instance].lastReload
             // What the same entry issued, by the delivery before, counts as the one push of an instant.
-            if last != ReloadTable.none, self.stored(last, of: instance).position == self.position {
+            if last != ReloadTable.none, self.reloads[stored: last].position == self.position {
                 self.hosts[host].pushedAt = self.now
             }
             self.instances[instance].heldUntil = .min

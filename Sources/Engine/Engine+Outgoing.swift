@@ -37,7 +37,7 @@ extension Engine {
         else { return nil }
         let isControl = self.instances[particulars: instance].controlToken != nil
         guard let token = self.token(of: instance) else { return nil }
-        let row = self.reload(reload, of: instance)
+        let row = self.reloads[reload]
         var priority: Priority?
         var collapseID: [UInt8] = []
         var slot = row.pushes.head

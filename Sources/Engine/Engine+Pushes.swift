@@ -56,15 +56,18 @@ extension Engine {
         let audience = self.audience(head, record.pattern, record.attributes, record.bytes)
         let push = self.open(head, team: team, app: audience.app, record.bytes)
         let repeatSlot = self.repeats.insert(head.id, key: key, at: self.time)
-        switch audience.reach {
-        case .nobody: break
-        case .host(let host): self.accept(push, on: host, head, audience, record.bytes)
-        case .app(let app):
-            let matches = self.matching(audience, app: app)
-            self.work.push(
-                .matches(MatchWork(push, matches, repeatSlot: repeatSlot, isCounted: isCounted))
-            )
-            return nil
+        if self.isTooMany(audience, head, record.bytes) {
+            self.counters.pushesFailed += 1
+            self.ledger.fail(push.row, .tooMany)
+        } else {
+            switch audience.reach {
+            case .nobody: break
+            case .host(let host): self.accept(push, on: host, head, audience, record.bytes)
+            case .app(let app):
+                let matches = self.matching(audience, app: app)
+                self.work.push(.matches(MatchWork(push, matches, repeatSlot: repeatSlot, isCounted: isCounted)))
+                return nil
+            }
         }
         return self.close(push, repeatSlot: repeatSlot, isCounted: isCounted)
     }
@@ -78,6 +81,14 @@ extension Engine {
         return .push(matched: matched, isRepeat: false)
     }
 
+    /// Whether a push matches more instances than it may. It was asked before the push was logged, and others may have
+    /// registered since.
+    private mutating func isTooMany(_ audience: PushAudience, _ head: PushHead, _ bytes: [UInt8]) -> Bool {
+        guard let matchedMax = head.matchedMax else { return false }
+        if case .app = audience.reach { self.index.finishLoading() }
+        return self.count(matching: audience, head, bytes) > matchedMax
+    }
+
     /// What makes a push the same as an earlier one, beside its id. Part of the decision rules: the seed is fixed.
     @inline(__always)
     func repeatKey(_ head: PushHead, team: UInt32, _ bytes: [UInt8]) -> UInt64 {
@@ -87,7 +98,7 @@ extension Engine {
     }
 
     /// Whom a push is for, in the engine's numbers.
-    mutating func audience(
+    func audience(
         _ head: PushHead,
         _ pattern: MatchPattern?,
         _ attributes: Configuration,
@@ -104,7 +115,6 @@ extension Engine {
                 audience.app = self.app(ofHost: bytes[head.targetName])
                 return audience
             }
-            self.hosts.wake(host)
             audience.app = self.hosts[host].app
             guard self.hosts[host].isRegistered else { return audience }
             audience.reach = .host(host)
@@ -197,7 +207,6 @@ extension Engine {
         }
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
-            self.instances.wake(instance)
             let next = self.instances[instance].nextOfHost
             if self.isMatched(instance, head, audience, bytes) { self.accept(push, for: instance) }
             instance = next
@@ -205,7 +214,7 @@ extension Engine {
     }
 
     /// Whether a push to a host is for this instance of it.
-    mutating func isMatched(_ instance: UInt32, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> Bool {
+    func isMatched(_ instance: UInt32, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> Bool {
         guard self.instances[instance].isLive, self.instances[instance].pushEnabled else { return false }
         guard audience.kind == nil || audience.kind == self.instances[instance].kind else { return false }
         guard self.isAddressed(instance, head, bytes) else { return false }
@@ -239,7 +248,6 @@ extension Engine {
 
     /// Decides a push for one instance that it matches.
     mutating func accept(_ push: IncomingPush, for instance: UInt32) {
-        self.wake(instance)
         self.openWindow(of: instance)
         let hasExpired = self.instances[instance].minExpiry <= self.now
         if hasExpired { self.expirePending(of: instance) }
@@ -320,14 +328,16 @@ extension Engine {
     }
 
     /// Whether a push could be issued at this instant.
-    mutating func conforms(_ push: IncomingPush, _ instance: UInt32) -> Bool {
+    func conforms(_ push: IncomingPush, _ instance: UInt32) -> Bool {
         guard push.heldUntil <= self.now else { return false }
         if case .issue = self.plan(instance, with: push) { return true }
         return false
     }
 
     /// What would be done about an instance if this push waited for it, too.
-    func plan(_ instance: UInt32, with push: IncomingPush) -> Plan {
+    ///
+    /// - Parameter funds: As for a demand.
+    func plan(_ instance: UInt32, with push: IncomingPush, _ funds: BudgetFunds? = nil) -> Plan {
         var demand = self.demand(of: instance)
         if push.heldUntil > self.now {
             demand.heldUntil = min(demand.heldUntil, push.heldUntil)
@@ -339,7 +349,7 @@ extension Engine {
             demand.waiting.insert(ReloadCauses(.policy))
         }
         demand.minExpiry = min(demand.minExpiry, push.expiresAt)
-        return self.plan(instance, demand)
+        return self.plan(instance, demand, funds)
     }
 
     /// The node of a waiting push with the same collapse id of the same team.

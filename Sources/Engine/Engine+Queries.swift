@@ -32,7 +32,8 @@ extension Engine {
             counts: counts,
             repeats: Int(row.repeats),
             isForApp: row.isForApp,
-            isApplied: !row.isOpen
+            isApplied: !row.isOpen,
+            failure: row.failure
         )
     }
 
@@ -84,8 +85,7 @@ extension Engine {
         for reason in FailureReason.allCases {
             stats.outcomes[reason] = self.ledger.failures[Int(reason.rawValue)]
         }
-        stats.reloadsOutstanding = self.reloads.count + self.instances.ownReloads
-        stats.repeatWindowStart = self.repeats.start
+        stats.reloadsOutstanding = self.reloads.count
         stats.decisions = self.log.count
         stats.timersArmed = self.instanceTimers.count + self.hostTimers.count
         return stats

@@ -1,4 +1,5 @@
 import IntentMatching
+import Storage
 import Timelines
 import WidgetModel
 
@@ -6,13 +7,12 @@ extension Engine {
     /// Replaces what a host shows of its app, or changes nothing.
     mutating func register(_ registration: HostRegistration) -> RecordAnswer.Result {
         let existing = self.hosts.find(registration.host)
-        if let existing { self.hosts.wake(existing) }
         if let existing, self.isStale(registration, existing) {
             return .staleRevision(current: self.hosts[existing].revision)
         }
         let plan: [PlannedInstance]
         let app: UInt32
-        do throws(RegistrationRefusal) {
+        do throws(RegistrationError) {
             (app, plan) = try self.check(registration, existing: existing)
         } catch {
             return .refused(error)
@@ -60,7 +60,7 @@ extension Engine {
         if let existing, self.isStale(registration, existing) {
             return .staleRevision(current: self.hosts[existing].revision)
         }
-        do throws(RegistrationRefusal) {
+        do throws(RegistrationError) {
             _ = try self.check(registration, existing: existing)
             return nil
         } catch {
@@ -78,7 +78,7 @@ extension Engine {
     private func check(
         _ registration: HostRegistration,
         existing: UInt32?
-    ) throws(RegistrationRefusal) -> (UInt32, [PlannedInstance]) {
+    ) throws(RegistrationError) -> (UInt32, [PlannedInstance]) {
         guard let app = self.apps.find(registration.app) else { throw .unknownApp(registration.app) }
         if registration.instances.count > self.limits.instancesPerHostMax {
             throw .tooManyInstances(max: self.limits.instancesPerHostMax)
@@ -125,7 +125,7 @@ extension Engine {
     private func checkTombstones(
         of host: UInt32,
         _ planned: [PlannedInstance]
-    ) throws(RegistrationRefusal) {
+    ) throws(RegistrationError) {
         let max = self.limits.tombstonesPerHostMax
         let instances = self.instances(of: host)
         guard instances.count > max else { return }
@@ -143,7 +143,7 @@ extension Engine {
     private func checkHolder(
         _ registration: HostRegistration,
         _ existing: UInt32?
-    ) throws(RegistrationRefusal) {
+    ) throws(RegistrationError) {
         func isBound(_ token: DeviceToken) -> Bool { self.tokens.binding(of: token)?.host == existing }
         if let replaced = registration.replacedToken, let binding = self.tokens.binding(of: replaced),
             binding.host != existing || binding.instance != InstanceTable.none
@@ -209,9 +209,9 @@ extension Engine {
         var counts = RegistrationCounts()
         var touched: [UInt32] = []
         var order: [UInt32] = []
-        let old = self.wakeInstances(of: host)
+        let old = self.instances(of: host)
         var next = 0
-        self.index.prefetch(old.span)
+        self.index.prefetch(old.span.numbers())
         self.index.startChanges()
         defer { self.index.finishChanges() }
         for plan in planned {
@@ -247,20 +247,6 @@ extension Engine {
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
             found.append(instance)
-            instance = self.instances[instance].nextOfHost
-        }
-        return found
-    }
-
-    /// Has the rows of a host's instances at hand.
-    ///
-    /// - Returns: As ``instances(of:)``.
-    private mutating func wakeInstances(of host: UInt32) -> [UInt32] {
-        var found: [UInt32] = []
-        var instance = self.hosts[host].firstInstance
-        while instance != InstanceTable.none {
-            found.append(instance)
-            self.instances.wake(instance)
             instance = self.instances[instance].nextOfHost
         }
         return found
@@ -410,11 +396,11 @@ extension Engine {
         let kind = self.apps.kinds[Int(row.kind)]
         let particulars = self.instances.details.particulars(of: instance)
         self.index.insert(
-            instance,
+            InstanceNumber(raw: instance),
             app: self.apps.apps[Int(kind.app)].id,
             kind: kind.name,
             family: self.instances.family(of: instance),
-            host: row.host,
+            host: HostNumber(raw: row.host),
             tags: particulars?.tags ?? [],
             configuration: configuration,
             when: particulars?.when,

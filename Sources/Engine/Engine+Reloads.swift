@@ -199,7 +199,7 @@ extension Engine {
         }
         if let instance = self.liveInstance(of: report.reload, on: host),
             let named = self.reload(report.reload.position, of: instance),
-            !self.stored(named, of: instance).sharesToken || !self.instances[instance].isHostDriven
+            !self.reloads[stored: named].sharesToken || !self.instances[instance].isHostDriven
         {
             self.end(named, of: instance, by: report.result)
             self.decide(instance)
@@ -221,7 +221,7 @@ extension Engine {
             self.end(reload, of: instance, .acknowledged)
         case .refused:
             self.counters.reloadsRefused += 1
-            let row = self.reload(reload, of: instance)
+            let row = self.reloads[reload]
             if row.isCounted {
                 self.refund(instance, in: row.window, chargedAt: row.issuedAt, isPush: row.isPush)
             }
@@ -236,7 +236,7 @@ extension Engine {
     mutating func expireReloads(of instance: UInt32) {
         var slot = self.instances[instance].firstReload
         while slot != ReloadTable.none {
-            let reload = self.stored(slot, of: instance)
+            let reload = self.reloads[stored: slot]
             if reload.expiresAt <= self.time {
                 self.counters.reloadsUnacknowledged += 1
                 self.end(slot, of: instance, .failed(.unacknowledged, .unacknowledged))
@@ -254,7 +254,7 @@ extension Engine {
 
     /// Ends a reload and the pushes that it served, and forgets it. O(reloads that are out for the instance).
     mutating func end(_ reload: UInt32, of instance: UInt32, _ end: ReloadEnd) {
-        let row = self.reload(reload, of: instance)
+        let row = self.reloads[reload]
         if case .acknowledged = end, let acceptedAt = self.oldestPush(of: row) {
             let news = InstanceDetails.Unshown(position: row.position, acceptedAt: acceptedAt)
             self.instances[content: instance].unshown = news

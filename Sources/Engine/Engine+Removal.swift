@@ -69,7 +69,7 @@ extension Engine {
         }
         self.causes.release(self.instances[instance].pending)
         self.removeReloads(of: instance, reason)
-        self.index.remove(instance)
+        self.index.remove(InstanceNumber(raw: instance))
         self.setControlToken(of: instance, nil, tokenReason)
         self.hosts[self.instances[instance].host].liveInstances -= 1
         self.counters.instances -= 1

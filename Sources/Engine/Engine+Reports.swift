@@ -17,7 +17,7 @@ extension Engine {
         if let id = report.reload {
             guard self.liveInstance(of: id, on: host) == instance else { return .unknownReload }
             if let reload = self.reload(id.position, of: instance) {
-                isStale = self.stored(reload, of: instance).generation != self.instances[instance].generation
+                isStale = self.reloads[stored: reload].generation != self.instances[instance].generation
                 self.counters.reloadsAcknowledged += 1
                 self.end(reload, of: instance, .acknowledged)
             } else {

@@ -142,7 +142,7 @@ extension Engine {
         guard self.hosts[host].delivery == .apns else { return [] }
         return self.instances(of: host).compactMap { instance in
             guard let reload = self.reload(position, of: instance),
-                self.stored(reload, of: instance).sharesToken
+                self.reloads[stored: reload].sharesToken
             else { return nil }
             return (instance, reload)
         }

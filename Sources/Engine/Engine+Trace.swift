@@ -71,7 +71,7 @@ extension Engine {
     package func pushes(servedBy reload: ReloadID) -> [ServedPush] {
         guard let instance = self.liveInstance(of: reload), let slot = self.reload(reload.position, of: instance)
         else { return [] }
-        let row = self.reload(slot, of: instance)
+        let row = self.reloads[slot]
         var served: [ServedPush] = []
         var cause = row.pushes.head
         while cause != PendingCauses.none {

@@ -17,7 +17,7 @@ package import WidgetModel
 /// for each of its tables, where a closure captures it or where an argument of such a call is more than a value at hand.
 package struct Engine: Sendable {
     /// The version of the decision rules.
-    package static let version = 2
+    package static let version = 1
     /// The last instant that the engine's time comes to, as its calendars of timers do (2106-02-07T06:28:13Z): what is due
     /// later is never due, and what the log says to have happened later happens then.
     package static let latest = Instant(seconds: Int64(UInt32.max) - 2)
@@ -46,9 +46,9 @@ package struct Engine: Sendable {
     var teams: NameTable
     var apps: AppTable
     var hosts: HostTable
-    var instances: InstanceTable
+    var instances = InstanceTable()
     var causes = PendingCauses()
-    var reloads: ReloadTable
+    var reloads = ReloadTable()
     var ledger: PushLedger
     var repeats: RepeatWindow
     var accounts = SenderAccounts()
@@ -57,7 +57,11 @@ package struct Engine: Sendable {
     var channels = ChannelTable()
     var instanceTimers = TimerCalendar()
     var hostTimers = TimerCalendar()
-    var index: IntentIndex
+    var sharedIndex: SharedIndex
+    var index: IntentIndex {
+        _read { yield self.sharedIndex.index }
+        _modify { yield &self.sharedIndex.index }
+    }
     /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
     var senderPauses: [UInt32: Int64] = [:]
     /// Counters alone; the rest of it is filled in when asked.
@@ -75,9 +79,6 @@ package struct Engine: Sendable {
     /// Makes the compiler hand the engine over where it lies. Always nil.
     private let handedOver: (any Sendable)? = nil
 
-    /// How many rows of a table are unpacked at a time, unless something else is said.
-    package static let unpackedMax = 32_768
-
     /// An empty engine.
     ///
     /// - Parameters:
@@ -87,28 +88,23 @@ package struct Engine: Sendable {
     ///     process's own.
     ///   - interning: When the index keeps what instances are configured with once for many of them; nothing that comes out
     ///     depends on it.
-    ///   - unpackedMax: How many rows of a table may be unpacked at a time, at least 1, at most 200 bytes each: about as many
-    ///     as are used again within seconds. Nothing that comes out depends on it.
     package init(
         partition: PartitionID,
         partitions: Int,
         seed: UInt64? = nil,
-        interning: Interning = .observed(atLeast: 4096),
-        unpackedMax: Int = Engine.unpackedMax
+        interning: Interning = .observed(atLeast: 4096)
     ) {
         let seed = seed ?? ByteHash.processSeed()
         self.partition = partition
         self.partitions = partitions
         self.teams = NameTable(seed: seed)
         self.apps = AppTable(seed: seed)
-        self.hosts = HostTable(seed: seed, unpackedMax: unpackedMax)
-        self.instances = InstanceTable(unpackedMax: unpackedMax)
-        self.reloads = ReloadTable(unpackedMax: unpackedMax)
+        self.hosts = HostTable(seed: seed)
         self.tokens = TokenTable(seed: seed)
         self.ledger = PushLedger(seed: seed)
         self.repeats = RepeatWindow(capacity: EngineLimits().repeatEntriesMax, seed: seed)
         self.log = DecisionLog(capacity: EngineLimits().decisionsRetainedMax)
-        self.index = IntentIndex(interning: interning)
+        self.sharedIndex = SharedIndex(IntentIndex(interning: interning))
         self.index.startLoading()
     }
 

@@ -113,17 +113,6 @@ package struct Problem: Error, Hashable, Sendable {
         )
     }
 
-    /// A dry run that would decide a push for more instances than it may.
-    static func tooManyDecisions(_ matched: Int, over max: Int) -> Problem {
-        Problem(
-            .tooManyMatched,
-            "the push matches \(matched) instances, more than the \(max) that a dry run decides (dryRun.decidedMax); "
-                + "narrow freshet.match",
-            matched: matched,
-            matchedMax: max
-        )
-    }
-
     /// A push, or a request for many instances, that is more work than one may be.
     static func tooMuchWork(_ work: WorkAdmission.TooLarge) -> Problem {
         Problem(

@@ -8,8 +8,8 @@ package struct ServingBounds: Sendable {
     package var patterns = PatternLimits()
     /// What a condition of an instance may.
     package var conditions = PatternLimits.conditions
-    /// The most matches that a dry run decides. Default 10,000.
-    package var decidedMax = 10_000
+    /// The most matches that a dry run decides. Default 500.
+    package var decidedMax = 500
     /// The most channels of one app. Default 10,000, as at APNs.
     package var channelsMax = 10_000
     /// Nil if pushes to one token may come as fast as they like.

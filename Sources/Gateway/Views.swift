@@ -108,6 +108,7 @@ package enum Views {
             ("matched", .count(matched)),
             ("outcomes", Views.outcomes(counts)),
             ("failures", Views.failures(counts)),
+            ("failure", views.lazy.compactMap(\.failure).first.map { .string($0.name) }),
             // A push for an app is one for every partition, whether it has applied it or not.
             ("isComplete", .bool(views.allSatisfy(\.isComplete) && (!first.isForApp || views.count == partitions))),
             ("repeats", .count(views.map(\.repeats).max() ?? 0)),

@@ -17,14 +17,14 @@ package struct EntryWalk {
 
     /// The next entries, at most so many; none at the end.
     ///
-    /// - Throws: ``HistoryFault/noState(partition:first:reason:)`` where the log begins behind the state;
+    /// - Throws: ``HistoryError/noState(partition:first:reason:)`` where the log begins behind the state;
     ///   ``JournalError`` if it cannot be read.
     package mutating func take(_ entriesMax: Int) throws -> [LogEntry] {
         let entries = try self.history.read(self.partition, from: self.next, entriesMax: entriesMax)
         guard let first = entries.first, let last = entries.last else { return [] }
         guard first.position == self.next else {
             let reason = "the state in use ends with entry \(self.next.rawValue - 1)"
-            throw HistoryFault.noState(partition: self.partition, first: first.position, reason: reason)
+            throw HistoryError.noState(partition: self.partition, first: first.position, reason: reason)
         }
         self.next = last.position.next
         return entries

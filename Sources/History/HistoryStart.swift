@@ -22,7 +22,7 @@ package protocol HistoryStart: Sendable {
     ///   - history: The log; reading it goes on behind the engine's ``Engine/position``.
     ///   - reach: Which state.
     ///   - host: The one host that is asked about: the state may know no other; nil for all of them.
-    /// - Throws: ``HistoryFault`` if no state that is kept reaches back so far and has all of the log behind it.
+    /// - Throws: ``HistoryError`` if no state that is kept reaches back so far and has all of the log behind it.
     func engine(
         of partition: PartitionID,
         in history: any LogHistory,
@@ -50,7 +50,7 @@ package struct EmptyStart: HistoryStart {
     ) throws -> Engine {
         let first = try history.head(partition)
         guard first == LogPosition.start.next else {
-            throw HistoryFault.noState(partition: partition, first: first, reason: "no snapshots are kept")
+            throw HistoryError.noState(partition: partition, first: first, reason: "no snapshots are kept")
         }
         return self.engine(of: partition, among: history.format.partitions)
     }

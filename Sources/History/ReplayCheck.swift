@@ -52,7 +52,7 @@ package struct ReplayCheck {
         do {
             let start = snapshots.map { SnapshotStart($0) as any HistoryStart } ?? EmptyStart()
             self.engine = try start.engine(of: partition, in: history, .oldest(notAfter: nil))
-        } catch let fault as HistoryFault {
+        } catch let fault as HistoryError {
             for id in all { self.check(id) }
             let sentence = "the log begins here and cannot be replayed: \(fault)"
             self.note(.missing, .entries, try history.head(partition).rawValue, sentence)
@@ -91,7 +91,7 @@ package struct ReplayCheck {
         for range in entry.records {
             defer { index += 1 }
             self.checkPlace(bytes, range, entry.position, index)
-            do throws(EngineFault) {
+            do throws(EngineError) {
                 self.output.removeAll()
                 try self.engine.apply(
                     bytes,
@@ -184,7 +184,7 @@ package struct ReplayCheck {
             guard id.position == self.applied, engine.stateDigest() != self.engine.stateDigest() else { return }
             let sentence = "a replay comes to another state than the snapshot holds"
             self.note(.snapshot, .entries, place, sentence)
-        } catch SnapshotFault.otherFormat, SnapshotFault.otherEngine {
+        } catch SnapshotError.otherFormat, SnapshotError.otherEngine {
             // Another version's: good for that one.
         } catch {
             // A gateway may have removed it meanwhile.

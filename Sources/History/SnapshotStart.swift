@@ -38,19 +38,19 @@ package struct SnapshotStart: HistoryStart {
         }
         if isWhole { return EmptyStart().engine(of: partition, among: partitions) }
         for id in usable.reversed() where !tried.contains(id) && (try? self.engine(id, among: partitions)) != nil {
-            throw HistoryFault.tooLongAgo(partition: partition, earliest: id.logTime)
+            throw HistoryError.tooLongAgo(partition: partition, earliest: id.logTime)
         }
-        throw HistoryFault.noState(partition: partition, first: first, reason: refusal)
+        throw HistoryError.noState(partition: partition, first: first, reason: refusal)
     }
 
     /// The state that a snapshot holds, of all hosts or of one.
     ///
-    /// - Throws: ``SnapshotFault`` or ``JournalError`` if it cannot be read.
+    /// - Throws: ``SnapshotError`` or ``JournalError`` if it cannot be read.
     package func engine(_ id: SnapshotID, among partitions: Int, only host: HostKey? = nil) throws -> Engine {
         var decoder = EngineSnapshotDecoder(partition: id.partition, partitions: partitions, seed: 1, only: host)
         try self.store.read(id) { try decoder.take($0) }
         let engine = try decoder.finish()
-        guard engine.position == id.position else { throw SnapshotFault.otherPartition }
+        guard engine.position == id.position else { throw SnapshotError.otherPartition }
         return engine
     }
 }

@@ -2,16 +2,15 @@ import Glibc
 import Journaling
 import WidgetModel
 
-/// The directory of one log: `lock`, `format`, `begun`, and the numbered files `log-000001.sqlite`, ...
+/// The directory of one log: `lock`, `journal.format`, `begun`, and the numbered files `journal-000001.sqlite`, ...
 ///
 /// Whoever has one owns the directory: its lock is held until ``unlock()``, or until it goes away.
 ///
 /// What is locked is the directory itself, which nobody can remove while there is something in it and which is the same by
-/// every name. The file `lock` says who has it, and is locked as well, since versions before locked nothing else.
+/// every name. The file `lock` says who has it.
 final class DataDirectory: Sendable {
     let path: String
     private let itself: PosixFile
-    private let lock: PosixFile
 
     /// Makes the directory if needed, and locks it.
     init(path: String) throws(JournalError) {
@@ -24,18 +23,13 @@ final class DataDirectory: Sendable {
         let itself = try PosixFile(path: path, flags: O_RDONLY | O_DIRECTORY)
         guard try itself.tryLock() else { throw Self.isLocked(path) }
         let lock = try PosixFile(path: path + "/lock", flags: O_RDWR | O_CREAT)
-        guard try lock.tryLock() else { throw Self.isLocked(path) }
         try lock.replaceContent(Array("\(getpid())\n".utf8))
         self.path = path
         self.itself = itself
-        self.lock = lock
     }
 
     /// Lets somebody else have the directory.
-    func unlock() {
-        self.lock.unlock()
-        self.itself.unlock()
-    }
+    func unlock() { self.itself.unlock() }
 
     private static func isLocked(_ path: String) -> JournalError {
         // Somebody may have removed the file.
@@ -53,8 +47,10 @@ final class DataDirectory: Sendable {
     ///   - partitions: How many partitions a new log gets, and an existing one must have.
     ///   - now: When a new log is created.
     func openFormat(partitions: Int, now: Instant) throws(JournalError) -> JournalFormat {
-        let path = self.path + "/format"
-        if try self.fileNames().contains("format") {
+        let names = try self.fileNames()
+        try EarlierBuild.refuse(self.path, with: names)
+        let path = "\(self.path)/\(FormatFile.name)"
+        if names.contains(FormatFile.name) {
             let bytes = try PosixFile(path: path, flags: O_RDONLY).readAll()
             let format = try FormatFile.format(from: bytes, path: path)
             guard format.formatVersion == JournalFormat.currentVersion else {
@@ -132,8 +128,6 @@ final class DataDirectory: Sendable {
         let path = "\(self.path)/\(name)"
         let bytes = try PosixFile(path: path, flags: O_RDONLY).readAll(bytesMax: 32)
         let text = String(decoding: bytes, as: UTF8.self)
-        // An earlier version noted the first file only, with an empty file.
-        if text.isEmpty { return 1 }
         guard text.hasSuffix("\n"), let number = Int(text.dropLast()), LogFileName.numbers.contains(number) else {
             throw JournalError(.corrupt, "\(path) is damaged; restore the directory from a backup")
         }
@@ -207,19 +201,22 @@ final class DataDirectory: Sendable {
     }
 }
 
-/// The names of log files: `log-` and six digits or more, so that they sort as they follow each other.
+/// The names of log files: `journal-` and six digits or more, so that they sort as they follow each other.
 enum LogFileName {
+    static let prefix = "journal-"
     /// More files than any log has; what follows each of them is a number, too.
     static let numbers = 1...1_000_000_000_000
 
     static func name(of number: Int) -> String {
         let digits = String(number)
-        return "log-" + String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".sqlite"
+        return Self.prefix + String(repeating: "0", count: max(0, 6 - digits.count)) + digits + ".sqlite"
     }
 
     static func number(of name: String) -> Int? {
-        guard name.hasPrefix("log-"), name.hasSuffix(".sqlite") else { return nil }
-        guard let number = Int(name.dropFirst(4).dropLast(7)), Self.numbers.contains(number) else { return nil }
+        guard name.hasPrefix(Self.prefix), name.hasSuffix(".sqlite") else { return nil }
+        guard let number = Int(name.dropFirst(Self.prefix.count).dropLast(7)), Self.numbers.contains(number) else {
+            return nil
+        }
         return Self.name(of: number) == name ? number : nil
     }
 }

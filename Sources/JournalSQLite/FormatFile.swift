@@ -1,11 +1,15 @@
 import Journaling
 import WidgetModel
 
-/// The text of the `format` file: a line per field, the last one a checksum of the lines before it.
+/// The text of the format file: a line per field, the last one a checksum of the lines before it.
 enum FormatFile {
+    static let name = "journal.format"
+    /// How its first line begins.
+    private static let title = "freshet journal format "
+
     static func bytes(of format: JournalFormat) -> [UInt8] {
         let lines = """
-            freshet-journal \(format.formatVersion)
+            \(Self.title)\(format.formatVersion)
             id \(format.journalID)
             partitions \(format.partitions)
             created-milliseconds \(format.createdAt.milliseconds)
@@ -22,7 +26,7 @@ enum FormatFile {
         var fields: [Substring] = []
         for (line, name) in zip(
             lines,
-            ["freshet-journal ", "id ", "partitions ", "created-milliseconds "]
+            [Self.title, "id ", "partitions ", "created-milliseconds "]
         )
         where line.hasPrefix(name) { fields.append(line.dropFirst(name.count)) }
         guard let version = fields.first.flatMap({ UInt32($0) }) else {

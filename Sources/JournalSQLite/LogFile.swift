@@ -13,8 +13,8 @@ struct PartitionStart: Hashable, Sendable {
 /// A file has a table of entries and one of outputs for each partition, keyed by position so that every row goes to
 /// the end of its table, and says in `starts` where each partition stood when it was begun.
 final class LogFile {
-    /// "Frsh", SQLite's application id.
-    static let applicationID: Int64 = 0x4672_7368
+    /// "FrJo", SQLite's application id.
+    static let applicationID: Int64 = 0x4672_4A6F
 
     let number: Int
     let database: Database
@@ -169,6 +169,7 @@ final class LogFile {
         number: Int,
         format: JournalFormat
     ) throws(SQLiteFailure) -> [PartitionStart] {
+        try EarlierBuild.refuse(database)
         let version = try database.integer("PRAGMA user_version")
         guard try database.integer("PRAGMA application_id") == Self.applicationID,
             version == format.formatVersion

@@ -8,8 +8,8 @@ import Synchronization
 /// WAL with `synchronous=NORMAL`: a record is with the operating system when ``write(_:removing:)`` returns, on the disk
 /// at the next checkpoint. A file that is damaged is put aside and begun anew, since what is in it can be had again.
 package final class SQLiteArchive: RecordArchive {
-    /// "Frsa", SQLite's application id.
-    private static let applicationID: Int64 = 0x4672_7361
+    /// "FrAr", SQLite's application id.
+    private static let applicationID: Int64 = 0x4672_4172
     private static let version: Int64 = 1
     /// The write-ahead log is copied into the file when it has so many pages of 4 KiB.
     private static let checkpointPages = 256
@@ -30,6 +30,7 @@ package final class SQLiteArchive: RecordArchive {
 
         init(path: String) throws(SQLiteFailure) {
             self.database = try Database(path: path, access: .readWrite)
+            try EarlierBuild.refuse(self.database)
             let mode = try self.database.text("PRAGMA journal_mode = WAL")
             guard mode == "wal" else {
                 let sentence = "journal_mode is \(mode) after it was set to wal"
@@ -89,7 +90,7 @@ package final class SQLiteArchive: RecordArchive {
     /// Opens an archive, or begins it.
     ///
     /// - Parameter path: Its file; others are made beside it. Nobody else may have it open.
-    /// - Throws: `.full`, `.readOnly` or `.failing` if the system refuses.
+    /// - Throws: `.full`, `.readOnly` or `.failing` if the system refuses, `.formatMismatch` for what a build before 0.2.0 made.
     package init(path: String) throws(JournalError) {
         // SQLite opens what is there; an empty file is an empty database.
         _ = try PosixFile(path: path, flags: O_RDWR | O_CREAT)

@@ -42,7 +42,9 @@ struct SQLiteFailure: Error, Hashable, Sendable {
         switch self.primaryCode {
         case SQLITE_FULL: .full
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .readOnly
-        case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT: .corrupt
+        case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
+        // Which SQLite itself does not use.
+        case SQLITE_FORMAT: .formatMismatch
         // Positions are primary keys: somebody else has written this one.
         case SQLITE_CONSTRAINT: .fenced
         case SQLITE_IOERR, SQLITE_CANTOPEN: journalCode(ofSystemError: self.systemError)

@@ -34,6 +34,13 @@ package struct JournalError: Error, Hashable, Sendable, CustomStringConvertible 
         self.message = message
     }
 
+    /// What is there is of a build whose formats are read no more.
+    package static func earlierBuild(_ name: String) -> JournalError {
+        JournalError(.formatMismatch, "\(name) \(Self.earlierBuildSentence)")
+    }
+
+    package static let earlierBuildSentence = "was written by a build before 0.2.0; export with that build, import here"
+
     /// Whether nothing was written and the same call may succeed later.
     package var isRetriable: Bool {
         switch self.code {

@@ -3,7 +3,7 @@ import WidgetModel
 /// The bytes of a snapshot file: a head, frames with a checksum each, and an end that says how many there were.
 ///
 /// ```
-/// "FrshSnap", version (4 bytes), length of the head (4), head, CRC-32C of all that (4)
+/// "FreshetS", version (4 bytes), length of the head (4), head, CRC-32C of all that (4)
 /// for each frame: length (4), CRC-32C of its number (8 bytes) and its bytes (4), bytes
 /// 0 (4), CRC-32C of the number of frames (4)
 /// ```
@@ -11,8 +11,10 @@ import WidgetModel
 /// Integers are little-endian. A frame that is damaged, missing, twice there or in another's place is found out, and so is
 /// a file that ends early.
 package enum SnapshotFile {
-    package static let magic = Array("FrshSnap".utf8)
-    /// The version that is written; all up to it are read.
+    package static let magic = Array("FreshetS".utf8)
+    /// What the files of builds before 0.2.0 begin with.
+    fileprivate static let earlierMagic = Array("FrshSnap".utf8)
+    /// The version that is written, and the only one that is read.
     package static let version: UInt32 = 1
     /// No frame is longer, so that a damaged length cannot ask for gigabytes.
     package static let frameBytesMax = 67_108_864
@@ -87,7 +89,7 @@ package struct SnapshotFileReader {
     /// - Parameters:
     ///   - name: The file's, for messages.
     ///   - source: Gives the next so many bytes, fewer only at the end of the file.
-    /// - Throws: `.corrupt`, or `.formatMismatch` for a version that this program does not know.
+    /// - Throws: `.corrupt`, or `.formatMismatch` for a version that this program does not read.
     package init(
         name: String,
         source: @escaping (Int) throws(JournalError) -> [UInt8]
@@ -96,6 +98,7 @@ package struct SnapshotFileReader {
         self.source = source
         let start = try source(16)
         do {
+            if start.starts(with: SnapshotFile.earlierMagic) { throw JournalError.earlierBuild(name) }
             var reader = ByteReader(start)
             for byte in SnapshotFile.magic where try reader.readByte() != byte { throw ByteFault.invalid(offset: 0) }
             let version = try reader.readFixed32()

@@ -100,7 +100,7 @@ import Testing
                 ) ?? false
             )
         }
-        try FileManager.default.removeItem(atPath: "\(data)/format")
+        try FileManager.default.removeItem(atPath: "\(data)/journal.format")
         let verify = try await Command.run(TestGateway.program, ["log", "verify", "--data", data])
         #expect(verify.status == 1)
         #expect(verify.output.contains("FAULT file: format"))

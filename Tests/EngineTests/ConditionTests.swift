@@ -35,7 +35,7 @@ import WidgetModel
         )
         var push = scene.makePush(to: host)
         push.attributes = Self.health(reached.health)
-        #expect(scene.engine.dryRun(push).matched == reached.matched)
+        #expect(scene.engine.dryRun(push, decidedMax: 1000).matched == reached.matched)
         #expect(scene.apply(.push(push)) == .push(matched: reached.matched, isRepeat: false))
     }
 
@@ -76,7 +76,7 @@ import WidgetModel
     @Test func `a dry run says how the instances were found, and some of them`() throws {
         var scene = Scene()
         scene.settle("phone", [Scene.scores("a", team: "bears"), Scene.scores("b", team: "lions")])
-        let view = scene.engine.dryRun(scene.makePush(match: "bears"))
+        let view = scene.engine.dryRun(scene.makePush(match: "bears"), decidedMax: 1000)
         #expect(view.sample == [InstanceAddress(host: HostKey("phone"), instance: InstanceID("a"))])
         let plan = try #require(view.plans.first { $0.kind == WidgetKind("scores") })
         #expect(plan.rows == 2)

@@ -6,7 +6,7 @@ extension Engine {
     mutating func apply(
         _ entry: (record: Record, at: LogPosition, time: Instant),
         into output: inout EngineOutput
-    ) throws(EngineFault) {
+    ) throws(EngineError) {
         let bytes = entry.record.bytes
         try self.apply(
             bytes,

@@ -251,7 +251,7 @@ import WidgetModel
                 _ = engine.decisions(about: self.scene.lastID, from: number, outcome: nil, limit: .max, scanMax: .max)
                 _ = engine.forEachDecision(from: number) { _ in }
             }
-            _ = engine.dryRun(self.push())
+            _ = engine.dryRun(self.push(), decidedMax: 1000)
             _ = (engine.stats(), engine.senders(), engine.nextTimer, engine.outstandingTokenPushes())
             _ = engine.undeliveredReloads(limit: .max)
         }

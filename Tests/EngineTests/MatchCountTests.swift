@@ -7,7 +7,7 @@ import WidgetModel
 /// The number of matches alone is that of the dry run, and that of the push.
 @Suite struct MatchCountTests {
     private static func compare(_ engine: Engine, _ push: PushRecord, _ place: String) {
-        let view = engine.dryRun(push)
+        let view = engine.dryRun(push, decidedMax: 1)
         #expect(engine.matchCount(push) == MatchCount(matched: view.matched, isRepeat: view.isRepeat), "\(place)")
     }
 
@@ -86,7 +86,11 @@ import WidgetModel
                 Self.compare(scene.engine, push, "seed \(seed), step \(step), \(push)")
                 let matched = scene.engine.matchCount(push).matched
                 most = max(most, matched)
-                #expect(scene.apply(.push(push)) == .push(matched: matched, isRepeat: false), "seed \(seed), \(push)")
+                push.matchedMax = [nil, matched, matched - 1][Int(push.id.low % 3)].map { max(0, $0) }
+                let isTooMany = push.matchedMax.map { matched > $0 } ?? false
+                let answer = RecordAnswer.Result.push(matched: isTooMany ? 0 : matched, isRepeat: false)
+                #expect(scene.apply(.push(push)) == answer, "seed \(seed), \(push)")
+                #expect(scene.engine.push(push.id).first?.failure == (isTooMany ? .tooMany : nil), "seed \(seed)")
                 #expect(scene.engine.matchCount(push).isRepeat)
             }
         }

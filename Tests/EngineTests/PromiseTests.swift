@@ -191,7 +191,7 @@ import WidgetModel
         _ log: [(record: Record, at: LogPosition, time: Instant)],
         lookingEvery interval: Interval
     ) throws -> (engine: Engine, effects: [Effect]) {
-        var engine = Engine(partition: PartitionID(0), partitions: 1, unpackedMax: 1)
+        var engine = Engine(partition: PartitionID(0), partitions: 1)
         var output = EngineOutput()
         var looks: UInt64 = 0
         var position = LogPosition.start
@@ -245,8 +245,7 @@ import WidgetModel
             var fresh = Engine(
                 partition: PartitionID(0),
                 partitions: 1,
-                seed: UInt64(index) + 2,
-                unpackedMax: 1 + index % 5
+                seed: UInt64(index) + 2
             )
             var again = EngineOutput()
             for entry in log[...index] { try fresh.apply(entry, into: &again) }

@@ -253,11 +253,11 @@ import WidgetModel
         scene.push(to: "tablet")
         let digest = scene.engine.stateDigest()
         let push = scene.makePush(match: "seahawks")
-        let rows = scene.engine.dryRun(push).rows
+        let rows = scene.engine.dryRun(push, decidedMax: 1000).rows
         #expect(rows.map { "\($0.kind) \($0.decision) \($0.count)" } == ["scores reload 1", "scores deferred 1"])
         #expect(scene.engine.stateDigest() == digest)
         scene.apply(.push(push))
-        #expect(scene.engine.dryRun(push).isRepeat)
+        #expect(scene.engine.dryRun(push, decidedMax: 1000).isRepeat)
         #expect(scene.outcomes(push.id) == [.issued: 1, .deferred: 1])
     }
 }

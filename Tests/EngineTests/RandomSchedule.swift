@@ -14,6 +14,9 @@ struct RandomSchedule {
     private(set) var refused: Set<ReloadID> = []
     /// What was answered as a repeat although it was new, or the other way round.
     private(set) var wrongRepeats = 0
+    /// Pushes that matched more than they may, and answers that a push matched too many.
+    private(set) var brokenLimits = 0
+    private(set) var failedTooMany = 0
 
     static let hosts = ["phone", "tablet", "watch", "desk"]
     static let teams = ["seahawks", "mariners", "kraken"]
@@ -34,6 +37,8 @@ struct RandomSchedule {
     private let hasObserved: Bool
     /// Whether half of what comes is a plain push to an app.
     private let hasBursts: Bool
+    /// Whether some pushes may match so many instances only.
+    private let limitsMatches: Bool
     /// How often the policy changed, and the clock jumped.
     private(set) var changes = 0
     private(set) var clockSteps = 0
@@ -48,8 +53,10 @@ struct RandomSchedule {
         stepsPerChange: UInt64 = 40,
         hasClockSteps: Bool = false,
         hasObserved: Bool = true,
-        hasBursts: Bool = false
+        hasBursts: Bool = false,
+        limitsMatches: Bool = true
     ) {
+        self.limitsMatches = limitsMatches
         self.hasBursts = hasBursts
         self.policies = policies
         self.standings = standings
@@ -130,6 +137,9 @@ struct RandomSchedule {
         let ended = isRefusing ? out.subtracting(self.outstanding()) : []
         for (index, answer) in answers.enumerated() {
             if case .push(_, let isRepeat) = answer, isRepeat != repeats[index] { self.wrongRepeats += 1 }
+            if case .push(let matched, _) = answer, case .push(let push) = records[index] {
+                self.checkLimit(of: push, matched)
+            }
             if case .delivery(known: true) = answer, case .delivery(let report) = records[index],
                 case .refused = report.result
             {
@@ -139,6 +149,15 @@ struct RandomSchedule {
                 self.refused.formUnion([report.reload] + group.filter { ended.contains($0) })
             }
         }
+    }
+
+    /// A push matches no more than it may, and is decided for none if it would.
+    private mutating func checkLimit(of push: PushRecord, _ matched: Int) {
+        guard let matchedMax = push.matchedMax else { return }
+        // A repeat in the same entry may have been answered before it was forgotten.
+        let view = self.scene.engine.push(push.id, team: push.team).first { $0.contentHash == push.contentHash }
+        if matched > matchedMax || (view?.failure != nil && matched != 0) { self.brokenLimits += 1 }
+        if view?.failure == .tooMany { self.failedTooMany += 1 }
     }
 
     private static func isRefusal(_ record: Record) -> Bool {
@@ -220,6 +239,8 @@ struct RandomSchedule {
         if self.random.chance(1, in: 4) { push.collapseID = CollapseID(bytes: [UInt8(self.below(3))]) }
         if self.random.chance(1, in: 4) { push.digest = [UInt8(self.below(3))] }
         if self.random.chance(1, in: 8) { push.notBefore = self.scene.now + .seconds(Int64(self.below(40_000))) }
+        // Drawn from its id, so that the seeds of old make what they always made otherwise.
+        if self.limitsMatches, push.id.low.isMultiple(of: 9) { push.matchedMax = Int(StableHash.mix(push.id.low) % 8) }
         return push
     }
 

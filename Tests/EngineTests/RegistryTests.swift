@@ -209,7 +209,7 @@ import WidgetModel
         kindless.kind = WidgetKind("weather")
         var misfit = Self.seahawks
         misfit.configuration = Configuration([Configuration.Parameter(name: "team", value: .int(12))])
-        let cases: [([InstanceRegistration], RegistrationRefusal)] = [
+        let cases: [([InstanceRegistration], RegistrationError)] = [
             ([tagged], .tooManyTags(InstanceID("w1"), max: 1)),
             ([kindless], .unknownKind(WidgetKind("weather"))),
             ([misfit], .configuration(InstanceID("w1"))),

@@ -38,9 +38,8 @@ import WidgetModel
 
     private static let push = PushID(high: 3, low: 4)
 
-    @Test(arguments: [1, 2, 100])
-    func `a reload is given back as it was put in, packed or not`(unpackedMax: Int) throws {
-        var reloads = ReloadTable(unpackedMax: unpackedMax)
+    @Test func `a reload is given back as it was put in`() throws {
+        var reloads = ReloadTable()
         let rows = [
             Self.row(1), Self.row(2, push: Self.push), Self.row(3, digest: ContentDigest(team: 1, bytes: [5, 6])),
             Self.row(4, push: Self.push, digest: ContentDigest(team: 2, bytes: [])),
@@ -55,7 +54,7 @@ import WidgetModel
     }
 
     @Test func `a number that is used again has nothing of the reload before`() throws {
-        var reloads = ReloadTable(unpackedMax: 1)
+        var reloads = ReloadTable()
         let first = reloads.insert(Self.row(1, push: Self.push, digest: ContentDigest(team: 1, bytes: [7])))
         reloads.release(first)
         #expect(reloads.count == 0)

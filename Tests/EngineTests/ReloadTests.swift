@@ -171,47 +171,6 @@ import WidgetModel
         #expect(scene.engine.outstandingReloads(host: HostKey("phone")) == [out[0]])
     }
 
-    /// How many reloads lie in the rows of instances, and how many in the table.
-    private static func places(_ scene: Scene) -> [Int] {
-        #expect(
-            scene.engine.stats().reloadsOutstanding == scene.engine.outstandingReloads(host: HostKey("phone")).count
-        )
-        return [scene.engine.instances.ownReloads, scene.engine.reloads.count]
-    }
-
-    @Test func `a reload lies in its instance's row if no other was out when it was issued, and it serves no push`()
-        throws
-    {
-        var scene = Scene()
-        scene.register("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "seahawks")])
-        #expect(Self.places(scene) == [2, 0])
-        scene.pass(.minutes(16))
-        scene.push(to: "phone")
-        #expect(Self.places(scene) == [2, 2])
-        let out = scene.engine.outstandingReloads(host: HostKey("phone"))
-        try #require(out == scene.reloads && out.count == 4)
-        // The older one of one of them, the younger one of the other.
-        scene.acknowledge(out[0])
-        scene.acknowledge(out[3])
-        #expect(Self.places(scene) == [1, 1])
-        #expect(scene.engine.outstandingReloads(host: HostKey("phone")) == [out[1], out[2]])
-        // What is behind another one lies in the table, whatever it serves.
-        scene.pass(.minutes(16))
-        scene.register("phone", [Scene.scores("w1", team: "mariners"), Scene.scores("w2", team: "mariners")])
-        #expect(Self.places(scene) == [1, 3])
-        for reload in scene.engine.outstandingReloads(host: HostKey("phone")) { scene.acknowledge(reload) }
-        #expect(Self.places(scene) == [0, 0])
-        scene.pass(.minutes(16))
-        scene.register("phone", [Scene.scores("w1", team: "sounders"), Scene.scores("w2", team: "sounders")])
-        #expect(Self.places(scene) == [2, 0])
-        let last = try #require(scene.reloads.last)
-        let refusal = DeliveryReport(host: last.host, reload: last.id, result: .refused(reason: "out of memory"))
-        scene.apply(.delivery(refusal))
-        #expect(Self.places(scene) == [1, 0])
-        scene.pass(.hours(24))
-        #expect(scene.engine.stats().reloadsUnacknowledged == 1)
-    }
-
     @Test(arguments: [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [3, 0, 5, 2, 4, 1]])
     func `each of many reloads that are out is found, and no other`(order: [Int]) {
         var scene = Scene(settings: Scene.settings(developerMode: true))

@@ -35,7 +35,7 @@ struct Scene {
     var sliceUnits = Int.max
 
     init(settings: EngineSettings = Scene.settings(), partition: UInt16 = 0) {
-        self.engine = Engine(partition: PartitionID(partition), partitions: 1, unpackedMax: 2)
+        self.engine = Engine(partition: PartitionID(partition), partitions: 1)
         self.apply(.settings(settings))
     }
 
@@ -115,7 +115,7 @@ struct Scene {
         for (index, record) in records.enumerated() {
             let bytes = record.bytes
             self.log.append((record, self.position, self.now))
-            do throws(EngineFault) {
+            do throws(EngineError) {
                 try self.engine.begin(
                     bytes,
                     in: 0..<bytes.count,

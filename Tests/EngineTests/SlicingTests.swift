@@ -34,7 +34,7 @@ import WidgetModel
     /// Two engines that are given the same records.
     struct Twins {
         var whole = Engine(partition: PartitionID(0), partitions: 1)
-        var sliced = Engine(partition: PartitionID(0), partitions: 1, unpackedMax: 3)
+        var sliced = Engine(partition: PartitionID(0), partitions: 1)
         private var slicing: Slicing
         private(set) var slices = 0
         /// How many records took more than one slice, by what they are.

@@ -236,7 +236,7 @@ import WidgetModel
         scene.register("phone", revision: 2, delivery: .apns, Self.widgets + [Scene.scores("w4", team: "sounders")])
         scene.pass(.minutes(1))
         scene.apply(.tick)
-        let rows = scene.engine.dryRun(scene.makePush(to: "phone")).rows
+        let rows = scene.engine.dryRun(scene.makePush(to: "phone"), decidedMax: 1000).rows
         #expect(rows.map(\.decision) == [.reload])
         #expect(rows.map(\.count) == [4])
     }

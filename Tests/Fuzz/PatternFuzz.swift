@@ -30,13 +30,13 @@ private enum PatternFuzz {
     ]
     /// The host of each subject, by its place.
     private struct Hosts: HostNaming {
-        func number(ofHost id: [UInt8]) -> UInt32? {
-            PatternFuzz.subjects.firstIndex { Array($0.host.rawValue.utf8) == id }.map { UInt32($0) }
+        func number(ofHost id: [UInt8]) -> HostNumber? {
+            PatternFuzz.subjects.firstIndex { Array($0.host.rawValue.utf8) == id }.map { HostNumber($0) }
         }
 
-        func forEachHost(in numbers: Range<UInt32>, _ body: (UInt32, Span<UInt8>) -> Void) {
-            for number in numbers where number < PatternFuzz.subjects.count {
-                body(number, PatternFuzz.subjects[Int(number)].host.rawValue.utf8.span)
+        func forEachHost(in numbers: Range<HostNumber>, _ body: (HostNumber, Span<UInt8>) -> Void) {
+            for number in numbers.lowerBound.index..<min(numbers.upperBound.index, PatternFuzz.subjects.count) {
+                body(HostNumber(number), PatternFuzz.subjects[number].host.rawValue.utf8.span)
             }
         }
     }
@@ -45,11 +45,11 @@ private enum PatternFuzz {
         var index = IntentIndex()
         for (number, subject) in Self.subjects.enumerated() {
             index.insert(
-                UInt32(number),
+                InstanceNumber(number),
                 app: Self.app,
                 kind: WidgetKind("fuzz"),
                 family: subject.family,
-                host: UInt32(number),
+                host: HostNumber(number),
                 tags: subject.tags,
                 configuration: subject.configuration,
                 pushEnabled: true
@@ -94,7 +94,7 @@ private enum PatternFuzz {
             hosts: Hosts(),
             batchLimit: 2
         ) { batch in
-            for place in batch.indices { found.append(batch[place]) }
+            for place in batch.indices { found.append(batch[place].raw) }
         }
         precondition(found.sorted() == self.answer(pattern), "the index answers something else")
     }

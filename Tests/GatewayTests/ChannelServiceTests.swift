@@ -187,11 +187,11 @@ import WidgetModel
             for: HostKey("a")
         )
         let record = try await channels.record(of: Self.broadcast(id), app: Self.app, now: Sports.start)
-        let summary = DryRunSummary(try await scene.log.askAll { $0.dryRun(record) })
+        let summary = DryRunSummary(try await scene.log.askAll { $0.dryRun(record, decidedMax: 100) })
         #expect(summary.matched == 1)
         let all = try #require(try await channels.create(Self.creation(.plain), app: Self.app).channel)
         let everybody = try await channels.record(of: Self.broadcast(all), app: Self.app, now: Sports.start)
-        #expect(DryRunSummary(try await scene.log.askAll { $0.dryRun(everybody) }).matched == 2)
+        #expect(DryRunSummary(try await scene.log.askAll { $0.dryRun(everybody, decidedMax: 100) }).matched == 2)
     }
 
     @Test func `what a channel stores decides how long a message may wait`() async throws {

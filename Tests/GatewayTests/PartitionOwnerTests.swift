@@ -186,7 +186,7 @@ import WidgetModel
         var records = PackedRecords()
         records.append([0xFF, 0xFF])
         journal.append(Submission(partition: Self.partition, records: records)) { _ in }
-        await #expect(throws: EngineFault.self) { try await OwnerScene(journal, time).start() }
+        await #expect(throws: EngineError.self) { try await OwnerScene(journal, time).start() }
     }
 
     @Test func `an entry that the engine cannot read stops a running partition`() async throws {
@@ -219,7 +219,8 @@ import WidgetModel
         #expect(again.handedOn == [])
     }
 
-    @Test func `an owner that is told to stop applies no further record, and the next start applies them`() async throws {
+    @Test func `an owner that is told to stop applies no further record, and the next start applies them`() async throws
+    {
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let scene = try await OwnerScene.started(loops: loops)
         let owner = scene.owners[0]

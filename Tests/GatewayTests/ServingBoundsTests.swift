@@ -28,7 +28,7 @@ import WidgetModel
         let live = try Self.live("")
         #expect(live.bounds.intake == PushIntakeLimits())
         #expect(live.bounds.hosts == HostRouteLimits())
-        #expect(live.bounds.decidedMax == 10_000)
+        #expect(live.bounds.decidedMax == 500)
         #expect(live.bounds.tokenRates == nil)
         let before = live.generation
         try Self.change(

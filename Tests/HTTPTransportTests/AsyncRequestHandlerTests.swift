@@ -1,3 +1,4 @@
+import HTTP2
 import NIOCore
 import NIOEmbedded
 import Testing

@@ -60,7 +60,7 @@ import WidgetModel
         // An empty directory may be there already, and what an attempt before has left.
         try FileManager.default.createDirectory(atPath: paths[1], withIntermediateDirectories: false)
         try FileManager.default.createDirectory(atPath: paths[1] + ".partial", withIntermediateDirectories: false)
-        try "half".write(toFile: paths[1] + ".partial/log-000001.sqlite", atomically: true, encoding: .utf8)
+        try "half".write(toFile: paths[1] + ".partial/journal-000001.sqlite", atomically: true, encoding: .utf8)
         _ = try LogBackup(from: paths[0], to: paths[1]).copy(check: Self.check)
         #expect(try verify(paths[1]) == [])
         #expect(try Self.entries(paths[1], 1) == Self.entries(traffic.directory, 1))

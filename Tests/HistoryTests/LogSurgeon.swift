@@ -14,7 +14,7 @@ struct LogSurgeon {
     /// The log files, the oldest first.
     func files() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: self.directory)
-            .filter { $0.hasPrefix("log-") && $0.hasSuffix(".sqlite") }.sorted()
+            .filter { $0.hasPrefix("journal-") && $0.hasSuffix(".sqlite") }.sorted()
     }
 
     /// Runs SQL on the file that holds an entry of a partition.

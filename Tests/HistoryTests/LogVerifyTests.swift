@@ -226,7 +226,7 @@ private let planted: [PlantedFault] = [
         try surgeon.sql("PRAGMA user_version = 77", file: 0)
     },
     PlantedFault("the format file", .file) { surgeon, _ in
-        try surgeon.edit("format") { $0[$0.count / 2] ^= 1 }
+        try surgeon.edit("journal.format") { $0[$0.count / 2] ^= 1 }
     },
     PlantedFault("the head of a file", .file) { surgeon, _ in
         try surgeon.edit(try surgeon.files()[0]) { $0.replaceSubrange(0..<16, with: Data(repeating: 0, count: 16)) }

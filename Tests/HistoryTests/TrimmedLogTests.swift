@@ -81,7 +81,7 @@ import WidgetModel
     @Test func `beside its gateway a log without its beginning answers from the states, and nothing is written`() throws
     {
         let before = try self.files()
-        #expect(before["log-000001.sqlite"] == nil)
+        #expect(before["journal-000001.sqlite"] == nil)
         let verify = try self.run(["log", "verify"])
         #expect(verify.status == 0, "\(verify.output)")
         #expect(verify.output.hasSuffix("good\n"))
@@ -157,7 +157,7 @@ import WidgetModel
         }
         let log = try LogDirectory(path: self.traffic.directory)
         let address = try #require(InstanceAddress(Self.instance))
-        #expect(throws: HistoryFault.tooLongAgo(partition: oldest.partition, earliest: oldest.logTime)) {
+        #expect(throws: HistoryError.tooLongAgo(partition: oldest.partition, earliest: oldest.logTime)) {
             try InstanceQuestion(address, since: oldest.logTime - .milliseconds(1)).answer(
                 from: log,
                 SnapshotStart(log)
@@ -188,7 +188,7 @@ import WidgetModel
         // Of the oldest the next one takes the place, which reaches less far back.
         let oldest = self.snapshots[0][Self.home]
         try self.damage(oldest)
-        #expect(throws: HistoryFault.tooLongAgo(partition: before.partition, earliest: before.logTime)) {
+        #expect(throws: HistoryError.tooLongAgo(partition: before.partition, earliest: before.logTime)) {
             try InstanceQuestion(address, since: oldest.logTime).answer(from: log, SnapshotStart(log))
         }
         // And the last one leaves nothing to begin with.

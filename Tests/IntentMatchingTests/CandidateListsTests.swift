@@ -7,7 +7,7 @@ import Testing
     /// What a key's list holds: expressions, and what is left of each.
     typealias Model = [UInt32: [UInt32: [UInt32]]]
 
-    static func contents(_ lists: CandidateLists, _ key: UInt32) -> [UInt32: [UInt32]] {
+    static func contents(_ lists: borrowing CandidateLists, _ key: UInt32) -> [UInt32: [UInt32]] {
         var contents: [UInt32: [UInt32]] = [:]
         lists.forEachSpan(of: key) { words in
             var index = 0

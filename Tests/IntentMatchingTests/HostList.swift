@@ -18,7 +18,7 @@ struct HostList: HostNaming {
     /// The number of a host, used once more.
     mutating func use(_ host: HostID) -> UInt32 {
         let id = Array(host.rawValue.utf8)
-        let number = self.number(ofHost: id) ?? self.add(id)
+        let number = self.number(ofHost: id)?.raw ?? self.add(id)
         self.uses[Int(number)] += 1
         return number
     }
@@ -36,19 +36,19 @@ struct HostList: HostNaming {
     /// Takes back one use of a host.
     mutating func release(_ host: HostID) {
         guard let number = self.number(ofHost: Array(host.rawValue.utf8)) else { return }
-        self.uses[Int(number)] -= 1
-        guard self.uses[Int(number)] == 0 else { return }
-        self.ids[Int(number)] = nil
-        self.free.append(number)
+        self.uses[number.index] -= 1
+        guard self.uses[number.index] == 0 else { return }
+        self.ids[number.index] = nil
+        self.free.append(number.raw)
     }
 
-    func number(ofHost id: [UInt8]) -> UInt32? {
-        self.ids.firstIndex(of: id).map { UInt32($0) }
+    func number(ofHost id: [UInt8]) -> HostNumber? {
+        self.ids.firstIndex(of: id).map { HostNumber($0) }
     }
 
-    func forEachHost(in numbers: Range<UInt32>, _ body: (UInt32, Span<UInt8>) -> Void) {
-        for number in numbers where number < self.ids.count {
-            if let id = self.ids[Int(number)] { body(number, id.span) }
+    func forEachHost(in numbers: Range<HostNumber>, _ body: (HostNumber, Span<UInt8>) -> Void) {
+        for number in numbers.lowerBound.index..<min(numbers.upperBound.index, self.ids.count) {
+            if let id = self.ids[number] { body(HostNumber(number), id.span) }
         }
     }
 }

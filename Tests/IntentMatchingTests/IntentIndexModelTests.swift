@@ -8,7 +8,7 @@ import WidgetModel
     static let kinds = [WidgetKind("x"), WidgetKind("y"), WidgetKind("z")]
 
     /// Index and model side by side.
-    struct Pair {
+    struct Pair: ~Copyable {
         var index = IntentIndex()
         var model = IntentIndexModel()
         /// Numbers are used again; some hosts have no instance.
@@ -65,7 +65,7 @@ import WidgetModel
         }
 
         mutating func prefetch(_ number: UInt32) {
-            let numbers = [number, number + 1]
+            let numbers = [InstanceNumber(raw: number), InstanceNumber(raw: number + 1)]
             self.index.prefetch(numbers.span)
         }
 
@@ -218,13 +218,13 @@ extension IntentIndex {
             batchLimit: limit
         ) { batch in
             #expect(batch.count > 0 && batch.count <= limit)
-            for index in batch.indices { found.append(batch[index]) }
+            for index in batch.indices { found.append(batch[index].raw) }
         }
         #expect(Set(found).count == found.count)
         // A plan is made for every explanation, and left out where a question is plain: both find the same.
         var planned: [UInt32] = []
         _ = self.explain(app: app, kind: kind, pattern: pattern, hosts: hosts, attributes: attributes) { batch in
-            for index in batch.indices { planned.append(batch[index]) }
+            for index in batch.indices { planned.append(batch[index].raw) }
         }
         #expect(planned == found)
         return found

@@ -185,20 +185,21 @@ import WidgetModel
     static let hosts = HostList((0..<7000).map { "h\($0)" })
 
     /// Each of 20,000 instances with an id of its own, a group of 16 and every tenth premium.
-    static let large: (index: IntentIndex, configurations: [Configuration]) = {
+    static let configurations = (0..<20_000).map { number in
+        Configuration([
+            "account": .string("account-\(number)"),
+            "accounts": .array([.string("a\(number % 5000)"), .string("a\((number * 7) % 6000)")]),
+            "group": .int(Int64(number % 16)),
+            "premium": .bool(number % 10 == 0),
+        ])
+    }
+
+    static let large: IntentIndex = {
         var index = IntentIndex()
-        var configurations: [Configuration] = []
-        for number in 0..<20_000 {
-            let configuration = Configuration([
-                "account": .string("account-\(number)"),
-                "accounts": .array([.string("a\(number % 5000)"), .string("a\((number * 7) % 6000)")]),
-                "group": .int(Int64(number % 16)),
-                "premium": .bool(number % 10 == 0),
-            ])
-            configurations.append(configuration)
+        for (number, configuration) in Self.configurations.enumerated() {
             Self.insert(UInt32(number), configuration, into: &index, host: UInt32(number / 3))
         }
-        return (index, configurations)
+        return index
     }()
 
     static let manyValues: [JSONValue] = [
@@ -226,26 +227,29 @@ import WidgetModel
     ]
 
     @Test func `columns with many values are verified as those with few`() throws {
-        let (index, configurations) = Self.large
-        #expect(index.checkInvariants() == [])
+        #expect(Self.large.checkInvariants() == [])
         for json in Self.manyValues {
             let pattern = try MatchPattern.parse(json)
-            let expected = configurations.indices.filter { number in
+            let expected = Self.configurations.indices.filter { number in
                 let host = HostID("h\(number / 3)")
                 return pattern.matches(
-                    MatchSubject(configuration: configurations[number], family: .systemSmall, host: host, tags: [])
+                    MatchSubject(
+                        configuration: Self.configurations[number],
+                        family: .systemSmall,
+                        host: host,
+                        tags: []
+                    )
                 )
             }
-            let found = index.ask(Self.app, Self.kind, pattern, 512, hosts: Self.hosts)
+            let found = Self.large.ask(Self.app, Self.kind, pattern, 512, hosts: Self.hosts)
             #expect(found.sorted() == expected.map { UInt32($0) }, "\(json)")
         }
     }
 
     @Test func `the plan walks the shortest list, or all rows where none is short`() throws {
-        let (index, _) = Self.large
         func plan(_ json: JSONValue?) throws -> String {
             let pattern = try json.map { try MatchPattern.parse($0) }
-            let plans = index.explain(app: Self.app, kind: Self.kind, pattern: pattern, hosts: Self.hosts)
+            let plans = Self.large.explain(app: Self.app, kind: Self.kind, pattern: pattern, hosts: Self.hosts)
             return plans.map(\.description).joined()
         }
         let rows = "20000 rows"
@@ -270,7 +274,7 @@ import WidgetModel
                 == "scores: lists by account (1), $host (3) through 0 filters; \(rows)"
         )
         #expect(
-            index.explain(
+            Self.large.explain(
                 app: Self.app,
                 kind: Self.kind,
                 pattern: try MatchPattern.parse(["group": 1]),
@@ -292,7 +296,7 @@ import WidgetModel
 
     @Test(arguments: [1, 2, 1023, 1024, 1025, 4096, 100_000])
     func `batches are full but the last, and never above the limit`(limit: Int) throws {
-        var (index, _) = Self.large
+        var index = Self.large.duplicate()
         for number in stride(from: UInt32(0), to: 20_000, by: 8) { index.remove(number) }
         for json: JSONValue? in [nil, ["group": 1], ["premium": false]] {
             var sizes: [Int] = []
@@ -304,6 +308,45 @@ import WidgetModel
             #expect(sizes.allSatisfy { (1...limit).contains($0) })
             #expect(sizes.reduce(0, +) == index.ask(Self.app, Self.kind, pattern, 64).count)
         }
+    }
+
+    @Test func `a cursor goes on where it was, and holds no more than a batch`() throws {
+        let pattern = try MatchPattern.parse(["group": [1, 2], "premium": ["anything-but": true]])
+        let whole = Self.large.ask(Self.app, Self.kind, pattern, 100_000)
+        for order in [MatchOrder.ascending, .asFound] {
+            var found: [UInt32] = []
+            var cursor = Self.large.cursor(
+                app: Self.app,
+                kind: Self.kind,
+                pattern: pattern,
+                hosts: Self.hosts,
+                order: order,
+                batchLimit: 10
+            )
+            while Self.large.next(&cursor, Self.hosts) {
+                // Another question between two batches is another's.
+                let other = Self.large.ask(Self.app, Self.kind, try MatchPattern.parse(["account": "account-7"]), 4)
+                #expect(other == [7])
+                let batch = cursor.batch
+                #expect(batch.count <= 10)
+                for place in batch.indices { found.append(batch[place].raw) }
+            }
+            let isOver = !Self.large.next(&cursor, Self.hosts)
+            #expect(isOver)
+            #expect(found.sorted() == whole)
+        }
+    }
+
+    @Test func `a duplicate changes by itself`() throws {
+        var index = Self.large.duplicate()
+        for number in stride(from: UInt32(0), to: 20_000, by: 2) { index.remove(number) }
+        for number in stride(from: UInt32(1), to: 4000, by: 4) { Self.insert(number, .empty, into: &index) }
+        #expect(index.checkInvariants() == [])
+        #expect(Self.large.checkInvariants() == [])
+        let pattern = try MatchPattern.parse(["account": "account-5"])
+        #expect(index.ask(Self.app, Self.kind, pattern, 4) == [])
+        #expect(Self.large.ask(Self.app, Self.kind, pattern, 4) == [5])
+        #expect(index.count(app: Self.app) == 10_000)
     }
 
     @Test func `memory does not grow when instances are configured over and over`() {

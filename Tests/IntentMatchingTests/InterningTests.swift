@@ -1,3 +1,4 @@
+import BasicContainers
 import IntentMatching
 import TestSupport
 import Testing
@@ -9,8 +10,8 @@ import WidgetModel
     static let kind = WidgetKind("interned")
 
     /// The same instances in an index of each form, and in the model.
-    struct Forms {
-        var indices: [IntentIndex]
+    struct Forms: ~Copyable {
+        var indices = UniqueArray<IntentIndex>()
         var model = IntentIndexModel()
         /// Numbers are used again.
         var hosts = HostList()
@@ -20,7 +21,7 @@ import WidgetModel
         init(seed: UInt64, _ interning: [Interning]) throws {
             self.dice = Dice(random: SplitMix64(seed: seed))
             self.schema = try self.dice.schema(kind)
-            self.indices = interning.map { IntentIndex(interning: $0) }
+            for interning in interning { self.indices.append(IntentIndex(interning: interning)) }
             for index in self.indices.indices { self.indices[index].declare(self.schema, app: app) }
         }
 
@@ -74,16 +75,18 @@ import WidgetModel
             let pattern = try MatchPattern.parse(json)
             let attributes = self.dice.chance(1, in: 3) ? self.dice.attributes(self.schema) : nil
             let expected = self.model.matches(app: app, kind: kind, pattern: pattern, attributes: attributes)
-            for (number, index) in self.indices.enumerated() {
+            for number in self.indices.indices {
                 let limit = self.dice.pick([1, 7, 5000])
-                let found = index.ask(app, kind, pattern, limit, hosts: self.hosts, attributes: attributes)
+                let found = self.indices[number]
+                    .ask(app, kind, pattern, limit, hosts: self.hosts, attributes: attributes)
                 #expect(found == expected, "\(note), index \(number), pattern \(json)")
             }
         }
 
         func expectSound(_ note: String) {
-            for (number, index) in self.indices.enumerated() {
-                #expect(index.checkInvariants() == [], "\(note), index \(number)")
+            for number in self.indices.indices {
+                let faults = self.indices[number].checkInvariants()
+                #expect(faults == [], "\(note), index \(number)")
             }
         }
     }
@@ -113,11 +116,14 @@ import WidgetModel
         for _ in 0..<30 { try forms.ask("seed \(seed), loaded") }
         for number in 0..<UInt32(220) { forms.remove(number) }
         forms.expectSound("seed \(seed), emptied")
-        for index in forms.indices { #expect(index.count(app: Self.app) == 0) }
+        for index in forms.indices.indices {
+            let count = forms.indices[index].count(app: Self.app)
+            #expect(count == 0)
+        }
     }
 
     /// How the index finds the one instance with a rare value, which tells the form of its rows.
-    static func drivers(_ index: IntentIndex) throws -> Set<String> {
+    static func drivers(_ index: borrowing IntentIndex) throws -> Set<String> {
         let pattern = try MatchPattern.parse(["p": "rare"])
         return Set(
             index.explain(app: self.app, kind: self.kind, pattern: pattern, hosts: HostList())
@@ -253,7 +259,7 @@ import WidgetModel
             order: .asFound,
             batchLimit: 100
         ) { batch in
-            for place in batch.indices { asFound.append(batch[place]) }
+            for place in batch.indices { asFound.append(batch[place].raw) }
         }
         #expect(asFound.sorted() == left.filter { $0 % 2 == 1 })
     }

@@ -1,3 +1,4 @@
+import Storage
 import TestSupport
 import Testing
 import WidgetModel
@@ -9,20 +10,24 @@ import WidgetModel
         MatchSubject(configuration: attributes, family: .systemSmall, host: HostID("h"), tags: [])
     }
 
-    static func index(_ conditions: [JSONValue]) throws -> (SubscriptionIndex, [UInt32]) {
-        var index = SubscriptionIndex()
-        let numbers = try conditions.map { index.insert(try MatchPattern.parse($0)) }
-        return (index, numbers)
+    static func insert(_ conditions: [JSONValue], into index: inout SubscriptionIndex) throws -> [UInt32] {
+        var numbers: [UInt32] = []
+        for condition in conditions { numbers.append(index.insert(try MatchPattern.parse(condition))) }
+        return numbers
     }
 
     @Test func `a condition is found when the attributes fulfil it`() throws {
-        let (index, numbers) = try Self.index([
-            ["health": ["numeric": ["<", 50]]],
-            ["league": "nfl", "health": ["numeric": ["<", 50]]],
-            ["league": ["nfl", "nba"]],
-            ["weather": ["exists": false]],
-            ["teams": "seahawks"],
-        ])
+        var index = SubscriptionIndex()
+        let numbers = try Self.insert(
+            [
+                ["health": ["numeric": ["<", 50]]],
+                ["league": "nfl", "health": ["numeric": ["<", 50]]],
+                ["league": ["nfl", "nba"]],
+                ["weather": ["exists": false]],
+                ["teams": "seahawks"],
+            ],
+            into: &index
+        )
         func found(_ attributes: Configuration) -> [Int] {
             index.matches(attributes).compactMap { numbers.firstIndex(of: $0) }.sorted()
         }
@@ -34,7 +39,8 @@ import WidgetModel
     }
 
     @Test func `equal conditions are one expression until the last of them goes`() throws {
-        var (index, numbers) = try Self.index([["a": 1], ["a": 1.0], ["a": 2]])
+        var index = SubscriptionIndex()
+        let numbers = try Self.insert([["a": 1], ["a": 1.0], ["a": 2]], into: &index)
         #expect(numbers[0] == numbers[1])
         #expect(index.count == 2)
         index.release(numbers[0])
@@ -49,7 +55,8 @@ import WidgetModel
     @Test func `a condition is not evaluated for pushes that lack its rarest equality`() throws {
         var conditions: [JSONValue] = (0..<40).map { ["kind": "scores", "team": .string("team-\($0)")] }
         conditions += (0..<40).map { ["kind": "scores", "team": .string("team-1"), "level": .int($0)] }
-        let (index, numbers) = try Self.index(conditions)
+        var index = SubscriptionIndex()
+        let numbers = try Self.insert(conditions, into: &index)
         #expect(index.unfoundCount == 0)
         let attributes = Configuration(["kind": .string("scores"), "team": .string("team-1"), "level": .int(7)])
         #expect(Set(index.matches(attributes)) == [numbers[1], numbers[47]])
@@ -62,7 +69,8 @@ import WidgetModel
         let values = JSONValue.array((0..<words - 1).map { .string("v\($0)") })
         let found: JSONValue = ["kind": "scores", "value": values]
         let asked: JSONValue = ["value": .object([.init(name: "anything-but", value: values)]), "kind": "scores"]
-        var (index, numbers) = try Self.index([found, asked])
+        var index = SubscriptionIndex()
+        let numbers = try Self.insert([found, asked], into: &index)
         for value in ["v0", "v\(words - 2)", "v\(words - 1)"] {
             let attributes = Configuration(["kind": .string("scores"), "value": .string(value)])
             let isListed = value != "v\(words - 1)"
@@ -78,11 +86,13 @@ import WidgetModel
         func numeric(_ parts: JSONValue...) -> JSONValue {
             ["n": .object([.init(name: "numeric", value: .array(parts))])]
         }
-        let (index, numbers) = try Self.index([
+        var index = SubscriptionIndex()
+        let conditions: [JSONValue] = [
             numeric("<", least), numeric("<=", least), numeric(">", most), numeric(">=", most),
             numeric(">", 4, "<", 6), numeric(">=", 5, "<=", 5), numeric("<", .double(4.5)),
             ["n": ["anything-but": [5, "5"]]],
-        ])
+        ]
+        let numbers = try Self.insert(conditions, into: &index)
         func found(_ value: ParameterValue) -> [Int] {
             index.matches(Configuration(["n": value])).compactMap { numbers.firstIndex(of: $0) }.sorted()
         }
@@ -168,10 +178,10 @@ import WidgetModel
     /// Keys whose hashes would all be the same if the hash began with nothing secret.
     @Test func `keys that peers choose have hashes that they cannot choose`() {
         let keys = (0..<1000 as Range<UInt64>).map { number -> [UInt64] in
-            let first = HashSlots.fold(UInt64(2) ^ number)
+            let first = SeededHash.fold(UInt64(2) ^ number)
             return [number, first ^ 42]
         }
-        #expect(Set(keys.map { HashSlots.fold(HashSlots.fold(2 ^ $0[0]) ^ $0[1]) }).count == 1)
+        #expect(Set(keys.map { SeededHash.fold(SeededHash.fold(2 ^ $0[0]) ^ $0[1]) }).count == 1)
         #expect(Set(keys.map { KeyTable<UInt64>.hash($0.span) }).count == 1000)
     }
 }

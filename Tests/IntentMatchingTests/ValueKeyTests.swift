@@ -22,7 +22,7 @@ import WidgetModel
         for text in Dice.strings {
             let words = ValueKey.words(text.utf8.span)
             guard let key = ValueKey(ParameterValue.string(text)) else {
-                #expect(text.utf8.count > ShortText.bytesMax)
+                #expect(text.utf8.count > ValueKey.textMax)
                 continue
             }
             #expect(Self.words(key) == words)

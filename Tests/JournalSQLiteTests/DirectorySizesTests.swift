@@ -24,14 +24,14 @@ import WidgetModel
         func bytes(_ names: [String]) -> Int {
             names.reduce(0) { $0 + LogDirectory.size(of: temporary.journal + "/" + $1) }
         }
-        #expect(sizes.log == bytes(["log-000001.sqlite"]))
-        #expect(sizes.writeAheadLog == bytes(["log-000001.sqlite-wal", "log-000001.sqlite-shm"]))
+        #expect(sizes.log == bytes(["journal-000001.sqlite"]))
+        #expect(sizes.writeAheadLog == bytes(["journal-000001.sqlite-wal", "journal-000001.sqlite-shm"]))
         #expect(sizes.writeAheadLog > 0)
         #expect(sizes.archives == bytes(try temporary.files("timelines") + temporary.files("audit")))
         #expect(sizes.archives > 0)
         #expect(sizes.snapshots == 8_000)
         #expect(sizes.largestSnapshot == 5_000)
-        #expect(sizes.other == bytes(["begun", "format", "lock", "notes", "trimmed"]))
+        #expect(sizes.other == bytes(["begun", "journal.format", "lock", "notes", "trimmed"]))
         #expect(sizes.free > 0)
         #expect(sizes.fileSystem >= sizes.free)
     }

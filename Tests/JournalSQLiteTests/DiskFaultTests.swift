@@ -113,17 +113,17 @@ import WidgetModel
                 #expect(result.code == nil, "append \(number)")
             }
         }
-        let second = self.temporary.journal + "/log-000002"
+        let second = self.temporary.journal + "/journal-000002"
         DiskFaults.arm(second, error: ENOSPC)
         append(30, to: self.journal)
         self.journal.close()
-        #expect(try self.temporary.files("log-") == ["log-000001.sqlite"])
+        #expect(try self.temporary.files("journal-") == ["journal-000001.sqlite"])
         DiskFaults.disarm(second)
         let again = try self.open()
         append(10, to: again)
         #expect(try again.texts().count == 40)
         again.close()
-        #expect(try self.temporary.files("log-").count > 1)
+        #expect(try self.temporary.files("journal-").count > 1)
         #expect(try self.reopened().count == 40)
     }
 }

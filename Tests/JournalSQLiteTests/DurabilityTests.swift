@@ -64,8 +64,9 @@ import WidgetModel
         let names = try temporary.files("")
         #expect(
             names == [
-                "begun", "format", "lock", "log-000001.sqlite", "log-000001.sqlite-shm", "log-000001.sqlite-wal",
-                "snapshots", "trimmed",
+                "begun", "journal-000001.sqlite", "journal-000001.sqlite-shm", "journal-000001.sqlite-wal",
+                "journal.format",
+                "lock", "snapshots", "trimmed",
             ]
         )
         func mode(_ path: String) throws -> Int? {
@@ -76,7 +77,11 @@ import WidgetModel
             #expect(try mode(temporary.journal + "/" + name) == (name == "snapshots" ? 0o700 : 0o600), "\(name)")
         }
         journal.close()
-        #expect(try temporary.files("") == ["begun", "format", "lock", "log-000001.sqlite", "snapshots", "trimmed"])
+        #expect(
+            try temporary.files("") == [
+                "begun", "journal-000001.sqlite", "journal.format", "lock", "snapshots", "trimmed",
+            ]
+        )
     }
 
     @Test func `a second journal is kept out until the first is closed`() throws {
@@ -135,17 +140,6 @@ import WidgetModel
         try self.open(temporary).close()
     }
 
-    @Test func `a gateway of a version that locks the file alone is respected`() throws {
-        let temporary = try TemporaryDirectory()
-        try self.open(temporary).close()
-        let older = try PosixFile(path: temporary.journal + "/lock", flags: O_RDWR)
-        #expect(try older.tryLock())
-        #expect(self.code { _ = try self.open(temporary) } == .locked)
-        #expect(DataDirectoryLock.isHeld(in: temporary.journal))
-        older.unlock()
-        try self.open(temporary).close()
-    }
-
     @Test func `a directory that cannot be written is refused as such`() throws {
         let temporary = try TemporaryDirectory()
         try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: temporary.path)
@@ -158,9 +152,9 @@ import WidgetModel
         let temporary = try TemporaryDirectory()
         try self.open(temporary).close()
         #expect(self.code { _ = try self.open(temporary, partitions: 2) } == .formatMismatch)
-        let format = temporary.journal + "/format"
+        let format = temporary.journal + "/journal.format"
         let text = try String(contentsOfFile: format, encoding: .utf8)
-        try text.replacing("freshet-journal 1", with: "freshet-journal 2").write(
+        try text.replacing("freshet journal format 1", with: "freshet journal format 2").write(
             toFile: format,
             atomically: true,
             encoding: .utf8
@@ -179,7 +173,7 @@ import WidgetModel
 
         let other = try TemporaryDirectory()
         try self.open(other).close()
-        let file = "/log-000001.sqlite"
+        let file = "/journal-000001.sqlite"
         try FileManager.default.removeItem(atPath: temporary.journal + file)
         try FileManager.default.copyItem(atPath: other.journal + file, toPath: temporary.journal + file)
         #expect(self.code { _ = try self.open(temporary) } == .corrupt)
@@ -199,8 +193,8 @@ import WidgetModel
             }
         }
         journal.close()
-        #expect(try temporary.files("log-").count > 10)
-        #expect(try temporary.files("log-").allSatisfy { $0.hasSuffix(".sqlite") })
+        #expect(try temporary.files("journal-").count > 10)
+        #expect(try temporary.files("journal-").allSatisfy { $0.hasSuffix(".sqlite") })
         let again = try self.open(temporary, fileBytesMax: 2_000)
         let numbers = try again.texts().map { $0[0].prefix { $0 != " " } }
         #expect(numbers == (0..<100).map { "\($0)"[...] })
@@ -209,7 +203,7 @@ import WidgetModel
         #expect(outputs.map(\.record.through.rawValue) == (0..<10).map { $0 * 10 + 1 })
         #expect(try again.lastOutput(PartitionID(0)) == outputs.last)
         again.close()
-        try FileManager.default.removeItem(atPath: temporary.journal + "/log-000004.sqlite")
+        try FileManager.default.removeItem(atPath: temporary.journal + "/journal-000004.sqlite")
         #expect(self.code { _ = try self.open(temporary) } == .corrupt)
     }
 
@@ -219,10 +213,10 @@ import WidgetModel
         _ = journal.append("a")
         journal.close()
         for suffix in ["", "-wal", "-shm"] {
-            try? FileManager.default.removeItem(atPath: temporary.journal + "/log-000001.sqlite" + suffix)
+            try? FileManager.default.removeItem(atPath: temporary.journal + "/journal-000001.sqlite" + suffix)
         }
-        self.expectRefusal(of: temporary, naming: "log-000001.sqlite")
-        #expect(try temporary.files("log-").isEmpty)
+        self.expectRefusal(of: temporary, naming: "journal-000001.sqlite")
+        #expect(try temporary.files("journal-").isEmpty)
     }
 
     /// Opening must say which file is missing and what to do, and change nothing.
@@ -243,7 +237,7 @@ import WidgetModel
             #expect(journal.append(String(repeating: "x", count: 300)).code == nil)
         }
         journal.close()
-        let files = try temporary.files("log-")
+        let files = try temporary.files("journal-")
         #expect(files.count >= 4)
         return (temporary, files)
     }
@@ -254,7 +248,7 @@ import WidgetModel
             try FileManager.default.removeItem(atPath: temporary.journal + "/" + file)
             self.expectRefusal(of: temporary, naming: file, fileBytesMax: 2_000)
         }
-        #expect(try temporary.files("log-") == Array(files.dropLast(2)))
+        #expect(try temporary.files("journal-") == Array(files.dropLast(2)))
     }
 
     @Test func `a log whose first or middle file is gone is refused by its name`() throws {
@@ -271,7 +265,7 @@ import WidgetModel
         try Data().write(to: URL(fileURLWithPath: temporary.journal + "/" + newest))
         let message = "\(newest) in \(temporary.journal) is empty; restore the directory from a backup"
         #expect(throws: JournalError(.corrupt, message)) { _ = try self.open(temporary, fileBytesMax: 2_000) }
-        #expect(try temporary.files("log-").contains(newest))
+        #expect(try temporary.files("journal-").contains(newest))
     }
 
     @Test func `a crash before the newest file was noted leaves a directory that opens`() throws {
@@ -293,7 +287,7 @@ import WidgetModel
         let temporary = try TemporaryDirectory()
         let journal = try self.open(temporary)
         journal.close()
-        for name in ["begun", "log-000001.sqlite", "log-000001.sqlite-wal", "log-000001.sqlite-shm"] {
+        for name in ["begun", "journal-000001.sqlite", "journal-000001.sqlite-wal", "journal-000001.sqlite-shm"] {
             try? FileManager.default.removeItem(atPath: temporary.journal + "/" + name)
         }
         let again = try self.open(temporary)
@@ -307,13 +301,13 @@ import WidgetModel
         _ = journal.append("a")
         journal.close()
         _ = FileManager.default.createFile(
-            atPath: temporary.journal + "/log-000002.sqlite",
+            atPath: temporary.journal + "/journal-000002.sqlite",
             contents: nil
         )
         let again = try self.open(temporary)
         #expect(try again.texts() == [["a"]])
         #expect(again.append("b").code == nil)
-        #expect(try temporary.files("log-").contains("log-000002.sqlite") == false)
+        #expect(try temporary.files("journal-").contains("journal-000002.sqlite") == false)
         again.close()
     }
 }
@@ -328,7 +322,7 @@ extension DurabilityTests {
         for text in ["a", "b", "c", "d", "e"] { _ = journal.append(text) }
         #expect(journal.commit(output(through: 5), expected: nil).code == nil)
         journal.close()
-        try damage(try Database(path: temporary.journal + "/log-000001.sqlite", access: .readWrite))
+        try damage(try Database(path: temporary.journal + "/journal-000001.sqlite", access: .readWrite))
         return temporary
     }
 
@@ -352,7 +346,7 @@ extension DurabilityTests {
         }
         #expect(error?.code == .corrupt)
         #expect(
-            error?.message.contains("position 3 in entries of partition 0 in log-000001.sqlite") == true
+            error?.message.contains("position 3 in entries of partition 0 in journal-000001.sqlite") == true
         )
         #expect(
             try journal.read(PartitionID(0), from: LogPosition(4), entriesMax: 5).map(\.position.rawValue)
@@ -385,7 +379,7 @@ extension DurabilityTests {
         _ = journal.append(Submission(partition: PartitionID(0), records: packed))
         _ = journal.append("c")
         journal.close()
-        let path = temporary.journal + "/log-000001.sqlite"
+        let path = temporary.journal + "/journal-000001.sqlite"
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         let place = try #require(bytes.firstRange(of: Data(marker)))
         bytes[place.lowerBound + 30] ^= 1

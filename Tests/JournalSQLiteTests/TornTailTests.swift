@@ -30,7 +30,7 @@ import WidgetModel
         let copy = try TemporaryDirectory()
         try FileManager.default.copyItem(atPath: self.temporary.journal, toPath: copy.journal)
         journal.close()
-        return (copy, URL(fileURLWithPath: copy.journal + "/log-000001.sqlite-wal"))
+        return (copy, URL(fileURLWithPath: copy.journal + "/journal-000001.sqlite-wal"))
     }
 
     private static func reopened(_ directory: TemporaryDirectory) throws -> (texts: [[String]], cut: String?) {

@@ -120,19 +120,19 @@ extension WriteAheadLogSizeTests {
     @Test func `a reader that stays does not hold on to more than one file's`() throws {
         let journal = try self.open()
         #expect(self.append(0, bytes: 130, to: journal).code == nil)
-        let reader = try self.reader(of: "log-000001.sqlite")
+        let reader = try self.reader(of: "journal-000001.sqlite")
         for number in 1..<200 {
             #expect(self.append(number, bytes: 20_000, to: journal).code == nil)
             #expect(try self.walBytes <= 2 * Self.walBytesMax)
         }
         // Once there was no room left, a new file was begun.
-        #expect(try self.temporary.files("log-").contains("log-000002.sqlite"))
+        #expect(try self.temporary.files("journal-").contains("journal-000002.sqlite"))
         #expect(try reader.integer("SELECT count(*) FROM entries_0") == 1)
         for partition in UInt16(0)..<8 {
             #expect(try journal.read(PartitionID(partition), from: .start, entriesMax: 100).count == 25)
         }
         // Once it is gone, nothing is left of what it held on to.
-        let old = self.temporary.journal + "/log-000001.sqlite-wal"
+        let old = self.temporary.journal + "/journal-000001.sqlite-wal"
         #expect(LogDirectory.size(of: old) > 0)
         try reader.execute("COMMIT")
         journal.close()
@@ -142,11 +142,11 @@ extension WriteAheadLogSizeTests {
     @Test func `what a reader kept from being finished is finished when the log is opened again`() throws {
         let journal = try self.open()
         #expect(self.append(0, bytes: 130, to: journal).code == nil)
-        let reader = try self.reader(of: "log-000001.sqlite")
+        let reader = try self.reader(of: "journal-000001.sqlite")
         journal.endFile()
         for number in 1..<10 { #expect(self.append(number, bytes: 20_000, to: journal).code == nil) }
         journal.close()
-        let old = self.temporary.journal + "/log-000001.sqlite-wal"
+        let old = self.temporary.journal + "/journal-000001.sqlite-wal"
         #expect(LogDirectory.size(of: old) > 0)
         try reader.execute("COMMIT")
         let again = try self.open()
@@ -188,7 +188,7 @@ extension WriteAheadLogSizeTests {
         while child.line() != nil {}
         child.waitForEnd()
         #expect(try self.walBytes <= bytesMax)
-        #expect(try self.temporary.files("log-").filter { $0.hasSuffix(".sqlite") }.count > 2)
+        #expect(try self.temporary.files("journal-").filter { $0.hasSuffix(".sqlite") }.count > 2)
         try self.open(partitions: 4).close()
         #expect(try self.walBytes == 0)
     }
@@ -196,7 +196,7 @@ extension WriteAheadLogSizeTests {
     @Test func `a checkpoint that did nothing is no progress`() throws {
         let journal = try self.open()
         #expect(self.append(0, bytes: 130, to: journal).code == nil)
-        let path = self.temporary.journal + "/log-000001.sqlite"
+        let path = self.temporary.journal + "/journal-000001.sqlite"
         let database = try Database(path: path, access: .readWrite)
         // It has read nothing yet, and SQLite says OK.
         #expect(throws: SQLiteFailure.self) { try database.checkpoint() }

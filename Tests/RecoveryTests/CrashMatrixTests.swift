@@ -38,7 +38,7 @@ import WidgetModel
         // What is let go: old snapshots, and the log behind them.
         Point("unlink", 4, "before", ".snapshot"), Point("unlink", 4, "after", ".snapshot"),
         Point("rename", 1, "before", "trimmed"), Point("rename", 1, "after", "trimmed"),
-        Point("unlink", 3, "before", "/log-"), Point("unlink", 3, "after", "/log-"),
+        Point("unlink", 3, "before", "/journal-"), Point("unlink", 3, "after", "/journal-"),
         // A new file of the log.
         Point("rename", 1, "before", "begun"), Point("rename", 1, "after", "begun"),
     ]

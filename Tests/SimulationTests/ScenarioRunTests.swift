@@ -26,7 +26,7 @@ import WidgetModel
         let sums = [1, 3].map { partitions in
             scenario.partitions = partitions
             let report = Scenarios.report(scenario)
-            #expect(report.measures.engine.hashes.count == partitions)
+            #expect(report.measures.hashes.count == partitions)
             return [
                 report.measures.pushes, report.measures.timelines, report.measures.engine.reloadsIssued,
                 report.measures.engine.reloadsCharged, report.measures.engine.matched, report.staleness.count,

@@ -6,11 +6,12 @@ enum AllowedImports {
     static let ours: [String: Set<String>] = [
         // Pure: values in, values out.
         "WidgetModel": [],
-        "IntentMatching": ["CKernels", "WidgetModel"],
+        "Storage": ["CKernels", "WidgetModel"],
+        "IntentMatching": ["Storage", "WidgetModel"],
         "Timelines": ["WidgetModel"],
-        "Engine": ["CKernels", "IntentMatching", "Timelines", "WidgetModel"],
+        "Engine": ["CKernels", "IntentMatching", "Storage", "Timelines", "WidgetModel"],
         "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
-        "APNSWire": ["CSimdjson", "WidgetModel"],
+        "APNSWire": ["CSimdjson", "Storage", "WidgetModel"],
         "Journaling": ["CKernels", "WidgetModel"],
         "History": ["Engine", "IntentMatching", "Journaling", "Timelines", "WidgetModel"],
         "ReportPages": [],
@@ -31,9 +32,7 @@ enum AllowedImports {
         ],
         "Gateway": [
             "APNSWire", "DashboardPage", "Engine", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-            "TLS",
-            "Telemetry", "TimelineProviding", "Timelines",
-            "WidgetModel",
+            "Storage", "TLS", "Telemetry", "TimelineProviding", "Timelines", "WidgetModel",
         ],
         "LoadGenerator": ["APNSWire", "HTTP2", "HTTPTransport", "ReportPages", "Scenarios", "TLS", "WidgetModel"],
         "FreshetCLI": [
@@ -47,6 +46,8 @@ enum AllowedImports {
     /// Modules of others by target: packages, and what comes with Swift.
     static let others: [String: Set<String>] = [
         "EmbedText": ["Foundation", "PackagePlugin"],
+        "Storage": ["BasicContainers"],
+        "IntentMatching": ["BasicContainers"],
         "Journaling": ["Synchronization"],
         "HTTPTransport": ["Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"],
         "JournalSQLite": ["Dispatch", "Glibc", "Synchronization"],
@@ -80,8 +81,8 @@ enum AllowedImports {
 
     /// Targets without clock, dice, I/O and threads.
     static let pure: Set<String> = [
-        "WidgetModel", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire", "Journaling",
-        "History", "ReportPages", "Scenarios", "Simulation",
+        "WidgetModel", "Storage", "IntentMatching", "Timelines", "Engine", "TimelineProviding", "APNSWire",
+        "Journaling", "History", "ReportPages", "Scenarios", "Simulation",
     ]
 
     /// Words that no pure target has a use for.
@@ -92,14 +93,16 @@ enum AllowedImports {
         "random", "randomElement", "shuffled", "getenv", "fopen", "socket", "print",
     ]
 
-    /// Whether a file may contain `unsafe`: wrappers around C, one file of raw memory per pure target, and the ones that
-    /// lend bytes to simdjson, to OpenSSL and to the checksum's kernel, and ask the system about the terminal.
+    /// Whether a file may contain `unsafe`: wrappers around C, the target whose tables hold memory, one file of raw memory in
+    /// other pure targets, and the ones that lend bytes to simdjson, to OpenSSL and to the checksum's kernel, and ask the
+    /// system about the terminal.
     static func allowsUnsafe(_ path: String) -> Bool {
         let bridges = [
             "Sources/APNSWire/JSONReader.swift", "Sources/HTTPTransport/ByteBuffer+Memory.swift",
             "Sources/Journaling/CRC32C.swift", "Sources/FreshetCLI/Top/TerminalMode.swift",
         ]
-        return ["Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"].contains { path.hasPrefix($0) }
+        let folders = ["Sources/Storage/", "Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"]
+        return folders.contains { path.hasPrefix($0) }
             || bridges.contains(path) || self.isColumn(path)
     }
 

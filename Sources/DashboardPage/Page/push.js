@@ -92,7 +92,8 @@ function showDryRun(result, app, data) {
     h("p", { class: "big" }, h("b", { id: "dry-matched" }, count(data.matched)), data.matched === 1 ? " widget would be matched." : " widgets would be matched."),
     h("ul", { class: "plain" }, data.decisions.map((row) => h("li", { class: "row" },
       h("span", {}, badge(row.decision, row.decision === "reload" ? "good" : row.decision === "deferred" ? "warn" : ""), ` ${row.kind}`),
-      h("span", {}, `${count(row.count)}, ${percent(row.count, data.matched)}`), meter(row.count, data.matched)))),
+      h("span", {}, `${count(row.count)}, ${percent(row.count, data.decided)}`), meter(row.count, data.decided)))),
+    data.sampled && h("p", { class: "soft" }, `Decided for a sample of ${count(data.decided)} of them.`),
     data.sample.length > 0 && h("p", {}, h("span", { class: "soft" }, "Among them "), data.sample.slice(0, 5).flatMap((one, index) => [index ? ", " : "", instanceLink(`${app}/${one.host}:${one.instance}`)])),
     data.explain.map((plan) => h("p", { class: "soft" }, `${plan.kind}: ${path[plan.path] ?? plan.path}, ${count(plan.touched.listed + plan.touched.filtered + plan.touched.scanned)} of ${count(plan.rows)} rows looked at.`)));
 }
@@ -141,6 +142,7 @@ function one(context, id) {
         ["apns-id", h("code", {}, push.id)], ["Sender", push.team], ["Priority", count(push.priority)], ["Accepted", moment(push.acceptedAt)],
         ["Not before", push.notBefore ? moment(push.notBefore) : ""], ["Expires", moment(push.expiresAt)], ["Sent again", `${count(push.repeats)} times`],
         ["Applied by", `${count(push.appliedBy)} of ${count(push.partitions)} partitions`],
+        ["Decided for none", push.failure === "tooMany" ? "it matched too many when it was applied" : ""],
         ["Failures", push.failures ? Object.entries(push.failures).map(([name, number]) => `${name} ${count(number)}`).join(", ") : ""],
       ]));
       if (!page || rows.length > page.decisions.length) return;

@@ -47,7 +47,8 @@ package struct PlainPush: Sendable {
         writer.bytes.append(addingCapacity: 48 + team.count + app.count + host.count + (instance?.count ?? 0)) {
             output in
             output.append(Record.Tag.push.rawValue)
-            output.append(flags.rawValue)
+            // All of them are in the first byte.
+            output.append(UInt8(truncatingIfNeeded: flags.rawValue))
             output.append(target)
             Self.append(self.id.high, to: &output)
             Self.append(self.id.low, to: &output)

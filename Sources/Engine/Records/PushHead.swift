@@ -5,8 +5,9 @@ import WidgetModel
 /// Reads everything but the pattern and the attributes, which follow at the reader's offset if ``Flags/pattern`` and
 /// ``Flags/attributes`` are set.
 struct PushHead {
+    /// What a push says beyond the least: one byte of the record, or two with the last two of them.
     struct Flags: OptionSet {
-        let rawValue: UInt8
+        let rawValue: UInt16
         static let priority = Flags(rawValue: 1)
         static let expiration = Flags(rawValue: 2)
         static let collapseID = Flags(rawValue: 4)
@@ -15,6 +16,17 @@ struct PushHead {
         static let kind = Flags(rawValue: 32)
         static let pattern = Flags(rawValue: 64)
         static let attributes = Flags(rawValue: 128)
+        static let matchedMax = Flags(rawValue: 256)
+        static let all = Flags(rawValue: 511)
+    }
+
+    /// Where in a record, its tag included, the fields are that every push has, if its flags are one byte.
+    enum Offset {
+        static let flags = 1
+        static let target = 2
+        static let id = 3
+        /// Behind the id and the content hash: the team's length, its bytes, the target's length, its bytes.
+        static let team = 27
     }
 
     enum Target: UInt8 {
@@ -37,11 +49,15 @@ struct PushHead {
     private(set) var notBefore = Instant.epoch
     private(set) var digest = 0..<0
     private(set) var kind = 0..<0
+    private(set) var matchedMax: Int?
 
     init(from reader: inout ByteReader) throws(ByteFault) {
         let start = reader.offset
-        self.flags = Flags(rawValue: try reader.readByte())
-        guard let target = Target(rawValue: try reader.readByte()) else { throw .invalid(offset: start + 1) }
+        let flags = try reader.readVarint()
+        guard flags <= UInt64(Flags.all.rawValue) else { throw .invalid(offset: start) }
+        self.flags = Flags(rawValue: UInt16(flags))
+        let targetOffset = reader.offset
+        guard let target = Target(rawValue: try reader.readByte()) else { throw .invalid(offset: targetOffset) }
         self.target = target
         let high = try reader.readFixed64()
         self.id = PushID(high: high, low: try reader.readFixed64())
@@ -65,6 +81,7 @@ struct PushHead {
         if self.flags.contains(.notBefore) { self.notBefore = try reader.readInstant() }
         if self.flags.contains(.digest) { self.digest = try reader.readByteRange() }
         if self.flags.contains(.kind) { self.kind = try reader.readByteRange() }
+        if self.flags.contains(.matchedMax) { self.matchedMax = Int(clamping: try reader.readVarint()) }
     }
 }
 

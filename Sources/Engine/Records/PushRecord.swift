@@ -34,6 +34,9 @@ package struct PushRecord: Hashable, Sendable {
     package var pattern: MatchPattern?
     /// What the conditions of instances ask for; empty if the push brings nothing.
     package var attributes: Configuration
+    /// How many instances it may match in the partition that applies it, nil for any number: above it the push ends
+    /// ``PushFailure/tooMany`` there, decided for none.
+    package var matchedMax: Int?
 
     package init(
         id: PushID,
@@ -47,7 +50,8 @@ package struct PushRecord: Hashable, Sendable {
         target: PushDestination,
         kind: WidgetKind? = nil,
         pattern: MatchPattern? = nil,
-        attributes: Configuration = .empty
+        attributes: Configuration = .empty,
+        matchedMax: Int? = nil
     ) {
         self.id = id
         self.team = team
@@ -61,6 +65,7 @@ package struct PushRecord: Hashable, Sendable {
         self.kind = kind
         self.pattern = pattern
         self.attributes = attributes
+        self.matchedMax = matchedMax
     }
 
     package func encode(into writer: inout ByteWriter) {
@@ -73,13 +78,14 @@ package struct PushRecord: Hashable, Sendable {
         if self.kind != nil { flags.insert(.kind) }
         if self.pattern != nil { flags.insert(.pattern) }
         if !self.attributes.parameters.isEmpty { flags.insert(.attributes) }
+        if self.matchedMax != nil { flags.insert(.matchedMax) }
         let target: (PushHead.Target, String, String?) =
             switch self.target {
             case .host(let host, nil): (.host, host.text, nil)
             case .host(let host, let instance?): (.instance, host.text, instance.rawValue)
             case .app(let app): (.app, app.rawValue, nil)
             }
-        writer.write(byte: flags.rawValue)
+        writer.write(varint: UInt64(flags.rawValue))
         writer.write(byte: target.0.rawValue)
         writer.write(fixed64: self.id.high)
         writer.write(fixed64: self.id.low)
@@ -93,6 +99,7 @@ package struct PushRecord: Hashable, Sendable {
         if let notBefore = self.notBefore { writer.write(notBefore) }
         if let digest = self.digest { writer.write(digest) }
         if let kind = self.kind { writer.write(kind.rawValue) }
+        if let matchedMax = self.matchedMax { writer.write(varint: UInt64(clamping: matchedMax)) }
         self.pattern?.encode(into: &writer)
         if !self.attributes.parameters.isEmpty { self.attributes.encode(into: &writer) }
     }
@@ -119,5 +126,6 @@ package struct PushRecord: Hashable, Sendable {
         self.kind = head.flags.contains(.kind) ? WidgetKind(try reader.string(in: head.kind)) : nil
         self.pattern = head.flags.contains(.pattern) ? try MatchPattern(from: &reader) : nil
         self.attributes = head.flags.contains(.attributes) ? try Configuration(from: &reader) : .empty
+        self.matchedMax = head.matchedMax
     }
 }

@@ -66,3 +66,11 @@ package enum FailureReason: UInt8, Hashable, Sendable, CaseIterable {
 
     package var name: String { String(describing: self) }
 }
+
+/// Why a push ended in a partition before it was decided for any instance. Raw values are part of the on-disk format.
+package enum PushFailure: UInt8, Hashable, Sendable, CaseIterable {
+    /// It matched more instances than it may.
+    case tooMany = 1
+
+    package var name: String { String(describing: self) }
+}

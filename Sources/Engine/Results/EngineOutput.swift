@@ -63,7 +63,7 @@ package struct RecordAnswer: Hashable, Sendable {
         /// The registration is older than what is applied; nothing changed.
         case staleRevision(current: UInt64)
         /// The registration does not fit the engine's state; nothing changed.
-        case refused(RegistrationRefusal)
+        case refused(RegistrationError)
         case unregistered
         /// The signal is noted.
         case signalled
@@ -111,7 +111,7 @@ package struct RegistrationCounts: Hashable, Sendable {
 }
 
 /// Why a registration does not fit the engine's state.
-package enum RegistrationRefusal: Error, Hashable, Sendable {
+package enum RegistrationError: Error, Hashable, Sendable {
     case unknownApp(BundleID)
     case unknownKind(WidgetKind)
     /// The configuration does not fit the kind's schema.

@@ -1,6 +1,9 @@
 package import WidgetModel
 
 /// An engine's totals. Counters count from the first record of the log, so a replay gives the same.
+///
+/// Each member that is a plain number is declared in ``EngineStat/all`` once: what a snapshot has of it, its sum over
+/// partitions, its name in operators' answers and its metric follow from there.
 package struct EngineStats: Hashable, Sendable {
     package var position = LogPosition.start
     package var time = Instant.epoch
@@ -17,6 +20,8 @@ package struct EngineStats: Hashable, Sendable {
     package var channels = 0
     package var pushesAccepted = 0
     package var pushesRepeated = 0
+    /// Pushes that were decided for no instance, see ``PushFailure``; of each partition in which they were.
+    package var pushesFailed = 0
     package var pushesRetained = 0
     package var pushesIncomplete = 0
     /// Matched instances of all pushes; the total of ``outcomes``.
@@ -47,8 +52,6 @@ package struct EngineStats: Hashable, Sendable {
     package var signals = 0
     /// Hosts that were told that relevance is out of date, and kinds whose recommendations are.
     package var invalidations = 0
-    /// The oldest push that a repeat of it would still be recognised of, nil if there was none.
-    package var repeatWindowStart: Instant?
     package var decisions: UInt64 = 0
     package var timersArmed = 0
 

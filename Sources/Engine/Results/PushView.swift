@@ -24,6 +24,8 @@ package struct PushView: Hashable, Sendable {
     package let isForApp: Bool
     /// Whether it was decided for all that it matches; until then more may be matched.
     package let isApplied: Bool
+    /// Why it was decided for no instance here; nil if it was decided.
+    package let failure: PushFailure?
 
     /// Whether nothing of it can change here any more.
     package var isComplete: Bool {
@@ -96,15 +98,21 @@ package struct DryRunView: Hashable, Sendable {
         package var count: Int
     }
 
+    /// How many instances match, decided or not.
     package let matched: Int
     /// Whether the push would be answered as a repeat, without any decision.
     package let isRepeat: Bool
-    /// Sorted by kind, then decision; no row with a count of 0.
+    /// Of the instances that were decided: sorted by kind, then decision; no row with a count of 0.
     package let rows: [Row]
-    /// Some of the instances that match, at most ``sampleMax``.
+    /// Some of the instances that were decided, at most ``sampleMax``.
     package let sample: [InstanceAddress]
     /// How they were found.
     package let plans: [QueryPlan]
+    /// The log's time of which all of this is.
+    package let asOf: Instant
+
+    /// For how many instances it was decided; fewer than match if there were more than may be decided.
+    package var decided: Int { self.rows.reduce(0) { $0 + $1.count } }
 
     package static let sampleMax = 10
 
@@ -113,12 +121,14 @@ package struct DryRunView: Hashable, Sendable {
         isRepeat: Bool = false,
         rows: [Row] = [],
         sample: [InstanceAddress] = [],
-        plans: [QueryPlan] = []
+        plans: [QueryPlan] = [],
+        asOf: Instant
     ) {
         self.matched = matched
         self.isRepeat = isRepeat
         self.rows = rows
         self.sample = sample
         self.plans = plans
+        self.asOf = asOf
     }
 }

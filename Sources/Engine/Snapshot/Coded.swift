@@ -8,16 +8,6 @@ protocol Coded {
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> Self
 }
 
-extension StateCoder {
-    /// The number of a reload in the table, or none.
-    @inline(__always)
-    mutating func reload(_ value: UInt32) throws(ByteFault) -> UInt32 {
-        let reload = try self.slot(value)
-        guard reload != ReloadTable.own else { throw self.fault() }
-        return reload
-    }
-}
-
 extension CauseList: Coded {
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> CauseList {
         let count = try coder.number(self.count)
@@ -43,14 +33,12 @@ extension PendingCauses.Node: Coded {
 }
 
 extension ReloadTable.Row: Coded {
-    static let blank = ReloadTable.Row(own: .blank)
-
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> ReloadTable.Row {
         let said = Said(rawValue: try coder.number(Said(self).rawValue))
         guard said.isSubset(of: .known) else { throw coder.fault() }
         return ReloadTable.Row(
             instance: try coder.slot(self.instance),
-            next: try coder.reload(self.next),
+            next: try coder.slot(self.next),
             position: try coder.position(self.position),
             issuedAt: try coder.instant(self.issuedAt),
             expiresAt: try coder.instant(self.expiresAt),
@@ -71,7 +59,7 @@ extension ReloadTable.Row: Coded {
     }
 
     /// What is so of a reload, and which of its fields follow: those that it has.
-    fileprivate struct Said: OptionSet {
+    private struct Said: OptionSet {
         let rawValue: UInt16
 
         static let isCounted = Said(rawValue: 1 << 0)
@@ -84,8 +72,6 @@ extension ReloadTable.Row: Coded {
         static let digest = Said(rawValue: 1 << 7)
         static let collateral = Said(rawValue: 1 << 8)
         static let known = Said(rawValue: (1 << 9) - 1)
-        /// What may be said of one that serves no push.
-        static let own: Said = [.isCounted, .isPush, .sharesToken, .isTrigger, .exemption, .collateral]
 
         init(rawValue: UInt16) { self.rawValue = rawValue }
 
@@ -102,53 +88,6 @@ extension ReloadTable.Row: Coded {
             if row.collateral != nil { said.insert(.collateral) }
             self = said
         }
-    }
-}
-
-extension ReloadTable.Stored {
-    /// A reload that lies in its instance's row: seen from what stands there, for most of it is the same.
-    ///
-    /// - Parameters:
-    ///   - coder: The coder.
-    ///   - slot: The row's number.
-    ///   - row: The row, but for its reloads.
-    @inline(__always)
-    func coded(
-        by coder: inout some StateCoder,
-        at slot: UInt32,
-        in row: borrowing InstanceTable.Row
-    ) throws(ByteFault) -> ReloadTable.Stored {
-        let said = ReloadTable.Row.Said(rawValue: try coder.number(ReloadTable.Row.Said(.init(own: self)).rawValue))
-        guard said.isSubset(of: .own) else { throw coder.fault() }
-        let day = Interval.day.milliseconds
-        let opened = Int64(row.windowMinute) * 60_000
-        let issuedAt = try coder.signed(self.issuedAt.milliseconds, near: row.budget.lastReload?.milliseconds ?? opened)
-        let length = try coder.signed(self.window.length.milliseconds, near: day)
-        guard length > 0 else { throw coder.fault() }
-        let position = try coder.signed(
-            Int64(bitPattern: self.position.rawValue),
-            near: Int64(bitPattern: row.configuredAt.rawValue)
-        )
-        return ReloadTable.Stored(
-            instance: slot,
-            next: try coder.reload(self.next),
-            position: LogPosition(UInt64(bitPattern: position)),
-            issuedAt: Instant(milliseconds: issuedAt),
-            expiresAt: Instant(milliseconds: try coder.signed(self.expiresAt.milliseconds, near: issuedAt &+ day)),
-            window: BudgetWindow(
-                start: Instant(milliseconds: try coder.signed(self.window.start.milliseconds, near: opened)),
-                length: Interval(milliseconds: length)
-            ),
-            generation: row.generation &- (try coder.number(row.generation &- self.generation)),
-            served: ReloadTable.none,
-            causes: ReloadCauses(rawValue: try coder.number(self.causes.rawValue)),
-            exemption: said.contains(.exemption) ? try coder.choice(self.exemption ?? .appForeground) : nil,
-            collateral: said.contains(.collateral) ? try coder.choice(self.collateral ?? .conforming) : nil,
-            isCounted: said.contains(.isCounted),
-            isPush: said.contains(.isPush),
-            sharesToken: said.contains(.sharesToken),
-            isTrigger: said.contains(.isTrigger)
-        )
     }
 }
 
@@ -301,6 +240,9 @@ extension PushLedger.Row: Coded {
             priority: try coder.choice(self.priority),
             isOpen: try coder.flag(self.isOpen),
             isForApp: try coder.flag(self.isForApp),
+            failure: try coder.optional(self.failure, .tooMany) { coder, failure throws(ByteFault) in
+                try coder.choice(failure)
+            },
             contentHash: try coder.fixed(self.contentHash),
             position: try coder.position(self.position),
             acceptedAt: try coder.instant(self.acceptedAt),

@@ -6,14 +6,13 @@ import WidgetModel
 extension Engine {
     /// Takes in the instances that an ``EngineInstancesDecoder`` read of the same snapshot. O(instances), some nanoseconds
     /// each.
-    package mutating func adopt(_ instances: EngineInstances) throws(SnapshotFault) {
+    package mutating func adopt(_ instances: EngineInstances) throws(SnapshotError) {
         guard instances.position == self.position, instances.runningHash == self.runningHash else {
             throw .otherPartition
         }
         let rows = instances.rows
         self.instances = InstanceTable(
             rows: rows.rows,
-            ownReloads: rows.ownReloads,
             details: rows.details,
             days: self.instances.days
         )
@@ -34,9 +33,9 @@ extension Engine {
     }
 
     /// Takes in the index that an ``EngineIndexDecoder`` made of the same snapshot.
-    package mutating func adopt(_ index: EngineIndex) throws(SnapshotFault) {
+    package mutating func adopt(_ index: EngineIndex) throws(SnapshotError) {
         guard index.position == self.position, index.runningHash == self.runningHash else { throw .otherPartition }
-        self.index = index.index
+        self.sharedIndex = index.index
     }
 
     /// Makes the index of the rows.

@@ -5,7 +5,7 @@ import WidgetModel
 package struct EngineIndex: Sendable {
     let position: LogPosition
     let runningHash: UInt64
-    let index: IntentIndex
+    let index: SharedIndex
 }
 
 /// Reads of a snapshot's frames what its intent index is made of.
@@ -25,7 +25,11 @@ package struct EngineIndexDecoder: Sendable {
     private var head = SnapshotHead()
     /// The number that the next instance has at least.
     private var instances = 0
-    private var index: IntentIndex
+    private var shared: SharedIndex
+    private var index: IntentIndex {
+        _read { yield self.shared.index }
+        _modify { yield &self.shared.index }
+    }
     private var configurations = ConfigurationCache()
     /// By their configuration's place in the cache: instances that others may be like.
     private var models: [Model?] = []
@@ -41,7 +45,7 @@ package struct EngineIndexDecoder: Sendable {
     ///
     /// - Parameter interning: As the engine's.
     package init(interning: Interning = .observed(atLeast: 4096)) {
-        self.index = IntentIndex(interning: interning)
+        self.shared = SharedIndex(IntentIndex(interning: interning))
         self.index.startLoading()
     }
 
@@ -53,7 +57,7 @@ package struct EngineIndexDecoder: Sendable {
     /// What is wrong with a frame as a whole is the other decoder's to say; this one only never ends the process.
     ///
     /// - Returns: False once no later frame has anything that the index needs.
-    package mutating func take(_ frame: [UInt8]) throws(SnapshotFault) -> Bool {
+    package mutating func take(_ frame: [UInt8]) throws(SnapshotError) -> Bool {
         do throws(ByteFault) {
             var coder = StateReader(frame)
             guard let section = Section(rawValue: try coder.byte()) else { throw ByteFault.invalid(offset: 0) }
@@ -76,7 +80,7 @@ package struct EngineIndexDecoder: Sendable {
         return true
     }
 
-    private mutating func declareKinds() throws(SnapshotFault) {
+    private mutating func declareKinds() throws(SnapshotError) {
         try self.head.checkVersions()
         for kind in self.head.kinds where kind.app < self.head.apps.count {
             self.index.declare(kind.schema, app: self.head.apps[Int(kind.app)].id)
@@ -125,7 +129,11 @@ package struct EngineIndexDecoder: Sendable {
 
     private mutating func insert(_ slot: UInt32, like other: UInt32, _ host: UInt32) -> Bool {
         self.insertPlain()
-        return self.index.insert(slot, like: other, host: host)
+        return self.index.insert(
+            InstanceNumber(raw: slot),
+            like: InstanceNumber(raw: other),
+            host: HostNumber(raw: host)
+        )
     }
 
     /// - Parameter place: Where the configuration is kept of one who has nothing beside it.
@@ -154,16 +162,21 @@ package struct EngineIndexDecoder: Sendable {
             if shape.kind != self.plainKind || self.plain.count == Self.plainMax { self.insertPlain() }
             self.plainKind = shape.kind
             self.plain.append(
-                PlainInstance(slot, family: shape.family, host: host, configuration: shape.configuration)
+                PlainInstance(
+                    InstanceNumber(raw: slot),
+                    family: shape.family,
+                    host: HostNumber(raw: host),
+                    configuration: shape.configuration
+                )
             )
         } else {
             self.insertPlain()
             self.index.insert(
-                slot,
+                InstanceNumber(raw: slot),
                 app: self.head.apps[Int(kind.app)].id,
                 kind: kind.name,
                 family: shape.family,
-                host: host,
+                host: HostNumber(raw: host),
                 tags: shape.tags,
                 configuration: shape.configuration,
                 when: when,
@@ -193,6 +206,6 @@ package struct EngineIndexDecoder: Sendable {
     package consuming func finish() -> EngineIndex {
         self.insertPlain()
         self.index.finishLoading()
-        return EngineIndex(position: self.head.position, runningHash: self.head.runningHash, index: self.index)
+        return EngineIndex(position: self.head.position, runningHash: self.head.runningHash, index: self.shared)
     }
 }

@@ -32,7 +32,7 @@ package struct EngineInstancesDecoder: Sendable {
     /// What is wrong with a frame as a whole is the other decoder's to say; this one only never ends the process.
     ///
     /// - Returns: False once no later frame has anything of instances.
-    package mutating func take(_ frame: [UInt8]) throws(SnapshotFault) -> Bool {
+    package mutating func take(_ frame: [UInt8]) throws(SnapshotError) -> Bool {
         do throws(ByteFault) {
             var coder = StateReader(frame)
             guard let section = Section(rawValue: try coder.byte()) else { throw ByteFault.invalid(offset: 0) }
@@ -87,7 +87,7 @@ package struct EngineInstancesDecoder: Sendable {
     }
 
     /// The tables, once no frame is needed any more.
-    package consuming func finish() throws(SnapshotFault) -> EngineInstances {
+    package consuming func finish() throws(SnapshotError) -> EngineInstances {
         let end = Int(self.head.ends[EngineSnapshot.instanceTable])
         if !self.hasRoom { self.makeRoom() }
         guard Int(self.rows.count) + self.free.count == end else { throw .incomplete(frames: self.frames) }

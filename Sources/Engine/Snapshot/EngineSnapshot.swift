@@ -11,7 +11,7 @@ package import WidgetModel
 /// that other rules led to would decide differently from what its log says.
 package enum EngineSnapshot {
     /// The version of the frames that ``EngineSnapshotEncoder`` writes, and the only one that is read.
-    package static let version: UInt64 = 7
+    package static let version: UInt64 = 1
 
     /// A frame is ended when it has so many bytes: some hundred rows, encoded in well under a millisecond.
     static let frameBytes = 65_536
@@ -41,7 +41,7 @@ package enum EngineSnapshot {
 }
 
 /// Why a snapshot cannot be read back.
-package enum SnapshotFault: Error, Hashable, Sendable, CustomStringConvertible {
+package enum SnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A frame cannot be what was written.
     case damaged(frame: Int, ByteFault)
     /// The frames end before the state does, or go on behind its end.

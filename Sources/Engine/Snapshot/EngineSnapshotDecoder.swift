@@ -72,7 +72,7 @@ package struct EngineSnapshotDecoder: Sendable {
     }
 
     /// Reads the next frame. O(frame).
-    package mutating func take(_ frame: [UInt8]) throws(SnapshotFault) {
+    package mutating func take(_ frame: [UInt8]) throws(SnapshotError) {
         do throws(ByteFault) {
             var coder = StateReader(frame)
             guard let section = Section(rawValue: try coder.byte()),
@@ -101,7 +101,7 @@ package struct EngineSnapshotDecoder: Sendable {
         self.frames += 1
     }
 
-    private func checkHead() throws(SnapshotFault) {
+    private func checkHead() throws(SnapshotError) {
         try self.head.checkVersions()
         guard self.head.partition == UInt64(self.partition.rawValue), self.head.partitions == UInt64(self.partitions)
         else { throw .otherPartition }
@@ -274,7 +274,7 @@ package struct EngineSnapshotDecoder: Sendable {
     }
 
     /// The engine, once the last frame was read. Its index still has to be told ``Engine/finishLoading()``. O(state).
-    package consuming func finish() throws(SnapshotFault) -> Engine {
+    package consuming func finish() throws(SnapshotError) -> Engine {
         self.instances.finish(end: Int(self.head.ends[EngineSnapshot.instanceTable]))
         let (instances, position, hash) = (self.instances, self.head.position, self.head.runningHash)
         self.instances = InstanceRows(free: [])
@@ -285,7 +285,7 @@ package struct EngineSnapshotDecoder: Sendable {
     }
 
     /// The engine without its instances and its index, for ``Engine/adopt(_:)``; until then it is asked nothing.
-    package consuming func finishWithoutInstances() throws(SnapshotFault) -> Engine {
+    package consuming func finishWithoutInstances() throws(SnapshotError) -> Engine {
         guard self.isWhole, self.repeats.count <= self.head.repeatCapacity,
             self.head.repeatOldest <= self.repeats.count, self.decisions.isWhole
         else { throw .incomplete(frames: self.frames) }
@@ -315,12 +315,7 @@ package struct EngineSnapshotDecoder: Sendable {
         engine.counters.hosts = self.registeredHosts
         engine.usages = self.usages
         engine.hosts = self.hosts
-        engine.instances = InstanceTable(
-            rows: PackedSlab(),
-            ownReloads: 0,
-            details: InstanceDetails(),
-            days: self.days
-        )
+        engine.instances = InstanceTable(rows: Slab(), details: InstanceDetails(), days: self.days)
         engine.causes = PendingCauses(nodes: self.causes)
         engine.reloads = self.reloads
         engine.ledger = PushLedger(

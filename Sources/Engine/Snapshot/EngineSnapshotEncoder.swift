@@ -108,7 +108,7 @@ package struct EngineSnapshotEncoder: Sendable {
                 let groups = try InstanceGroups(row, details).coded(by: &coder)
                 _ = try details.coded(by: &coder, groups)
                 let hash = engine.addressHash(of: slot)
-                _ = try row.coded(by: &coder, at: slot, head, kind: row.kind, groups, addressHash: hash)
+                _ = try row.coded(by: &coder, head, kind: row.kind, groups, addressHash: hash)
                 try Self.write(timer: engine.instanceTimers.armed(slot), &coder)
             }
         }
@@ -151,11 +151,11 @@ package struct EngineSnapshotEncoder: Sendable {
     ///   - coder: Where they are written.
     ///   - extra: How many bytes the frame has beside them.
     ///   - body: Writes a row.
-    private mutating func write<Table: RowTable>(
-        _ table: Table,
+    private mutating func write<Row>(
+        _ table: Slab<Row>,
         _ coder: inout StateWriter,
         beside extra: () -> Int = { 0 },
-        _ body: (UInt32, Table.Row, inout StateWriter) throws(ByteFault) -> Void
+        _ body: (UInt32, Row, inout StateWriter) throws(ByteFault) -> Void
     ) throws(ByteFault) -> Bool {
         if self.cursor == 0 {
             self.isFree = Array(repeating: false, count: table.end)

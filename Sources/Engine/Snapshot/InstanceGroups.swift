@@ -19,11 +19,9 @@ struct InstanceGroups: OptionSet {
     static let views = InstanceGroups(rawValue: 1 << 6)
     /// What hardly any has.
     static let seldom = InstanceGroups(rawValue: 1 << 7)
-    /// The reload that lies in the row, and then not ``reloads``.
-    static let ownReload = InstanceGroups(rawValue: 1 << 8)
 
     static let details: InstanceGroups = [.conditionOrControl, .content, .observed]
-    private static let known: InstanceGroups = [.details, .budget, .reloads, .waiting, .views, .seldom, .ownReload]
+    private static let known: InstanceGroups = [.details, .budget, .reloads, .waiting, .views, .seldom]
 
     init(rawValue: UInt16) { self.rawValue = rawValue }
 
@@ -35,10 +33,7 @@ struct InstanceGroups: OptionSet {
         if details.content?.isBlank == false || details.confirmedBy != .start { groups.insert(.content) }
         if let observed = details.observed, !observed.isBlank { groups.insert(.observed) }
         if row.budget != ReloadBudget() || row.windowMinute != 0 || row.allowance != 0 { groups.insert(.budget) }
-        if row.hasOwnReload {
-            groups.insert(.ownReload)
-        } else if row.firstReload != ReloadTable.none || row.lastReload != ReloadTable.none || row.reloadsExpire != .max
-        {
+        if row.firstReload != ReloadTable.none || row.lastReload != ReloadTable.none || row.reloadsExpire != .max {
             groups.insert(.reloads)
         }
         if row.isWaiting { groups.insert(.waiting) }
@@ -55,9 +50,7 @@ struct InstanceGroups: OptionSet {
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceGroups {
         let groups = InstanceGroups(rawValue: try coder.number(self.rawValue))
-        guard groups.isSubset(of: Self.known), !groups.isSuperset(of: [.reloads, .ownReload]) else {
-            throw coder.fault()
-        }
+        guard groups.isSubset(of: Self.known) else { throw coder.fault() }
         return groups
     }
 }

@@ -21,7 +21,7 @@ struct InstanceRows: Sendable {
         }
     }
 
-    private(set) var rows: PackedSlab<InstanceTable.Row>
+    private(set) var rows: Slab<InstanceTable.Row>
     private(set) var details: InstanceDetails
     /// The timers that are armed: the instance, and the second that it is due.
     private(set) var timers = RowChunks<Timer>()
@@ -34,8 +34,6 @@ struct InstanceRows: Sendable {
     private(set) var orphaned = 0
     /// The same by kind, hosts excepted.
     private(set) var usages: [RegistryUsage] = []
-    /// How many have a reload that lies in the row.
-    private(set) var ownReloads = 0
 
     /// No rows yet.
     ///
@@ -43,7 +41,7 @@ struct InstanceRows: Sendable {
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - rows: About how many rows will come.
     init(free: [UInt32], expecting rows: Int = 0) {
-        self.rows = PackedSlab(free: free, expecting: rows)
+        self.rows = Slab(free: free, expecting: rows)
         self.details = InstanceDetails(expecting: rows)
     }
 
@@ -74,14 +72,14 @@ struct InstanceRows: Sendable {
             if !shape.tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: shape.tags) }
             whole = try whole.coded(by: &coder, groups)
             let row = try InstanceTable.Row.blank
-                .coded(by: &coder, at: slot, head, kind: shape.kind, groups, addressHash: 0)
+                .coded(by: &coder, head, kind: shape.kind, groups, addressHash: 0)
             return try self.take(slot, row, whole, shape.configuration, bounds, &coder)
         }
         // Nearly all: what is to be copied is small.
         let row = try InstanceTable.Row.blank
-            .coded(by: &coder, at: slot, head, kind: shape.kind, groups, addressHash: 0)
+            .coded(by: &coder, head, kind: shape.kind, groups, addressHash: 0)
         try self.note(slot, row, bounds, &coder)
-        self.rows.restore(slot, row)
+        self.rows.restore(slot, row, blank: .blank)
         self.details.insert(slot, details, shape.configuration)
         self.usages[Int(row.kind)].textBytes += self.details.textBytes(of: slot)
     }
@@ -97,7 +95,7 @@ struct InstanceRows: Sendable {
     ) throws(ByteFault) {
         try self.note(slot, row, bounds, &coder)
         if row.isLive, details.particulars?.controlToken != nil { self.controls.append(slot) }
-        self.rows.restore(slot, row)
+        self.rows.restore(slot, row, blank: .blank)
         self.details.restore(slot, details, configuration)
         self.usages[Int(row.kind)].textBytes += self.details.textBytes(of: slot)
     }
@@ -128,7 +126,6 @@ struct InstanceRows: Sendable {
             self.usages[Int(row.kind)].tombstones += 1
         }
         if row.isOrphaned { self.orphaned += 1 }
-        if row.hasOwnReload { self.ownReloads += 1 }
     }
 
     /// Gives back the number of a row that is left out.
@@ -139,7 +136,7 @@ struct InstanceRows: Sendable {
 
     /// Makes the tables as long as they were, once the last row was read.
     mutating func finish(end: Int) {
-        self.rows.finishRestoring(end: end)
+        self.rows.finishRestoring(end: end, blank: .blank)
         self.details.finishRestoring(end: end)
     }
 }

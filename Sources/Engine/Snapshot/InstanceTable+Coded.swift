@@ -32,7 +32,6 @@ extension InstanceTable.Row {
     ///
     /// - Parameters:
     ///   - coder: The coder.
-    ///   - slot: The row's number.
     ///   - head: What stood before it.
     ///   - kind: As the shape says.
     ///   - groups: Which fields there are.
@@ -40,7 +39,6 @@ extension InstanceTable.Row {
     @inline(__always)
     func coded(
         by coder: inout some StateCoder,
-        at slot: UInt32,
         _ head: Head,
         kind: UInt32,
         _ groups: InstanceGroups,
@@ -63,8 +61,8 @@ extension InstanceTable.Row {
             row.allowance = try coder.number(self.allowance)
         }
         if groups.contains(.reloads) {
-            row.firstReload = try coder.reload(self.firstReload)
-            row.lastReload = try coder.reload(self.lastReload)
+            row.firstReload = try coder.slot(self.firstReload)
+            row.lastReload = try coder.slot(self.lastReload)
             row.reloadsExpire = try coder.date(self.reloadsExpire)
         }
         if groups.contains(.waiting) {
@@ -88,20 +86,7 @@ extension InstanceTable.Row {
             row.exemptReloads = try coder.number(self.exemptReloads)
             row.freeSetupAt = try coder.date(self.freeSetupAt)
         }
-        if groups.contains(.ownReload) { try self.codeOwnReload(of: &row, at: slot, by: &coder) }
         return row
-    }
-
-    @inline(__always)
-    private func codeOwnReload(
-        of row: inout InstanceTable.Row,
-        at slot: UInt32,
-        by coder: inout some StateCoder
-    ) throws(ByteFault) {
-        row.setOwnReload(try self.ownReload.coded(by: &coder, at: slot, in: row))
-        guard row.ownReload.next != ReloadTable.none else { return }
-        row.lastReload = try coder.reload(self.lastReload)
-        row.reloadsExpire = try coder.date(self.reloadsExpire)
     }
 
     static func coded(

@@ -70,7 +70,7 @@ extension SnapshotHead {
     func expectedRows(_ table: Int) -> Int { min(Int(self.ends[table]), Self.expectedMax) }
 
     /// Refuses what this program does not read.
-    func checkVersions() throws(SnapshotFault) {
+    func checkVersions() throws(SnapshotError) {
         guard self.version == EngineSnapshot.version else { throw .otherFormat(version: self.version) }
         guard self.engineVersion == UInt64(Engine.version) else { throw .otherEngine(version: self.engineVersion) }
     }
@@ -214,10 +214,9 @@ extension EngineStats: Coded {
     /// Only what is counted from record to record; the rest is computed when asked for.
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> EngineStats {
         var stats = EngineStats()
-        stats.pushesAccepted = try coder.number(self.pushesAccepted)
-        stats.pushesRepeated = try coder.number(self.pushesRepeated)
-        stats.reloadsIssued = try coder.number(self.reloadsIssued)
-        stats.reloadsCharged = try coder.number(self.reloadsCharged)
+        for stat in EngineStat.all where stat.isCounted {
+            stats[keyPath: stat.member] = try coder.number(self[keyPath: stat.member])
+        }
         stats.reloadsExempt = try coder.list(self.reloadsExempt, 0) { (coder, value) throws(ByteFault) in
             try coder.number(value)
         }
@@ -227,23 +226,11 @@ extension EngineStats: Coded {
         guard stats.reloadsExempt.count == self.reloadsExempt.count,
             stats.reloadsByCause.count == self.reloadsByCause.count
         else { throw coder.fault() }
-        stats.reloadsAcknowledged = try coder.number(self.reloadsAcknowledged)
-        stats.reloadsRefused = try coder.number(self.reloadsRefused)
-        stats.reloadsUnacknowledged = try coder.number(self.reloadsUnacknowledged)
-        stats.reloadsObserved = try coder.number(self.reloadsObserved)
         stats.freshness = try coder.value(
             self.freshness,
             { $0.encode(into: &$1) },
             { (reader) throws(ByteFault) in try Freshness(from: &reader) }
         )
-        stats.reloadsCollateral = try coder.number(self.reloadsCollateral)
-        stats.reloadsCollateralOver = try coder.number(self.reloadsCollateralOver)
-        stats.tokenPushes = try coder.number(self.tokenPushes)
-        stats.timelinesAccepted = try coder.number(self.timelinesAccepted)
-        stats.timelinesDiscarded = try coder.number(self.timelinesDiscarded)
-        stats.timelineFindings = try coder.number(self.timelineFindings)
-        stats.signals = try coder.number(self.signals)
-        stats.invalidations = try coder.number(self.invalidations)
         return stats
     }
 }

@@ -344,3 +344,12 @@ struct StateReader: StateCoder {
 
     func fault() -> ByteFault { .invalid(offset: self.offset) }
 }
+
+/// Small numbers of both signs as small ones without.
+private enum Zigzag {
+    @inline(__always)
+    static func encode(_ value: Int64) -> UInt64 { UInt64(bitPattern: (value << 1) ^ (value >> 63)) }
+
+    @inline(__always)
+    static func decode(_ code: UInt64) -> Int64 { Int64(bitPattern: code >> 1) ^ -Int64(bitPattern: code & 1) }
+}

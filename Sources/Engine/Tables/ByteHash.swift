@@ -29,6 +29,22 @@ enum ByteHash {
         self.of(string.utf8.span, seed: seed)
     }
 
+    /// Whether two runs of bytes are alike.
+    @inline(__always)
+    static func areEqual(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Bool {
+        guard left.count == right.count else { return false }
+        var index = 0
+        while index &+ 8 <= left.count {
+            guard Self.word(left, at: index) == Self.word(right, at: index) else { return false }
+            index &+= 8
+        }
+        while index < left.count {
+            guard left[index] == right[index] else { return false }
+            index &+= 1
+        }
+        return true
+    }
+
     /// Eight bytes as a little-endian number.
     @inline(__always)
     static func word(_ bytes: Span<UInt8>, at index: Int) -> UInt64 {

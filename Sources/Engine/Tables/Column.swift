@@ -16,9 +16,6 @@ public import CKernels
     /// The memory's: here a second time, since whoever reads a row need not hold on to the memory.
     nonisolated(unsafe) private var chunks: UnsafeMutablePointer<UnsafeMutablePointer<Row>>
     private(set) var count: Int
-    /// The row that was chosen last, see ``focus(on:)``.
-    nonisolated(unsafe) private var focusedRow: UnsafeMutablePointer<Row>?
-    private var focusedIndex = 0
 
     /// No rows.
     init() {
@@ -43,42 +40,6 @@ public import CKernels
             // Sound: as above, and nobody else sees this memory.
             yield unsafe &self.chunks[index &>> Self.chunkShift][index & (Self.chunkRows &- 1)]
         }
-    }
-
-    /// Chooses the row that is ``focused``.
-    @inline(__always)
-    mutating func focus(on index: Int) {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the rows")
-        unsafe self.focusedRow = self.chunks[index &>> Self.chunkShift] + (index & (Self.chunkRows &- 1))
-        self.focusedIndex = index
-    }
-
-    /// Lends the row that was chosen last, which takes no look-up. Precondition: one was.
-    @inline(__always)
-    var focused: RowLease<Row> {
-        // Sound: the row is one of the memory's, which self keeps, and rows stay where they are.
-        guard let row = unsafe self.focusedRow else { preconditionFailure("no row was chosen") }
-        return unsafe RowLease(row)
-    }
-
-    /// The row that was chosen last, to be changed. Precondition: one was.
-    @inline(__always)
-    subscript(focused focused: Void) -> Row {
-        _read { yield self.focused.row }
-        _modify {
-            self.makeUnique()
-            guard let row = unsafe self.focusedRow else { preconditionFailure("no row was chosen") }
-            // Sound: as above, and nobody else sees this memory.
-            yield unsafe &row.pointee
-        }
-    }
-
-    /// Lends a row.
-    @inline(__always)
-    func lease(_ index: Int) -> RowLease<Row> {
-        precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the rows")
-        // Sound: the memory holds `count` rows, and self keeps it.
-        return unsafe RowLease(self.chunks[index &>> Self.chunkShift] + (index & (Self.chunkRows &- 1)))
     }
 
     /// Fetches a row that is about to be read, without waiting for it. Precondition: it is there.
@@ -137,47 +98,6 @@ public import CKernels
     private mutating func copy() {
         self.memory = RowMemory(copying: self.memory)
         unsafe self.chunks = self.memory.chunks
-        if unsafe self.focusedRow != nil { self.focus(on: self.focusedIndex) }
-    }
-}
-
-/// A row that is lent: one of a table's, or one that was made to be lent. One type for both, so that who lends either has one
-/// lease to give, which is what makes it possible that the compiler puts it where it is used (Swift 6.3).
-///
-/// Only for the time in which whoever lends it keeps the table, and to be ended by them.
-@safe struct RowLease<Row> {
-    private let pointer: UnsafeMutablePointer<Row>
-    private let isMade: Bool
-
-    /// A row of a table.
-    @inline(__always)
-    fileprivate init(_ row: UnsafeMutablePointer<Row>) {
-        unsafe self.pointer = row
-        self.isMade = false
-    }
-
-    /// A row that is in no table.
-    init(of row: Row) {
-        unsafe self.pointer = .allocate(capacity: 1)
-        unsafe self.pointer.initialize(to: row)
-        self.isMade = true
-    }
-
-    // Sound: the row is initialized, and there until the lease ends.
-    @inline(__always)
-    var row: Row { _read { yield unsafe self.pointer.pointee } }
-
-    /// Gives back the memory of a row that was made.
-    @inline(__always)
-    func end() {
-        if !_fastPath(!self.isMade) { self.free() }
-    }
-
-    @inline(never)
-    private func free() {
-        // Sound: nobody reads it any more, and it was allocated here.
-        unsafe self.pointer.deinitialize(count: 1)
-        unsafe self.pointer.deallocate()
     }
 }
 
@@ -194,75 +114,47 @@ extension Span {
     }
 }
 
-extension RowChunks<UInt32> {
-    /// So many words behind the last one of a chunk's can be read with it.
-    private static var spareWords: Int { 2 }
-
-    /// Words that are read as bytes.
+extension RowChunks<UInt64> {
+    /// Lends the bytes of words that lie together.
     ///
     /// - Parameters:
     ///   - start: The first word's place.
-    ///   - count: How many there are. Precondition: they lie in one chunk, with two more.
+    ///   - count: How many bytes there are. Precondition: the words that they take lie in one chunk.
+    ///   - body: Reads them.
     @inline(__always)
-    func bytes(from start: Int, _ count: Int) -> RowBytes {
+    func withBytes<Result>(from start: Int, count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
+        let words = (count &+ 7) &>> 3
         let place = start & (Self.chunkRows &- 1)
-        precondition(start >= 0 && count >= 0 && start &+ count <= self.count)
-        precondition(place &+ count &+ Self.spareWords <= Self.chunkRows)
-        return unsafe RowBytes(self.memory, self.chunks[start &>> Self.chunkShift] + place, count &* 4)
+        precondition(start >= 0 && count >= 0 && start &+ words <= self.count && place &+ words <= Self.chunkRows)
+        guard words > 0 else { return body(Span()) }
+        // Sound: so many words of the chunk are initialized, which is looked at above, and self keeps it.
+        let bytes = unsafe UnsafeRawBufferPointer(start: self.chunks[start &>> Self.chunkShift] + place, count: count)
+        return body(unsafe Span(_unsafeBytes: bytes))
     }
 
-    /// Gives words that there are other values.
-    ///
-    /// - Parameters:
-    ///   - start: The first word's place. Precondition: all of them lie in one chunk.
-    ///   - pairs: Two words each, the lower half first.
-    ///   - count: How many words they are.
-    @inline(__always)
-    mutating func replace(from start: Int, with pairs: Span<UInt64>, count: Int) {
+    /// Writes bytes over words that lie together. Precondition: as for ``withBytes(from:count:_:)``.
+    mutating func replace(from start: Int, with bytes: Span<UInt8>) {
+        let words = (bytes.count &+ 7) &>> 3
         let place = start & (Self.chunkRows &- 1)
-        precondition(start >= 0 && count >= 0 && start &+ count <= self.count && place &+ count <= Self.chunkRows)
+        precondition(start >= 0 && start &+ words <= self.count && place &+ words <= Self.chunkRows)
+        guard words > 0 else { return }
         self.makeUnique()
-        // Sound: the memory holds `count` words from there on, which is looked at above, and nobody else sees it.
+        // Sound: as above, and nobody else sees this memory.
         let target = unsafe UnsafeMutableRawPointer(self.chunks[start &>> Self.chunkShift] + place)
-        for index in 0..<count &>> 1 {
-            unsafe target.storeBytes(of: pairs[index], toByteOffset: index &* 8, as: UInt64.self)
-        }
-        if count & 1 != 0 {
-            let last = UInt32(truncatingIfNeeded: pairs[count &>> 1])
-            unsafe target.storeBytes(of: last, toByteOffset: (count &- 1) &* 4, as: UInt32.self)
+        unsafe bytes.withUnsafeBytes { source in
+            guard let base = source.baseAddress else { return }
+            unsafe target.copyMemory(from: base, byteCount: source.count)
         }
     }
 
-    /// Appends words that can be read as bytes, and others before them if else they could not.
+    /// Appends words that lie together, and others before them if else they would not.
     ///
     /// - Returns: The first one's place.
     mutating func appendTogether(_ count: Int) -> Int {
         let place = self.count & (Self.chunkRows &- 1)
-        if place + count + Self.spareWords > Self.chunkRows { self.append(repeating: 0, count: Self.chunkRows - place) }
+        if place + count > Self.chunkRows { self.append(repeating: 0, count: Self.chunkRows - place) }
         self.append(repeating: 0, count: count)
         return self.count - count
-    }
-}
-
-/// Bytes of a chunk, read eight at a time from wherever they begin. It keeps their memory.
-@safe struct RowBytes {
-    private let memory: RowMemory<UInt32>
-    private let start: UnsafeRawPointer
-    private let count: Int
-
-    @inline(__always)
-    fileprivate init(_ memory: RowMemory<UInt32>, _ start: UnsafePointer<UInt32>, _ count: Int) {
-        self.memory = memory
-        unsafe self.start = UnsafeRawPointer(start)
-        self.count = count
-    }
-
-    /// Eight bytes from an offset on; those behind the last are of no meaning. Precondition: the first is there.
-    @inline(__always)
-    subscript(offset: Int) -> UInt64 {
-        precondition(UInt(bitPattern: offset) < UInt(bitPattern: self.count), "beyond the bytes")
-        // Sound: self keeps the chunk, in which there are two words more than the bytes are; nobody who shares it writes to it.
-        return unsafe self.start.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
     }
 }
 

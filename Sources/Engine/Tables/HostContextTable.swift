@@ -14,7 +14,7 @@ struct HostContextTable: Sendable {
     }
 
     private var rows = Slab<Row>()
-    private var index = SlotIndex()
+    private var index = SharedSlotIndex()
     private let seed: UInt64
 
     /// An empty table.

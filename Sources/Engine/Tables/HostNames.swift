@@ -5,7 +5,7 @@ import WidgetModel
 ///
 /// Not the table itself: whoever is found is decided while the index still answers, and changes the table's rows.
 struct HostNames: HostNaming {
-    private let index: SlotIndex
+    private let index: SharedSlotIndex
     private let places: RowChunks<HostTable.Name>
     private let names: [UInt8]
     private let seed: UInt64
@@ -20,18 +20,19 @@ struct HostNames: HostNaming {
         self.prefix = Array(app.rawValue.utf8) + [0]
     }
 
-    func number(ofHost id: [UInt8]) -> UInt32? {
+    func number(ofHost id: [UInt8]) -> HostNumber? {
         let key = self.prefix + id
-        return self.index.find(ByteHash.of(key.span, seed: self.seed)) { slot in
+        let number = self.index.find(ByteHash.of(key.span, seed: self.seed)) { slot in
             self.places[Int(slot)].isOf(key.span, among: self.names)
         }
+        return number.map { HostNumber(raw: $0) }
     }
 
-    func forEachHost(in numbers: Range<UInt32>, _ body: (UInt32, Span<UInt8>) -> Void) {
+    func forEachHost(in numbers: Range<HostNumber>, _ body: (HostNumber, Span<UInt8>) -> Void) {
         let names = self.names.span
         // Numbers that no host has are those of no instance either, and their ids are empty.
-        for number in numbers where number < self.places.count {
-            body(number, names.extracting(self.places[Int(number)].id))
+        for number in numbers.lowerBound.index..<min(numbers.upperBound.index, self.places.count) {
+            body(HostNumber(number), names.extracting(self.places[number].id))
         }
     }
 }

@@ -5,8 +5,7 @@ import WidgetModel
 struct HostTable: Sendable {
     static let none = Slab<Row>.none
 
-    /// What decisions read of a host, with as few pointers as can be. Most rows are packed into a quarter of it, see
-    /// `HostTable+Packed.swift`: a field that is added here is added there.
+    /// What decisions read of a host, with as few pointers as can be.
     struct Row: Sendable {
         var app: UInt32
         /// The first instance in the order of ids, removed ones included.
@@ -105,9 +104,9 @@ struct HostTable: Sendable {
         var id: Range<Int> { self.offset + self.prefix..<self.offset + self.count }
     }
 
-    private(set) var rows: PackedSlab<Row>
+    private(set) var rows = Slab<Row>()
     private var contexts: HostContextTable
-    private(set) var index = SlotIndex()
+    private(set) var index = SharedSlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots()
     private(set) var places = RowChunks<Name>()
@@ -118,13 +117,10 @@ struct HostTable: Sendable {
 
     /// No hosts.
     ///
-    /// - Parameters:
-    ///   - seed: Hides from strangers where rows are found; nothing that comes out depends on it.
-    ///   - unpackedMax: See ``PackedSlab/init(awakeMax:)``.
-    init(seed: UInt64, unpackedMax: Int = Engine.unpackedMax) {
+    /// - Parameter seed: Hides from strangers where rows are found; nothing that comes out depends on it.
+    init(seed: UInt64) {
         self.seed = seed
         self.contexts = HostContextTable(seed: seed)
-        self.rows = PackedSlab(awakeMax: unpackedMax)
     }
 
     /// Room for rows that are read back, see ``restore(_:_:named:saying:firstToken:)``.
@@ -136,7 +132,7 @@ struct HostTable: Sendable {
     init(seed: UInt64, free: [UInt32], expecting hosts: Int) {
         self.seed = seed
         self.contexts = HostContextTable(seed: seed)
-        self.rows = PackedSlab(free: free, expecting: hosts)
+        self.rows = Slab(free: free, expecting: hosts)
         self.index.reserve(hosts)
         self.places.expect(hosts)
         self.names.reserveCapacity(hosts * Self.usualNameBytes)
@@ -155,7 +151,7 @@ struct HostTable: Sendable {
         let hash = ByteHash.of(key.text, seed: self.seed)
         self.index.approach(hash) { $0.prefetch($1) }
         if let (hash, slot) = self.late.exchange(hash, slot) { self.index.insert(hash, slot) }
-        self.rows.restore(slot, row)
+        self.rows.restore(slot, row, blank: .blank)
         self.place(slot, key)
     }
 
@@ -165,7 +161,7 @@ struct HostTable: Sendable {
     /// Makes the table as long as it was, once its last row was taken back.
     mutating func finishRestoring(end: Int) {
         while let (hash, slot) = self.late.takeFirst() { self.index.insert(hash, slot) }
-        self.rows.finishRestoring(end: end)
+        self.rows.finishRestoring(end: end, blank: .blank)
         self.fillPlaces(below: end)
     }
 
@@ -183,10 +179,6 @@ struct HostTable: Sendable {
         _read { yield self.rows[slot] }
         _modify { yield &self.rows[slot] }
     }
-
-    /// Makes a row quick to read, see ``PackedSlab/wake(_:)``.
-    @inline(__always)
-    mutating func wake(_ slot: UInt32) { self.rows.wake(slot) }
 
     /// The id of a host; empty for a number that is free. O(bytes).
     func id(of slot: UInt32) -> HostID {
@@ -219,21 +211,18 @@ struct HostTable: Sendable {
         return hash
     }
 
-    /// Fetches where the row and the id are of the host that a look-up compares first, nearly always the right one.
+    /// Fetches the row, and where the id is, of the host that a look-up compares first, nearly always the right one.
     @inline(__always)
     func approach(hash: UInt64) -> UInt32? {
         guard let slot = self.index.find(hash, where: { _ in true }) else { return nil }
-        self.rows.approach(slot)
+        self.rows.prefetch(slot)
         self.places.prefetch(Int(slot))
         return slot
     }
 
-    /// Fetches a host's row and the beginning of its id.
+    /// Fetches the beginning of a host's id.
     @inline(__always)
-    func prefetch(_ slot: UInt32) {
-        self.rows.prefetch(slot)
-        self.names.span.prefetch(self.places[Int(slot)].offset)
-    }
+    func prefetchID(of slot: UInt32) { self.names.span.prefetch(self.places[Int(slot)].offset) }
 
     mutating func insert(_ row: consuming Row, named key: HostKey, saying context: HostContext) -> UInt32 {
         row.contextNumber = self.contexts.take(context)

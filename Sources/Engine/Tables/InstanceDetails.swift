@@ -4,9 +4,8 @@ import WidgetModel
 
 /// What decisions seldom need of the instances of a partition, by their number.
 ///
-/// Every instance has a ``Row`` and a configuration, which are always packed. What only some have lies in side tables, group
-/// by group, so that a plain instance takes a few dozen bytes here: one that never had a field of a group reads its
-/// defaults and takes no memory for it.
+/// Every instance has an id, a family and a configuration. What only some have lies in side tables, group by group: one that
+/// never had a field of a group reads its defaults and takes no memory for it.
 struct InstanceDetails: Sendable {
     /// What every instance has beside its configuration.
     struct Row: Sendable {
@@ -14,59 +13,22 @@ struct InstanceDetails: Sendable {
         var family: WidgetFamily
     }
 
-    /// What is packed of an instance before its text: its id, and its configuration's packed form.
+    /// What lies in the table of an instance: numbers of what lies elsewhere.
     private struct Head {
-        var family = WidgetFamily.systemSmall
         /// What the state of its content is known from: the reload that brought it, or the report that said it.
         var confirmedBy = LogPosition.start
         /// The numbers of its groups, if it has any.
         var particulars = SideTable<Particulars>.none
         var content = SideTable<Content>.none
         var observed = SideTable<Observed>.none
-        /// Where the text is, if it is too long to be packed behind this.
-        var text = SideTable<Text>.none
-        /// In bytes.
-        var idCount = 0
-        var configurationCount = 0
+        /// Its id, and behind it its configuration's code.
+        var text = TextStore.none
+        var configurationCount: UInt32 = 0
+        var idCount: UInt16 = 0
+        var family = WidgetFamily.systemSmall
 
-        var textCount: Int { self.idCount + self.configurationCount }
-
-        @inline(__always)
-        func packed(by coder: inout some FieldCoder) -> Head {
-            coder.begin()
-            var head = Head()
-            head.text = coder.optional(self.text, none: SideTable<Text>.none)
-            head.confirmedBy = LogPosition(coder.number(self.confirmedBy.rawValue))
-            head.particulars = coder.optional(self.particulars, none: SideTable<Particulars>.none)
-            head.content = coder.optional(self.content, none: SideTable<Content>.none)
-            head.observed = coder.optional(self.observed, none: SideTable<Observed>.none)
-            if head.text == SideTable<Text>.none {
-                // Both counts are small then.
-                let common = coder.common(
-                    UInt64(self.family.rawValue) | UInt64(self.idCount) << 8 | UInt64(self.configurationCount) << 16
-                )
-                head.family = WidgetFamily(rawValue: UInt8(truncatingIfNeeded: common)) ?? self.family
-                head.idCount = Int(common >> 8 & 0xFF)
-                head.configurationCount = Int(common >> 16)
-            } else {
-                head.family = WidgetFamily(rawValue: coder.number(self.family.rawValue)) ?? self.family
-                head.idCount = coder.number(self.idCount)
-                head.configurationCount = coder.number(self.configurationCount)
-            }
-            return head
-        }
+        var textCount: Int { Int(self.idCount) + Int(self.configurationCount) }
     }
-
-    /// A text that is too long to be packed.
-    private struct Text: SideRow {
-        var bytes: [UInt8] = []
-
-        var isBlank: Bool { self.bytes.isEmpty }
-    }
-
-    /// A text has at most so many bytes to be packed with what stands before it, and has room then whatever that is: two bytes
-    /// are the shape's number, eight the position, fifteen the numbers of three groups, and thirteen a shape without a number.
-    private static let textMax = PackedBytes.countMax - 38
 
     /// What few registrations say.
     struct Particulars: SideRow {
@@ -160,11 +122,9 @@ struct InstanceDetails: Sendable {
         var observed: Observed?
     }
 
-    /// Where each instance is packed; `PackedCells.end` for none.
-    private var places = RowChunks<UInt32>()
-    private var cells: PackedCells
-    private var packer = ConfigurationPacker()
-    private var texts = SideTable<Text>()
+    private var heads = RowChunks<Head>()
+    private var texts = TextStore()
+    private var coder = ConfigurationCoder()
     private(set) var particulars = SideTable<Particulars>()
     private(set) var content = SideTable<Content>()
     private(set) var observed = SideTable<Observed>()
@@ -172,65 +132,57 @@ struct InstanceDetails: Sendable {
     private var scratch: [UInt8] = []
 
     /// No rows.
-    ///
-    /// - Parameter shapesMax: See ``PackedCells/init(wordsMax:shapesMax:)``.
-    init(shapesMax: Int = RowShapes.countMax) {
-        self.cells = PackedCells(shapesMax: shapesMax)
-    }
+    init() {}
 
     /// Room for about so many rows that are read back, see ``restore(_:_:_:)``.
     init(expecting rows: Int) {
-        self.init()
-        self.places.expect(rows)
+        self.heads.expect(rows)
     }
 
-    /// How many instances have something here.
-    var count: Int { self.cells.count }
+    /// How many instances have an id or a configuration.
+    var count: Int { self.texts.count }
 
     @inline(__always)
     subscript(particulars slot: UInt32) -> Particulars {
-        _read { yield self.particulars[self.head(slot).particulars] }
+        _read { yield self.particulars[self.heads[Int(slot)].particulars] }
         _modify {
-            var head = self.head(slot)
-            if head.particulars != SideTable<Particulars>.none {
-                yield &self.particulars[head.particulars]
+            let number = self.heads[Int(slot)].particulars
+            if number != SideTable<Particulars>.none {
+                yield &self.particulars[number]
             } else {
                 var first = Particulars()
                 yield &first
-                head.particulars = self.particulars.keep(first)
-                if !first.isBlank { self.replace(slot, head) }
+                self.heads[Int(slot)].particulars = self.particulars.keep(first)
             }
         }
     }
 
     @inline(__always)
     subscript(content slot: UInt32) -> Content {
-        _read { yield self.content[self.head(slot).content] }
+        _read { yield self.content[self.heads[Int(slot)].content] }
         _modify {
-            var head = self.head(slot)
-            if head.content != SideTable<Content>.none {
-                yield &self.content[head.content]
+            let number = self.heads[Int(slot)].content
+            if number != SideTable<Content>.none {
+                yield &self.content[number]
             } else {
                 var first = Content()
                 yield &first
-                head.content = self.content.keep(first)
-                if !first.isBlank { self.replace(slot, head) }
+                self.heads[Int(slot)].content = self.content.keep(first)
             }
         }
     }
 
     @inline(__always)
     subscript(observed slot: UInt32) -> Observed {
-        _read { yield self.observed[self.head(slot).observed] }
+        _read { yield self.observed[self.heads[Int(slot)].observed] }
         _modify {
-            var head = self.head(slot)
-            if head.observed != SideTable<Observed>.none {
-                yield &self.observed[head.observed]
+            let number = self.heads[Int(slot)].observed
+            if number != SideTable<Observed>.none {
+                yield &self.observed[number]
             } else {
                 var first = Observed()
                 yield &first
-                head.observed = self.observed.keep(first)
-                if !first.isBlank { self.replace(slot, head) }
+                self.heads[Int(slot)].observed = self.observed.keep(first)
             }
         }
     }
@@ -238,12 +190,12 @@ struct InstanceDetails: Sendable {
     /// The particulars, nil for the many that have none: who registers instances asks for all of them.
     @inline(__always)
     func particulars(of slot: UInt32) -> Particulars? {
-        let number = self.head(slot).particulars
+        let number = self.heads[Int(slot)].particulars
         return number == SideTable<Particulars>.none ? nil : self.particulars[number]
     }
 
     func whole(_ slot: UInt32) -> Whole {
-        let head = self.head(slot)
+        let head = self.heads[Int(slot)]
         var whole = Whole(row: Row(id: self.id(of: slot), family: head.family), confirmedBy: head.confirmedBy)
         if head.particulars != SideTable<Particulars>.none { whole.particulars = self.particulars[head.particulars] }
         if head.content != SideTable<Content>.none { whole.content = self.content[head.content] }
@@ -254,102 +206,75 @@ struct InstanceDetails: Sendable {
     /// What the state of an instance's content is known from: nearly every instance has that, for every reload that is
     /// acknowledged is news of it.
     @inline(__always)
-    func confirmedBy(of slot: UInt32) -> LogPosition { self.head(slot).confirmedBy }
+    func confirmedBy(of slot: UInt32) -> LogPosition { self.heads[Int(slot)].confirmedBy }
 
     mutating func setConfirmedBy(of slot: UInt32, _ position: LogPosition) {
-        var head = self.head(slot)
-        guard head.confirmedBy != position else { return }
-        head.confirmedBy = position
-        self.replace(slot, head)
+        self.heads[Int(slot)].confirmedBy = position
     }
 
     @inline(__always)
-    func family(of slot: UInt32) -> WidgetFamily { self.head(slot).family }
+    func family(of slot: UInt32) -> WidgetFamily { self.heads[Int(slot)].family }
 
     /// O(bytes).
-    @inline(__always)
     func id(of slot: UInt32) -> InstanceID {
-        guard var reader = self.reader(slot) else { return InstanceID("") }
-        let head = Head().packed(by: &reader)
-        guard head.text == SideTable<Text>.none else {
-            return InstanceID(String(decoding: self.texts[head.text].bytes[..<head.idCount], as: UTF8.self))
+        self.withText(of: slot) { head, text in
+            guard let id = try? UTF8Span(validating: text.extracting(first: Int(head.idCount))) else {
+                preconditionFailure("an id that is no text was kept")
+            }
+            return InstanceID(String(copying: id))
         }
-        return InstanceID(reader.text(head.idCount))
     }
 
-    /// How many bytes an instance's id, packed configuration, tags and condition take. O(1) where it has neither tags nor a
+    /// How many bytes an instance's id, coded configuration, tags and condition take. O(1) where it has neither tags nor a
     /// condition.
     func textBytes(of slot: UInt32) -> Int {
-        let head = self.head(slot)
+        let head = self.heads[Int(slot)]
         guard head.particulars != SideTable<Particulars>.none else { return head.textCount }
         return head.textCount + self.particulars[head.particulars].textBytes
     }
 
-    /// Fetches what is packed of an instance, in two steps, see ``PackedSlab/prefetch(_:)``.
+    /// Fetches what lies in the table of an instance.
     @inline(__always)
-    func approach(_ slot: UInt32) { self.places.prefetch(Int(slot)) }
+    func prefetch(_ slot: UInt32) { self.heads.prefetch(Int(slot)) }
 
+    /// Fetches the state of an instance's content; see ``prefetch(_:)``, which is best called some time before.
     @inline(__always)
-    func prefetch(_ slot: UInt32) {
-        let place = self.places[Int(slot)]
-        if place < PackedCells.end { self.cells.prefetch(place) }
+    func prefetchContent(of slot: UInt32) {
+        let number = self.heads[Int(slot)].content
+        if number != SideTable<Content>.none { self.content.prefetch(number) }
     }
 
     // MARK: Configurations
 
     /// O(size).
     func configuration(of slot: UInt32) -> Configuration {
-        var bytes: [UInt8] = []
-        let head = self.head(slot)
-        guard head.configurationCount > 0 else { return .empty }
-        self.copyText(of: slot, into: &bytes)
-        bytes.removeFirst(head.idCount)
-        return self.packer.unpacked(bytes)
+        self.withText(of: slot) { head, text in
+            self.coder.decode(Array(copying: text.extracting(droppingFirst: Int(head.idCount))))
+        }
     }
 
     /// Whether an instance is configured like that. Mutating, though nothing is changed that one could see: what it needs of
     /// memory is used again. O(size).
     mutating func isConfigured(_ slot: UInt32, as configuration: Configuration) -> Bool {
-        self.packer.pack(configuration)
-        if self.hasConfiguration(slot, self.packer.bytes.span) { return true }
+        self.coder.encode(configuration)
+        let code = self.coder.bytes.span
+        let hasCode = self.withText(of: slot) { head, text in
+            ByteHash.areEqual(text.extracting(droppingFirst: Int(head.idCount)), code)
+        }
+        if hasCode { return true }
         return configuration.hasFractions && self.configuration(of: slot) == configuration
     }
 
-    /// Whether these bytes are an instance's configuration's packed form.
-    private func hasConfiguration(_ slot: UInt32, _ bytes: Span<UInt8>) -> Bool {
-        guard var reader = self.reader(slot) else { return bytes.isEmpty }
-        let head = Head().packed(by: &reader)
-        guard head.configurationCount == bytes.count else { return false }
-        guard head.text == SideTable<Text>.none else {
-            return self.texts[head.text].bytes[head.idCount...].elementsEqual(Array(copying: bytes))
-        }
-        reader.skip(head.idCount)
-        var place = 0
-        while place &+ 8 <= bytes.count {
-            guard reader.bytes(8) == ByteHash.word(bytes, at: place) else { return false }
-            place &+= 8
-        }
-        while place < bytes.count {
-            guard reader.bytes(1) == UInt64(bytes[place]) else { return false }
-            place &+= 1
-        }
-        return true
-    }
-
     mutating func setConfiguration(of slot: UInt32, _ configuration: Configuration) {
-        self.packer.pack(configuration)
+        self.coder.encode(configuration)
         self.setConfiguration(of: slot)
     }
 
     /// Gives an instance the configuration that ``isConfigured(_:as:)`` was asked about last.
     mutating func setConfiguration(of slot: UInt32) {
-        var head = self.head(slot)
-        self.scratch.removeAll(keepingCapacity: true)
-        self.copyText(of: slot, into: &self.scratch)
-        self.scratch.removeLast(head.configurationCount)
-        self.scratch += self.packer.bytes
-        head.configurationCount = self.packer.bytes.count
-        self.keep(slot, head)
+        self.copyID(of: slot)
+        self.scratch += self.coder.bytes
+        self.keepText(of: slot, configurationCount: self.coder.bytes.count)
     }
 
     // MARK: Rows
@@ -361,47 +286,39 @@ struct InstanceDetails: Sendable {
     }
 
     private mutating func insert(_ slot: UInt32, _ row: Row, _ configuration: Configuration, _ head: Head) {
-        var head = head
-        self.packer.pack(configuration)
+        self.heads[Int(slot)] = head
+        self.heads[Int(slot)].family = row.family
+        self.coder.encode(configuration)
         self.scratch.removeAll(keepingCapacity: true)
         self.scratch.append(copying: row.id.rawValue.utf8.span)
-        head.family = row.family
-        head.idCount = self.scratch.count
-        head.configurationCount = self.packer.bytes.count
-        self.scratch += self.packer.bytes
-        self.keep(slot, head)
+        precondition(self.scratch.count <= UInt16.max, "too long an id")
+        self.heads[Int(slot)].idCount = UInt16(self.scratch.count)
+        self.scratch += self.coder.bytes
+        self.keepText(of: slot, configurationCount: self.coder.bytes.count)
     }
 
     private mutating func makeRoom(below end: UInt32) {
-        guard Int(end) > self.places.count else { return }
-        self.places.append(repeating: PackedCells.end, count: Int(end) - self.places.count)
+        guard Int(end) > self.heads.count else { return }
+        self.heads.append(repeating: Head(), count: Int(end) - self.heads.count)
     }
 
-    mutating func setFamily(of slot: UInt32, _ family: WidgetFamily) {
-        var head = self.head(slot)
-        guard head.family != family else { return }
-        head.family = family
-        self.replace(slot, head)
-    }
+    mutating func setFamily(of slot: UInt32, _ family: WidgetFamily) { self.heads[Int(slot)].family = family }
 
     /// Leaves nothing of an instance.
     mutating func release(_ slot: UInt32) {
-        let head = self.head(slot)
+        let head = self.heads[Int(slot)]
         self.releaseGroups(head)
-        self.texts.release(head.text)
-        let place = self.places[Int(slot)]
-        if place < PackedCells.end { self.cells.release(place) }
-        self.places[Int(slot)] = PackedCells.end
+        self.texts.release(head.text, count: head.textCount)
+        self.heads[Int(slot)] = Head()
     }
 
     /// Leaves an instance its id and its family.
     mutating func clear(_ slot: UInt32) {
-        let head = self.head(slot)
+        let head = self.heads[Int(slot)]
         self.releaseGroups(head)
-        self.scratch.removeAll(keepingCapacity: true)
-        self.copyText(of: slot, into: &self.scratch)
-        self.scratch.removeLast(head.configurationCount)
-        self.keep(slot, Head(family: head.family, text: head.text, idCount: head.idCount))
+        self.copyID(of: slot)
+        self.keepText(of: slot, configurationCount: 0)
+        self.heads[Int(slot)] = Head(text: self.heads[Int(slot)].text, idCount: head.idCount, family: head.family)
     }
 
     private mutating func releaseGroups(_ head: Head) {
@@ -424,59 +341,31 @@ struct InstanceDetails: Sendable {
     /// Makes the table as long as it was, once its last row was taken back.
     mutating func finishRestoring(end: Int) { self.makeRoom(below: UInt32(end)) }
 
-    // MARK: Packing
+    // MARK: Texts
 
+    /// Lends an instance's text: its id, and behind it its configuration's code.
     @inline(__always)
-    private func reader(_ slot: UInt32) -> FieldReader? {
-        let place = self.places[Int(slot)]
-        return place < PackedCells.end ? self.cells.reader(of: place) : nil
+    private func withText<Result>(of slot: UInt32, _ body: (Head, Span<UInt8>) -> Result) -> Result {
+        let head = self.heads[Int(slot)]
+        return self.texts.withBytes(head.text, count: head.textCount) { body(head, $0) }
     }
 
-    @inline(__always)
-    private func head(_ slot: UInt32) -> Head {
-        guard var reader = self.reader(slot) else { return Head() }
-        return Head().packed(by: &reader)
+    /// Leaves the id of an instance in ``scratch``.
+    private mutating func copyID(of slot: UInt32) {
+        var scratch = self.scratch
+        self.scratch = []
+        scratch.removeAll(keepingCapacity: true)
+        self.withText(of: slot) { scratch.append(copying: $1.extracting(first: Int($0.idCount))) }
+        self.scratch = scratch
     }
 
-    /// Appends the id of an instance, and its configuration's packed form.
-    @inline(__always)
-    private func copyText(of slot: UInt32, into text: inout [UInt8]) {
-        guard var reader = self.reader(slot) else { return }
-        let head = Head().packed(by: &reader)
-        guard head.text == SideTable<Text>.none else { return text += self.texts[head.text].bytes }
-        var left = head.textCount
-        text.append(addingCapacity: left) { output in
-            while left > 0 {
-                let count = min(8, left)
-                let word = reader.bytes(count)
-                for offset in 0..<count { output.append(UInt8(truncatingIfNeeded: word &>> UInt64(offset &* 8))) }
-                left &-= count
-            }
-        }
-    }
-
-    /// Packs an instance with the text that it has.
-    private mutating func replace(_ slot: UInt32, _ head: Head) {
-        self.scratch.removeAll(keepingCapacity: true)
-        self.copyText(of: slot, into: &self.scratch)
-        self.keep(slot, head)
-    }
-
-    /// Packs an instance with the text that is in ``scratch``.
-    private mutating func keep(_ slot: UInt32, _ head: Head) {
-        var head = head
-        self.texts.release(head.text)
-        head.text = SideTable<Text>.none
-        if self.scratch.count > Self.textMax { head.text = self.texts.keep(Text(bytes: self.scratch)) }
-        var writer = FieldWriter()
-        _ = head.packed(by: &writer)
-        if head.text == SideTable<Text>.none { writer.append(self.scratch.span) }
-        let place = self.places[Int(slot)]
-        if place < PackedCells.end { self.cells.release(place) }
-        guard let number = self.cells.insert(&writer) else {
-            preconditionFailure("ids and configurations of a partition take more than five gigabytes")
-        }
-        self.places[Int(slot)] = number
+    /// Gives an instance the text that is in ``scratch``.
+    private mutating func keepText(of slot: UInt32, configurationCount: Int) {
+        let head = self.heads[Int(slot)]
+        self.texts.release(head.text, count: head.textCount)
+        let text = self.scratch
+        self.heads[Int(slot)].text = self.texts.insert(text.span)
+        self.heads[Int(slot)].configurationCount = UInt32(configurationCount)
     }
 
     /// What does not hold of what must always hold: every row of a group is one instance's. O(instances).
@@ -484,7 +373,7 @@ struct InstanceDetails: Sendable {
     /// - Parameter slots: The numbers in use.
     func checkInvariants(of slots: [UInt32]) -> [String] {
         func check(_ group: String, _ rows: Int, _ number: (Head) -> UInt32) -> String? {
-            let numbers = slots.map { number(self.head($0)) }.filter { $0 != UInt32.max }
+            let numbers = slots.map { number(self.heads[Int($0)]) }.filter { $0 != UInt32.max }
             guard numbers.count != rows || Set(numbers).count != rows else { return nil }
             return "\(rows) rows of \(group), but \(numbers.count) instances have \(Set(numbers).count)"
         }

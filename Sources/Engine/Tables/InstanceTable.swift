@@ -6,8 +6,7 @@ struct InstanceTable: Sendable {
     static let none = Slab<Row>.none
 
     /// What decisions read and write: no pointer in it, so that copying costs nothing, and in an order that leaves no gap between
-    /// the fields. Most rows are packed into a ninth of it, see `InstanceTable+Packed.swift`: a field that is added here is
-    /// added there.
+    /// the fields.
     struct Row: Sendable {
         /// The pushes that wait.
         var pending = CauseList()
@@ -62,14 +61,12 @@ struct InstanceTable: Sendable {
         var rate = ViewRate.typical
         /// What an operator gave on top, for the present window.
         var granted: UInt16 = 0
-        /// The reloads that are out, oldest first: numbers, or ``ReloadTable/own``.
+        /// The reloads that are out, oldest first.
         var firstReload = ReloadTable.none
         var lastReload = ReloadTable.none
         var exemptReloads: UInt32 = 0
-        /// Makes it four whole lines of memory, so that no row has a part in a fifth.
+        /// Makes it three whole lines of memory, so that no row has a part in a fourth.
         private let padding: UInt64 = 0
-        /// The first reload if ``firstReload`` is ``ReloadTable/own``, else blank.
-        fileprivate(set) var ownReload = ReloadTable.Stored.blank
 
         @inline(__always)
         init(host: UInt32, kind: UInt32, anchor: UInt32) {
@@ -79,23 +76,16 @@ struct InstanceTable: Sendable {
         }
     }
 
-    private(set) var rows: PackedSlab<Row>
+    private(set) var rows = Slab<Row>()
     private(set) var days = Slab<RollingDay>()
     private(set) var details = InstanceDetails()
-    /// How many rows have a reload that lies in them.
-    private(set) var ownReloads = 0
 
     /// An empty table.
-    ///
-    /// - Parameter unpackedMax: See ``PackedSlab/init(awakeMax:)``.
-    init(unpackedMax: Int) {
-        self.rows = PackedSlab(awakeMax: unpackedMax)
-    }
+    init() {}
 
     /// The table of rows that were read back; details have the numbers of their rows.
-    init(rows: PackedSlab<Row>, ownReloads: Int, details: InstanceDetails, days: Slab<RollingDay>) {
+    init(rows: Slab<Row>, details: InstanceDetails, days: Slab<RollingDay>) {
         self.rows = rows
-        self.ownReloads = ownReloads
         self.details = details
         self.days = days
     }
@@ -110,10 +100,6 @@ struct InstanceTable: Sendable {
         _read { yield self.rows[slot] }
         _modify { yield &self.rows[slot] }
     }
-
-    /// Makes a row quick to read, see ``PackedSlab/wake(_:)``.
-    @inline(__always)
-    mutating func wake(_ slot: UInt32) { self.rows.wake(slot) }
 
     @inline(__always)
     func id(of slot: UInt32) -> InstanceID { self.details.id(of: slot) }
@@ -178,21 +164,6 @@ struct InstanceTable: Sendable {
         self.details.release(slot)
     }
 
-    /// Makes a reload the only one of an instance that has none.
-    mutating func keepReload(_ slot: UInt32, _ reload: ReloadTable.Stored) {
-        self.rows[slot].setOwnReload(reload)
-        self.ownReloads += 1
-    }
-
-    /// Forgets the reload that lies in an instance's row, and is in its list no more.
-    mutating func dropReload(_ slot: UInt32) {
-        self.rows[slot].ownReload = .blank
-        self.ownReloads -= 1
-    }
-
-    /// Threads a reload behind the one that lies in an instance's row.
-    mutating func linkOwnReload(_ slot: UInt32, to next: UInt32) { self.rows[slot].ownReload.next = next }
-
     /// The charges of the last 24 hours, of an instance whose policy counts them.
     func rollingDay(of slot: UInt32) -> RollingDay? {
         let day = self.rows[slot].rollingDay
@@ -214,19 +185,4 @@ struct InstanceTable: Sendable {
 
     /// Every row in use, in the order of its number. O(rows).
     func usedSlots() -> [UInt32] { self.rows.usedSlots() }
-}
-
-extension InstanceTable.Row {
-    /// Whether its first reload lies in the row.
-    var hasOwnReload: Bool { self.firstReload == ReloadTable.own }
-
-    /// Makes a reload the row's own; the others are those behind it. It is not counted, see ``InstanceTable/keepReload(_:_:)``.
-    mutating func setOwnReload(_ reload: ReloadTable.Stored) {
-        self.ownReload = reload
-        self.firstReload = ReloadTable.own
-        if reload.next == ReloadTable.none {
-            self.lastReload = ReloadTable.own
-            self.reloadsExpire = reload.expiresAt.milliseconds
-        }
-    }
 }

@@ -3,7 +3,7 @@ import WidgetModel
 /// Names by number and numbers by name, for few names that never go: teams and apps.
 struct NameTable: Sendable {
     private(set) var names: [String] = []
-    private var index = SlotIndex()
+    private var index = SharedSlotIndex()
     private let seed: UInt64
 
     init(seed: UInt64) {

@@ -19,6 +19,8 @@ struct PushLedger: Sendable {
         var isOpen = true
         /// Whether it is for an app: every partition applies one like it.
         var isForApp = false
+        /// Why it was decided for no instance, if it was not.
+        var failure: PushFailure?
         let contentHash: UInt64
         let position: LogPosition
         let acceptedAt: Instant
@@ -41,7 +43,7 @@ struct PushLedger: Sendable {
     private(set) var rows = Slab<Row>()
     /// Beside the rows, since few pushes have one: a row that refers to nothing is copied and dropped for nothing.
     private var collapseIDs: [UInt32: [UInt8]] = [:]
-    private var index = SlotIndex()
+    private var index = SharedSlotIndex()
     private(set) var complete = (first: PushLedger.none, last: PushLedger.none)
     private(set) var completeCount = 0
     /// Totals over all pushes ever, evicted ones included.
@@ -110,6 +112,9 @@ struct PushLedger: Sendable {
         self.index.insert(hash, slot)
         return slot
     }
+
+    /// Ends an open push that is decided for no instance.
+    mutating func fail(_ push: UInt32, _ failure: PushFailure) { self.rows[push].failure = failure }
 
     mutating func close(_ push: UInt32, at now: Instant) {
         self.rows[push].isOpen = false

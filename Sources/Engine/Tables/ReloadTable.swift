@@ -3,13 +3,9 @@ import WidgetModel
 
 /// The reloads that were issued and of whose end nothing is known yet; each instance threads its own, oldest first.
 ///
-/// What only reloads for pushes have lies apart from the rest. And most instances have one reload out at a time, of which
-/// nearly all is what the instance's row says anyway: where that serves no push it lies in the row, and not in this table;
-/// see ``Engine/append(_:to:)``.
+/// What only reloads for pushes have lies apart from the rest.
 struct ReloadTable: Sendable {
     static let none = Slab<Stored>.none
-    /// Instead of a number: the reload that lies in its instance's row, ``InstanceTable/Row/ownReload``.
-    static let own = Self.none - 1
 
     /// A reload whole.
     struct Row: Sendable {
@@ -41,7 +37,7 @@ struct ReloadTable: Sendable {
         var isTrigger = false
     }
 
-    /// What every reload has. Most reloads are out for longer than one decision, and so packed.
+    /// What every reload has.
     struct Stored: Sendable {
         let instance: UInt32
         var next: UInt32
@@ -82,15 +78,11 @@ struct ReloadTable: Sendable {
         }
     }
 
-    private(set) var rows: PackedSlab<Stored>
+    private(set) var rows = Slab<Stored>()
     private var served = SideTable<Served>()
 
     /// No reloads.
-    ///
-    /// - Parameter unpackedMax: See ``PackedSlab/init(awakeMax:)``.
-    init(unpackedMax: Int) {
-        self.rows = PackedSlab(awakeMax: unpackedMax)
-    }
+    init() {}
 
     /// Room for reloads that are read back, see ``restore(_:_:)``.
     ///
@@ -98,7 +90,7 @@ struct ReloadTable: Sendable {
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - reloads: About how many will come.
     init(free: [UInt32], expecting reloads: Int) {
-        self.rows = PackedSlab(free: free, expecting: reloads)
+        self.rows = Slab(free: free, expecting: reloads)
     }
 
     var count: Int { self.rows.count }
@@ -127,10 +119,6 @@ struct ReloadTable: Sendable {
         return self.rows.insert(Stored(row, served: served))
     }
 
-    /// A reload as it lies in its instance's row; nil if it has something of ``Served``, and so needs one in the table.
-    @inline(__always)
-    static func own(_ row: Row) -> Stored? { Served(row).isBlank ? Stored(row, served: self.none) : nil }
-
     mutating func release(_ slot: UInt32) {
         self.served.release(self.rows[slot].served)
         self.rows.release(slot)
@@ -139,14 +127,14 @@ struct ReloadTable: Sendable {
     /// Takes back a reload under its number. They come in the order of their numbers.
     mutating func restore(_ slot: UInt32, _ row: Row) {
         let served = self.served.keep(Served(row))
-        self.rows.restore(slot, Stored(row, served: served))
+        self.rows.restore(slot, Stored(row, served: served), blank: .blank)
     }
 
     /// Gives back the number of a reload that is left out.
     mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }
 
     /// Makes the table as long as it was, once its last row was taken back.
-    mutating func finishRestoring(end: Int) { self.rows.finishRestoring(end: end) }
+    mutating func finishRestoring(end: Int) { self.rows.finishRestoring(end: end, blank: .blank) }
 }
 
 extension ReloadTable.Row {
@@ -173,8 +161,8 @@ extension ReloadTable.Row {
         )
     }
 
-    /// A reload that lies in its instance's row.
-    init(own stored: ReloadTable.Stored) { self.init(stored, ReloadTable.Served()) }
+    /// Any reload.
+    static let blank = ReloadTable.Row(.blank, ReloadTable.Served())
 }
 
 extension ReloadTable.Stored {
@@ -198,27 +186,24 @@ extension ReloadTable.Stored {
         )
     }
 
-    /// Made anew each time, for every instance's row begins with it.
-    @inline(__always)
-    static var blank: ReloadTable.Stored {
-        ReloadTable.Stored(
-            instance: 0,
-            next: ReloadTable.none,
-            position: .start,
-            issuedAt: .epoch,
-            expiresAt: .epoch,
-            window: BudgetWindow(start: .epoch, length: .day),
-            generation: 0,
-            served: ReloadTable.none,
-            causes: ReloadCauses(rawValue: 0),
-            exemption: nil,
-            collateral: nil,
-            isCounted: false,
-            isPush: false,
-            sharesToken: false,
-            isTrigger: false
-        )
-    }
+    /// What a number has that is free.
+    static let blank = ReloadTable.Stored(
+        instance: 0,
+        next: ReloadTable.none,
+        position: .start,
+        issuedAt: .epoch,
+        expiresAt: .epoch,
+        window: BudgetWindow(start: .epoch, length: .day),
+        generation: 0,
+        served: ReloadTable.none,
+        causes: ReloadCauses(rawValue: 0),
+        exemption: nil,
+        collateral: nil,
+        isCounted: false,
+        isPush: false,
+        sharesToken: false,
+        isTrigger: false
+    )
 }
 
 /// A digest of content in its sender's namespace.

@@ -11,7 +11,7 @@ struct RepeatWindow: Sendable {
     }
 
     private(set) var entries = RowChunks<Entry>()
-    private var index = SlotIndex()
+    private var index = SharedSlotIndex()
     /// Where the next entry goes once the ring is full: the oldest one's place.
     private(set) var oldest = 0
     private(set) var capacity: Int

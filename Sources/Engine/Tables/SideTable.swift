@@ -26,6 +26,10 @@ struct SideTable<Row: SideRow>: Sendable {
         _modify { yield &self.rows[number] }
     }
 
+    /// Fetches a row that is about to be read. Precondition: a number that is in use.
+    @inline(__always)
+    func prefetch(_ number: UInt32) { self.rows.prefetch(number) }
+
     /// Keeps a row for one who has none yet.
     ///
     /// - Returns: Its number; ``none`` if it is blank, for that is what everybody has.

@@ -1,29 +1,7 @@
-/// Rows by number, some of which are not in use.
-protocol RowTable<Row> {
-    associatedtype Row
-    /// All numbers are below this.
-    var end: Int { get }
-    /// The numbers that are not in use, in the order in which they were given back.
-    var free: [UInt32] { get }
-    subscript(slot: UInt32) -> Row { get }
-}
-
-extension RowTable {
-    /// How many rows are in use.
-    var count: Int { self.end - self.free.count }
-
-    /// Every number in use, ascending. O(rows).
-    func usedSlots() -> [UInt32] {
-        var isFree = Array(repeating: false, count: self.end)
-        for slot in self.free { isFree[Int(slot)] = true }
-        return isFree.indices.filter { !isFree[$0] }.map { UInt32($0) }
-    }
-}
-
 /// Rows that keep their number until they are released; numbers are used again, the last released first.
 ///
 /// `none` is the number that no row has. The free list is part of the state: a replay numbers rows alike.
-struct Slab<Row: Sendable>: RowTable, Sendable {
+struct Slab<Row: Sendable>: Sendable {
     static var none: UInt32 { .max }
 
     /// Those that were ever given out.
@@ -45,6 +23,8 @@ struct Slab<Row: Sendable>: RowTable, Sendable {
 
     /// All numbers are below this; some of them may be free.
     var end: Int { self.rows.count }
+    /// How many rows are in use.
+    var count: Int { self.end - self.free.count }
 
     @inline(__always)
     subscript(slot: UInt32) -> Row {
@@ -85,5 +65,12 @@ struct Slab<Row: Sendable>: RowTable, Sendable {
     mutating func finishRestoring(end: Int, blank: @autoclosure () -> Row) {
         guard end > self.end else { return }
         self.rows.append(repeating: blank(), count: end - self.end)
+    }
+
+    /// Every number in use, ascending. O(rows).
+    func usedSlots() -> [UInt32] {
+        var isFree = Array(repeating: false, count: self.end)
+        for slot in self.free { isFree[Int(slot)] = true }
+        return isFree.indices.filter { !isFree[$0] }.map { UInt32($0) }
     }
 }

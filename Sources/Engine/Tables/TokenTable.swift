@@ -61,7 +61,7 @@ struct TokenTable: Sendable {
     private var controls: [UInt32: UInt32] = [:]
     /// The next token of the host, a younger one, by rows: nearly all hosts have one token.
     private var successors: [UInt32: UInt32] = [:]
-    private var index = SlotIndex()
+    private var index = SharedSlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots()
     /// Whether one of them stands for something that another one stands for, which no state has.

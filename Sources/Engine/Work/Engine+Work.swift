@@ -24,7 +24,7 @@ extension Engine {
         at position: LogPosition,
         logTime: Instant,
         into output: inout EngineOutput
-    ) throws(EngineFault) {
+    ) throws(EngineError) {
         try self.begin(bytes, in: range, recordIndex: recordIndex, at: position, logTime: logTime, into: &output)
         var units = Int.max
         while !self.isRecordDone { self.advance(&units, into: &output) }
@@ -50,7 +50,7 @@ extension Engine {
         at position: LogPosition,
         logTime: Instant,
         into output: inout EngineOutput
-    ) throws(EngineFault) {
+    ) throws(EngineError) {
         precondition(self.isRecordDone, "a record begins before the one before it is done")
         guard position >= self.position else { throw .outOfOrder(position, applied: self.position) }
         if let version = Self.settingsVersion(bytes, in: range), version < Self.version {

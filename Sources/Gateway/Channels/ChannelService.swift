@@ -163,15 +163,17 @@ package struct ChannelService: Sendable {
     /// Writes a broadcast to the log of every partition; returns when it is durable.
     ///
     /// - Parameters:
+    ///   - limits: How many instances it may match, by partition; nil for any number.
     ///   - charges: What it is charged with already.
     ///   - work: Where that is counted.
     package func append(
         _ record: PushRecord,
+        limits: [Int]? = nil,
         _ charges: WorkCharges = WorkCharges(),
         _ work: WorkAdmission? = nil
     ) async throws(RejectionAnswer) {
         var builder = SubmissionBuilder(partitions: self.log.partitions)
-        _ = builder.appendToAll(.push(record))
+        builder.appendToAll(record, limits: limits)
         let submission = builder.take()
         let result: Result<Void, JournalError> = await withCheckedContinuation { continuation in
             self.journal.append(submission) { result in

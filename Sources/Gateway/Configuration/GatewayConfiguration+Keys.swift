@@ -62,7 +62,7 @@ extension GatewayConfiguration {
         visitor.section("deliveries") { self.deliveries.visit(&$0) }
         visitor.section("timelines") { self.timelines.visit(&$0) }
         visitor.section("dryRun") { visitor in
-            visitor.scalar("decidedMax", &self.dryRun.decidedMax, .integer(1...10_000_000))
+            visitor.scalar("decidedMax", &self.dryRun.decidedMax, .integer(1...1000))
         }
         visitor.section("fairness") { visitor in
             visitor.scalar("undecided", &self.fairness.undecided, .duration(.milliseconds(100) ... .hours(1)))

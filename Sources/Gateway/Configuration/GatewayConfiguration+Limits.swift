@@ -92,9 +92,9 @@ extension GatewayConfiguration {
 
     /// Pushes that are tried out.
     package struct DryRun: Hashable, Sendable {
-        /// Matches that one decides, on the threads that pushes are decided on. Default 10,000; above it 409 with their
-        /// count.
-        package var decidedMax = 10_000
+        /// Matches that one decides over all partitions, on the threads that pushes are decided on. Default 500; of more
+        /// matches a sample of so many is decided, and all are counted.
+        package var decidedMax = 500
 
         package init() {}
     }

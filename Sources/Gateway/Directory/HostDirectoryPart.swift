@@ -1,5 +1,6 @@
 import APNSWire
 import Engine
+import Storage
 import WidgetModel
 
 /// The tokens of one part of a ``HostDirectory``: a row for what one partition says of one token.
@@ -107,7 +108,7 @@ extension HostDirectoryPart {
     }
 
     /// Fetches the cell where a look-up of this hash begins.
-    func approachCell(_ hash: UInt64) { self.index.approach(hash) { $0.prefetch($1) } }
+    func approachCell(_ hash: UInt64) { self.index.prefetch(hash) }
 
     /// Fetches the row that a look-up of this hash compares first: nearly always the right one.
     func approachRow(_ hash: UInt64) {
@@ -248,10 +249,10 @@ extension HostDirectoryPart {
         row.number = self.number
         if let slot = self.free.popLast() {
             self.rows[Int(slot)] = row
-            self.index.insert(hash, slot)
+            self.index.insert(slot, hash)
         } else {
             self.rows.append(row)
-            self.index.insert(hash, UInt32(self.rows.count - 1))
+            self.index.insert(UInt32(self.rows.count - 1), hash)
         }
     }
 
@@ -268,7 +269,7 @@ extension HostDirectoryPart {
             return row.partition == partition && self.text.span.extracting(row.token).equals(token)
         }
         guard let found else { return }
-        self.index.remove(hash, found)
+        self.index.remove(found, hash)
         self.unusedText += self.rows[Int(found)].text.count
         self.free.append(found)
     }

@@ -51,7 +51,7 @@ package final class HistoryQuestions: Sendable {
             let trace = try await thread.runIfActive { try self.replay(address, since: since) }
             try await thread.shutdownGracefully()
             return trace
-        } catch let fault as HistoryFault {
+        } catch let fault as HistoryError {
             thread.shutdownGracefully { _ in }
             guard case .tooLongAgo = fault else { throw Problem(.unavailable, "\(fault)") }
             throw Problem(.badRequest, "\(fault)")

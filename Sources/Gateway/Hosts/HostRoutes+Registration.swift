@@ -203,7 +203,7 @@ extension HostRoutes {
 }
 
 extension Problem {
-    fileprivate init(_ refusal: RegistrationRefusal, now: Instant) {
+    fileprivate init(_ refusal: RegistrationError, now: Instant) {
         switch refusal {
         case .unknownApp(let app): self.init(.badRequest, "the app \(app) is not served here", path: "app")
         case .unknownKind(let kind): self.init(.unknownKind, "the app has no kind \"\(kind)\"")

@@ -96,12 +96,9 @@ extension OperatorRoutes {
     }
 
     private func addEngine(_ text: inout PrometheusText) async throws(Problem) {
-        let views = try await self.log.askAll { $0.stats() }
-        let (outcomes, freshness) = (views.outcomes, views.freshness)
-        text.add("freshet_hosts", .gauge, "Hosts registered.", views.sum(\.hosts))
-        text.add("freshet_instances", .gauge, "Widget instances registered.", views.sum(\.instances))
-        text.add("freshet_instances_orphaned", .gauge, "Instances that fit no schema.", views.sum(\.orphanedInstances))
-        text.add("freshet_matches_total", .counter, "Instances that pushes matched.", views.sum(\.matched))
+        let sum = EngineStats(sumOf: try await self.log.askAll { $0.stats() })
+        let (outcomes, freshness) = (sum.outcomes, sum.freshness)
+        text.add(sum)
         text.add(
             "freshet_outcomes_total",
             .counter,
@@ -123,39 +120,14 @@ extension OperatorRoutes {
             .counter,
             "Reloads issued by cause; one with several counts for each.",
             by: "cause",
-            views.reloadsByCause
-        )
-        text.add(
-            "freshet_reloads_charged_total",
-            .counter,
-            "Reloads that budgets paid for.",
-            views.sum(\.reloadsCharged)
+            sum.byCause
         )
         text.add(
             "freshet_reloads_exempt_total",
             .counter,
             "Reloads not charged, by exemption.",
             by: "exemption",
-            views.reloadsByExemption
-        )
-        text.add(
-            "freshet_reloads_observed_total",
-            .counter,
-            "Reloads hosts did by themselves.",
-            views.sum(\.reloadsObserved)
-        )
-        text.add(
-            "freshet_collateral_total",
-            .counter,
-            "Reloads that pushes to shared tokens brought to other widgets.",
-            by: "budget",
-            [("within", views.sum(\.reloadsCollateral)), ("beyond", views.sum(\.reloadsCollateralOver))]
-        )
-        text.add(
-            "freshet_reloads_outstanding",
-            .gauge,
-            "Reloads out and not acknowledged.",
-            views.sum(\.reloadsOutstanding)
+            sum.byExemption
         )
         let bounds: [Double] = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600]
         text.histogram(

@@ -6,10 +6,9 @@ import WidgetModel
 extension OperatorRoutes {
     /// `GET /v1/stats`: totals over all partitions, with the time and positions they were read at.
     func stats() async throws(Problem) -> JSONValue {
-        let views = try await self.log.askAll { $0.stats() }
-        let outcomes = views.outcomes
+        let sum = EngineStats(sumOf: try await self.log.askAll { $0.stats() })
+        let (matched, outcomes) = (sum.matched, sum.outcomes)
         let final = PushOutcome.allCases.filter(\.isFinal).reduce(0) { $0 + outcomes[$1] }
-        let matched = views.sum(\.matched)
         let progress = await self.log.progress()
         return JSONValue.object(of: [
             ("asOf", .instant(self.clock.now())),
@@ -30,22 +29,19 @@ extension OperatorRoutes {
                     }
                 )
             ),
-            ("registry", Self.registry(views)),
+            ("registry", JSONValue.object(of: sum.members(of: .registry))),
             (
                 "pushes",
-                JSONValue.object(of: [
-                    ("accepted", .count(views.sum(\.pushesAccepted))),
-                    ("repeated", .count(views.sum(\.pushesRepeated))),
-                    ("retained", .count(views.sum(\.pushesRetained))),
-                    ("incomplete", .count(views.sum(\.pushesIncomplete))),
-                    ("matched", .count(matched)),
-                    ("outcomes", Views.outcomes(outcomes)),
-                    ("final", .count(final)),
-                    // The books: matched = final + deferred + issued, at every instant.
-                    ("balanced", .bool(matched == final + outcomes[.deferred] + outcomes[.issued])),
-                ])
+                JSONValue.object(
+                    of: sum.members(of: .pushes) + [
+                        ("outcomes", Views.outcomes(outcomes)),
+                        ("final", .count(final)),
+                        // The books: matched = final + deferred + issued, at every instant.
+                        ("balanced", .bool(matched == final + outcomes[.deferred] + outcomes[.issued])),
+                    ]
+                )
             ),
-            ("reloads", Self.reloads(views, self.watch.history.recentFreshness())),
+            ("reloads", Self.reloads(sum, self.watch.history.recentFreshness())),
             ("http", self.http()),
             ("listeners", Self.listeners(await self.listeners.counters())),
             (
@@ -103,38 +99,17 @@ extension OperatorRoutes {
         ])
     }
 
-    private static func registry(_ views: [EngineStats]) -> JSONValue {
-        JSONValue.object(of: [
-            ("hosts", .count(views.sum(\.hosts))),
-            ("instances", .count(views.sum(\.instances))),
-            ("pushEnabled", .count(views.sum(\.pushEnabledInstances))),
-            ("orphaned", .count(views.sum(\.orphanedInstances))),
-            ("tombstones", .count(views.sum(\.tombstones))),
-            ("tokens", .count(views.sum(\.tokens))),
-            ("removedTokens", .count(views.sum(\.removedTokens))),
-            ("channels", .count(views.sum(\.channels))),
-        ])
-    }
-
     private static func reloads(
-        _ views: [EngineStats],
+        _ sum: EngineStats,
         _ recent: (length: Interval, freshness: Freshness)?
     ) -> JSONValue {
-        JSONValue.object(of: [
-            ("issued", .count(views.sum(\.reloadsIssued))),
-            ("charged", .count(views.sum(\.reloadsCharged))),
-            ("outstanding", .count(views.sum(\.reloadsOutstanding))),
-            ("acknowledged", .count(views.sum(\.reloadsAcknowledged))),
-            ("refused", .count(views.sum(\.reloadsRefused))),
-            ("unacknowledged", .count(views.sum(\.reloadsUnacknowledged))),
-            ("observed", .count(views.sum(\.reloadsObserved))),
-            ("freshness", Self.freshness(views.freshness, recent)),
-            ("collateral", .count(views.sum(\.reloadsCollateral))),
-            ("collateralOver", .count(views.sum(\.reloadsCollateralOver))),
-            ("tokenPushes", .count(views.sum(\.tokenPushes))),
-            ("byCause", Self.nonzero(views.reloadsByCause)),
-            ("exempt", Self.nonzero(views.reloadsByExemption)),
-        ])
+        JSONValue.object(
+            of: sum.members(of: .reloads) + [
+                ("freshness", Self.freshness(sum.freshness, recent)),
+                ("byCause", Self.nonzero(sum.byCause)),
+                ("exempt", Self.nonzero(sum.byExemption)),
+            ]
+        )
     }
 
     /// How old news was when hosts said that they show it: ever, and in the last minutes.

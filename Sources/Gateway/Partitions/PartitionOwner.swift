@@ -141,7 +141,7 @@ extension PartitionOwner {
     ///
     /// - Parameter progress: Told now and then how far the replay is, and how far it has to go at least.
     /// - Returns: How many entries were replayed.
-    /// - Throws: ``JournalError``, ``EngineFault`` or ``OwnerFault`` if the log cannot be read or was written by an
+    /// - Throws: ``JournalError``, ``EngineError`` or ``OwnerFault`` if the log cannot be read or was written by an
     ///   engine that decides differently.
     package func start(
         progress: @escaping @Sendable (_ applied: LogPosition, _ through: LogPosition) -> Void

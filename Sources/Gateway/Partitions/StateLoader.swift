@@ -50,7 +50,7 @@ struct StateLoader: Sendable {
             }
             do {
                 return Loaded(engine: try self.read(id), snapshot: id)
-            } catch let error as SnapshotFault {
+            } catch let error as SnapshotError {
                 refusal = "the \(id) cannot be used: \(error)"
                 self.logger.error("\(refusal)")
                 if case .damaged = error { try? self.store.setAside(id) }
@@ -83,10 +83,10 @@ struct StateLoader: Sendable {
             var engine = try self.readTables(id)
             // What instances need of this thread is done while the index may still be in work.
             try others[1].wait()
-            guard let instances = instances.take() else { throw SnapshotFault.otherPartition }
+            guard let instances = instances.take() else { throw SnapshotError.otherPartition }
             try engine.adopt(instances)
             try others[0].wait()
-            guard let index = index.take() else { throw SnapshotFault.otherPartition }
+            guard let index = index.take() else { throw SnapshotError.otherPartition }
             try engine.adopt(index)
             if let directory = self.directory { engine.controlTokens(of: instances.controls, directory.changes) }
             return engine
@@ -97,7 +97,7 @@ struct StateLoader: Sendable {
     }
 
     private func checked(_ engine: consuming Engine, _ id: SnapshotID) throws -> Engine {
-        guard engine.position == id.position else { throw SnapshotFault.otherPartition }
+        guard engine.position == id.position else { throw SnapshotError.otherPartition }
         return engine
     }
 

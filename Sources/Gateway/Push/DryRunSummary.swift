@@ -4,10 +4,15 @@ package import WidgetModel
 
 /// Who a push would reach over all partitions, and what each decision would be.
 package struct DryRunSummary: Hashable, Sendable {
+    /// How many instances match, decided or not.
     package private(set) var matched = 0
-    /// Sorted by kind, then decision.
+    /// For how many of them it was decided: all, or a sample.
+    package private(set) var decided = 0
+    /// The earliest log's time of which a partition answered.
+    package private(set) var asOf = Instant.distantFuture
+    /// Of those that were decided: sorted by kind, then decision.
     package private(set) var rows: [DryRunView.Row] = []
-    /// Some of the instances.
+    /// Some of the instances that were decided.
     package private(set) var sample: [InstanceAddress] = []
     /// How each partition found them.
     package private(set) var plans: [QueryPlan] = []
@@ -15,6 +20,8 @@ package struct DryRunSummary: Hashable, Sendable {
     package init(_ views: [DryRunView]) {
         for view in views {
             self.matched += view.matched
+            self.decided += view.decided
+            self.asOf = min(self.asOf, view.asOf)
             for row in view.rows { self.add(row) }
             self.sample += view.sample.prefix(DryRunView.sampleMax - self.sample.count)
             for plan in view.plans { self.add(plan) }
@@ -41,6 +48,9 @@ package struct DryRunSummary: Hashable, Sendable {
         JSONValue.object(of: [
             ("dryRun", .bool(true)),
             ("matched", .count(self.matched)),
+            ("sampled", .bool(self.decided < self.matched)),
+            ("decided", .count(self.decided)),
+            ("asOf", .instant(self.asOf)),
             (
                 "decisions",
                 .array(

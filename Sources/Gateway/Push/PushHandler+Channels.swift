@@ -149,9 +149,10 @@ extension PushHandler {
     ) async throws(RejectionAnswer) -> ChannelReply {
         let record = try await services.channels.record(of: broadcast, app: app, now: now)
         let charges: WorkCharges
+        let limits: [Int]?
         do throws(Problem) {
             let matchedMax = PushIntake.smaller(broadcast.payload.maxMatched, app.matchedMax)
-            charges = try await services.admit(record, app, matchedMax: matchedMax)
+            (charges, limits) = try await services.admit(record, app, matchedMax: matchedMax)
         } catch {
             switch error.code {
             case .tooManyMatched: services.counters.add(tooManyMatched: 1)
@@ -160,7 +161,7 @@ extension PushHandler {
             }
             return ChannelReply(status: error.code.status, body: error.json.jsonText, contentType: .problem)
         }
-        try await services.channels.append(record, charges, services.work)
+        try await services.channels.append(record, limits: limits, charges, services.work)
         app.pushedKinds.note(record.kind)
         services.counters.add(accepted: 1)
         return ChannelReply(status: 200)
@@ -196,24 +197,27 @@ extension PushHandler {
 }
 
 extension PushServices {
-    /// What a push to an app is charged with: by what it may match at most, or, where that is asked for, by what it does match.
+    /// What a push to an app is charged with: by what it may match at most, or, where that is asked for, by what it does match;
+    /// and how many instances it may match in each partition.
     ///
     /// - Throws: ``Problem/overShare(retryAfter:)``, ``Problem/tooMuchWork(_:)`` or ``Problem/tooMany(_:over:)``, or why the
     ///   partitions do not answer.
     fileprivate func admit(_ push: PushRecord, _ app: ServedApps.App, matchedMax: Int?) async throws(Problem)
-        -> WorkCharges
+        -> (charges: WorkCharges, limits: [Int]?)
     {
+        var limits: [Int]?
         guard let work = self.work, let team = app.work else {
-            if let matchedMax { _ = try await self.log.matched(push, atMost: matchedMax) }
-            return WorkCharges()
+            if let matchedMax { limits = try await self.log.matched(push, atMost: matchedMax).limits }
+            return (WorkCharges(), limits)
         }
         var units = work.bounds(app: app.bundle, push.kind, push.pattern)
         if matchedMax != nil || work.isToBeAsked(push, of: app.bundle) {
             let question = try work.admit(questionAbout: push, of: team, app, decidedMax: 0)
             defer { work.end(question) }
             let matched = try await self.log.matched(push, atMost: matchedMax)
-            units = work.estimates(matched, app: app.bundle, push.kind, push.pattern)
+            limits = matched.limits
+            units = work.estimates(matched.counts, app: app.bundle, push.kind, push.pattern)
         }
-        return try work.admit(units, of: team, pushMax: app.pushMax)
+        return (try work.admit(units, of: team, pushMax: app.pushMax), limits)
     }
 }

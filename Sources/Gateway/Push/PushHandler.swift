@@ -379,7 +379,7 @@ extension PushHandler {
     /// Logs a push that was asked about, if it may be.
     private func take(
         _ question: PushIntake.Question,
-        matching matched: [Int],
+        matching matched: MatchedInstances,
         _ connection: HTTPConnection,
         _ streamID: Int32
     ) {
@@ -411,8 +411,8 @@ extension PushServices {
     /// What the partitions said of a push.
     fileprivate enum QuestionAnswer: Sendable {
         case dryRun(DryRunSummary)
-        /// It may be logged; how many it matches in each partition.
-        case matched([Int])
+        /// It may be logged; how many it matches in each partition, and may match.
+        case matched(MatchedInstances)
     }
 
     fileprivate func answer(_ question: PushIntake.Question) async throws(Problem) -> QuestionAnswer {

@@ -194,24 +194,24 @@ struct PushIntake: ~Copyable {
 
     /// Takes a push whose question was answered.
     ///
-    /// - Parameter matched: How many it matches in each partition.
+    /// - Parameter matched: How many it matches in each partition, and may match.
     /// - Throws: What is answered instead.
     mutating func take(
         _ question: Question,
-        matching matched: [Int],
+        matching matched: MatchedInstances,
         from connection: HTTPConnection,
         _ streamID: Int32
     ) throws(RejectionAnswer) -> Outcome {
         if let work = self.work, let team = question.app.work {
             let record = question.record
-            let units = work.estimates(matched, app: question.app.bundle, record.kind, record.pattern)
+            let units = work.estimates(matched.counts, app: question.app.bundle, record.kind, record.pattern)
             do throws(Problem) {
                 self.charges.add(try work.admit(units, of: team, pushMax: question.app.pushMax))
             } catch {
                 return try Self.refused(error, id: question.id)
             }
         }
-        self.append(question.record, question.trace)
+        self.append(question.record, question.trace, limits: matched.limits)
         self.flight.note(question.record.kind, of: question.app.number)
         self.flight.append(
             connection: connection,
@@ -285,15 +285,18 @@ struct PushIntake: ~Copyable {
         return min(left, right)
     }
 
-    /// The trace goes behind the push, wherever that goes.
-    private mutating func append(_ record: PushRecord, _ trace: TracedSpan?) {
-        let records =
-            [Record.push(record)] + (trace.map { [.trace(PushTrace(push: record.id, context: $0.context))] } ?? [])
-        for each in records {
-            switch record.target {
-            case .host(let host, _): _ = self.builder.append(each, for: host)
-            case .app: _ = self.builder.appendToAll(each)
-            }
+    /// Adds a push; its trace goes behind it, wherever that goes.
+    ///
+    /// - Parameter limits: How many instances a push to an app may match, by partition; nil for any number.
+    private mutating func append(_ push: PushRecord, _ trace: TracedSpan?, limits: [Int]? = nil) {
+        let trace = trace.map { Record.trace(PushTrace(push: push.id, context: $0.context)) }
+        switch push.target {
+        case .host(let host, _):
+            _ = self.builder.append(.push(push), for: host)
+            if let trace { _ = self.builder.append(trace, for: host) }
+        case .app:
+            self.builder.appendToAll(push, limits: limits)
+            if let trace { _ = self.builder.appendToAll(trace) }
         }
     }
 

@@ -80,6 +80,17 @@ package struct SubmissionBuilder {
         (0..<self.partitions).map { self.append(record, to: PartitionID(UInt16($0))) }
     }
 
+    /// Adds a push for every partition, which all get it in one transaction.
+    ///
+    /// - Parameter limits: How many instances it may match, by partition; nil for any number.
+    mutating func appendToAll(_ push: PushRecord, limits: [Int]?) {
+        for partition in 0..<self.partitions {
+            var push = push
+            push.matchedMax = limits?[partition]
+            _ = self.append(.push(push), to: PartitionID(UInt16(partition)))
+        }
+    }
+
     /// What was added since the last call, for the journal; empties the builder.
     package mutating func take() -> Submission {
         var batches: [Submission.Batch] = []

@@ -54,13 +54,13 @@ package final class GatewayWatch: Sendable {
 
     /// What is counted up to now.
     package func totals() async throws(Problem) -> GatewayTotals {
-        let views = try await self.log.askAll { $0.stats() }
+        let sum = EngineStats(sumOf: try await self.log.askAll { $0.stats() })
         var totals = GatewayTotals(at: self.clock.now())
-        totals.matched = views.sum(\.matched)
-        totals.outcomes = views.outcomes
-        totals.reloadsIssued = views.sum(\.reloadsIssued)
-        totals.policyReloads = views.reloads(of: .policy)
-        totals.freshness = views.freshness
+        totals.matched = sum.matched
+        totals.outcomes = sum.outcomes
+        totals.reloadsIssued = sum.reloadsIssued
+        totals.policyReloads = sum.reloadsByCause[Int(ReloadCause.policy.rawValue)]
+        totals.freshness = sum.freshness
         totals.accepted = self.counters.accepted
         totals.rejected = self.counters.rejected.reduce(0) { $0 + $1.1 }
         totals.unavailable = self.counters.unavailable

@@ -50,8 +50,8 @@ package struct InstanceReplay {
 
     /// Takes the next entry.
     ///
-    /// - Throws: ``EngineFault`` if a record cannot be read.
-    package mutating func take(_ entry: LogEntry) throws(EngineFault) {
+    /// - Throws: ``EngineError`` if a record cannot be read.
+    package mutating func take(_ entry: LogEntry) throws(EngineError) {
         let bytes = entry.bytes
         self.trace.work.entries += 1
         self.trace.work.bytes += bytes.count
@@ -90,7 +90,7 @@ package struct InstanceReplay {
     /// The trace, once the last entry was taken.
     ///
     /// Time goes on to that entry first, which fires nothing that had not fired by then.
-    package mutating func finish() throws(EngineFault) -> InstanceTrace {
+    package mutating func finish() throws(EngineError) -> InstanceTrace {
         if let newest = self.newest, newest.logTime > self.engine.time { try self.pass(to: newest) }
         if !self.isTracing { self.trace.first = self.engine.instance(self.trace.address) }
         self.trace.last = self.engine.instance(self.trace.address)
@@ -121,7 +121,7 @@ package struct InstanceReplay {
     private static let tick = Record.tick.bytes
 
     /// Lets time pass to an entry, so that timers fire as they did there.
-    private mutating func pass(to entry: LogEntry) throws(EngineFault) {
+    private mutating func pass(to entry: LogEntry) throws(EngineError) {
         guard self.isTracing else { return try self.apply(Self.tick, Self.tick.indices, 0, entry) }
         let before = self.engine.instance(self.trace.address)
         let count = self.engine.decisionCount
@@ -134,7 +134,7 @@ package struct InstanceReplay {
         _ range: Range<Int>,
         _ index: Int,
         _ entry: LogEntry
-    ) throws(EngineFault) {
+    ) throws(EngineError) {
         self.output.removeAll()
         try self.engine.apply(
             bytes,
@@ -156,7 +156,7 @@ package struct InstanceReplay {
         _ glance: RecordGlance,
         _ index: Int,
         _ entry: LogEntry
-    ) throws(EngineFault) {
+    ) throws(EngineError) {
         // Timers first and by themselves: what they do is not the record's doing.
         if self.nextTimer <= max(self.engine.time, entry.logTime).milliseconds { try self.pass(to: entry) }
         let record: Record

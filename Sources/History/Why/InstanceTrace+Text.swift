@@ -60,6 +60,7 @@ extension InstanceTrace {
         head += step.record.map { TraceWords.record($0) } ?? "a timer fired"
         if case .push(let push)? = step.record {
             head += ", priority \(push.priority.map { "\($0.rawValue)" } ?? "by default")"
+            if let matchedMax = push.matchedMax { head += ", for at most \(matchedMax) instances of the partition" }
             let traced = self.pushes.first { $0.record == push && $0.position == step.position }
             let conditions = traced?.verdict.conditions.map { TraceWords.condition($0) } ?? []
             if !conditions.isEmpty { head += "; matched: \(conditions.joined(separator: ", "))" }

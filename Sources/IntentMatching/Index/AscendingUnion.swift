@@ -1,81 +1,82 @@
+import Storage
+
 /// Puts numbers of rows or instances in ascending order, each once however often it came.
 ///
 /// A few are sorted. Many become bits, one for each number there is, which come out in order however they went in: ten
 /// million are 1.25 MB of bits, not 40 MB of numbers.
-struct AscendingUnion {
+struct AscendingUnion: ~Copyable {
     /// So many numbers are sorted; more are bits.
     private static let sortedMax = 4096
     /// Words of bits that are read at once.
-    private static let step = 64
+    private static let step = 16
+    /// Room that reading takes beyond the numbers that are read.
+    static let slack = 64 * step + 16
 
     private let bound: Int
-    private let batchLimit: Int
     private var few: [UInt32] = []
-    private var bits: [UInt64] = []
+    private var bits = Column<UInt64>()
+    /// The number, or the word of bits, that is read next.
+    private var next = 0
 
-    /// - Parameters:
-    ///   - bound: One more than the highest number.
-    ///   - batchLimit: The most numbers of one batch; at least 1.
-    init(bound: Int, batchLimit: Int) {
+    /// - Parameter bound: One more than the highest number.
+    init(bound: Int) {
         self.bound = bound
-        self.batchLimit = batchLimit
     }
 
-    mutating func add(_ numbers: Span<UInt32>) {
-        guard self.bits.isEmpty else { return Self.mark(numbers, &self.bits) }
+    /// Adds the first `count` of some numbers.
+    mutating func add(_ numbers: borrowing Column<UInt32>, first count: Int) {
+        let numbers = numbers.span.extracting(first: count)
+        guard self.bits.count == 0 else { return self.mark(numbers) }
         for index in numbers.indices { self.few.append(numbers[index]) }
         guard self.few.count > Self.sortedMax else { return }
         // Whole steps, so that reading them needs no look at the end.
         let words = (self.bound + 63) / 64
-        var bits = [UInt64](repeating: 0, count: (words + Self.step - 1) / Self.step * Self.step)
+        self.bits = Column(zeros: (words + Self.step - 1) / Self.step * Self.step)
         let few = self.few
         self.few = []
-        Self.mark(few.span, &bits)
-        self.bits = bits
+        self.mark(few.span)
     }
 
-    private static func mark(_ numbers: Span<UInt32>, _ bits: inout [UInt64]) {
-        var bits = bits.mutableSpan
+    private mutating func mark(_ numbers: Span<UInt32>) {
+        var bits = self.bits.mutableSpan
         for index in numbers.indices {
             let number = numbers[index]
             bits[Int(number >> 6)] |= 1 << UInt64(number & 63)
         }
     }
 
-    /// Hands over all of them, ascending, in batches that are full but the last.
-    mutating func finish(_ body: (Span<UInt32>) -> Void) {
-        guard !self.bits.isEmpty else {
-            // Of one list they ascend already.
-            if !zip(self.few, self.few.dropFirst()).allSatisfy({ $0 < $1 }) { self.few.sortAndUnique() }
-            var start = 0
-            while start < self.few.count {
-                let end = min(start + self.batchLimit, self.few.count)
-                body(self.few.span.extracting(start..<end))
-                start = end
-            }
-            return
+    /// Says that all numbers are there: now they can be read.
+    mutating func sort() {
+        // Of one list they ascend already.
+        if !zip(self.few, self.few.dropFirst()).allSatisfy({ $0 < $1 }) { self.few.sortAndUnique() }
+    }
+
+    /// Whether all numbers have been read.
+    var isRead: Bool { self.next >= (self.bits.count == 0 ? self.few.count : self.bits.count) }
+
+    /// Reads on, ascending, a limited number of bits; returns how many numbers were written.
+    ///
+    /// - Parameters:
+    ///   - limit: The most numbers, where they are not bits.
+    ///   - target: Where they are written to, from `place` on. Precondition: room for `limit` and ``slack`` more.
+    mutating func read(limit: Int, into target: inout Column<UInt32>, at place: Int) -> Int {
+        guard self.bits.count > 0 else {
+            let count = min(limit, self.few.count - self.next)
+            let part = self.next..<self.next + count
+            self.next += count
+            target.write(self.few.span.extracting(part), at: place)
+            return count
         }
-        var batch = [UInt32](repeating: 0, count: min(self.batchLimit, self.bound))
-        var filled = 0
-        var found = [UInt32](repeating: 0, count: Self.step * 64 + 16)
-        var start = 0
-        while start < self.bits.count {
-            var target = found.mutableSpan
-            let words = self.bits.span.extracting(start..<start + Self.step)
-            let count = Kernels.decode(words, base: UInt32(start * 64), into: &target)
-            start += Self.step
-            var index = 0
-            while index < count {
-                let length = min(count - index, batch.count - filled)
-                for place in 0..<length { batch[filled + place] = found[index + place] }
-                index += length
-                filled += length
-                guard filled == batch.count else { continue }
-                body(batch.span)
-                filled = 0
-            }
+        var filled = place
+        var out = target.mutableSpan
+        let last = min(self.bits.count, self.next + RowScan.boundWords)
+        while self.next < last, filled - place < limit {
+            let part = self.next..<self.next + Self.step
+            self.next += Self.step
+            let base = UInt32(part.lowerBound * 64)
+            filled += Kernels.decode(self.bits.span.extracting(part), base: base, into: &out, at: filled)
         }
-        if filled > 0 { body(batch.span.extracting(first: filled)) }
+        return filled - place
     }
 }
 

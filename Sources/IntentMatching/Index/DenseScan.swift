@@ -1,3 +1,6 @@
+import BasicContainers
+import Storage
+
 /// A check in terms of bits for each row.
 indirect enum DenseCheck: Sendable {
     case all([DenseCheck])
@@ -8,7 +11,8 @@ indirect enum DenseCheck: Sendable {
     case scan(column: Int, CodeTest)
 
     /// The codes on whose lists all rows are that pass, or all that do not; nil if lists do not tell.
-    static func listed(_ test: CodeTest, _ table: RowTable, _ column: Int) -> (codes: [UInt32], isRest: Bool)? {
+    static func listed(_ test: CodeTest, _ table: borrowing RowTable, _ column: Int) -> (codes: [UInt32], isRest: Bool)?
+    {
         guard table.columns[column].hasLists else { return nil }
         if let codes = test.drivers { return (codes, false) }
         // What is on no list has no value, or another element that may pass.
@@ -32,33 +36,39 @@ struct DenseScan {
     }
 
     /// Sets the bits of a block's rows that pass and clears all others.
-    mutating func evaluate(_ check: DenseCheck, _ table: RowTable, block: Int, into words: inout [UInt64]) {
+    mutating func evaluate(
+        _ check: DenseCheck,
+        _ table: borrowing RowTable,
+        block: Int,
+        into words: inout [UInt64],
+        _ judge: CodeJudge
+    ) {
         let rows = min(table.rowCount - block << 16, 1 << 16)
         switch check {
         case .all(let parts):
-            self.evaluate(parts[0], table, block: block, into: &words)
+            self.evaluate(parts[0], table, block: block, into: &words, judge)
             var other = self.borrow()
             for part in parts.dropFirst() {
                 if !words.contains(where: { $0 != 0 }) { break }
-                self.evaluate(part, table, block: block, into: &other)
+                self.evaluate(part, table, block: block, into: &other, judge)
                 for index in 0..<Self.words { words[index] &= other[index] }
             }
             self.spare.append(other)
         case .any(let parts):
-            self.evaluate(parts[0], table, block: block, into: &words)
+            self.evaluate(parts[0], table, block: block, into: &words, judge)
             var other = self.borrow()
             for part in parts.dropFirst() {
-                self.evaluate(part, table, block: block, into: &other)
+                self.evaluate(part, table, block: block, into: &other, judge)
                 for index in 0..<Self.words { words[index] |= other[index] }
             }
             self.spare.append(other)
         case .marks(let column, let codes, let isRest):
             for index in 0..<Self.words { words[index] = isRest ? .max : 0 }
-            let lists = table.columns[column].lists
-            for code in codes { lists.mark(&words, code, block: block, set: !isRest) }
+            for code in codes { table.columns[column].lists.mark(&words, code, block: block, set: !isRest) }
             if isRest { words.clear(from: rows) }
         case .scan(let column, let test):
-            table.columns[column].scan(test, rows: block << 16..<block << 16 + rows, into: &words)
+            let range = block << 16..<block << 16 + rows
+            table.columns[column].scan(test, rows: range, into: &words) { judge(column, $0, $1) }
             words.clear(from: rows)
         }
     }
@@ -66,23 +76,40 @@ struct DenseScan {
 
 extension RowColumn {
     /// Sets the bits of the rows that pass, relative to the first one, and clears those of the others.
-    func scan(_ test: CodeTest, rows: Range<Int>, into words: inout [UInt64]) {
+    func scan(
+        _ test: CodeTest,
+        rows: Range<Int>,
+        into words: inout [UInt64],
+        _ judge: (UInt32, [MatchAtom]) -> Bool
+    ) {
         var words = words.mutableSpan
-        guard !self.isArray else { return self.withArrays(of: test) { Self.scan(rows, &words, $0) } }
+        guard !self.isArray else { return self.scanArrays(test, rows, &words, judge) }
         switch (test.form, self.codes.width) {
         case (.codes(let codes), _) where codes.count <= 4: self.scan(codes, isRest: false, rows, &words)
         case (.except(let codes), _) where codes.count <= 3: self.scan([0] + codes, isRest: true, rows, &words)
         case (.table(let table, _), .one):
-            self.codes.narrow.withSpan { Kernels.table($0.extracting(rows), table.span, &words) }
+            Kernels.table(self.codes.narrow.span.extracting(rows), table.span, &words)
         case (.table(let table, _), .two):
-            self.codes.medium.withSpan { Kernels.table($0.extracting(rows), table.span, &words) }
+            Kernels.table(self.codes.medium.span.extracting(rows), table.span, &words)
         case (.table(let table, _), .four):
-            self.codes.wide.withSpan { codes in
-                let table = table.span
-                Self.scan(rows, &words) { table[Int(codes[$0])] != 0 }
-            }
-        default: Self.scan(rows, &words) { test.passes(self.codes[$0]) }
+            let codes = self.codes.wide.span
+            let table = table.span
+            Self.scan(rows, &words) { table[Int(codes[$0])] != 0 }
+        default: Self.scan(rows, &words) { test.passes(self.codes[$0], judge) }
         }
+    }
+
+    private func scanArrays(
+        _ test: CodeTest,
+        _ rows: Range<Int>,
+        _ words: inout MutableSpan<UInt64>,
+        _ judge: (UInt32, [MatchAtom]) -> Bool
+    ) {
+        guard case .table(let table, _) = test.form else {
+            return Self.scan(rows, &words) { self.passes($0, test.acceptsEmpty) { test.passes($0, judge) } }
+        }
+        let entries = table.span
+        Self.scan(rows, &words) { self.passes($0, test.acceptsEmpty) { entries[Int($0)] != 0 } }
     }
 
     @inline(__always)
@@ -119,9 +146,9 @@ extension RowColumn {
         // A code that is too wide for the column is in no row of it.
         case .one where code > UInt8.max, .two where code > UInt16.max:
             for index in 0..<(rows.count + 63) / 64 { words[index] = 0 }
-        case .one: self.codes.narrow.withSpan { Kernels.equal($0.extracting(rows), code, &words) }
-        case .two: self.codes.medium.withSpan { Kernels.equal($0.extracting(rows), code, &words) }
-        case .four: self.codes.wide.withSpan { Kernels.equal($0.extracting(rows), code, &words) }
+        case .one: Kernels.equal(self.codes.narrow.span.extracting(rows), code, &words)
+        case .two: Kernels.equal(self.codes.medium.span.extracting(rows), code, &words)
+        case .four: Kernels.equal(self.codes.wide.span.extracting(rows), code, &words)
         }
     }
 }

@@ -1,11 +1,15 @@
+import BasicContainers
+import Storage
+
 /// Instances of one kind that share what they are configured with.
 ///
 /// Instances with the same values, but for the host, are a class. Each class is one row of a table with a column for each
 /// field; each instance is a row with two columns alone, its class and its host. What a query asks of the fields is answered
 /// once for each class, and what is found are values of one column: so lists, filters and bits are those of any other table.
-struct InstanceClasses: Sendable {
+struct InstanceClasses: ~Copyable {
     private static let classColumn = 0
-    static let hostColumn = 1
+    /// The same as the field's, so that what is asked of values is asked of the same column.
+    static let hostColumn = KindSegment.hostField
     /// In a key, marks how many codes of one field follow.
     private static let severalFlag: UInt32 = 1 << 31
 
@@ -23,6 +27,16 @@ struct InstanceClasses: Sendable {
     init() {
         self.members.addColumn()
         self.members.addColumn()
+    }
+
+    func duplicate() -> InstanceClasses {
+        var copy = InstanceClasses()
+        copy.keys = self.keys.duplicate()
+        copy.table = self.table.duplicate()
+        copy.numbers = self.numbers.duplicate()
+        copy.members = self.members.duplicate()
+        copy.instances = self.instances.duplicate()
+        return copy
     }
 
     /// Classes that have instances.
@@ -50,7 +64,7 @@ struct InstanceClasses: Sendable {
     func classNumber(_ row: Int) -> Int { Int(self.members.singleCode(Self.classColumn, row)) - 1 }
 
     /// Fetches the classes and hosts of those rows that are one of a class.
-    mutating func prefetch(_ rows: Span<UInt32>) {
+    func prefetch(_ rows: Span<UInt32>) {
         var members: [UInt32] = []
         for index in rows.indices where rows[index] & KindSegment.sharedFlag != 0 {
             members.append(rows[index] & ~KindSegment.sharedFlag)
@@ -59,14 +73,6 @@ struct InstanceClasses: Sendable {
     }
 
     func host(_ row: Int) -> UInt32 { self.members.singleCode(Self.hostColumn, row) }
-
-    // The same where the segment changes anyway, see ``RowTable/heldCode(_:_:)``.
-
-    @inline(__always)
-    mutating func heldClass(_ row: Int) -> Int { Int(self.members.heldCode(Self.classColumn, row)) - 1 }
-
-    @inline(__always)
-    mutating func heldHost(_ row: Int) -> UInt32 { self.members.heldCode(Self.hostColumn, row) }
 
     mutating func append(_ instance: UInt32, _ number: Int, host: UInt32) -> Int {
         self.members.append(UInt32(number + 1), host)
@@ -117,7 +123,8 @@ struct InstanceClasses: Sendable {
         }
         // Fields that come later must not make other classes of those that lack them.
         while self.key.last == 0 { self.key.removeLast() }
-        let used = self.keys.use(self.key)
+        let key = self.key
+        let used = self.keys.use(key.span)
         let number = Int(used.number)
         guard used.isNew else { return (number, false) }
         if number == self.table.rowCount {
@@ -164,7 +171,15 @@ struct InstanceClasses: Sendable {
     ///   - check: The check.
     ///   - host: The host's field.
     ///   - highestCodes: By field.
-    func lifted(_ check: RowCheck, host: Int, highestCodes: [Int]) -> RowCheck {
+    ///   - evaluate: Evaluates atoms for all codes of a field.
+    ///   - judge: What filters ask of values.
+    func lifted(
+        _ check: RowCheck,
+        host: Int,
+        highestCodes: [Int],
+        _ evaluate: CodeTabler,
+        _ judge: CodeJudge
+    ) -> RowCheck {
         func isPure(_ check: RowCheck) -> Bool {
             switch check {
             case .never, .always: true
@@ -172,31 +187,42 @@ struct InstanceClasses: Sendable {
             case .all(let parts), .any(let parts): parts.allSatisfy { isPure($0) }
             }
         }
-        if isPure(check) { return self.classes(check, highestCodes) }
+        if isPure(check) { return self.classes(check, highestCodes, evaluate, judge) }
         switch check {
         case .never, .always: return check
         case .column(_, let test): return .column(Self.hostColumn, test)
         case .all(let parts):
             let pure = RowCheck.joining(parts.filter { isPure($0) })
-            let mixed = parts.filter { !isPure($0) }.map { self.lifted($0, host: host, highestCodes: highestCodes) }
-            return .joining([self.classes(pure, highestCodes)] + mixed)
+            var checks = [self.classes(pure, highestCodes, evaluate, judge)]
+            for part in parts where !isPure(part) {
+                checks.append(self.lifted(part, host: host, highestCodes: highestCodes, evaluate, judge))
+            }
+            return .joining(checks)
         case .any(let parts):
             let pure = RowCheck.alternatives(parts.filter { isPure($0) })
-            let mixed = parts.filter { !isPure($0) }.map { self.lifted($0, host: host, highestCodes: highestCodes) }
-            return .alternatives([self.classes(pure, highestCodes)] + mixed)
+            var checks = [self.classes(pure, highestCodes, evaluate, judge)]
+            for part in parts where !isPure(part) {
+                checks.append(self.lifted(part, host: host, highestCodes: highestCodes, evaluate, judge))
+            }
+            return .alternatives(checks)
         }
     }
 
     /// The classes that pass, as a check on the instances' rows.
-    private func classes(_ check: RowCheck, _ highestCodes: [Int]) -> RowCheck {
+    private func classes(
+        _ check: RowCheck,
+        _ highestCodes: [Int],
+        _ evaluate: CodeTabler,
+        _ judge: CodeJudge
+    ) -> RowCheck {
         if case .always = check { return .always }
-        let plan = Planner(table: self.table, highestCodes: highestCodes).plan(check)
+        var scan = RowScan(self.table.plan(check, highestCodes, evaluate))
+        let limit = 4096
+        var found = Column<UInt32>(undefined: limit + RowScan.slack)
         var codes: [UInt32] = []
-        var scan = RowScan(batchLimit: 4096, candidates: plan.candidates)
-        scan.run(plan, self.table, self.numbers) { classes in
-            for index in classes.indices where self.keys.uses(of: classes[index]) > 0 {
-                codes.append(classes[index] + 1)
-            }
+        while !scan.isDone {
+            let count = scan.fill(&found, from: 0, limit: limit, self.table, self.numbers, judge)
+            for index in 0..<count where self.keys.uses(of: found[index]) > 0 { codes.append(found[index] + 1) }
         }
         guard !codes.isEmpty else { return .never }
         guard codes.count < self.count else { return .always }
@@ -208,8 +234,9 @@ struct InstanceClasses: Sendable {
         return .column(Self.classColumn, CodeTest(form: .table(table, passing: codes)))
     }
 
-    func plan(_ check: RowCheck, highestHost: Int) -> SegmentPlan {
-        Planner(table: self.members, highestCodes: [self.bound, highestHost]).plan(check)
+    /// A plan for a check on the instances' rows, which asks of values those of hosts alone.
+    func plan(_ check: RowCheck, highestHost: Int, _ evaluate: CodeTabler) -> SegmentPlan {
+        self.members.plan(check, [self.bound, highestHost], evaluate)
     }
 
     // MARK: Invariants

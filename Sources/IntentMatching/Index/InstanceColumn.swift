@@ -1,8 +1,10 @@
+import Storage
+
 /// The instance of each row.
 ///
 /// Instances that were registered one after the other lie one after the other: where all rows of a block differ from
 /// their instances by the same number, a query adds that number and does not touch the column.
-struct InstanceColumn: Sendable {
+struct InstanceColumn: ~Copyable {
     private(set) var numbers = Column<UInt32>()
     /// By block of 65,536 rows: what the first row of it was given added.
     private var offsets: [UInt32] = []
@@ -24,6 +26,16 @@ struct InstanceColumn: Sendable {
 
     var byteCount: Int { self.numbers.byteCount + 4 * (self.offsets.capacity + self.others.capacity) }
 
+    func duplicate() -> InstanceColumn {
+        var copy = InstanceColumn()
+        copy.numbers = self.numbers.duplicate()
+        copy.offsets = self.offsets
+        copy.others = self.others
+        copy.descents = self.descents
+        copy.strangers = self.strangers
+        return copy
+    }
+
     @inline(__always)
     subscript(row: Int) -> UInt32 { self.numbers[row] }
 
@@ -37,34 +49,34 @@ struct InstanceColumn: Sendable {
             self.others[row >> 16] += 1
         }
         self.numbers.append(instance)
-        self.descents += self.isDescent(row)
-        self.strangers += Self.isStranger(row, instance)
+        self.descents += self.descents(at: row)
+        self.strangers += Self.strangers(row, instance)
     }
 
     /// 1 if a row's instance is below that of the row before, else 0.
     @inline(__always)
-    private func isDescent(_ row: Int) -> Int {
+    private func descents(at row: Int) -> Int {
         row > 0 && row < self.numbers.count && self.numbers[row] < self.numbers[row - 1] ? 1 : 0
     }
 
     @inline(__always)
-    private static func isStranger(_ row: Int, _ instance: UInt32) -> Int { Int(instance) == row ? 0 : 1 }
+    private static func strangers(_ row: Int, _ instance: UInt32) -> Int { Int(instance) == row ? 0 : 1 }
 
     mutating func set(_ row: Int, _ instance: UInt32) {
-        self.strangers += Self.isStranger(row, instance) - Self.isStranger(row, self.numbers[row])
+        self.strangers += Self.strangers(row, instance) - Self.strangers(row, self.numbers[row])
         let offset = self.offsets[row >> 16]
         if self.numbers[row] &- UInt32(row) != offset { self.others[row >> 16] -= 1 }
         if instance &- UInt32(row) != offset { self.others[row >> 16] += 1 }
-        self.descents -= self.isDescent(row) + self.isDescent(row + 1)
+        self.descents -= self.descents(at: row) + self.descents(at: row + 1)
         self.numbers[row] = instance
-        self.descents += self.isDescent(row) + self.isDescent(row + 1)
+        self.descents += self.descents(at: row) + self.descents(at: row + 1)
     }
 
     mutating func removeLast() {
         let row = self.numbers.count - 1
         if self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] { self.others[row >> 16] -= 1 }
-        self.descents -= self.isDescent(row)
-        self.strangers -= Self.isStranger(row, self.numbers[row])
+        self.descents -= self.descents(at: row)
+        self.strangers -= Self.strangers(row, self.numbers[row])
         self.numbers.removeLast()
         if row & 0xFFFF == 0 {
             self.offsets.removeLast()
@@ -79,36 +91,35 @@ struct InstanceColumn: Sendable {
     }
 
     /// Makes instances of rows, in their places.
-    func translate(_ rows: inout MutableSpan<UInt32>, _ places: Range<Int>) {
-        self.numbers.withSpan { numbers in
-            for place in places { rows[place] = numbers[Int(rows[place])] }
-        }
+    func translate(_ rows: inout Column<UInt32>, _ places: Range<Int>) {
+        let numbers = self.numbers.span
+        var rows = rows.mutableSpan
+        for place in places { rows[place] = numbers[Int(rows[place])] }
     }
 
-    /// Writes the instances of ascending rows to `batch` from `place` on.
+    /// Writes the instances of ascending rows to `target` from `place` on. Precondition: room for all.
     @inline(__always)
-    func write(_ rows: Span<UInt32>, to batch: inout Column<UInt32>, at place: Int) {
+    func write(_ rows: Span<UInt32>, to target: inout Column<UInt32>, at place: Int) {
         guard rows.count > 0 else { return }
-        batch.withMutableSpan { batch in
-            let block = Int(rows[0] >> 16)
-            if Int(rows[rows.count - 1] >> 16) == block, self.others[block] == 0 {
-                return Kernels.add(rows, self.offsets[block], into: &batch, at: place)
-            }
-            self.numbers.withSpan { numbers in
-                for index in rows.indices { batch[place + index] = numbers[Int(rows[index])] }
-            }
+        var out = target.mutableSpan
+        let block = Int(rows[0] >> 16)
+        if Int(rows[rows.count - 1] >> 16) == block, self.others[block] == 0 {
+            return Kernels.add(rows, self.offsets[block], into: &out, at: place)
         }
+        let numbers = self.numbers.span
+        for index in rows.indices { out[place + index] = numbers[Int(rows[index])] }
     }
 
     func checkInvariants() -> [String] {
         var others = [UInt32](repeating: 0, count: self.offsets.count)
-        for row in 0..<self.count where self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] {
-            others[row >> 16] += 1
+        var (descents, strangers) = (0, 0)
+        for row in 0..<self.count {
+            if self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] { others[row >> 16] += 1 }
+            descents += self.descents(at: row)
+            strangers += Self.strangers(row, self.numbers[row])
         }
-        let descents = (0..<self.count).reduce(0) { $0 + self.isDescent($1) }
         return (others == self.others ? [] : ["rows that differ are miscounted"])
             + (descents == self.descents ? [] : ["descents are miscounted"])
-            + ((0..<self.count).reduce(0) { $0 + Self.isStranger($1, self.numbers[$1]) } == self.strangers
-                ? [] : ["rows of another number are miscounted"])
+            + (strangers == self.strangers ? [] : ["rows of another number are miscounted"])
     }
 }

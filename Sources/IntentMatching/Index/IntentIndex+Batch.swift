@@ -1,3 +1,5 @@
+import BasicContainers
+import Storage
 package import WidgetModel
 
 /// Many instances at once.
@@ -38,13 +40,13 @@ extension IntentIndex {
         let new = self.countNew(instances)
         guard new > 0 else { return 0 }
         let segment = self.place(app, kind, isConditional: false)
-        let row = UInt32(self.segments.span[segment].table.rowCount)
+        let row = UInt32(self.segments[segment].table.rowCount)
         let count = self.segments[segment].append(instances.extracting(first: new), &batch)
         guard count > 0 else { return 0 }
         self.makeRoom(for: instances[count - 1].instance)
         for index in 0..<count {
-            self.places[Int(instances[index].instance)] = UInt32(segment + 1)
-            self.rows[Int(instances[index].instance)] = row + UInt32(index)
+            self.places[instances[index].instance.index] = UInt32(segment + 1)
+            self.rows[instances[index].instance.index] = row + UInt32(index)
         }
         self.settle(segment)
         return count
@@ -54,7 +56,7 @@ extension IntentIndex {
     private func countNew(_ instances: Span<PlainInstance>) -> Int {
         var last = -1
         for index in instances.indices {
-            let instance = Int(instances[index].instance)
+            let instance = instances[index].instance.index
             if instance <= last { return index }
             if instance < self.places.count, self.places[instance] != 0 { return index }
             last = instance

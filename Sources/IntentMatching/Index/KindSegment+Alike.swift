@@ -1,3 +1,5 @@
+import WidgetModel
+
 /// Filling a segment with many instances that are configured alike, as those of a snapshot are.
 extension KindSegment {
     /// While a segment is loaded, it is seen after so many rows whether configurations repeat.
@@ -13,7 +15,7 @@ extension KindSegment {
     /// Adds an instance that has the values of a row but for the host: nothing is looked up.
     ///
     /// - Returns: Its row; nil if the row is not one of a class, and nothing has changed.
-    mutating func append(_ instance: UInt32, like row: UInt32, host: UInt32) -> UInt32? {
+    mutating func append(_ instance: UInt32, like row: UInt32, host: HostNumber) -> UInt32? {
         guard row & Self.sharedFlag != 0 else { return nil }
         let number = self.classes.classNumber(Int(row & ~Self.sharedFlag))
         self.classes.retain(number)
@@ -27,8 +29,7 @@ extension KindSegment {
         guard case .observed(let least) = self.interning, !self.isShared,
             self.table.rowCount == max(least, Self.surveyedRows)
         else { return [] }
-        let instances = self.instances
         guard self.shareLoaded(keepsLoading: true) else { return [] }
-        return (0..<instances.count).map { (instances[$0], UInt32($0) | Self.sharedFlag) }
+        return (0..<self.classes.rowCount).map { (self.classes.instances[$0], UInt32($0) | Self.sharedFlag) }
     }
 }

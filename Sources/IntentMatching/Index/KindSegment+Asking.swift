@@ -1,6 +1,8 @@
+import BasicContainers
+import Storage
 import WidgetModel
 
-/// What a question asks of a segment: conditions on the codes of its fields, and a plan for them.
+/// What a question asks of a segment: conditions on the codes of its fields, a plan for them, and the walk of the plan.
 extension KindSegment {
     /// A pattern as a condition on the codes of the segment's fields.
     ///
@@ -9,7 +11,12 @@ extension KindSegment {
     ///   - hosts: Whom the numbers of hosts stand for.
     ///   - isShared: Whether rows that are one of a class are asked, or the others.
     ///   - isNamed: Whether the query names this kind: then a parameter that no row has is absent, not undeclared.
-    func check(_ pattern: MatchPattern, _ hosts: some HostNaming, isShared: Bool, isNamed: Bool) -> RowCheck {
+    func check(
+        _ pattern: MatchPattern,
+        _ hosts: borrowing some HostNaming & ~Copyable,
+        isShared: Bool,
+        isNamed: Bool
+    ) -> RowCheck {
         switch pattern {
         case .all(let parts): .joining(parts.map { self.check($0, hosts, isShared: isShared, isNamed: isNamed) })
         case .any(let parts): .alternatives(parts.map { self.check($0, hosts, isShared: isShared, isNamed: isNamed) })
@@ -20,7 +27,7 @@ extension KindSegment {
     private func check(
         _ field: MatchField,
         _ atoms: [MatchAtom],
-        _ hosts: some HostNaming,
+        _ hosts: borrowing some HostNaming & ~Copyable,
         isShared: Bool,
         isNamed: Bool
     ) -> RowCheck {
@@ -29,11 +36,11 @@ extension KindSegment {
         case .family: index = Self.familyField
         case .host: index = Self.hostField
         case .tags:
-            // While nobody has tags, everybody has the empty array of them.
+            // While no instance has tags, each has the empty array of them.
             guard let tags = self.tagsField else { return atoms.contains(.exists(true)) ? .always : .never }
             index = tags
         case .parameter(let text):
-            index = self.fields.span.index(named: text.bytes.span)
+            index = self.fields.index(named: text.bytes.span)
             if let schema = self.schema {
                 guard index.map({ self.isDeclared($0) }) ?? (schema[text.description] != nil) else { return .never }
             } else {
@@ -41,28 +48,18 @@ extension KindSegment {
             }
         }
         guard let index else { return atoms.contains(.exists(false)) ? .always : .never }
-        let values: any CodeValues =
-            if index == Self.hostField {
-                HostCodes(hosts, highestCode: self.highestHost, in: self.hostColumn(isShared: isShared))
-            } else {
-                self.fields.span[index].dictionary
-            }
-        guard let test = values.test(atoms) else { return .never }
-        let isComplete =
-            if !isShared {
-                self.table.columns.span[index].absentCount == 0
-            } else {
-                index == Self.hostField || self.classes.table.columns.span[index].absentCount == 0
-            }
-        if isComplete {
+        guard let test = self.test(index, atoms, hosts) else { return .never }
+        if self.isComplete(index, isShared: isShared) {
             if case .except(let codes) = test.form, codes.isEmpty, test.acceptsEmpty { return .always }
             if case .codes(let codes) = test.form, codes == [0] { return .never }
         }
         return .column(index, test)
     }
 
-    private func hostColumn(isShared: Bool) -> RowColumn {
-        isShared ? self.classes.members.columns[InstanceClasses.hostColumn] : self.table.columns[Self.hostField]
+    /// Whether all rows of a form have a value of a field.
+    private func isComplete(_ field: Int, isShared: Bool) -> Bool {
+        guard isShared else { return self.table.columns[field].absentCount == 0 }
+        return field == Self.hostField || self.classes.table.columns[field].absentCount == 0
     }
 
     /// The rows that have one of some conditions.
@@ -76,21 +73,60 @@ extension KindSegment {
         return codes.isEmpty ? .never : .column(field, CodeTest(form: .codes(codes)))
     }
 
-    /// The condition of a row. Precondition: the segment's instances have one.
+    /// The condition of a row; nil where the segment's instances have none.
     func condition(of row: UInt32) -> UInt32? {
         guard let field = self.conditionField else { return nil }
-        return self.fields.span[field].dictionary.int(self.code(field, row)).map { UInt32($0) }
+        return self.fields[field].dictionary.int(self.code(field, row)).map { UInt32($0) }
     }
 
-    func plan(_ check: RowCheck, isShared: Bool) -> SegmentPlan {
+    func plan(
+        _ check: RowCheck,
+        isShared: Bool,
+        _ hosts: borrowing some HostNaming & ~Copyable
+    ) -> SegmentPlan {
         let highestCodes = self.fields.indices.map { self.highestCode($0) }
-        guard isShared else { return Planner(table: self.table, highestCodes: highestCodes).plan(check) }
-        let lifted = self.classes.lifted(check, host: Self.hostField, highestCodes: highestCodes)
-        return self.classes.plan(lifted, highestHost: self.highestHost)
+        guard isShared else {
+            return self.table.plan(check, highestCodes) { self.evaluate($0, $1, hosts) }
+        }
+        let lifted = self.classes.lifted(check, host: Self.hostField, highestCodes: highestCodes) {
+            self.evaluate($0, $1, hosts)
+        } _: {
+            self.satisfies($0, $1, $2, hosts)
+        }
+        return self.classes.plan(lifted, highestHost: self.highestHost) { self.evaluate($0, $1, hosts) }
     }
 
-    /// The rows of one form, and their instances.
-    func rows(isShared: Bool) -> (table: RowTable, instances: InstanceColumn) {
-        isShared ? (self.classes.members, self.classes.instances) : (self.table, self.instances)
+    /// Goes on with a plan; see ``RowScan/fill(_:from:limit:_:_:_:)``.
+    func fill(
+        _ scan: inout RowScan,
+        isShared: Bool,
+        _ found: inout Column<UInt32>,
+        from filled: Int,
+        limit: Int,
+        _ hosts: borrowing some HostNaming & ~Copyable
+    ) -> Int {
+        guard isShared else {
+            return scan.fill(&found, from: filled, limit: limit, self.table, self.instances) {
+                self.satisfies($0, $1, $2, hosts)
+            }
+        }
+        return scan.fill(&found, from: filled, limit: limit, self.classes.members, self.classes.instances) {
+            self.satisfies($0, $1, $2, hosts)
+        }
+    }
+
+    /// Rows of one form.
+    func rowCount(isShared: Bool) -> Int { isShared ? self.classes.rowCount : self.table.rowCount }
+
+    /// Whether the rows of one form are in the order of their instances.
+    func isAscending(isShared: Bool) -> Bool {
+        isShared ? self.classes.instances.isAscending : self.instances.isAscending
+    }
+
+    /// The instance of a row, if there is the row.
+    func instance(of row: UInt32) -> UInt32? {
+        let place = Int(row & ~Self.sharedFlag)
+        guard place < self.rowCount(isShared: row & Self.sharedFlag != 0) else { return nil }
+        return row & Self.sharedFlag != 0 ? self.classes.instances[place] : self.instances[place]
     }
 }

@@ -1,3 +1,5 @@
+import BasicContainers
+import Storage
 import WidgetModel
 
 /// Filling a segment with many instances field by field, not one by one: what values are looked up in stays in the
@@ -38,7 +40,7 @@ extension KindSegment {
             self.table.append(batch, to: field)
         }
         self.table.finishBatch(count)
-        for index in instances.indices { self.instances.append(instances[index].instance) }
+        for index in instances.indices { self.instances.append(instances[index].instance.raw) }
         return count
     }
 
@@ -47,7 +49,7 @@ extension KindSegment {
         var places: [Int] = []
         var expected = Self.firstParameter
         for parameter in configuration.parameters {
-            guard let field = self.fields.span.index(named: parameter.name.utf8.span, expected: expected) else {
+            guard let field = self.fields.index(named: parameter.name.utf8.span, expected: expected) else {
                 return nil
             }
             places.append(field)
@@ -65,7 +67,7 @@ extension KindSegment {
             guard parameters.count == names.count else { return index }
             for place in parameters.indices {
                 let name = parameters[place].name
-                // Short texts are compared by their registers. What equals one in ASCII without being it is longer.
+                // What equals a text in ASCII without being it is longer.
                 guard name == names.span[place], name.utf8.count == names.span[place].utf8.count else { return index }
             }
         }
@@ -88,7 +90,7 @@ extension KindSegment {
     /// Those of a field that none of the instances has.
     private func encodeAbsent(_ field: Int, _ count: Int, _ batch: inout ValueBatch) {
         for _ in 0..<count {
-            // Nobody is without tags: there may be none of them.
+            // No instance is without tags: there may be none of them.
             if field == self.tagsField { batch.addEmpty() } else { batch.codes.append(0) }
         }
     }

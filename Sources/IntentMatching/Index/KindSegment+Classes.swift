@@ -1,3 +1,5 @@
+import BasicContainers
+import Storage
 import WidgetModel
 
 /// The two forms of a kind's rows, and the way from one to the other.
@@ -17,15 +19,6 @@ extension KindSegment {
         let row = Int(row & ~Self.sharedFlag)
         guard field != Self.hostField else { return self.classes.host(row) }
         return self.classes.table.singleCode(field, self.classes.classNumber(row))
-    }
-
-    /// The same where the segment changes anyway, see ``RowTable/heldCode(_:_:)``.
-    @inline(__always)
-    mutating func heldCode(_ field: Int, _ row: UInt32) -> UInt32 {
-        guard row & Self.sharedFlag != 0 else { return self.table.heldCode(field, Int(row)) }
-        let row = Int(row & ~Self.sharedFlag)
-        guard field != Self.hostField else { return self.classes.heldHost(row) }
-        return self.classes.table.heldCode(field, self.classes.heldClass(row))
     }
 
     // MARK: Changing
@@ -50,20 +43,20 @@ extension KindSegment {
     /// Gives a row of a class the ``values``, of which those that are kept are not used once more.
     mutating func updateShared(_ row: Int, waits: Bool) {
         let host = self.values[Self.hostField].single
-        if host != self.classes.heldHost(row) { self.classes.set(row, host: host) }
-        let old = self.classes.heldClass(row)
+        if host != self.classes.host(row) { self.classes.set(row, host: host) }
+        let old = self.classes.classNumber(row)
         var isSame = true
-        for index in self.fields.indices where index != Self.hostField && !self.values.span[index].isKept {
+        for index in self.fields.indices where index != Self.hostField && !self.values[index].isKept {
             if !self.classes.table.holds(index, self.values[index], old) { isSame = false }
         }
         guard !isSame else {
-            for index in self.fields.indices where index != Self.hostField && !self.values.span[index].isKept {
+            for index in self.fields.indices where index != Self.hostField && !self.values[index].isKept {
                 self.fields[index].release(self.values[index])
             }
             return
         }
-        for index in self.fields.indices where index != Self.hostField && self.values.span[index].isKept {
-            self.classes.table.columns[index].read(old, into: &self.values[index])
+        for index in self.fields.indices where index != Self.hostField && self.values[index].isKept {
+            self.values[index] = self.classes.table.columns[index].fieldCodes(old)
             self.fields[index].retain(self.values[index])
         }
         let number = self.useClass()
@@ -134,9 +127,9 @@ extension KindSegment {
     private func hash(_ row: Int) -> UInt64 {
         var hash: UInt64 = 0
         for index in self.fields.indices where index != Self.hostField {
-            self.table.columns.span[index].fold(row, into: &hash)
+            self.table.columns[index].fold(row, into: &hash)
         }
-        return HashSlots.fold(hash)
+        return SeededHash.fold(hash)
     }
 
     /// Makes the last row one of a class.
@@ -152,14 +145,9 @@ extension KindSegment {
 
     /// Reads a row into ``values``, whose uses are the row's.
     private mutating func load(_ row: Int) {
-        // Out of the segment and back: whoever writes to it while reading from it copies what is read.
-        var values: [FieldCodes] = []
-        swap(&values, &self.values)
-        for index in values.indices {
-            values[index].reset()
-            self.table.columns[index].read(row, into: &values[index])
+        for index in self.values.indices {
+            self.values[index] = self.table.columns[index].fieldCodes(row)
         }
-        swap(&values, &self.values)
     }
 
     /// Gives the last row of a class columns of its own.
@@ -172,7 +160,7 @@ extension KindSegment {
             if index == Self.hostField {
                 self.values[index].single = self.classes.host(row)
             } else {
-                self.classes.table.columns[index].read(number, into: &self.values[index])
+                self.values[index] = self.classes.table.columns[index].fieldCodes(number)
                 self.fields[index].retain(self.values[index])
             }
         }
@@ -186,7 +174,7 @@ extension KindSegment {
     /// Gives the memory of classes back once no instance is one of them.
     private mutating func forgetClasses() {
         self.classes = InstanceClasses()
-        for _ in self.fields { self.classes.addField() }
+        for _ in self.fields.indices { self.classes.addField() }
     }
 
     // MARK: Loading
@@ -215,7 +203,7 @@ extension KindSegment {
         }
         self.table = RowTable()
         self.instances = InstanceColumn()
-        for _ in self.fields { self.table.addColumn() }
+        for _ in self.fields.indices { self.table.addColumn() }
         guard !keepsLoading else { return true }
         self.classes.finishLoading(highestHost: self.highestHost)
         return true
@@ -223,11 +211,12 @@ extension KindSegment {
 }
 
 extension RowColumn {
-    /// Reads what a row has. Precondition: `value` is absent. Mutating, though nothing changes: so nothing is copied for it.
-    mutating func read(_ row: Int, into value: inout FieldCodes) {
-        value.single = self.singleCode(row)
-        guard self.isArray, value.single == 0, self.words[row] != ElementWord.absent else { return }
-        value.isArray = true
-        value.elements += ElementWord.codes(self.words[row], self.pool)
+    /// What a row has.
+    func fieldCodes(_ row: Int) -> FieldCodes {
+        var codes = FieldCodes(single: self.singleCode(row))
+        guard self.isArray, codes.single == 0, self.words[row] != ElementWord.absent else { return codes }
+        codes.isArray = true
+        codes.elements = ElementWord.codes(self.words[row], self.store.elements.span)
+        return codes
     }
 }

@@ -1,10 +1,12 @@
+import BasicContainers
+import Storage
 import WidgetModel
 
 /// The instances of one kind of one app: each in columns of its own, or, where many are configured alike, as one of a class.
 ///
 /// Nothing is rebuilt: an instance that goes is replaced by the last row, one that is configured anew changes in its row,
-/// and values that nobody has any more give their codes and memory to others.
-struct KindSegment: Sendable {
+/// and values that no instance has any more give their codes and memory to others.
+struct KindSegment: ~Copyable {
     static let familyField = 0
     static let hostField = 1
     static let firstParameter = 2
@@ -13,11 +15,16 @@ struct KindSegment: Sendable {
     let app: BundleID
     let kind: WidgetKind
     var schema: KindSchema? {
-        didSet { for index in self.fields.indices { self.declared[index] = self.declares(self.fields[index].field) } }
+        didSet {
+            for index in self.fields.indices {
+                let field = self.fields[index].field
+                self.declared[index] = self.declares(field)
+            }
+        }
     }
     /// Family, host, then parameters in the order in which they first came, and among them tags. No value of the host's
     /// is kept here: its codes are the caller's numbers of hosts, plus one.
-    var fields: [ValueField] = []
+    var fields = UniqueArray<ValueField>()
     /// The highest code that a row ever had of a host.
     private(set) var highestHost = 0
     /// By field: whether the schema has it, if there is one.
@@ -62,16 +69,32 @@ struct KindSegment: Sendable {
 
     /// Bytes of memory held.
     var byteCount: Int {
-        self.fields.reduce(self.table.byteCount + self.instances.byteCount + self.classes.byteCount) {
-            $0 + $1.dictionary.byteCount
-        }
+        var count = self.table.byteCount + self.instances.byteCount + self.classes.byteCount
+        for index in self.fields.indices { count += self.fields[index].dictionary.byteCount }
+        return count
+    }
+
+    func duplicate() -> KindSegment {
+        var copy = KindSegment(app: self.app, kind: self.kind, isConditional: false, interning: self.interning)
+        copy.fields = UniqueArray()
+        for index in self.fields.indices { copy.fields.append(self.fields[index].duplicate()) }
+        copy.values = self.values
+        copy.table = self.table.duplicate()
+        copy.instances = self.instances.duplicate()
+        copy.classes = self.classes.duplicate()
+        (copy.highestHost, copy.declared) = (self.highestHost, self.declared)
+        (copy.tagsField, copy.conditionField) = (self.tagsField, self.conditionField)
+        (copy.isShared, copy.survey, copy.changes) = (self.isShared, self.survey, self.changes)
+        copy.isLoading = self.isLoading
+        copy.schema = self.schema
+        return copy
     }
 
     // MARK: Changing
 
     /// Appends a row and returns its number.
     mutating func append(_ instance: UInt32, _ attributes: InstanceAttributes) -> UInt32 {
-        self.encode(attributes, row: nil)
+        self.encode(attributes, .none)
         if self.isShared, !self.isLoading || self.classes.rowCount > 0 { return self.appendShared(instance) }
         let row = self.table.rowCount
         self.table.append(self.values)
@@ -86,15 +109,16 @@ struct KindSegment: Sendable {
     ///   - attributes: What is known of its instance now.
     ///   - waits: Whether the lists may wait for ``finishChanges()``.
     mutating func update(_ row: UInt32, _ attributes: InstanceAttributes, waits: Bool) {
-        self.encode(attributes, row: row)
         guard row & Self.sharedFlag == 0 else {
-            return self.updateShared(Int(row & ~Self.sharedFlag), waits: waits)
+            let row = Int(row & ~Self.sharedFlag)
+            self.encode(attributes, .shared(row, class: self.classes.classNumber(row)))
+            return self.updateShared(row, waits: waits)
         }
         let row = Int(row)
-        for index in self.fields.indices {
-            if self.values.span[index].isKept { continue }
-            if waits, !self.values.span[index].isArray,
-                let old = self.table.columns[index].change(row, to: self.values.span[index].single)
+        self.encode(attributes, .own(row))
+        for index in self.fields.indices where !self.values[index].isKept {
+            if waits, !self.values[index].isArray,
+                let old = self.table.columns[index].change(row, to: self.values[index].single)
             {
                 if old != 0, index != Self.hostField { self.fields[index].dictionary.release(old) }
                 continue
@@ -131,193 +155,114 @@ struct KindSegment: Sendable {
 
     private mutating func release(_ field: Int, _ row: Int) {
         guard field != Self.hostField else { return }
-        let code = self.table.heldCode(field, row)
+        let code = self.table.singleCode(field, row)
         if code != 0 { return self.fields[field].dictionary.release(code) }
         for code in self.table.severalCodes(field, row) { self.fields[field].dictionary.release(code) }
     }
 
-    /// Fills ``values`` and uses each of their codes once more.
+    // MARK: Values
+
+    /// The row that an instance has already: its values may be as they were.
+    private enum KnownRow {
+        case none
+        case own(Int)
+        case shared(Int, class: Int)
+    }
+
+    /// Fills ``values`` and uses each of their codes once more, but of those that are kept.
     ///
     /// - Parameters:
     ///   - attributes: What is known of the instance.
     ///   - row: The row that may hold the same values.
-    private mutating func encode(_ attributes: InstanceAttributes, row: UInt32?) {
-        self.resetValues()
-        self.encode(Self.familyField, row, Self.familyNames[Int(attributes.family.rawValue)])
+    private mutating func encode(_ attributes: InstanceAttributes, _ row: KnownRow) {
+        for index in self.values.indices { self.values[index].reset() }
+        self.encode(Self.familyField, row, .string(Self.familyNames[Int(attributes.family.rawValue)]))
         let host = self.code(ofHost: attributes.host)
         self.values[Self.hostField].single = host
-        self.values[Self.hostField].isKept = self.guess(Self.hostField, row) == host
+        self.values[Self.hostField].isKept = self.code(Self.hostField, row) == host
         if let field = self.conditionField, let condition = attributes.condition {
             self.encode(field, row, .int(Int64(condition)))
         }
         if !attributes.tags.isEmpty || self.tagsField != nil { self.encode(tags: attributes.tags) }
         var expected = Self.firstParameter
         let parameters = attributes.configuration.parameters
-        var place = 0
-        while true {
-            if let row { place = self.encode(parameters.span, from: place, row, &expected) }
-            guard place < parameters.count else { return }
+        for place in parameters.indices {
             let name = parameters.span[place].name
-            let known = self.fields.span.index(named: name.utf8.span, expected: expected)
+            let known = self.fields.index(named: name.utf8.span, expected: expected)
             let index = known ?? self.addField(.parameter(UTF8Text(name)))
             self.encode(index, row, parameters.span[place].value)
             expected = index + 1
-            place += 1
         }
-    }
-
-    private mutating func resetValues() {
-        var values = self.values.mutableSpan
-        for index in values.indices { values[index].reset() }
-    }
-
-    /// Encodes parameters that come in the order of the fields, from the expected one on, and keeps of them what a row has that
-    /// is as it was.
-    ///
-    /// - Returns: The first parameter that is another field's.
-    private mutating func encode(
-        _ parameters: Span<Configuration.Parameter>,
-        from start: Int,
-        _ row: UInt32,
-        _ expected: inout Int
-    ) -> Int {
-        let own = Int(row & ~Self.sharedFlag)
-        guard row & Self.sharedFlag != 0 else {
-            return Self.encode(parameters, start, own, &expected, &self.fields, &self.table.columns, &self.values)
-        }
-        let number = self.classes.heldClass(own)
-        return Self.encode(
-            parameters,
-            start,
-            number,
-            &expected,
-            &self.fields,
-            &self.classes.table.columns,
-            &self.values
-        )
-    }
-
-    private static func encode(
-        _ parameters: Span<Configuration.Parameter>,
-        _ start: Int,
-        _ row: Int,
-        _ expected: inout Int,
-        _ fields: inout [ValueField],
-        _ columns: inout [RowColumn],
-        _ values: inout [FieldCodes]
-    ) -> Int {
-        // Lent once, not for each parameter: whoever writes to an array sees first whether it is his alone.
-        var fields = fields.mutableSpan
-        var columns = columns.mutableSpan
-        var values = values.mutableSpan
-        for place in start..<parameters.count {
-            guard expected < fields.count else { return place }
-            // Short texts are taken as words, and so not counted as referred to.
-            let isNamed =
-                if let name = ShortText(parameters[place].name) {
-                    fields[expected].isNamed(name)
-                } else {
-                    fields[expected].isNamed(parameters[place].name)
-                }
-            guard isNamed else { return place }
-            if let words = ValueDictionary.words(of: parameters[place].value) {
-                let code = columns[expected].heldCode(row)
-                values[expected].isKept = code != 0 && fields[expected].holds(code, words)
-                values[expected].single = values[expected].isKept ? code : fields[expected].dictionary.use(words)
-            } else {
-                let value = parameters[place].value
-                Self.encode(value, row, &fields[expected], &columns[expected], &values[expected])
-            }
-            expected += 1
-        }
-        return parameters.count
-    }
-
-    /// The same for one value that is an array or a long text.
-    @inline(never)
-    private static func encode(
-        _ value: ParameterValue,
-        _ row: Int,
-        _ field: inout ValueField,
-        _ column: inout RowColumn,
-        _ codes: inout FieldCodes
-    ) {
-        if case .array(let elements) = value {
-            codes.isKept = Self.holds(&field, &column, row, elements)
-        } else {
-            let code = column.heldCode(row)
-            codes.isKept = code != 0 && field.holds(code, value)
-            if codes.isKept { codes.single = code }
-        }
-        if !codes.isKept { field.use(value, into: &codes) }
     }
 
     /// The code of a host that a row is about to have.
     @inline(__always)
-    mutating func code(ofHost host: UInt32) -> UInt32 {
-        precondition(host < ElementWord.codeMax, "a milliard of hosts")
-        self.highestHost = max(self.highestHost, Int(host) + 1)
-        return host + 1
+    mutating func code(ofHost host: HostNumber) -> UInt32 {
+        precondition(host.raw < ElementWord.codeMax, "a billion hosts")
+        self.highestHost = max(self.highestHost, host.index + 1)
+        return host.raw + 1
     }
 
-    // Most of what comes again is as it was: then nothing is looked up, counted or changed.
-
+    /// The code of a known row in a field, 0 if it has none or several.
     @inline(__always)
-    private mutating func encode(_ field: Int, _ row: UInt32?, _ string: String) {
-        let code = self.guess(field, row)
-        if code != 0, self.fields[field].holds(code, string) { return self.keep(field, code) }
-        self.values[field].single = self.fields[field].dictionary.use(string)
-    }
-
-    @inline(__always)
-    private mutating func encode(_ field: Int, _ row: UInt32?, _ value: ParameterValue) {
-        if case .array(let elements) = value {
-            if let row, row & Self.sharedFlag == 0,
-                Self.holds(&self.fields[field], &self.table.columns[field], Int(row), elements)
-            {
-                self.values[field].isKept = true
-                return
-            }
-        } else {
-            let code = self.guess(field, row)
-            if code != 0, self.fields[field].holds(code, value) { return self.keep(field, code) }
+    private func code(_ field: Int, _ row: KnownRow) -> UInt32 {
+        switch row {
+        case .none: 0
+        case .own(let row): self.table.singleCode(field, row)
+        case .shared(let row, let number):
+            field == Self.hostField ? self.classes.host(row) : self.classes.table.singleCode(field, number)
         }
-        self.fields[field].use(value, into: &self.values[field])
     }
 
-    /// Whether a row with columns of its own has just these elements, in whatever order and however often; false as well
-    /// where it has none or too many to look.
-    private static func holds(
-        _ field: inout ValueField,
-        _ column: inout RowColumn,
-        _ row: Int,
-        _ elements: [ParameterValue]
-    ) -> Bool {
-        guard elements.count > 0, let own = column.fewCodes(row) else { return false }
+    /// Encodes a value. Most of what comes again is as it was: then nothing is looked up, counted or changed.
+    @inline(__always)
+    private mutating func encode(_ field: Int, _ row: KnownRow, _ value: ParameterValue) {
+        guard let words = ValueDictionary.words(of: value) else { return self.encodeLong(field, row, value) }
+        let code = self.code(field, row)
+        self.values[field].isKept = code != 0 && self.fields[field].dictionary.holds(code, words)
+        self.values[field].single = self.values[field].isKept ? code : self.fields[field].dictionary.use(words)
+    }
+
+    /// The same for a value that is an array or a long text.
+    @inline(never)
+    private mutating func encodeLong(_ field: Int, _ row: KnownRow, _ value: ParameterValue) {
+        if case .array(let elements) = value {
+            self.values[field].isKept = self.holds(field, row, elements)
+        } else {
+            let code = self.code(field, row)
+            self.values[field].isKept = code != 0 && self.fields[field].dictionary.holds(code, value)
+            if self.values[field].isKept { self.values[field].single = code }
+        }
+        if !self.values[field].isKept { self.fields[field].use(value, into: &self.values[field]) }
+    }
+
+    /// Whether a known row has just these elements, in whatever order and however often; false as well where it has none or
+    /// too many to look.
+    private func holds(_ field: Int, _ row: KnownRow, _ elements: [ParameterValue]) -> Bool {
+        let known =
+            switch row {
+            case .none: nil as (codes: InlineArray<8, UInt32>, count: Int)?
+            case .own(let row): self.table.columns[field].fewCodes(row)
+            case .shared(_, let number): self.classes.table.columns[field].fewCodes(number)
+            }
+        guard elements.count > 0, let known else { return false }
         var seen = 0
         for place in elements.indices {
             var index = 0
             if let words = ValueDictionary.words(of: elements.span[place]) {
-                while index < own.count, !field.holds(own.codes[index], words) { index += 1 }
+                while index < known.count, !self.fields[field].dictionary.holds(known.codes[index], words) {
+                    index += 1
+                }
             } else {
-                while index < own.count, !field.holds(own.codes[index], elements.span[place]) { index += 1 }
+                let element = elements.span[place]
+                while index < known.count, !self.fields[field].dictionary.holds(known.codes[index], element) {
+                    index += 1
+                }
             }
-            guard index < own.count else { return false }
+            guard index < known.count else { return false }
             seen |= 1 << index
         }
-        return seen == 1 << own.count - 1
-    }
-
-    @inline(__always)
-    private mutating func guess(_ field: Int, _ row: UInt32?) -> UInt32 {
-        // No `map`: what a closure captures would be copied.
-        if let row { self.heldCode(field, row) } else { 0 }
-    }
-
-    @inline(__always)
-    private mutating func keep(_ field: Int, _ code: UInt32) {
-        self.values[field].single = code
-        self.values[field].isKept = true
+        return seen == 1 << known.count - 1
     }
 
     private mutating func encode(tags: [String]) {
@@ -327,7 +272,7 @@ struct KindSegment: Sendable {
         } else {
             index = self.addField(.tags)
             self.tagsField = index
-            // Whoever came before has the empty array of them.
+            // Each instance that came before has the empty array of them.
             self.table.makeEmpty(index)
             self.classes.makeEmpty(index)
         }
@@ -356,7 +301,7 @@ struct KindSegment: Sendable {
     // MARK: Loading
 
     func highestCode(_ field: Int) -> Int {
-        field == Self.hostField ? self.highestHost : self.fields.span[field].dictionary.highestCode
+        field == Self.hostField ? self.highestHost : self.fields[field].dictionary.highestCode
     }
 
     /// Keeps no lists until ``finishLoading()``. Precondition: there is no instance.
@@ -383,18 +328,19 @@ struct KindSegment: Sendable {
         var faults = self.instances.checkInvariants()
         if self.instances.count != self.table.rowCount { faults.append("rows without an instance") }
         faults += self.classes.checkInvariants(highestHost: self.highestHost)
-        for (index, field) in self.fields.enumerated() {
+        for index in self.fields.indices {
             let highest = self.highestCode(index)
             var found = self.table.columns[index].checkInvariants(rows: self.table.rowCount, codes: highest)
             var uses = [UInt32](repeating: 0, count: highest + 1)
             for row in 0..<self.table.rowCount { self.table.columns[index].forEachCode(row) { uses[Int($0)] += 1 } }
             if index != Self.hostField {
-                let classes = self.classes.table.columns[index]
-                found += classes.checkInvariants(rows: self.classes.bound, codes: highest)
-                for number in 0..<self.classes.bound { classes.forEachCode(number) { uses[Int($0)] += 1 } }
-                found += field.dictionary.checkInvariants(uses)
+                found += self.classes.table.columns[index].checkInvariants(rows: self.classes.bound, codes: highest)
+                for number in 0..<self.classes.bound {
+                    self.classes.table.columns[index].forEachCode(number) { uses[Int($0)] += 1 }
+                }
+                found += self.fields[index].dictionary.checkInvariants(uses)
             }
-            faults += found.map { "\(field.field): \($0)" }
+            faults += found.map { "\(self.fields[index].field): \($0)" }
         }
         return faults.map { "\(self.app)/\(self.kind): \($0)" }
     }
@@ -403,7 +349,7 @@ struct KindSegment: Sendable {
 /// What the index knows of an instance.
 struct InstanceAttributes {
     let family: WidgetFamily
-    let host: UInt32
+    let host: HostNumber
     let tags: [String]
     let configuration: Configuration
     /// The number of its condition.

@@ -1,9 +1,11 @@
+import Storage
+
 /// For each code of a field the rows that have it, ascending; rows come and go one by one.
 ///
 /// A list of one row is held in its head, which is what a parameter with a value of its own for each user needs. Up to
 /// ``shortMax`` rows are a sorted block of a pool. Longer lists are cut by the upper bits of the row into containers of
 /// 65,536 rows each, see ``RowContainers``: so each change moves at most a few thousand bytes, however long the list is.
-struct PostingLists: Sendable {
+struct PostingLists: ~Copyable {
     /// Lists of more rows are long; they become short again at half of it.
     static let shortMax = 512
     /// Steps of ``prefetch(_:_:step:of:)``.
@@ -13,10 +15,18 @@ struct PostingLists: Sendable {
     /// By code: the row of a list of one, else where the list starts in the pool, or its number among the long ones; above
     /// it how many rows, and whether the list is long.
     private var entries = Column<UInt64>(repeating: 0, count: 1)
-    private var pool = BuddyPool<UInt32>()
+    private var pool = BuddyStore<UInt32>()
     private var containers = RowContainers()
 
     init() {}
+
+    func duplicate() -> PostingLists {
+        var copy = PostingLists()
+        copy.entries = self.entries.duplicate()
+        copy.pool = self.pool.duplicate()
+        copy.containers = self.containers.duplicate()
+        return copy
+    }
 
     /// Bytes of memory held.
     var byteCount: Int { self.entries.byteCount + self.pool.byteCount + self.containers.byteCount }
@@ -35,7 +45,7 @@ struct PostingLists: Sendable {
     /// Adds a row to a code's list. Precondition: it is not there. O(``shortMax``), O(1) above all rows of the list.
     mutating func insert(_ row: UInt32, _ code: UInt32) {
         let index = Int(code)
-        if index >= self.entries.count { self.entries.append(repeating: 0, count: index + 1 - self.entries.count) }
+        self.entries.extend(to: index, repeating: 0)
         let entry = self.entries[index]
         let stored = UInt32(entry >> 32)
         var head = UInt32(truncatingIfNeeded: entry)
@@ -85,14 +95,12 @@ struct PostingLists: Sendable {
 
     /// Fetches what a change of a row needs, in ``prefetchSteps`` of which each needs what the one before has fetched.
     ///
-    /// Mutating, though nothing changes, as what it calls: so nothing is copied for it.
-    ///
     /// - Parameters:
     ///   - row: The row.
     ///   - code: The code whose list will change.
     ///   - step: From 0 on.
     ///   - rows: How many rows there are.
-    mutating func prefetch(_ row: UInt32, _ code: UInt32, step: Int, of rows: Int) {
+    func prefetch(_ row: UInt32, _ code: UInt32, step: Int, of rows: Int) {
         guard Int(code) < self.entries.count else { return }
         let entry = self.entries[Int(code)]
         let stored = UInt32(entry >> 32)
@@ -118,16 +126,13 @@ struct PostingLists: Sendable {
         let list = Int(UInt32(truncatingIfNeeded: self.entries[Int(code)]))
         let count = self.count(of: code)
         let start = self.pool.allocate(count)
+        var position = ListPosition()
         var filled = Int(start)
-        var pool = BuddyPool<UInt32>()
-        swap(&pool, &self.pool)
-        self.containers.forEachSpan(of: list) { rows in
-            for index in rows.indices {
-                pool.elements[filled] = rows[index]
-                filled += 1
-            }
+        var rows = Column<UInt32>(undefined: ListPosition.room)
+        while let part = self.containers.read(list, &position, into: &rows, at: 0, adding: { _ in 0 }) {
+            self.pool.elements.write(rows.span.extracting(first: part.count), at: filled)
+            filled += part.count
         }
-        swap(&pool, &self.pool)
         self.containers.removeList(list)
         self.entries[Int(code)] = Self.entry(start, UInt32(count))
     }
@@ -140,33 +145,43 @@ struct PostingLists: Sendable {
     /// - Parameters:
     ///   - column: The column.
     ///   - highestCode: The highest code that it may have.
-    init(_ column: RowColumn, highestCode: Int) {
+    init(_ column: borrowing RowColumn, highestCode: Int) {
         self.entries = Column(zeros: highestCode + 1)
-        self.entries.withMutableSpan { entries in
-            column.forEachPlace { code, _ in entries[Int(code)] += 1 << 32 }
-        }
+        Self.count(column, &self.entries)
         let longCount = self.allocate()
         // By block and list: how many rows, then where the next one is written.
         var cells = Column<UInt32>(zeros: (column.rowCount + 0xFFFF) >> 16 * longCount)
         if longCount > 0 {
-            self.entries.withSpan { entries in
-                cells.withMutableSpan { cells in
-                    column.forEachPlace { code, row in
-                        let entry = entries[Int(code)]
-                        guard entry >> 32 & UInt64(Self.longFlag) != 0 else { return }
-                        cells[Int(row >> 16) * longCount + Int(UInt32(truncatingIfNeeded: entry))] += 1
-                    }
-                }
-            }
+            Self.count(column, self.entries.span, longCount, &cells)
             self.containers.allocate(&cells, lists: longCount)
         }
         Self.write(column, &self.entries, &self.pool.elements, &cells, &self.containers, longCount)
-        self.entries.withMutableSpan { entries in
-            for code in entries.indices {
-                let stored = UInt32(entries[code] >> 32)
-                // Each start has moved to the list's end.
-                if stored > 1, stored & Self.longFlag == 0 { entries[code] -= UInt64(stored) }
-            }
+        var entries = self.entries.mutableSpan
+        for code in entries.indices {
+            let stored = UInt32(entries[code] >> 32)
+            // Each start has moved to the list's end.
+            if stored > 1, stored & Self.longFlag == 0 { entries[code] -= UInt64(stored) }
+        }
+    }
+
+    /// Counts the rows of each code.
+    private static func count(_ column: borrowing RowColumn, _ entries: inout Column<UInt64>) {
+        var entries = entries.mutableSpan
+        column.forEachPlace { code, _ in entries[Int(code)] += 1 << 32 }
+    }
+
+    /// Counts the rows that each long list has in each block.
+    private static func count(
+        _ column: borrowing RowColumn,
+        _ entries: Span<UInt64>,
+        _ longCount: Int,
+        _ cells: inout Column<UInt32>
+    ) {
+        var cells = cells.mutableSpan
+        column.forEachPlace { code, row in
+            let entry = entries[Int(code)]
+            guard entry >> 32 & UInt64(Self.longFlag) != 0 else { return }
+            cells[Int(row >> 16) * longCount + Int(UInt32(truncatingIfNeeded: entry))] += 1
         }
     }
 
@@ -190,40 +205,37 @@ struct PostingLists: Sendable {
 
     /// Writes each row to where its list goes on.
     private static func write(
-        _ column: RowColumn,
+        _ column: borrowing RowColumn,
         _ entries: inout Column<UInt64>,
         _ elements: inout Column<UInt32>,
         _ cells: inout Column<UInt32>,
         _ containers: inout RowContainers,
         _ longCount: Int
     ) {
-        entries.withMutableSpan { entries in
-            elements.withMutableSpan { elements in
-                cells.withMutableSpan { cells in
-                    containers.withMutableSpans { lows, words in
-                        column.forEachPlace { code, row in
-                            let entry = entries[Int(code)]
-                            let stored = UInt32(entry >> 32)
-                            let head = Int(UInt32(truncatingIfNeeded: entry))
-                            if stored & Self.longFlag != 0 {
-                                let cell = Int(row >> 16) * longCount + head
-                                let place = cells[cell]
-                                let low = UInt16(truncatingIfNeeded: row)
-                                if place & RowContainers.bitmapFlag == 0 {
-                                    lows[Int(place)] = low
-                                    cells[cell] = place + 1
-                                } else {
-                                    let word = Int(place & ~RowContainers.bitmapFlag) + Int(low >> 6)
-                                    words[word] |= 1 << UInt64(low & 63)
-                                }
-                            } else if stored == 1 {
-                                entries[Int(code)] = Self.entry(row, 1)
-                            } else {
-                                elements[head] = row
-                                entries[Int(code)] = entry + 1
-                            }
-                        }
+        var entries = entries.mutableSpan
+        var elements = elements.mutableSpan
+        var cells = cells.mutableSpan
+        containers.withMutableSpans { lows, words in
+            column.forEachPlace { code, row in
+                let entry = entries[Int(code)]
+                let stored = UInt32(entry >> 32)
+                let head = Int(UInt32(truncatingIfNeeded: entry))
+                if stored & Self.longFlag != 0 {
+                    let cell = Int(row >> 16) * longCount + head
+                    let place = cells[cell]
+                    let low = UInt16(truncatingIfNeeded: row)
+                    if place & RowContainers.bitmapFlag == 0 {
+                        lows[Int(place)] = low
+                        cells[cell] = place + 1
+                    } else {
+                        let word = Int(place & ~RowContainers.bitmapFlag) + Int(low >> 6)
+                        words[word] |= 1 << UInt64(low & 63)
                     }
+                } else if stored == 1 {
+                    entries[Int(code)] = Self.entry(row, 1)
+                } else {
+                    elements[head] = row
+                    entries[Int(code)] = entry + 1
                 }
             }
         }
@@ -231,64 +243,40 @@ struct PostingLists: Sendable {
 
     // MARK: Reading
 
-    /// Calls `body` with the rows of a code in ascending parts of at most ``RowContainers/partMax``.
+    /// Reads on in the rows of a code, ascending.
+    ///
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - position: How far they have been read.
+    ///   - target: Where the rows are written to, from `place` on. Precondition: ``ListPosition/room`` from there on.
+    ///   - place: Their place.
+    ///   - offset: What is added to each row of a block of 65,536.
+    /// - Returns: How many were read, some hundred at most, and their block; of rows that may be of several blocks none, and
+    ///   nothing was added. Nil if all have been read.
     @inline(__always)
-    func forEachSpan(of code: UInt32, _ body: (Span<UInt32>) -> Void) {
-        guard Int(code) < self.entries.count else { return }
+    func read(
+        _ code: UInt32,
+        _ position: inout ListPosition,
+        into target: inout Column<UInt32>,
+        at place: Int,
+        adding offset: (Int) -> UInt32
+    ) -> (count: Int, block: Int?)? {
+        guard Int(code) < self.entries.count else { return nil }
         let entry = self.entries[Int(code)]
         let stored = UInt32(entry >> 32)
-        let head = UInt32(truncatingIfNeeded: entry)
-        if stored & Self.longFlag != 0 { return self.containers.forEachSpan(of: Int(head), body) }
-        if stored == 1 {
-            let row: InlineArray<1, UInt32> = [head]
-            body(row.span)
-        } else if stored > 1 {
-            self.pool.elements.withSpan { body($0.extracting(Int(head)..<Int(head) + Int(stored))) }
+        let head = Int(UInt32(truncatingIfNeeded: entry))
+        if stored & Self.longFlag != 0 {
+            return self.containers.read(head, &position, into: &target, at: place, adding: offset)
+                .map { ($0.count, $0.block) }
         }
-    }
-
-    /// Calls one of the bodies for each part of a code's rows, ascending, as it is kept; see
-    /// ``RowContainers/forEachContainer(of:lows:words:)``.
-    @inline(__always)
-    func forEachPart(
-        of code: UInt32,
-        rows: (Span<UInt32>) -> Void,
-        lows: (Span<UInt16>, Int) -> Void,
-        words: (Span<UInt64>, Int) -> Void
-    ) {
-        guard self.isLong(code) else { return self.forEachSpan(of: code, rows) }
-        let list = Int(UInt32(truncatingIfNeeded: self.entries[Int(code)]))
-        self.containers.forEachContainer(of: list, lows: lows, words: words)
-    }
-
-    /// Where the rows of a code are.
-    enum Place {
-        case nowhere
-        /// There is one.
-        case row(UInt32)
-        /// Among ``elements``.
-        case block(Range<Int>)
-        /// In containers.
-        case containers
-    }
-
-    @inline(__always)
-    func place(of code: UInt32) -> Place {
-        guard Int(code) < self.entries.count else { return .nowhere }
-        let entry = self.entries[Int(code)]
-        let stored = UInt32(entry >> 32)
-        let head = UInt32(truncatingIfNeeded: entry)
-        if stored & Self.longFlag != 0 { return .containers }
-        return stored == 0 ? .nowhere : stored == 1 ? .row(head) : .block(Int(head)..<Int(head) + Int(stored))
-    }
-
-    /// The rows of all short lists.
-    var elements: Column<UInt32> { self.pool.elements }
-
-    /// Whether a code's rows are in containers.
-    @inline(__always)
-    private func isLong(_ code: UInt32) -> Bool {
-        Int(code) < self.entries.count && UInt32(self.entries[Int(code)] >> 32) & Self.longFlag != 0
+        guard stored > 0, position.block == 0 else { return nil }
+        position.block = 1
+        if stored == 1 {
+            target[place] = UInt32(head)
+        } else {
+            target.write(self.pool.elements.span.extracting(head..<head + Int(stored)), at: place)
+        }
+        return (Int(stored), nil)
     }
 
     /// Sets or clears the bits of a code's rows within a block of 65,536 rows.
@@ -303,17 +291,26 @@ struct PostingLists: Sendable {
         let count = Int(stored)
         if count == 1 { return head >> 16 == block ? words.mark(head & 0xFFFF, set) : () }
         guard count > 1 else { return }
-        self.pool.elements.withSpan { elements in
-            let rows = elements.extracting(head..<head + count)
-            var index = rows.lowerBound(of: UInt32(block) << 16)
-            while index < count, Int(rows[index] >> 16) == block {
-                words.mark(Int(rows[index] & 0xFFFF), set)
-                index += 1
-            }
+        let rows = self.pool.elements.span.extracting(head..<head + count)
+        var index = rows.lowerBound(of: UInt32(block) << 16)
+        while index < count, Int(rows[index] >> 16) == block {
+            words.mark(Int(rows[index] & 0xFFFF), set)
+            index += 1
         }
     }
 
     // MARK: Invariants
+
+    /// The rows of a code, ascending.
+    func rows(of code: UInt32) -> [UInt32] {
+        var rows: [UInt32] = []
+        var part = Column<UInt32>(undefined: ListPosition.room)
+        var position = ListPosition()
+        while let read = self.read(code, &position, into: &part, at: 0, adding: { _ in 0 }) {
+            for index in 0..<read.count { rows.append(part[index]) }
+        }
+        return rows
+    }
 
     /// What is wrong with the lists; empty if nothing.
     ///
@@ -324,10 +321,7 @@ struct PostingLists: Sendable {
         var lists: Set<Int> = []
         for code in 1..<max(1, self.entries.count) {
             let count = self.count(of: UInt32(code))
-            var found: [UInt32] = []
-            self.forEachSpan(of: UInt32(code)) { rows in
-                for index in rows.indices { found.append(rows[index]) }
-            }
+            let found = self.rows(of: UInt32(code))
             if !zip(found, found.dropFirst()).allSatisfy({ $0 < $1 }) { faults.append("list \(code) is not ascending") }
             if let last = found.last, last >= rows { faults.append("list \(code) has a row beyond the last") }
             if found.count != count { faults.append("list \(code) has \(found.count) rows, not \(count)") }
@@ -339,90 +333,5 @@ struct PostingLists: Sendable {
             }
         }
         return faults + self.pool.checkInvariants(blocks) + self.containers.checkInvariants(lists)
-    }
-}
-
-// MARK: - Sorted places
-
-extension Span where Element: FixedWidthInteger & UnsignedInteger & BitwiseCopyable {
-    /// The index of the first element that is not less, without a branch on the data.
-    @inline(__always)
-    func lowerBound(of element: Element) -> Int {
-        var low = 0
-        var length = self.count
-        while length > 0 {
-            let half = length / 2
-            let isLess = self[low + half] < element
-            low = isLess ? low + half + 1 : low
-            length = isLess ? length - half - 1 : half
-        }
-        return low
-    }
-
-    /// The same where elements are spread evenly, as rows of a value are: begins where the element should be, and is there
-    /// after two or three lines of the processor's cache, not one for each halving. O(log n) wherever it is.
-    @inline(__always)
-    func place(of element: Element) -> Int {
-        guard self.count > 64 else { return self.lowerBound(of: element) }
-        let first = self[0]
-        let last = self[self.count - 1]
-        guard element > first else { return 0 }
-        guard element <= last else { return self.count }
-        let share = UInt64(element - first) * UInt64(self.count - 1) / UInt64(last - first)
-        var step = 16
-        // The element is above all below `low`, and not above the one at `high`.
-        var low = 0
-        var high = self.count - 1
-        var at = Int(share)
-        if self[at] < element {
-            while at < high, self[at] < element {
-                low = at + 1
-                at = Swift.min(high, at + step)
-                step *= 2
-            }
-            high = at
-        } else {
-            while at > low, self[at] >= element {
-                high = at
-                at = Swift.max(low, at - step)
-                step *= 2
-            }
-            if self[at] < element { low = at + 1 }
-        }
-        return low + self.extracting(low..<high).lowerBound(of: element)
-    }
-}
-
-extension Column where Element: FixedWidthInteger & UnsignedInteger {
-    /// Inserts into `count` ascending elements from `start` on; there is room for one more.
-    @inline(__always)
-    mutating func insert(_ element: Element, at start: Int, count: Int) {
-        if self[start + count - 1] < element {
-            self[start + count] = element
-            return
-        }
-        let place = self.withSpan { $0.extracting(start..<start + count).place(of: element) }
-        self.move(from: start + place, to: start + place + 1, count: count - place)
-        self[start + place] = element
-    }
-
-    /// Removes from `count` ascending elements from `start` on. Precondition: it is there.
-    @inline(__always)
-    mutating func remove(_ element: Element, from start: Int, count: Int) {
-        let place = self.withSpan { $0.extracting(start..<start + count).place(of: element) }
-        precondition(place < count && self[start + place] == element, "the row is not on the list")
-        self.move(from: start + place + 1, to: start + place, count: count - place - 1)
-    }
-}
-
-extension [UInt64] {
-    /// Sets or clears a bit.
-    @inline(__always)
-    mutating func mark(_ bit: Int, _ set: Bool) {
-        if set {
-            self[bit >> 6] |= 1 << UInt64(bit & 63)
-        } else {
-            self[bit >> 6] &= ~(1 << UInt64(bit & 63))
-        }
     }
 }

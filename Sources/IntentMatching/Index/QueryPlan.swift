@@ -1,3 +1,4 @@
+import BasicContainers
 package import WidgetModel
 
 /// How the index would answer a query for one kind; for operators who ask why a push is slow.
@@ -146,7 +147,7 @@ extension KindSegment {
             drivers: drivers,
             candidates: plan.candidates,
             filters: filters,
-            rows: self.rows(isShared: isShared).table.rowCount,
+            rows: self.rowCount(isShared: isShared),
             isConditional: self.conditionField != nil,
             touched: QueryPlan.Touched(counts)
         )

@@ -45,8 +45,8 @@ struct CodeTest: Sendable {
         case except([UInt32])
         /// By code: 1 if it passes. With the codes that pass if they are few and 0 is not among them.
         case table([UInt8], passing: [UInt32]?)
-        /// Those whose values satisfy an atom: for fields with many values, where few rows will be asked.
-        case values([MatchAtom], any CodeValues)
+        /// Those whose values satisfy an atom: for fields with many values, where few rows will be asked. See ``CodeJudge``.
+        case values([MatchAtom])
     }
 
     var form: Form
@@ -64,18 +64,26 @@ struct CodeTest: Sendable {
     }
 
     /// Whether a code passes; 0 is "absent".
+    ///
+    /// - Parameters:
+    ///   - code: The code.
+    ///   - judge: Whether the code's value satisfies one of some atoms.
     @inline(__always)
-    func passes(_ code: UInt32) -> Bool {
+    func passes(_ code: UInt32, _ judge: (UInt32, [MatchAtom]) -> Bool) -> Bool {
         switch self.form {
         case .codes(let codes): codes.containsAscending(code)
         case .except(let codes): code != 0 && !codes.containsAscending(code)
         case .table(let table, _): table[Int(code)] != 0
-        case .values(let atoms, let values): values.satisfies(code, atoms)
+        case .values(let atoms): judge(code, atoms)
         }
     }
 
     /// The same test as a look into a table: one load for each row, however many codes there are.
-    func tabled(highestCode: Int) -> CodeTest {
+    ///
+    /// - Parameters:
+    ///   - highestCode: The highest code that a row may have.
+    ///   - evaluate: Evaluates atoms for all codes.
+    func tabled(highestCode: Int, _ evaluate: ([MatchAtom]) -> CodeTest.Form) -> CodeTest {
         var table = [UInt8](repeating: 0, count: Self.tableSize(highestCode))
         switch self.form {
         case .table: return self
@@ -84,8 +92,7 @@ struct CodeTest: Sendable {
         case .except(let codes):
             for code in 1..<highestCode + 1 { table[code] = 1 }
             for code in codes { table[Int(code)] = 0 }
-        case .values(let atoms, let values):
-            return CodeTest(form: values.table(atoms), acceptsEmpty: self.acceptsEmpty)
+        case .values(let atoms): return CodeTest(form: evaluate(atoms), acceptsEmpty: self.acceptsEmpty)
         }
         return CodeTest(form: .table(table, passing: self.drivers), acceptsEmpty: self.acceptsEmpty)
     }
@@ -95,6 +102,10 @@ struct CodeTest: Sendable {
         highestCode < 1 << 8 ? 1 << 8 : highestCode < 1 << 16 ? 1 << 16 : highestCode + 1
     }
 }
+
+/// Whether the value that a code of a column stands for satisfies one of some atoms. It is lent to a walk: values are not in
+/// the table that is walked.
+typealias CodeJudge = (_ column: Int, _ code: UInt32, _ atoms: [MatchAtom]) -> Bool
 
 extension [UInt32] {
     /// Whether an ascending array contains a number. O(log n).

@@ -1,12 +1,14 @@
+import Storage
+
 /// One field over all rows of a table: codes by row, and rows by code.
-struct RowColumn: Sendable {
+struct RowColumn: ~Copyable {
     /// Whether rows may have several codes.
     private(set) var isArray: Bool
     /// The code of each row; empty if ``isArray``.
-    private(set) var codes = CodeColumn()
+    private(set) var codes = PackedIntegers()
     /// The codes of each row as an ``ElementWord``; empty unless ``isArray``.
     private(set) var words = Column<UInt32>()
-    private(set) var pool = SizeClassPool<UInt32>()
+    private(set) var store = ByteStore<UInt32>()
     private(set) var lists = PostingLists()
     /// Whether ``lists`` is kept; not while a table is being loaded.
     private(set) var hasLists = true
@@ -40,11 +42,23 @@ struct RowColumn: Sendable {
         self.words.append(repeating: ElementWord.empty, count: rows)
     }
 
+    func duplicate() -> RowColumn {
+        var copy = RowColumn(isArray: self.isArray)
+        copy.codes = self.codes.duplicate()
+        copy.words = self.words.duplicate()
+        copy.store = self.store.duplicate()
+        copy.lists = self.lists.duplicate()
+        copy.hasLists = self.hasLists
+        copy.absentCount = self.absentCount
+        copy.changes = self.changes
+        return copy
+    }
+
     var rowCount: Int { self.isArray ? self.words.count : self.codes.count }
 
     /// Bytes of memory held.
     var byteCount: Int {
-        self.codes.byteCount + self.words.byteCount + self.pool.byteCount + self.lists.byteCount
+        self.codes.byteCount + self.words.byteCount + self.store.byteCount + self.lists.byteCount
     }
 
     // MARK: One row
@@ -57,7 +71,7 @@ struct RowColumn: Sendable {
             if code != 0 { body(code) }
             return
         }
-        _ = ElementWord.contains(self.words[row], self.pool) {
+        _ = ElementWord.contains(self.words[row], self.store.elements.span) {
             body($0)
             return false
         }
@@ -71,23 +85,19 @@ struct RowColumn: Sendable {
         return word <= ElementWord.codeMax ? word : 0
     }
 
-    /// The same where the column is handed over in its place, see ``RowTable/heldCode(_:_:)``. Changes nothing.
-    @inline(__always)
-    mutating func heldCode(_ row: Int) -> UInt32 { self.singleCode(row) }
-
     /// Fetches the codes of some rows.
-    mutating func prefetch(_ rows: Span<UInt32>) {
+    func prefetch(_ rows: Span<UInt32>) {
         if self.isArray { self.words.prefetch(rows) } else { self.codes.prefetch(rows) }
     }
 
     /// The codes of a row that has several; none of any other.
-    mutating func severalCodes(_ row: Int) -> [UInt32] {
+    func severalCodes(_ row: Int) -> [UInt32] {
         guard self.isArray, self.words[row] > ElementWord.codeMax else { return [] }
-        return ElementWord.codes(self.words[row], self.pool)
+        return ElementWord.codes(self.words[row], self.store.elements.span)
     }
 
     /// The codes of a row that has some, up to eight; nil of any other.
-    mutating func fewCodes(_ row: Int) -> (codes: InlineArray<8, UInt32>, count: Int)? {
+    func fewCodes(_ row: Int) -> (codes: InlineArray<8, UInt32>, count: Int)? {
         var codes = InlineArray<8, UInt32>(repeating: 0)
         var count = 0
         self.forEachCode(row) { code in
@@ -101,19 +111,19 @@ struct RowColumn: Sendable {
     @inline(__always)
     func fold(_ row: Int, into hash: inout UInt64) {
         let code = self.singleCode(row)
-        var folded = HashSlots.fold(hash ^ UInt64(code))
-        if code == 0 { self.forEachCode(row) { folded = HashSlots.fold(folded ^ UInt64($0) << 32) } }
+        var folded = SeededHash.fold(hash ^ UInt64(code))
+        if code == 0 { self.forEachCode(row) { folded = SeededHash.fold(folded ^ UInt64($0) << 32) } }
         hash = folded
     }
 
     /// Whether a row has just these codes.
     @inline(__always)
-    mutating func holds(_ value: FieldCodes, _ row: Int) -> Bool {
+    func holds(_ value: FieldCodes, _ row: Int) -> Bool {
         guard self.isArray else { return !value.isArray && self.codes[row] == value.single }
         let word = self.words[row]
         guard value.isArray else { return word == value.single }
         guard word == ElementWord.absent || word == ElementWord.empty else {
-            return ElementWord.equals(word, value.elements, self.pool)
+            return ElementWord.equals(word, value.elements, self.store.elements.span)
         }
         return word == ElementWord.empty && value.elements.isEmpty
     }
@@ -156,7 +166,7 @@ struct RowColumn: Sendable {
         }
         var start = 0
         for end in batch.ends {
-            let word = ElementWord.make(codes.extracting(start..<end), &self.pool)
+            let word = ElementWord.make(codes.extracting(start..<end), &self.store)
             if word == ElementWord.absent { self.absentCount += 1 }
             self.words.append(word)
             start = end
@@ -194,18 +204,19 @@ struct RowColumn: Sendable {
         self.forget(row)
         let last = self.rowCount - 1
         if row != last {
-            if self.hasLists {
-                var lists = PostingLists()
-                swap(&lists, &self.lists)
-                self.forEachCode(last) { code in
-                    lists.remove(UInt32(last), code)
-                    lists.insert(UInt32(row), code)
-                }
-                swap(&lists, &self.lists)
-            }
+            if self.hasLists { self.renumber(last, as: row) }
             if self.isArray { self.words[row] = self.words[last] } else { self.codes[row] = self.codes[last] }
         }
         if self.isArray { self.words.removeLast() } else { self.codes.removeLast() }
+    }
+
+    /// Gives a row another number on its lists.
+    private mutating func renumber(_ old: Int, as new: Int) {
+        let single = self.singleCode(old)
+        for code in single != 0 ? [single] : self.severalCodes(old) {
+            self.lists.remove(UInt32(old), code)
+            self.lists.insert(UInt32(new), code)
+        }
     }
 
     /// Brings the lists up to date. All that they need of memory is fetched before the first changes.
@@ -233,9 +244,9 @@ struct RowColumn: Sendable {
             let word = self.words[row]
             if word == ElementWord.absent { self.absentCount -= 1 }
             if self.hasLists {
-                for code in ElementWord.codes(word, self.pool) { self.lists.remove(UInt32(row), code) }
+                for code in ElementWord.codes(word, self.store.elements.span) { self.lists.remove(UInt32(row), code) }
             }
-            ElementWord.release(word, &self.pool)
+            ElementWord.release(word, &self.store)
         } else {
             let code = self.codes[row]
             if code == 0 { self.absentCount -= 1 } else if self.hasLists { self.lists.remove(UInt32(row), code) }
@@ -243,14 +254,17 @@ struct RowColumn: Sendable {
     }
 
     private mutating func word(_ value: FieldCodes) -> UInt32 {
-        value.isArray ? ElementWord.make(value.elements.span, &self.pool) : value.single
+        value.isArray ? ElementWord.make(value.elements.span, &self.store) : value.single
     }
 
     /// A schema can turn a value into an array of values; what rows there are have one element each.
     private mutating func becomeArray() {
         self.words.reserve(self.codes.count + 1)
-        for row in 0..<self.codes.count { self.words.append(self.codes[row]) }
-        self.codes = CodeColumn()
+        for row in 0..<self.codes.count {
+            let code = self.codes[row]
+            self.words.append(code)
+        }
+        self.codes = PackedIntegers()
         self.isArray = true
     }
 
@@ -287,9 +301,9 @@ struct RowColumn: Sendable {
         for row in 0..<min(rows, self.rowCount) {
             let isAbsent = self.isArray ? self.words[row] == ElementWord.absent : self.codes[row] == 0
             if isAbsent { absent += 1 }
-            if self.isArray, ElementWord.isPooled(self.words[row]) {
+            if self.isArray, ElementWord.isStored(self.words[row]) {
                 let start = ElementWord.start(self.words[row])
-                blocks.append((start, Int(self.pool.elements[Int(start)]) + 1))
+                blocks.append((start, Int(self.store.elements[Int(start)]) + 1))
             }
             var last: UInt32 = 0
             self.forEachCode(row) { code in
@@ -308,39 +322,6 @@ struct RowColumn: Sendable {
         {
             faults.append("code \(code) is in \(counts[code]) rows and lists \(self.lists.count(of: UInt32(code)))")
         }
-        return faults + self.pool.checkInvariants(blocks)
-    }
-}
-
-/// What one row has in one field.
-struct FieldCodes: Sendable {
-    /// The code, or 0 for none; 0 as well if ``isArray``.
-    var single: UInt32 = 0
-    /// Ascending, each once; none or several.
-    var elements: [UInt32] = []
-    /// Whether the value is an array of no or several elements. One of a single element is that element.
-    var isArray = false
-    /// Whether this is what the row has already, and not counted as used once more.
-    var isKept = false
-
-    /// Makes it "absent", its memory kept.
-    @inline(__always)
-    mutating func reset() {
-        self.single = 0
-        if self.isArray { self.elements.removeAll(keepingCapacity: true) }
-        self.isArray = false
-        self.isKept = false
-    }
-
-    /// Whether there is no value at all, which an empty array is not.
-    var isAbsent: Bool { self.single == 0 && !self.isArray }
-
-    @inline(__always)
-    func forEach(_ body: (UInt32) -> Void) {
-        if self.isArray {
-            for code in self.elements { body(code) }
-        } else if self.single != 0 {
-            body(self.single)
-        }
+        return faults + self.store.checkInvariants(blocks)
     }
 }

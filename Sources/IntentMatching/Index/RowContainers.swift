@@ -1,10 +1,10 @@
+import Storage
+
 /// Long lists of rows, each cut into containers of 65,536 rows by the upper bits, as Roaring bitmaps are: few rows are a
 /// sorted array of their lower 16 bits, many a bitmap.
 ///
 /// Source: Lemire, Kaser, Kurz and others, "Roaring Bitmaps: Implementation of an Optimized Software Library" (2018).
-struct RowContainers: Sendable {
-    /// The most rows of one part that ``forEachSpan(of:_:)`` hands over.
-    static let partMax = 4096
+struct RowContainers: ~Copyable {
     /// Words of a bitmap.
     static let words = 1024
     /// Arrays of more rows become bitmaps, which are then as small; they become arrays again well below it.
@@ -17,19 +17,33 @@ struct RowContainers: Sendable {
     private var listStarts = Column<UInt32>()
     private var listCounts = Column<UInt32>()
     /// By block of rows of a list: the number of the container.
-    private var directory = BuddyPool<UInt32>()
+    private var directory = BuddyStore<UInt32>()
     private var unusedLists: [Int] = []
     /// By container: where it starts in its pool.
     private var starts = Column<UInt32>()
     /// By container: how many rows, and whether it is a bitmap.
     private var counts = Column<UInt32>()
     private var unused = Column<UInt32>()
-    private var arrays = BuddyPool<UInt16>()
-    private var bitmaps = BuddyPool<UInt64>()
+    private var arrays = BuddyStore<UInt16>()
+    private var bitmaps = BuddyStore<UInt64>()
 
     var byteCount: Int {
         self.listStarts.byteCount + self.listCounts.byteCount + self.directory.byteCount + self.starts.byteCount
             + self.counts.byteCount + self.unused.byteCount + self.arrays.byteCount + self.bitmaps.byteCount
+    }
+
+    func duplicate() -> RowContainers {
+        var copy = RowContainers()
+        copy.listStarts = self.listStarts.duplicate()
+        copy.listCounts = self.listCounts.duplicate()
+        copy.directory = self.directory.duplicate()
+        copy.unusedLists = self.unusedLists
+        copy.starts = self.starts.duplicate()
+        copy.counts = self.counts.duplicate()
+        copy.unused = self.unused.duplicate()
+        copy.arrays = self.arrays.duplicate()
+        copy.bitmaps = self.bitmaps.duplicate()
+        return copy
     }
 
     // MARK: Lists
@@ -55,7 +69,7 @@ struct RowContainers: Sendable {
                 let count = Int(cells[cell])
                 let isBitmap = count > Self.arrayMax
                 let start = isBitmap ? self.allocateBitmap() : self.arrays.allocate(count)
-                precondition(start < Self.bitmapFlag, "two milliards of rows in one column")
+                precondition(start < Self.bitmapFlag, "two billion rows in one column")
                 self.starts[container] = start
                 self.counts[container] = UInt32(count) | (isBitmap ? Self.bitmapFlag : 0)
                 cells[cell] = start | (isBitmap ? Self.bitmapFlag : 0)
@@ -75,7 +89,9 @@ struct RowContainers: Sendable {
         _ bitmaps: inout Column<UInt64>,
         _ body: (inout MutableSpan<UInt16>, inout MutableSpan<UInt64>) -> Void
     ) {
-        arrays.withMutableSpan { arrays in bitmaps.withMutableSpan { body(&arrays, &$0) } }
+        var arrays = arrays.mutableSpan
+        var bitmaps = bitmaps.mutableSpan
+        body(&arrays, &bitmaps)
     }
 
     mutating func removeList(_ list: Int) {
@@ -177,9 +193,8 @@ struct RowContainers: Sendable {
     /// The start of a bitmap without a bit.
     private mutating func allocateBitmap() -> UInt32 {
         let start = self.bitmaps.allocate(Self.words)
-        self.bitmaps.elements.withMutableSpan { words in
-            for index in 0..<Self.words { words[Int(start) + index] = 0 }
-        }
+        var words = self.bitmaps.elements.mutableSpan
+        for index in 0..<Self.words { words[Int(start) + index] = 0 }
         return start
     }
 
@@ -213,7 +228,7 @@ struct RowContainers: Sendable {
     }
 
     /// Fetches what a change of a row needs: the number of its container, then where that is, and then its rows.
-    mutating func prefetch(_ row: UInt32, list: Int, step: Int) {
+    func prefetch(_ row: UInt32, list: Int, step: Int) {
         let block = Int(row >> 16)
         guard block < Int(self.listCounts[list]) else { return }
         guard step > 0 else { return self.directory.elements.prefetch(Int(self.listStarts[list]) + block) }
@@ -234,48 +249,40 @@ struct RowContainers: Sendable {
 
     // MARK: Reading
 
-    /// Calls one of the bodies for each container of a list, ascending, as it is: with the lower halves of its rows, or
-    /// with the words of its bitmap; and with the number of its block.
+    /// Reads on in the rows of a list, ascending; see ``PostingLists/read(_:_:into:at:adding:)``.
     @inline(__always)
-    func forEachContainer(
-        of list: Int,
-        lows: (Span<UInt16>, Int) -> Void,
-        words: (Span<UInt64>, Int) -> Void
-    ) {
-        // Lent once, not for each container: lending counts references.
-        self.arrays.elements.withSpan { arrays in
-            self.bitmaps.elements.withSpan { bitmaps in
-                for block in 0..<Int(self.listCounts[list]) {
-                    let container = self.container(list, block)
-                    guard container != Self.none else { continue }
-                    let stored = self.counts[Int(container)]
-                    let start = Int(self.starts[Int(container)])
-                    if stored & Self.bitmapFlag == 0 {
-                        lows(arrays.extracting(start..<start + Int(stored)), block)
-                    } else {
-                        words(bitmaps.extracting(start..<start + Self.words), block)
-                    }
-                }
-            }
+    func read(
+        _ list: Int,
+        _ position: inout ListPosition,
+        into target: inout Column<UInt32>,
+        at place: Int,
+        adding offset: (Int) -> UInt32
+    ) -> (count: Int, block: Int)? {
+        let blocks = Int(self.listCounts[list])
+        var container = Self.none
+        while position.block < blocks {
+            container = self.container(list, position.block)
+            if container != Self.none { break }
+            position.block += 1
         }
-    }
-
-    /// Calls `body` with the rows of a list in ascending parts.
-    func forEachSpan(of list: Int, _ body: (Span<UInt32>) -> Void) {
-        var rows = Column<UInt32>(undefined: Self.partMax + 16)
-        self.forEachContainer(of: list) { lows, block in
-            rows.withMutableSpan { Kernels.widen(lows, base: UInt32(block) << 16, into: &$0) }
-            rows.withSpan { body($0.extracting(first: lows.count)) }
-        } words: { words, block in
-            let step = Self.partMax / 64
-            for part in stride(from: 0, to: words.count, by: step) {
-                let base = UInt32(block << 16 + part * 64)
-                let count = rows.withMutableSpan {
-                    Kernels.decode(words.extracting(part..<part + step), base: base, into: &$0)
-                }
-                if count > 0 { rows.withSpan { body($0.extracting(first: count)) } }
-            }
+        guard position.block < blocks else { return nil }
+        let block = position.block
+        let stored = self.counts[Int(container)]
+        let start = Int(self.starts[Int(container)]) + position.place
+        let base = UInt32(block) << 16 &+ offset(block)
+        var out = target.mutableSpan
+        if stored & Self.bitmapFlag == 0 {
+            let count = min(Int(stored) - position.place, ListPosition.partMax)
+            let lows = self.arrays.elements.span.extracting(start..<start + count)
+            Kernels.widen(lows, base: base, into: &out, at: place)
+            position.advance(by: count, of: Int(stored))
+            return (count, block)
         }
+        let words = self.bitmaps.elements.span.extracting(start..<start + ListPosition.wordsMax)
+        let first = base &+ UInt32(position.place * 64)
+        let count = Kernels.decode(words, base: first, into: &out, at: place)
+        position.advance(by: ListPosition.wordsMax, of: Self.words)
+        return (count, block)
     }
 
     /// Sets or clears the bits of a list's rows within a block of 65,536 rows.
@@ -285,20 +292,17 @@ struct RowContainers: Sendable {
         let stored = self.counts[container]
         let start = Int(self.starts[container])
         if stored & Self.bitmapFlag == 0 {
-            self.arrays.elements.withSpan { elements in
-                for index in start..<start + Int(stored) { words.mark(Int(elements[index]), set) }
-            }
+            let elements = self.arrays.elements.span
+            for index in start..<start + Int(stored) { words.mark(Int(elements[index]), set) }
             return
         }
-        self.bitmaps.elements.withSpan { bitmap in
-            let bitmap = bitmap.extracting(start..<start + Self.words)
-            var words = words.mutableSpan
-            let count = min(words.count, Self.words)
-            if set {
-                for index in 0..<count { words[index] |= bitmap[index] }
-            } else {
-                for index in 0..<count { words[index] &= ~bitmap[index] }
-            }
+        let bitmap = self.bitmaps.elements.span.extracting(start..<start + Self.words)
+        var words = words.mutableSpan
+        let count = min(words.count, Self.words)
+        if set {
+            for index in 0..<count { words[index] |= bitmap[index] }
+        } else {
+            for index in 0..<count { words[index] &= ~bitmap[index] }
         }
     }
 
@@ -332,5 +336,28 @@ struct RowContainers: Sendable {
         if containers + self.unused.count != self.starts.count { faults.append("a container is lost") }
         return faults + self.directory.checkInvariants(directories) + self.arrays.checkInvariants(arrays)
             + self.bitmaps.checkInvariants(bitmaps)
+    }
+}
+
+/// How far the rows of a code have been read.
+struct ListPosition {
+    /// The most rows of an array, and the words of a bitmap, that are read at once.
+    static let partMax = 1024
+    static let wordsMax = 16
+    /// The room that reading takes.
+    static let room = partMax + 16
+
+    /// The block of rows whose container is read; of a list without containers, 1 when it has been read.
+    var block = 0
+    /// The element, or the word of its bitmap, that is read next.
+    private(set) var place = 0
+
+    /// Goes on by some elements or words of a container, and to the next one at its end.
+    @inline(__always)
+    mutating func advance(by count: Int, of all: Int) {
+        self.place += count
+        guard self.place >= all else { return }
+        self.place = 0
+        self.block += 1
     }
 }

@@ -11,8 +11,7 @@ enum RowKernel {
 
     /// Keeps what a closure accepts.
     @inline(__always)
-    static func keep(_ source: Span<UInt32>, _ rows: inout [UInt32], _ accepts: (Int) -> Bool) -> Int {
-        var rows = rows.mutableSpan
+    static func keep(_ source: Span<UInt32>, _ rows: inout MutableSpan<UInt32>, _ accepts: (Int) -> Bool) -> Int {
         var count = 0
         for index in source.indices {
             let row = source[index]
@@ -33,8 +32,7 @@ enum RowKernel {
     }
 
     /// Keeps the rows whose mark is 1; the others' is 0.
-    static func keep(_ source: Span<UInt32>, marked marks: Span<UInt8>, _ rows: inout [UInt32]) -> Int {
-        var rows = rows.mutableSpan
+    static func keep(_ source: Span<UInt32>, marked marks: Span<UInt8>, _ rows: inout MutableSpan<UInt32>) -> Int {
         var count = 0
         for index in source.indices {
             rows[count] = source[index]
@@ -48,10 +46,9 @@ enum RowKernel {
     private static func select<Code: FixedWidthInteger & UnsignedInteger>(
         _ source: Span<UInt32>,
         _ codes: Span<Code>,
-        _ rows: inout [UInt32],
+        _ rows: inout MutableSpan<UInt32>,
         _ bit: (UInt32) -> UInt32
     ) -> Int {
-        var rows = rows.mutableSpan
         var count = 0
         for index in source.indices {
             let row = source[index]
@@ -75,7 +72,8 @@ enum RowKernel {
         _ test: CodeTest,
         _ source: Span<UInt32>,
         _ codes: Span<Code>,
-        _ rows: inout [UInt32]
+        _ rows: inout MutableSpan<UInt32>,
+        _ judge: (UInt32, [MatchAtom]) -> Bool
     ) -> Int {
         switch test.form {
         case .except(let unwanted) where unwanted.isEmpty:
@@ -92,7 +90,7 @@ enum RowKernel {
             let table = table.span
             return Self.select(source, codes, &rows) { UInt32(table[Int($0)]) }
         case .codes, .except, .values:
-            return Self.keep(source, &rows) { test.passes(UInt32(truncatingIfNeeded: codes[$0])) }
+            return Self.keep(source, &rows) { test.passes(UInt32(truncatingIfNeeded: codes[$0]), judge) }
         }
     }
 }

@@ -1,237 +1,255 @@
-/// The walk of one query over a table: candidates through filters to batches of instances.
-struct RowScan {
-    /// Words of bits that become rows at once, and beyond the batch the room that this may take.
-    private static let words = 16
-    private static let slack = 64 * words + 16
+import BasicContainers
+import Storage
 
-    private let batchLimit: Int
-    /// The instances of the current batch, as far as ``filled``.
-    private var batch: Column<UInt32>
-    private var filled = 0
-    /// What was looked at, and what came out.
-    private(set) var counts = ScanCounts()
-
-    /// - Parameters:
-    ///   - batchLimit: The most instances of one batch; at least 1.
-    ///   - candidates: How many rows there are to look at in all.
-    init(batchLimit: Int, candidates: Int) {
-        self.batchLimit = max(1, min(batchLimit, candidates))
-        self.batch = Column(undefined: self.batchLimit + Self.slack)
-    }
-
-    /// Hands over what is left.
-    mutating func finish(_ body: (Span<UInt32>) -> Void) {
-        guard self.filled > 0 else { return }
-        self.batch.withSpan { body($0.extracting(first: self.filled)) }
-        self.filled = 0
-    }
-
-    mutating func run(
-        _ plan: SegmentPlan,
-        _ table: RowTable,
-        _ instances: InstanceColumn,
-        _ body: (Span<UInt32>) -> Void
-    ) {
-        switch plan.path {
-        case .nothing: break
-        case .everything: self.runWhole(instances, body)
-        case .dense(let check): self.run(check, table, instances, body)
-        case .postings(let passes) where passes.count == 1 && passes[0].filters.isEmpty:
-            self.list(table, passes[0].column, passes[0].code, instances, body)
-        case .postings(let passes):
-            var walk = ListWalk()
-            if passes.count == 1 {
-                walk.run(passes[0], table) { self.emit($0, instances, body) }
-            } else {
-                // A row that several lists have is found once.
-                var union = AscendingUnion(bound: table.rowCount, batchLimit: ListWalk.chunk)
-                for pass in passes { walk.run(pass, table) { union.add($0) } }
-                union.finish { self.emit($0, instances, body) }
-            }
-            self.counts.listed += walk.listed
-            self.counts.filtered += walk.filtered
-        }
-        self.finish(body)
-    }
-
-    /// Adds all rows of a list, each written once: from where the list has it to its place in the batch.
-    mutating func list(
-        _ table: RowTable,
-        _ column: Int,
-        _ code: UInt32,
-        _ instances: InstanceColumn,
-        _ body: (Span<UInt32>) -> Void
-    ) {
-        table.columns.span[column].lists.forEachPart(of: code) { rows in
-            self.counts.listed += rows.count
-            self.emit(rows, instances, body)
-        } lows: { lows, block in
-            self.counts.listed += lows.count
-            self.emit(lows, block, instances, body)
-        } words: { words, block in
-            let before = self.counts.matched
-            self.emit(words, block, instances, body)
-            self.counts.listed += self.counts.matched - before
-        }
-    }
-
-    /// Every row matches: hands out the column's own memory.
-    private mutating func runWhole(_ instances: InstanceColumn, _ body: (Span<UInt32>) -> Void) {
-        let limit = self.batchLimit
-        instances.numbers.withSpan { numbers in
-            var start = 0
-            while start < numbers.count {
-                let end = min(start + limit, numbers.count)
-                body(numbers.extracting(start..<end))
-                start = end
-            }
-        }
-        self.counts.matched += instances.count
-    }
-
-    private mutating func run(
-        _ check: DenseCheck,
-        _ table: RowTable,
-        _ instances: InstanceColumn,
-        _ body: (Span<UInt32>) -> Void
-    ) {
-        var scan = DenseScan()
-        var words = [UInt64](repeating: 0, count: DenseScan.words)
-        for block in 0..<table.blockCount {
-            scan.evaluate(check, table, block: block, into: &words)
-            let count = min(table.rowCount - block << 16, 1 << 16)
-            self.counts.scanned += count
-            self.emit(words.span.extracting(first: (count + 63) / 64), block, instances, body)
-        }
-    }
-
-    /// Adds the instances of ascending rows to the batch.
-    private mutating func emit(_ rows: Span<UInt32>, _ instances: InstanceColumn, _ body: (Span<UInt32>) -> Void) {
-        self.counts.matched += rows.count
-        var index = 0
-        while index < rows.count {
-            let end = min(rows.count, index + self.batchLimit - self.filled)
-            instances.write(rows.extracting(index..<end), to: &self.batch, at: self.filled)
-            self.filled += end - index
-            index = end
-            if self.filled == self.batchLimit { self.finish(body) }
-        }
-    }
-
-    /// Adds the instances of a block's rows, whose lower halves these are.
-    private mutating func emit(
-        _ lows: Span<UInt16>,
-        _ block: Int,
-        _ instances: InstanceColumn,
-        _ body: (Span<UInt32>) -> Void
-    ) {
-        self.counts.matched += lows.count
-        let offset = instances.offset(ofBlock: block)
-        let base = UInt32(block) << 16 &+ (offset ?? 0)
-        var index = 0
-        while index < lows.count {
-            let end = min(lows.count, index + self.batchLimit - self.filled)
-            let places = self.filled..<self.filled + end - index
-            self.batch.withMutableSpan { batch in
-                Kernels.widen(lows.extracting(index..<end), base: base, into: &batch, at: places.lowerBound)
-                if offset == nil { instances.translate(&batch, places) }
-            }
-            self.filled = places.upperBound
-            index = end
-            if self.filled == self.batchLimit { self.finish(body) }
-        }
-    }
-
-    /// Adds the instances of a block's rows, whose bits are set.
-    private mutating func emit(
-        _ words: Span<UInt64>,
-        _ block: Int,
-        _ instances: InstanceColumn,
-        _ body: (Span<UInt32>) -> Void
-    ) {
-        let offset = instances.offset(ofBlock: block)
-        let base = UInt32(block) << 16 &+ (offset ?? 0)
-        var part = 0
-        while part < words.count {
-            let end = min(part + Self.words, words.count)
-            let start = self.filled
-            self.batch.withMutableSpan { batch in
-                let words = words.extracting(part..<end)
-                self.filled += Kernels.decode(words, base: base &+ UInt32(part * 64), into: &batch, at: start)
-                if offset == nil { instances.translate(&batch, start..<self.filled) }
-            }
-            self.counts.matched += self.filled - start
-            part = end
-            if self.filled >= self.batchLimit { self.handOver(body) }
-        }
-    }
-
-    /// Hands over the whole batches of what is there, and keeps the rest.
-    private mutating func handOver(_ body: (Span<UInt32>) -> Void) {
-        var start = 0
-        self.batch.withSpan { batch in
-            while self.filled - start >= self.batchLimit {
-                body(batch.extracting(start..<start + self.batchLimit))
-                start += self.batchLimit
-            }
-        }
-        self.batch.move(from: start, to: 0, count: self.filled - start)
-        self.filled -= start
-    }
-}
-
-/// Walks over lists of candidate rows and lets them through filters.
+/// The walk of one query over a table, some rows at a time: candidates through filters to instances.
 ///
 /// Rows go through a filter some thousand at a time, from one buffer to the other, without a branch that depends on the
 /// data: a wrong guess of the processor costs more than ten comparisons.
-private struct ListWalk {
-    static let chunk = 1024
+struct RowScan: ~Copyable {
+    /// The rows that one call of ``fill(_:from:limit:_:_:_:)`` looks at, about.
+    private static let rowsMax = 1 << 18
+    /// The same in words of bits, and the instances that are gathered at once.
+    static let boundWords = rowsMax / 64
+    static let gatheredMax = rowsMax
+    /// Beyond its limit the room that filling takes.
+    static let slack = ListPosition.partMax + AscendingUnion.slack
 
-    private var rows: [UInt32] = []
-    private var spare: [UInt32] = []
-    /// Rows that lists gave.
-    private(set) var listed = 0
-    /// Rows that a filter was asked about, once for each filter.
-    private(set) var filtered = 0
+    private let path: SegmentPlan.Path
+    /// Whether all rows have been found.
+    private(set) var isDone: Bool
+    /// The row, the list or the block that is next.
+    private var next = 0
+    /// How far the list has been read, or the word of the block's bits that is next.
+    private var position = ListPosition()
+    private var word = DenseScan.words
+    private var dense = DenseScan()
+    private var words: [UInt64] = []
+    /// The rows of several lists, each once.
+    private var union: AscendingUnion?
+    /// Candidates, and those that passed.
+    private var rows = Column<UInt32>()
+    private var spare = Column<UInt32>()
+    /// What was looked at, and what came out.
+    private(set) var counts = ScanCounts()
 
-    /// Calls `found` with the rows of a list that pass its filters, ascending.
-    mutating func run(_ pass: SegmentPlan.Pass, _ table: RowTable, _ found: (Span<UInt32>) -> Void) {
-        let room = pass.filters.isEmpty ? 0 : min(Self.chunk, pass.length)
-        while self.rows.count < room { self.rows.append(0) }
-        while self.spare.count < room { self.spare.append(0) }
-        table.columns.span[pass.column].lists.forEachSpan(of: pass.code) { rows in
-            self.listed += rows.count
-            if pass.filters.isEmpty { return found(rows) }
-            var start = 0
-            while start < rows.count {
-                let end = min(start + Self.chunk, rows.count)
-                self.filter(rows.extracting(start..<end), pass.filters, table, found)
-                start = end
-            }
-        }
+    init(_ plan: SegmentPlan) {
+        self.path = plan.path
+        self.isDone = !plan.findsRows
     }
 
-    private mutating func filter(
-        _ candidates: Span<UInt32>,
-        _ filters: [RowCheck],
-        _ table: RowTable,
-        _ found: (Span<UInt32>) -> Void
-    ) {
-        // Out of the walk and back, so that reading one buffer and writing the other are two accesses.
-        var rows = self.rows
-        var spare = self.spare
-        self.rows = []
-        self.spare = []
-        var count = table.keep(filters[0], candidates, &rows)
-        self.filtered += candidates.count
-        for filter in filters.dropFirst() where count > 0 {
-            self.filtered += count
-            count = table.keep(filter, rows.span.extracting(first: count), &spare)
-            swap(&rows, &spare)
+    /// Goes on until there is so much, or so much was looked at.
+    ///
+    /// - Parameters:
+    ///   - found: Where the instances are written to, from `filled` on. Precondition: room for `limit` and ``slack`` more.
+    ///   - filled: How many are there already.
+    ///   - limit: How many there are to be.
+    ///   - table: The table, the same each time.
+    ///   - instances: Those of its rows.
+    ///   - judge: What filters ask of values.
+    /// - Returns: How many are there now.
+    mutating func fill(
+        _ found: inout Column<UInt32>,
+        from filled: Int,
+        limit: Int,
+        _ table: borrowing RowTable,
+        _ instances: borrowing InstanceColumn,
+        _ judge: CodeJudge
+    ) -> Int {
+        guard !self.isDone else { return filled }
+        let end =
+            switch self.path {
+            case .nothing: filled
+            case .everything: self.copyAll(&found, filled, limit, instances)
+            case .dense(let check): self.scan(check, &found, filled, limit, table, instances, judge)
+            case .postings(let passes) where passes.count == 1 && passes[0].filters.isEmpty:
+                self.readList(passes[0], &found, filled, limit, table, instances)
+            case .postings(let passes) where passes.count == 1:
+                self.walk(passes[0], &found, filled, limit, table, instances, judge)
+            case .postings(let passes): self.join(passes, &found, filled, limit, table, instances, judge)
+            }
+        self.counts.matched += end - filled
+        return end
+    }
+
+    /// Every row matches.
+    private mutating func copyAll(
+        _ found: inout Column<UInt32>,
+        _ filled: Int,
+        _ limit: Int,
+        _ instances: borrowing InstanceColumn
+    ) -> Int {
+        let count = min(limit - filled, instances.count - self.next)
+        found.write(instances.numbers.span.extracting(self.next..<self.next + count), at: filled)
+        self.next += count
+        self.isDone = self.next == instances.count
+        return filled + count
+    }
+
+    /// All rows of a list, each written once: from where the list has it to its place among the instances.
+    private mutating func readList(
+        _ pass: SegmentPlan.Pass,
+        _ found: inout Column<UInt32>,
+        _ filled: Int,
+        _ limit: Int,
+        _ table: borrowing RowTable,
+        _ instances: borrowing InstanceColumn
+    ) -> Int {
+        var filled = filled
+        while filled < limit {
+            let part = table.columns[pass.column].lists.read(pass.code, &self.position, into: &found, at: filled) {
+                instances.offset(ofBlock: $0) ?? 0
+            }
+            guard let part else {
+                self.isDone = true
+                break
+            }
+            if part.block.map({ instances.offset(ofBlock: $0) == nil }) ?? !instances.isIdentity {
+                instances.translate(&found, filled..<filled + part.count)
+            }
+            filled += part.count
+            self.counts.listed += part.count
         }
-        found(rows.span.extracting(first: count))
-        self.rows = rows
-        self.spare = spare
+        return filled
+    }
+
+    /// The rows of one list that pass filters.
+    private mutating func walk(
+        _ pass: SegmentPlan.Pass,
+        _ found: inout Column<UInt32>,
+        _ filled: Int,
+        _ limit: Int,
+        _ table: borrowing RowTable,
+        _ instances: borrowing InstanceColumn,
+        _ judge: CodeJudge
+    ) -> Int {
+        var filled = filled
+        let listed = self.counts.listed
+        while filled < limit, self.counts.listed - listed < Self.rowsMax {
+            guard let count = self.readCandidates(pass, table, judge) else {
+                self.isDone = true
+                break
+            }
+            instances.write(self.rows.span.extracting(first: count), to: &found, at: filled)
+            filled += count
+        }
+        return filled
+    }
+
+    /// Reads some candidates of a list into ``rows`` and lets them through its filters; nil at the list's end.
+    private mutating func readCandidates(
+        _ pass: SegmentPlan.Pass,
+        _ table: borrowing RowTable,
+        _ judge: CodeJudge
+    ) -> Int? {
+        if self.rows.count == 0 {
+            self.rows = Column(undefined: Self.slack)
+            self.spare = Column(undefined: Self.slack)
+        }
+        let part = table.columns[pass.column].lists.read(pass.code, &self.position, into: &self.rows, at: 0) { _ in 0 }
+        guard let part else { return nil }
+        self.counts.listed += part.count
+        var count = part.count
+        for filter in pass.filters where count > 0 {
+            self.counts.filtered += count
+            count = Self.filter(&self.rows, count, &self.spare, filter, table, judge)
+        }
+        return count
+    }
+
+    /// Keeps those of the first `count` rows that pass, and returns how many they are.
+    private static func filter(
+        _ rows: inout Column<UInt32>,
+        _ count: Int,
+        _ spare: inout Column<UInt32>,
+        _ filter: RowCheck,
+        _ table: borrowing RowTable,
+        _ judge: CodeJudge
+    ) -> Int {
+        var target = spare.mutableSpan
+        let kept = table.keep(filter, rows.span.extracting(first: count), &target, judge)
+        swap(&rows, &spare)
+        return kept
+    }
+
+    /// A row that several lists have is found once: all lists are walked before the first row is told.
+    private mutating func join(
+        _ passes: [SegmentPlan.Pass],
+        _ found: inout Column<UInt32>,
+        _ filled: Int,
+        _ limit: Int,
+        _ table: borrowing RowTable,
+        _ instances: borrowing InstanceColumn,
+        _ judge: CodeJudge
+    ) -> Int {
+        var filled = filled
+        var union = self.union.take() ?? AscendingUnion(bound: table.rowCount)
+        let listed = self.counts.listed
+        while self.next < passes.count, self.counts.listed - listed < Self.rowsMax {
+            if let count = self.readCandidates(passes[self.next], table, judge) {
+                union.add(self.rows, first: count)
+            } else {
+                self.next += 1
+                self.position = ListPosition()
+                if self.next == passes.count { union.sort() }
+            }
+        }
+        if self.next == passes.count {
+            while filled < limit, !union.isRead {
+                let count = union.read(limit: ListPosition.partMax, into: &self.rows, at: 0)
+                instances.write(self.rows.span.extracting(first: count), to: &found, at: filled)
+                filled += count
+            }
+            self.isDone = union.isRead
+        }
+        self.union = consume union
+        return filled
+    }
+
+    /// The rows whose bits pass a check, block by block.
+    private mutating func scan(
+        _ check: DenseCheck,
+        _ found: inout Column<UInt32>,
+        _ filled: Int,
+        _ limit: Int,
+        _ table: borrowing RowTable,
+        _ instances: borrowing InstanceColumn,
+        _ judge: CodeJudge
+    ) -> Int {
+        if self.words.isEmpty { self.words = [UInt64](repeating: 0, count: DenseScan.words) }
+        var filled = filled
+        let scanned = self.counts.scanned
+        while filled < limit {
+            if self.word == DenseScan.words {
+                guard self.counts.scanned - scanned < Self.rowsMax else { break }
+                guard self.next < table.blockCount else {
+                    self.isDone = true
+                    break
+                }
+                self.dense.evaluate(check, table, block: self.next, into: &self.words, judge)
+                self.counts.scanned += min(table.rowCount - self.next << 16, 1 << 16)
+                self.word = 0
+                self.next += 1
+            }
+            filled = self.decode(&found, filled, instances)
+        }
+        return filled
+    }
+
+    /// Adds the instances of some rows of a block, whose bits are set.
+    private mutating func decode(
+        _ found: inout Column<UInt32>,
+        _ filled: Int,
+        _ instances: borrowing InstanceColumn
+    ) -> Int {
+        let block = self.next - 1
+        let offset = instances.offset(ofBlock: block)
+        let base = UInt32(block << 16 + self.word * 64) &+ (offset ?? 0)
+        let part = self.word..<self.word + ListPosition.wordsMax
+        self.word += ListPosition.wordsMax
+        var target = found.mutableSpan
+        let count = Kernels.decode(self.words.span.extracting(part), base: base, into: &target, at: filled)
+        if offset == nil { instances.translate(&found, filled..<filled + count) }
+        return filled + count
     }
 }
 

@@ -1,11 +1,26 @@
+import BasicContainers
+import Storage
+
 /// Rows of codes in columns, with no gaps: a row that goes is replaced by the last one.
-struct RowTable: Sendable {
+struct RowTable: ~Copyable {
     /// By field; a field that came late has a column of rows without a value.
-    var columns: [RowColumn] = []
+    var columns = UniqueArray<RowColumn>()
     private(set) var rowCount = 0
     private var areListsDeferred = false
 
-    var byteCount: Int { self.columns.reduce(0) { $0 + $1.byteCount } }
+    var byteCount: Int {
+        var count = 0
+        for index in self.columns.indices { count += self.columns[index].byteCount }
+        return count
+    }
+
+    func duplicate() -> RowTable {
+        var copy = RowTable()
+        for index in self.columns.indices { copy.columns.append(self.columns[index].duplicate()) }
+        copy.rowCount = self.rowCount
+        copy.areListsDeferred = self.areListsDeferred
+        return copy
+    }
 
     /// How many blocks of 65,536 rows there are.
     var blockCount: Int { (self.rowCount + 0xFFFF) >> 16 }
@@ -15,26 +30,19 @@ struct RowTable: Sendable {
         if self.areListsDeferred { self.columns[self.columns.count - 1].deferLists() }
     }
 
-    // Of one column. What is not mutating reads it through a span, and may copy all of its references for that; what is
-    // mutating, though nothing changes, has it handed over in its place.
+    // Of one column.
 
     @inline(__always)
-    func singleCode(_ column: Int, _ row: Int) -> UInt32 { self.columns.span[column].singleCode(row) }
+    func singleCode(_ column: Int, _ row: Int) -> UInt32 { self.columns[column].singleCode(row) }
+
+    func severalCodes(_ column: Int, _ row: Int) -> [UInt32] { self.columns[column].severalCodes(row) }
 
     @inline(__always)
-    mutating func heldCode(_ column: Int, _ row: Int) -> UInt32 { self.columns[column].heldCode(row) }
-
-    mutating func severalCodes(_ column: Int, _ row: Int) -> [UInt32] { self.columns[column].severalCodes(row) }
-
-    @inline(__always)
-    mutating func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool {
-        self.columns[column].holds(value, row)
-    }
+    func holds(_ column: Int, _ value: FieldCodes, _ row: Int) -> Bool { self.columns[column].holds(value, row) }
 
     /// Fetches the codes of some rows. What is beyond the last one is left out.
-    mutating func prefetch(_ rows: Span<UInt32>) {
-        var columns = self.columns.mutableSpan
-        for index in columns.indices { columns[index].prefetch(rows) }
+    func prefetch(_ rows: Span<UInt32>) {
+        for index in self.columns.indices { self.columns[index].prefetch(rows) }
     }
 
     /// Gives every row an array of no elements in a column that has just been added.
@@ -52,8 +60,8 @@ struct RowTable: Sendable {
     /// Appends a row. Precondition: a value for each column.
     mutating func append(_ values: [FieldCodes]) {
         for index in self.columns.indices {
-            // Most are one code, for which no reference to others need be counted.
-            let code = values.span[index].single
+            // Most are one code.
+            let code = values[index].single
             if code != 0 { self.columns[index].append(code) } else { self.columns[index].append(values[index]) }
         }
         self.rowCount += 1

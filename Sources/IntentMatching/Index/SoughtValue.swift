@@ -1,3 +1,5 @@
+import Storage
+
 /// A value of one or two words as a ``ValueDictionary`` keeps it.
 struct ValueWords: BitwiseCopyable {
     /// The most bytes of a text that has no more words.
@@ -12,8 +14,8 @@ struct ValueWords: BitwiseCopyable {
 
     @inline(__always)
     func hash(seed: UInt64) -> UInt64 {
-        let hash = HashSlots.fold(seed ^ self.first)
-        return self.hasSecond ? HashSlots.fold(hash ^ self.second) : hash
+        let hash = SeededHash.fold(seed ^ self.first)
+        return self.hasSecond ? SeededHash.fold(hash ^ self.second) : hash
     }
 }
 

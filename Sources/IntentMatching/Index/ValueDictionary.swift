@@ -1,3 +1,4 @@
+import Storage
 import WidgetModel
 
 /// The distinct values of one field, each with a code from 1 on. Code 0 is "absent".
@@ -5,7 +6,7 @@ import WidgetModel
 /// A value is kept as words of eight bytes: its tag and length in the lowest four bytes, then its UTF-8 or its eight bytes.
 /// So strings are equal by their bytes and numbers by ``ExactNumber``, and both are compared and hashed by words. Codes
 /// that nobody uses any more are taken again.
-struct ValueDictionary: Sendable {
+struct ValueDictionary: ~Copyable {
     enum Tag: UInt8 {
         case text = 0
         case int = 1
@@ -20,14 +21,14 @@ struct ValueDictionary: Sendable {
     /// One use in an entry.
     private static let oneUse: UInt64 = 1 << 32
     /// Bytes of the tag and the length.
-    private static let headBytes = 4
+    static let headBytes = 4
 
-    private var pool = SizeClassPool<UInt64>()
+    private(set) var store = ByteStore<UInt64>()
     /// By code: where the value starts in the pool, and above it how many rows have the code, elements of arrays counted
     /// each. The entry of code 0 is never read.
-    private var entries = Column<UInt64>(repeating: UInt64(unused), count: 1)
+    private(set) var entries = Column<UInt64>(repeating: UInt64(unused), count: 1)
     private var unusedCodes = Column<UInt32>()
-    private var slots = HashSlots()
+    private(set) var slots = SlotIndex()
     /// Hosts choose the values, so the places they take must not be theirs to choose. The seed differs from process to
     /// process and nothing that leaves this type depends on it: codes count up as values come.
     let seed: UInt64
@@ -35,7 +36,17 @@ struct ValueDictionary: Sendable {
     private var holdsDates = false
 
     init() {
-        self.seed = HashSlots.processSeed
+        self.seed = SeededHash.processSeed
+    }
+
+    func duplicate() -> ValueDictionary {
+        var copy = ValueDictionary()
+        copy.store = self.store.duplicate()
+        copy.entries = self.entries.duplicate()
+        copy.unusedCodes = self.unusedCodes.duplicate()
+        copy.slots = self.slots.duplicate()
+        copy.holdsDates = self.holdsDates
+        return copy
     }
 
     /// The highest code that was ever given.
@@ -46,7 +57,7 @@ struct ValueDictionary: Sendable {
 
     /// Bytes of memory held.
     var byteCount: Int {
-        self.pool.byteCount + self.entries.byteCount + self.unusedCodes.byteCount + self.slots.byteCount
+        self.store.byteCount + self.entries.byteCount + self.unusedCodes.byteCount + self.slots.byteCount
     }
 
     // MARK: Codes of values
@@ -69,18 +80,16 @@ struct ValueDictionary: Sendable {
         return self.use(Self.wordCount(text)) { Self.word(text, $0) }
     }
 
-    // Mutating, though nothing changes: what is not would copy the dictionary for the rare long text.
-
     /// Whether a code stands for a value. Precondition: no array.
     @inline(__always)
-    mutating func holds(_ code: UInt32, _ value: ParameterValue) -> Bool {
+    func holds(_ code: UInt32, _ value: ParameterValue) -> Bool {
         if let words = Self.words(of: value) { return self.holds(code, words) }
         guard case .string(let string) = value else { return false }
         return self.holdsLong(code, string)
     }
 
     @inline(__always)
-    mutating func holds(_ code: UInt32, _ string: String) -> Bool {
+    func holds(_ code: UInt32, _ string: String) -> Bool {
         guard let words = Self.words(of: string) else { return self.holdsLong(code, string) }
         return self.holds(code, words)
     }
@@ -89,12 +98,12 @@ struct ValueDictionary: Sendable {
     func holds(_ code: UInt32, _ words: ValueWords) -> Bool {
         let start = Int(self.start(code))
         // Of a code without a value it is beyond all of them.
-        guard start < self.pool.elements.count, self.pool.elements[start] == words.first else { return false }
-        return !words.hasSecond || self.pool.elements[start + 1] == words.second
+        guard start < self.store.elements.count, self.store.elements[start] == words.first else { return false }
+        return !words.hasSecond || self.store.elements[start + 1] == words.second
     }
 
     @inline(never)
-    private mutating func holdsLong(_ code: UInt32, _ string: String) -> Bool {
+    private func holdsLong(_ code: UInt32, _ string: String) -> Bool {
         let text = string.utf8.span
         return self.holds(code, Self.wordCount(text)) { Self.word(text, $0) }
     }
@@ -106,7 +115,7 @@ struct ValueDictionary: Sendable {
         guard entry < Self.oneUse else { return }
         self.slots.remove(code, self.hash(of: code))
         let start = UInt32(truncatingIfNeeded: entry)
-        self.pool.release(start, self.wordCount(at: start))
+        self.store.release(start, self.wordCount(at: start))
         self.entries[Int(code)] = UInt64(Self.unused)
         self.unusedCodes.append(code)
     }
@@ -117,7 +126,7 @@ struct ValueDictionary: Sendable {
     }
 
     @inline(__always)
-    private func start(_ code: UInt32) -> UInt32 { UInt32(truncatingIfNeeded: self.entries[Int(code)]) }
+    func start(_ code: UInt32) -> UInt32 { UInt32(truncatingIfNeeded: self.entries[Int(code)]) }
 
     /// None, one, or two where a string is a date's text as well.
     func codes(equalTo literal: MatchLiteral) -> [UInt32] {
@@ -159,7 +168,7 @@ struct ValueDictionary: Sendable {
         self.find(2) { Self.word(tag, word, $0) }.map { [$0] } ?? []
     }
 
-    private static func word(of number: ExactNumber) -> (Tag, UInt64) {
+    static func word(of number: ExactNumber) -> (Tag, UInt64) {
         switch number {
         case .int(let int): (.int, UInt64(bitPattern: int))
         case .unsigned(let unsigned): (.unsigned, unsigned)
@@ -167,56 +176,10 @@ struct ValueDictionary: Sendable {
         }
     }
 
-    // MARK: Words of values
-
-    /// The words of a value that has no more than two; nil of a longer one, and of what is no value.
-    @inline(__always)
-    static func words(of value: ParameterValue) -> ValueWords? {
-        switch value {
-        case .string(let string): Self.words(of: string)
-        case .int(let int): Self.words(.int, UInt64(bitPattern: int))
-        case .bool(let bool): Self.words(.bool, bool ? 1 : 0)
-        case .date(let date): Self.words(.date, UInt64(bitPattern: date.milliseconds))
-        case .double(let double): ExactNumber(double).map { Self.word(of: $0) }.map { Self.words($0, $1) }
-        case .array: nil
-        }
-    }
-
-    @inline(__always)
-    private static func words(of string: String) -> ValueWords? {
-        guard let text = ShortText(string), text.count <= ValueWords.textMax else { return nil }
-        return ValueWords(
-            first: UInt64(Tag.text.rawValue) | UInt64(text.count) << 8 | text.low << 32,
-            second: text.low >> 32 | text.rest << 32
-        )
-    }
-
-    @inline(__always)
-    private static func words(_ tag: Tag, _ payload: UInt64) -> ValueWords {
-        ValueWords(first: Self.word(tag, payload, 0), second: Self.word(tag, payload, 1))
-    }
-
-    @inline(__always)
-    private static func wordCount(_ text: Span<UInt8>) -> Int {
-        precondition(text.count < 1 << 24, "a value of more than 16 MiB")
-        return (text.count + Self.headBytes + 7) / 8
-    }
-
-    /// A word of a text: the first is tag, length and four bytes, the others are eight bytes each.
-    @inline(__always)
-    private static func word(_ text: Span<UInt8>, _ index: Int) -> UInt64 {
-        guard index == 0 else { return text.word(at: 8 * index - Self.headBytes) }
-        return UInt64(Tag.text.rawValue) | UInt64(text.count) << 8 | text.word(at: 0) << 32
-    }
-
-    /// A word of any other value, which has two.
-    @inline(__always)
-    private static func word(_ tag: Tag, _ payload: UInt64, _ index: Int) -> UInt64 {
-        index == 0 ? UInt64(tag.rawValue) | 8 << 8 | payload << 32 : payload >> 32
-    }
+    // MARK: Values of codes
 
     private func tag(at start: UInt32) -> (Tag, length: Int) {
-        let head = self.pool.elements[Int(start)]
+        let head = self.store.elements[Int(start)]
         guard let tag = Tag(rawValue: UInt8(truncatingIfNeeded: head)) else {
             preconditionFailure("a damaged dictionary")
         }
@@ -225,10 +188,8 @@ struct ValueDictionary: Sendable {
 
     @inline(__always)
     private func wordCount(at start: UInt32) -> Int {
-        (Int(self.pool.elements[Int(start)] >> 8 & 0xFF_FFFF) + Self.headBytes + 7) / 8
+        (Int(self.store.elements[Int(start)] >> 8 & 0xFF_FFFF) + Self.headBytes + 7) / 8
     }
-
-    // MARK: Values of codes
 
     func satisfies(_ code: UInt32, _ atoms: [MatchAtom]) -> Bool {
         guard code != 0 else { return atoms.contains(.exists(false)) }
@@ -236,12 +197,12 @@ struct ValueDictionary: Sendable {
         guard start != Self.unused else { return false }
         let (tag, length) = self.tag(at: start)
         guard tag != .text else {
-            return self.pool.elements.withBytes(at: Int(start) * 8 + Self.headBytes, count: length) { text in
+            return self.store.elements.withBytes(at: Int(start) * 8 + Self.headBytes, count: length) { text in
                 for atom in atoms where atom.matches(text: text) { return true }
                 return false
             }
         }
-        let word = self.pool.elements[Int(start)] >> 32 | self.pool.elements[Int(start) + 1] << 32
+        let word = self.store.elements[Int(start)] >> 32 | self.store.elements[Int(start) + 1] << 32
         switch tag {
         case .text: return false
         case .int: return atoms.contains { $0.matches(number: .int(Int64(bitPattern: word))) }
@@ -256,7 +217,7 @@ struct ValueDictionary: Sendable {
     func int(_ code: UInt32) -> Int64? {
         let start = self.start(code)
         guard code != 0, start != Self.unused, self.tag(at: start).0 == .int else { return nil }
-        return Int64(bitPattern: self.pool.elements[Int(start)] >> 32 | self.pool.elements[Int(start) + 1] << 32)
+        return Int64(bitPattern: self.store.elements[Int(start)] >> 32 | self.store.elements[Int(start) + 1] << 32)
     }
 
     /// Sets the entry of each text with one of some prefixes to 1. O(values), a few nanoseconds each.
@@ -271,103 +232,15 @@ struct ValueDictionary: Sendable {
             masks[count - 1] = last == 8 ? .max : 1 << UInt64(8 * last) - 1
             masks[0] &= ~(0xFF_FFFF << 8)
             wanted[0] &= masks[0]
-            self.pool.elements.withSpan { words in
-                for code in 1..<self.entries.count {
-                    let start = UInt32(truncatingIfNeeded: self.entries[code])
-                    guard start != Self.unused else { continue }
-                    let head = words[Int(start)]
-                    guard head & masks[0] == wanted[0], Int(head >> 8 & 0xFF_FFFF) >= bytes.count else { continue }
-                    var index = 1
-                    while index < count, words[Int(start) + index] & masks[index] == wanted[index] { index += 1 }
-                    if index == count { table[code] = 1 }
-                }
-            }
-        }
-    }
-
-    // MARK: Looking ahead
-
-    /// The first code that may be of a value with a hash.
-    private func candidate(_ hash: UInt64) -> UInt32? {
-        var probe = self.slots.probe(hash)
-        return self.slots.next(&probe)
-    }
-
-    func prefetch(_ code: UInt32) { self.entries.prefetch(Int(code)) }
-
-    func prefetchValue(_ code: UInt32) {
-        guard code != 0 else { return }
-        self.pool.elements.prefetch(Int(self.start(code)))
-    }
-
-    // MARK: Many values
-
-    /// What looking a value up begins with.
-    @inline(__always)
-    static func key(of value: ParameterValue, seed: UInt64) -> SoughtValue {
-        if let words = Self.words(of: value) { return SoughtValue(words, seed: seed) }
-        guard case .string(let string) = value else { return SoughtValue(hash: 0) }
-        return SoughtValue(hash: Self.hash(ofLong: string, seed: seed))
-    }
-
-    @inline(never)
-    private static func hash(ofLong string: String, seed: UInt64) -> UInt64 {
-        let text = string.utf8.span
-        return Self.hash(seed, Self.wordCount(text)) { Self.word(text, $0) }
-    }
-
-    /// Fetches what the look-ups of some values will read.
-    func prefetch(_ keys: Span<SoughtValue>) {
-        for index in keys.indices { self.slots.prefetch(keys[index].hash) }
-        for index in keys.indices { if let code = self.candidate(keys[index].hash) { self.prefetch(code) } }
-        for index in keys.indices { if let code = self.candidate(keys[index].hash) { self.prefetchValue(code) } }
-    }
-
-    /// The codes of values, new if they have none yet, and one use of each; as far as they have keys.
-    ///
-    /// Moves a table that has grown at once, which is for an index that is being loaded.
-    ///
-    /// - Returns: The first whose key does not say all, which is still to be used, or how many they are.
-    mutating func use(_ keys: Span<SoughtValue>, from start: Int, into codes: inout MutableSpan<UInt32>) -> Int {
-        var index = start
-        self.slots.finishMoving()
-        while true {
-            index = Self.useKnown(keys, from: index, self.slots, self.pool.elements, &self.entries, &codes)
-            guard index < keys.count, keys[index].isKey else { return index }
-            codes[index] = self.add(keys[index])
-            self.slots.finishMoving()
-            index += 1
-        }
-    }
-
-    /// Uses values as far as they have codes, and returns the first that has none.
-    private static func useKnown(
-        _ keys: Span<SoughtValue>,
-        from start: Int,
-        _ slots: HashSlots,
-        _ values: Column<UInt64>,
-        _ entries: inout Column<UInt64>,
-        _ codes: inout MutableSpan<UInt32>
-    ) -> Int {
-        slots.withSlots { slots in
-            values.withSpan { values in
-                entries.withMutableSpan { entries in
-                    var index = start
-                    while index < keys.count {
-                        let key = keys[index]
-                        guard key.isKey else { break }
-                        let code = HashSlots.find(key.hash, in: slots) { code in
-                            let start = Int(UInt32(truncatingIfNeeded: entries[Int(code)]))
-                            return values[start] == key.words.first
-                                && (!key.words.hasSecond || values[start + 1] == key.words.second)
-                        }
-                        guard let code else { break }
-                        entries[Int(code)] += Self.oneUse
-                        codes[index] = code
-                        index += 1
-                    }
-                    return index
-                }
+            let words = self.store.elements.span
+            for code in 1..<self.entries.count {
+                let start = UInt32(truncatingIfNeeded: self.entries[code])
+                guard start != Self.unused else { continue }
+                let head = words[Int(start)]
+                guard head & masks[0] == wanted[0], Int(head >> 8 & 0xFF_FFFF) >= bytes.count else { continue }
+                var index = 1
+                while index < count, words[Int(start) + index] & masks[index] == wanted[index] { index += 1 }
+                if index == count { table[code] = 1 }
             }
         }
     }
@@ -381,11 +254,7 @@ struct ValueDictionary: Sendable {
 
     @inline(__always)
     private func find(_ count: Int, _ word: (Int) -> UInt64, _ hash: UInt64) -> UInt32? {
-        var probe = self.slots.probe(hash)
-        while let code = self.slots.next(&probe) {
-            if self.holds(code, count, word) { return code }
-        }
-        return nil
+        self.slots.find(hash) { self.holds($0, count, word) }
     }
 
     @inline(__always)
@@ -395,27 +264,25 @@ struct ValueDictionary: Sendable {
             self.entries[Int(code)] += Self.oneUse
             return code
         }
-        let start = self.pool.allocate(count)
-        for index in 0..<count { self.pool.elements[Int(start) + index] = word(index) }
+        let start = self.store.allocate(count)
+        for index in 0..<count { self.store.elements[Int(start) + index] = word(index) }
         return self.insert(start, hash)
     }
 
     /// The code of a value of few words, new if it has none yet, and one use of it.
-    mutating func use(_ words: ValueWords) -> UInt32 {
-        let key = SoughtValue(words, seed: self.seed)
-        var probe = self.slots.probe(key.hash)
-        while let code = self.slots.next(&probe) {
-            guard self.holds(code, words) else { continue }
-            self.entries[Int(code)] += Self.oneUse
-            return code
-        }
-        return self.add(key)
+    mutating func use(_ words: ValueWords) -> UInt32 { self.use(SoughtValue(words, seed: self.seed)) }
+
+    @inline(__always)
+    mutating func use(_ key: SoughtValue) -> UInt32 {
+        guard let code = self.slots.find(key.hash, where: { self.holds($0, key.words) }) else { return self.add(key) }
+        self.entries[Int(code)] += Self.oneUse
+        return code
     }
 
     private mutating func add(_ key: SoughtValue) -> UInt32 {
-        let start = self.pool.allocate(key.words.hasSecond ? 2 : 1)
-        self.pool.elements[Int(start)] = key.words.first
-        if key.words.hasSecond { self.pool.elements[Int(start) + 1] = key.words.second }
+        let start = self.store.allocate(key.words.hasSecond ? 2 : 1)
+        self.store.elements[Int(start)] = key.words.first
+        if key.words.hasSecond { self.store.elements[Int(start) + 1] = key.words.second }
         return self.insert(start, key.hash)
     }
 
@@ -426,20 +293,20 @@ struct ValueDictionary: Sendable {
             self.entries[Int(code)] = UInt64(start) | Self.oneUse
         } else {
             code = UInt32(self.entries.count)
-            precondition(code <= ElementWord.codeMax, "a milliard of distinct values of one field")
+            precondition(code <= ElementWord.codeMax, "a billion distinct values of one field")
             self.entries.append(UInt64(start) | Self.oneUse)
         }
         self.slots.insert(code, hash)
-        if UInt8(truncatingIfNeeded: self.pool.elements[Int(start)]) == Tag.date.rawValue { self.holdsDates = true }
+        if UInt8(truncatingIfNeeded: self.store.elements[Int(start)]) == Tag.date.rawValue { self.holdsDates = true }
         return code
     }
 
     @inline(__always)
     private func holds(_ code: UInt32, _ count: Int, _ word: (Int) -> UInt64) -> Bool {
         let start = self.start(code)
-        guard start != Self.unused, self.pool.elements[Int(start)] == word(0) else { return false }
+        guard start != Self.unused, self.store.elements[Int(start)] == word(0) else { return false }
         var index = 1
-        while index < count, self.pool.elements[Int(start) + index] == word(index) { index += 1 }
+        while index < count, self.store.elements[Int(start) + index] == word(index) { index += 1 }
         return index == count
     }
 
@@ -448,9 +315,9 @@ struct ValueDictionary: Sendable {
     private func hash(_ count: Int, _ word: (Int) -> UInt64) -> UInt64 { Self.hash(self.seed, count, word) }
 
     @inline(__always)
-    private static func hash(_ seed: UInt64, _ count: Int, _ word: (Int) -> UInt64) -> UInt64 {
+    static func hash(_ seed: UInt64, _ count: Int, _ word: (Int) -> UInt64) -> UInt64 {
         var hash = seed
-        for index in 0..<count { hash = HashSlots.fold(hash ^ word(index)) }
+        for index in 0..<count { hash = SeededHash.fold(hash ^ word(index)) }
         return hash
     }
 
@@ -458,7 +325,7 @@ struct ValueDictionary: Sendable {
         let start = Int(self.start(code))
         var hash = self.seed
         for index in 0..<self.wordCount(at: UInt32(start)) {
-            hash = HashSlots.fold(hash ^ self.pool.elements[start + index])
+            hash = SeededHash.fold(hash ^ self.store.elements[start + index])
         }
         return hash
     }
@@ -481,13 +348,13 @@ struct ValueDictionary: Sendable {
             if uses == 0 { faults.append("code \(code) has a value and no use") }
             let count = self.wordCount(at: start)
             blocks.append((start, count))
-            if self.find(count, { self.pool.elements[Int(start) + $0] }) != UInt32(code) {
+            if self.find(count, { self.store.elements[Int(start) + $0] }) != UInt32(code) {
                 faults.append("the value of code \(code) is found elsewhere")
             }
         }
         if blocks.count != self.count {
             faults.append("\(self.count) values in the table, \(blocks.count) with a code")
         }
-        return faults + self.pool.checkInvariants(blocks)
+        return faults + self.store.checkInvariants(blocks)
     }
 }

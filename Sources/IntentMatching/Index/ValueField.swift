@@ -1,19 +1,23 @@
+import BasicContainers
+import Storage
 import WidgetModel
 
 /// A field of a kind's instances with all values that some instance has.
-struct ValueField: Sendable {
+struct ValueField: ~Copyable {
     let field: MatchField
     /// The parameter's name; no parameter has the empty one that family, host and tags have here.
     private let name: [UInt8]
-    /// The name, if it is a short one and not empty.
-    private let short: ShortText?
     var dictionary = ValueDictionary()
 
     init(_ field: MatchField) {
         self.field = field
-        let name: [UInt8] = if case .parameter(let text) = field { text.bytes } else { [] }
-        self.name = name
-        self.short = name.isEmpty ? nil : ShortText(name.span)
+        self.name = if case .parameter(let text) = field { text.bytes } else { [] }
+    }
+
+    func duplicate() -> ValueField {
+        var copy = ValueField(self.field)
+        copy.dictionary = self.dictionary.duplicate()
+        return copy
     }
 
     /// Whether this is the parameter with just this name.
@@ -23,35 +27,8 @@ struct ValueField: Sendable {
         return self.name.span.equals(name)
     }
 
-    // Mutating, though nothing changes: what is written to is handed over in its place, while reading an element of an array
-    // copies all of its references.
-
-    /// Whether this is the parameter with just this name.
-    @inline(__always)
-    mutating func isNamed(_ name: ShortText) -> Bool { self.short == name }
-
-    @inline(never)
-    mutating func isNamed(_ name: String) -> Bool { self.isNamed(name.utf8.span) }
-
-    /// Whether a code stands for a value. Precondition: no array.
-    @inline(__always)
-    mutating func holds(_ code: UInt32, _ value: ParameterValue) -> Bool { self.dictionary.holds(code, value) }
-
-    @inline(__always)
-    mutating func holds(_ code: UInt32, _ string: String) -> Bool { self.dictionary.holds(code, string) }
-
-    @inline(__always)
-    mutating func holds(_ code: UInt32, _ words: ValueWords) -> Bool { self.dictionary.holds(code, words) }
-
     /// Whether there are so many values that look-ups wait for memory; of fewer, all stay in the processor's cache.
-    mutating func isCrowded() -> Bool { self.dictionary.count >= 2048 }
-
-    /// Fetches what ``holds(_:_:)`` reads of a code; with ``prefetchValue(code:)`` afterwards what it reads of the value.
-    @inline(__always)
-    mutating func prefetch(code: UInt32) { self.dictionary.prefetch(code) }
-
-    @inline(__always)
-    mutating func prefetchValue(code: UInt32) { self.dictionary.prefetchValue(code) }
+    var isCrowded: Bool { self.dictionary.count >= 2048 }
 
     /// The codes of a value, each used once more.
     mutating func use(_ value: ParameterValue, into codes: inout FieldCodes) {
@@ -74,7 +51,7 @@ struct ValueField: Sendable {
     ///   - batch: The keys of values of this field.
     ///   - value: What an element of a row is.
     mutating func use(_ batch: inout ValueBatch, _ value: (_ row: Int, _ element: Int) -> ParameterValue) {
-        if self.isCrowded() { self.dictionary.prefetch(batch.keys.span) }
+        if self.isCrowded { self.dictionary.prefetch(batch.keys.span) }
         let count = batch.keys.count
         // Out of the batch and back, as whoever writes to it while reading from it copies what is read.
         var codes: [UInt32] = []
@@ -155,9 +132,7 @@ struct ValueField: Sendable {
     }
 }
 
-extension Span<ValueField> {
-    // Of the fields, not of a segment: calling a segment's method while the segment changes copies all of it.
-
+extension UniqueArray<ValueField> {
     /// The index of a parameter's field. Constant if it is the expected one, as with configurations of one schema.
     @inline(__always)
     func index(named name: Span<UInt8>, expected: Int = KindSegment.firstParameter) -> Int? {

@@ -1,3 +1,5 @@
+import Storage
+
 /// For each key the expressions that it finds, each with what is left to evaluate beside it: a question reads a list from its
 /// start to its end, and nothing else.
 ///
@@ -6,7 +8,7 @@
 ///
 /// The first word of a chunk says how many of its words are used and which chunk is next, see ``Header``. Then come entries:
 /// an expression, the number of words that are left of it (see ``ConditionProgram/rest(of:without:_:_:)``), and these.
-struct CandidateLists: Sendable {
+struct CandidateLists: ~Copyable {
     /// The words of a chunk of a list that has several.
     static let chunkMax = 512
     /// A list of one chunk with so few words used is short again.
@@ -18,7 +20,7 @@ struct CandidateLists: Sendable {
 
     /// By key: where the first chunk starts, 0 if there is none, and above it where the last one does, 0 if the list is short.
     private var lists = Column<UInt64>()
-    private var pool = BuddyPool<UInt32>()
+    private var store = BuddyStore<UInt32>()
     /// By expression: its chunk, if it is on one list and that is a long one.
     private var chunks = Column<UInt32>()
     /// By key and expression: its chunk, if it is on several lists and this one is long.
@@ -26,18 +28,27 @@ struct CandidateLists: Sendable {
 
     init() {
         // No chunk starts at 0.
-        _ = self.pool.allocate(1)
+        _ = self.store.allocate(1)
+    }
+
+    func duplicate() -> CandidateLists {
+        var copy = CandidateLists()
+        copy.lists = self.lists.duplicate()
+        copy.store = self.store.duplicate()
+        copy.chunks = self.chunks.duplicate()
+        copy.sharedChunks = self.sharedChunks
+        return copy
     }
 
     var byteCount: Int {
-        self.lists.byteCount + self.pool.byteCount + self.chunks.byteCount + self.sharedChunks.count * 32
+        self.lists.byteCount + self.store.byteCount + self.chunks.byteCount + self.sharedChunks.count * 32
     }
 
     /// A chunk's first word: the words used, this one included, and the start of the next chunk, which is a multiple of
     /// ``chunkMax``, by ``chunkMax``; 0 if it is the last.
     private enum Header {
         static func header(used: Int, next: UInt32) -> UInt32 {
-            precondition(next >> 31 == 0, "candidates of more than two milliards of words")
+            precondition(next >> 31 == 0, "candidates of more than two billion words")
             return (next / UInt32(CandidateLists.chunkMax)) << 10 | UInt32(used)
         }
 
@@ -58,12 +69,12 @@ struct CandidateLists: Sendable {
         self.lists[Int(key)] = UInt64(first) | UInt64(last) << 32
     }
 
-    private func used(_ chunk: UInt32) -> Int { Header.used(self.pool.elements[Int(chunk)]) }
+    private func used(_ chunk: UInt32) -> Int { Header.used(self.store.elements[Int(chunk)]) }
 
-    private func next(_ chunk: UInt32) -> UInt32 { Header.next(self.pool.elements[Int(chunk)]) }
+    private func next(_ chunk: UInt32) -> UInt32 { Header.next(self.store.elements[Int(chunk)]) }
 
     private mutating func setHeader(_ chunk: UInt32, used: Int, next: UInt32) {
-        self.pool.elements[Int(chunk)] = Header.header(used: used, next: next)
+        self.store.elements[Int(chunk)] = Header.header(used: used, next: next)
     }
 
     /// The words of a key's list, at least ``chunkMax`` if it is long. O(1).
@@ -73,9 +84,9 @@ struct CandidateLists: Sendable {
         return first == 0 ? 0 : self.used(first) - 1
     }
 
-    /// Fetches what ``wordCount(of:)`` reads of a key's list. Mutating, though nothing changes: so nothing is copied for it.
+    /// Fetches what ``wordCount(of:)`` reads of a key's list.
     @inline(__always)
-    mutating func prefetch(_ key: UInt32) { self.pool.elements.prefetch(Int(self.list(key).first)) }
+    func prefetch(_ key: UInt32) { self.store.elements.prefetch(Int(self.list(key).first)) }
 
     // MARK: Changing
 
@@ -86,19 +97,18 @@ struct CandidateLists: Sendable {
     ///   - rest: What is left to evaluate of it, its length first; at most ``ConditionProgram/restMax`` words and that.
     ///   - key: The key.
     mutating func insert(_ entry: UInt32, _ rest: Span<UInt32>, _ key: UInt32) {
-        let missing = Int(key) + 1 - self.lists.count
-        if missing > 0 { self.lists.append(repeating: 0, count: missing) }
+        self.lists.extend(to: Int(key), repeating: 0)
         var (first, last) = self.list(key)
         let size = 1 + rest.count
         if first == 0 {
-            first = self.pool.allocate(1 + size)
+            first = self.store.allocate(1 + size)
             self.setHeader(first, used: 1, next: 0)
             self.append(entry, rest, first)
             return self.setList(key, first, 0)
         }
         if last == 0 {
             let used = self.used(first)
-            first = self.pool.resize(first, used, to: min(used + size, Self.chunkMax))
+            first = self.store.resize(first, used, to: min(used + size, Self.chunkMax))
             if used + size <= Self.chunkMax {
                 self.append(entry, rest, first)
                 return self.setList(key, first, 0)
@@ -107,7 +117,7 @@ struct CandidateLists: Sendable {
             self.noteAll(of: first, key, first)
         }
         if self.used(last) + size > Self.chunkMax {
-            let chunk = self.pool.allocate(Self.chunkMax)
+            let chunk = self.store.allocate(Self.chunkMax)
             self.setHeader(last, used: self.used(last), next: chunk)
             self.setHeader(chunk, used: 1, next: 0)
             last = chunk
@@ -118,11 +128,11 @@ struct CandidateLists: Sendable {
     }
 
     private mutating func append(_ entry: UInt32, _ rest: Span<UInt32>, _ chunk: UInt32) {
-        let header = self.pool.elements[Int(chunk)]
+        let header = self.store.elements[Int(chunk)]
         let place = Int(chunk) + Header.used(header)
-        self.pool.elements[place] = entry
-        self.pool.elements.write(rest, at: place + 1)
-        self.pool.elements[Int(chunk)] = header + UInt32(1 + rest.count)
+        self.store.elements[place] = entry
+        self.store.elements.write(rest, at: place + 1)
+        self.store.elements[Int(chunk)] = header + UInt32(1 + rest.count)
     }
 
     /// Removes an expression from a key's list. Precondition: it is there. O(``chunkMax``).
@@ -133,9 +143,9 @@ struct CandidateLists: Sendable {
         let left = self.cut(entry, chunk)
         if last == 0 {
             if left > 1 {
-                first = self.pool.resize(first, used, to: left)
+                first = self.store.resize(first, used, to: left)
             } else {
-                self.pool.release(first, used)
+                self.store.release(first, used)
                 first = 0
             }
             return self.setList(key, first, 0)
@@ -151,9 +161,9 @@ struct CandidateLists: Sendable {
             self.noteAll(of: first, key, nil)
             last = 0
             if remaining > 1 {
-                first = self.pool.resize(first, Self.chunkMax, to: remaining)
+                first = self.store.resize(first, Self.chunkMax, to: remaining)
             } else {
-                self.pool.release(first, Self.chunkMax)
+                self.store.release(first, Self.chunkMax)
                 first = 0
             }
         }
@@ -166,9 +176,9 @@ struct CandidateLists: Sendable {
         let end = Int(chunk) + used
         var place = Int(chunk) + 1
         while place < end {
-            let size = 2 + ConditionProgram.restLength(self.pool.elements[place + 1])
-            guard self.pool.elements[place] != entry else {
-                self.pool.elements.move(from: place + size, to: place, count: end - place - size)
+            let size = 2 + ConditionProgram.restLength(self.store.elements[place + 1])
+            guard self.store.elements[place] != entry else {
+                self.store.elements.move(from: place + size, to: place, count: end - place - size)
                 self.setHeader(chunk, used: used - size, next: self.next(chunk))
                 return used - size
             }
@@ -181,9 +191,9 @@ struct CandidateLists: Sendable {
     private mutating func join(_ chunk: UInt32, _ next: UInt32, _ key: UInt32) {
         let (used, added) = (self.used(chunk), self.used(next) - 1)
         self.noteAll(of: next, key, chunk)
-        self.pool.elements.move(from: Int(next) + 1, to: Int(chunk) + used, count: added)
+        self.store.elements.move(from: Int(next) + 1, to: Int(chunk) + used, count: added)
         self.setHeader(chunk, used: used + added, next: self.next(next))
-        self.pool.release(next, Self.chunkMax)
+        self.store.release(next, Self.chunkMax)
     }
 
     // MARK: Chunks of entries
@@ -202,8 +212,7 @@ struct CandidateLists: Sendable {
             self.sharedChunks[Self.place(entry, key)] = chunk
             return
         }
-        let missing = Int(entry) + 1 - self.chunks.count
-        if missing > 0 { self.chunks.append(repeating: 0, count: missing) }
+        self.chunks.extend(to: Int(entry), repeating: 0)
         self.chunks[Int(entry)] = chunk ?? 0
     }
 
@@ -221,8 +230,8 @@ struct CandidateLists: Sendable {
         let end = Int(chunk) + self.used(chunk)
         var place = Int(chunk) + 1
         while place < end {
-            entries.append(self.pool.elements[place])
-            place += 2 + ConditionProgram.restLength(self.pool.elements[place + 1])
+            entries.append(self.store.elements[place])
+            place += 2 + ConditionProgram.restLength(self.store.elements[place + 1])
         }
         return entries
     }
@@ -232,25 +241,9 @@ struct CandidateLists: Sendable {
     /// Calls `body` with the entries of a key's list, chunk by chunk.
     @inline(__always)
     func forEachSpan(of key: UInt32, _ body: (Span<UInt32>) -> Void) {
-        self.lend { Self.forEachSpan(of: key, in: $0, $1, body) }
-    }
-
-    /// Calls `body` with the lists and the words of their chunks, for ``forEachSpan(of:in:_:_:)``: once for many questions,
-    /// since lending counts references.
-    @inline(__always)
-    func lend(_ body: (Span<UInt64>, Span<UInt32>) -> Void) {
-        self.lists.withSpan { lists in self.pool.elements.withSpan { body(lists, $0) } }
-    }
-
-    @inline(__always)
-    static func forEachSpan(
-        of key: UInt32,
-        in lists: Span<UInt64>,
-        _ words: Span<UInt32>,
-        _ body: (Span<UInt32>) -> Void
-    ) {
-        guard Int(key) < lists.count else { return }
-        var chunk = Int(UInt32(truncatingIfNeeded: lists[Int(key)]))
+        guard Int(key) < self.lists.count else { return }
+        let words = self.store.elements.span
+        var chunk = Int(UInt32(truncatingIfNeeded: self.lists[Int(key)]))
         while chunk != 0 {
             let header = words[chunk]
             body(words.extracting(chunk + 1..<chunk + Header.used(header)))
@@ -281,6 +274,6 @@ struct CandidateLists: Sendable {
             if last != 0, end != last { faults.append("a list ends elsewhere") }
         }
         if shared != self.sharedChunks.count { faults.append("chunks of entries that are not there") }
-        return faults + self.pool.checkInvariants(blocks)
+        return faults + self.store.checkInvariants(blocks)
     }
 }

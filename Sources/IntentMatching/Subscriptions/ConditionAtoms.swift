@@ -1,10 +1,11 @@
+import Storage
 import WidgetModel
 
 /// The distinct conditions on single attributes that expressions are made of, by number.
 ///
 /// An atom is an attribute's name and a ``MatchAtom``. Those that ask for one value are found by that value; the others
 /// are asked, each at most once for a push.
-struct ConditionAtoms: Sendable {
+struct ConditionAtoms: ~Copyable {
     /// Marks an atom that is no equality.
     static let askedFlag: UInt32 = 1 << 29
     /// The highest number of an atom.
@@ -18,7 +19,7 @@ struct ConditionAtoms: Sendable {
     /// What is asked, in full; nil for equalities.
     private(set) var asked: [MatchAtom?] = []
     /// The equalities that questions exclude.
-    private(set) var excluded = SizeClassPool<UInt32>()
+    private(set) var excluded = ByteStore<UInt32>()
     private var writer = ByteWriter()
 
     /// A question about an attribute, with what answers it for most values.
@@ -36,6 +37,16 @@ struct ConditionAtoms: Sendable {
         var form = Form.other
         var first: Int64 = 0
         var last: Int64 = 0
+    }
+
+    func duplicate() -> ConditionAtoms {
+        var copy = ConditionAtoms()
+        copy.names = self.names.duplicate()
+        copy.atoms = self.atoms.duplicate()
+        copy.questions = self.questions.duplicate()
+        copy.asked = self.asked
+        copy.excluded = self.excluded.duplicate()
+        return copy
     }
 
     /// One more than the highest number.
@@ -87,7 +98,7 @@ struct ConditionAtoms: Sendable {
 
     /// The number that is used, which if it is new holds a use of its name.
     private mutating func note(_ used: (number: UInt32, isNew: Bool), _ attribute: UInt32) -> UInt32 {
-        precondition(used.number <= Self.numberMax, "half a milliard of distinct conditions")
+        precondition(used.number <= Self.numberMax, "half a billion distinct conditions")
         if used.isNew { self.names.retain(attribute) }
         return used.number
     }
@@ -103,7 +114,7 @@ struct ConditionAtoms: Sendable {
     }
 
     private mutating func use(_ text: Span<UInt8>, _ attribute: UInt64) -> (number: UInt32, isNew: Bool) {
-        if let text = ShortText(text) { return self.use(ValueKey(text), attribute) }
+        if let key = ValueKey(text) { return self.use(key, attribute) }
         return self.atoms.use((ValueKey.words(text) + [attribute]).span)
     }
 
@@ -133,10 +144,8 @@ struct ConditionAtoms: Sendable {
             }
         }
         let missing = Int(number) + 1 - self.asked.count
-        if missing > 0 {
-            self.asked.append(contentsOf: repeatElement(nil, count: missing))
-            self.questions.append(repeating: Question(name: 0), count: missing)
-        }
+        if missing > 0 { self.asked.append(contentsOf: repeatElement(nil, count: missing)) }
+        self.questions.extend(to: Int(number), repeating: Question(name: 0))
         self.asked[Int(number)] = atom
         self.questions[Int(number)] = question
     }
@@ -163,20 +172,11 @@ struct ConditionAtoms: Sendable {
 
     /// The number of an attribute's name, if an atom asks for it.
     @inline(__always)
-    func name(_ name: String) -> UInt32? {
-        guard let text = ShortText(name) else { return self.name(name.utf8.span) }
-        return self.name(text)
-    }
+    func name(_ name: String) -> UInt32? { self.name(name.utf8.span) }
 
     @inline(__always)
     private func name(_ name: Span<UInt8>) -> UInt32? {
-        guard let text = ShortText(name) else { return self.names.find(ValueKey.words(name).span) }
-        return self.name(text)
-    }
-
-    @inline(__always)
-    private func name(_ text: ShortText) -> UInt32? {
-        let key = ValueKey(text)
+        guard let key = ValueKey(name) else { return self.names.find(ValueKey.words(name).span) }
         return self.names.find([key.first, key.second, key.third])
     }
 

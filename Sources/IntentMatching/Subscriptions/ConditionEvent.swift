@@ -1,3 +1,4 @@
+import Storage
 import WidgetModel
 
 /// A push's attributes in terms of atoms.
@@ -31,9 +32,6 @@ struct ConditionEvent {
     }
 
     private let parameters: [Configuration.Parameter]
-    private let questions: Column<ConditionAtoms.Question>
-    private let asked: [MatchAtom?]
-    private let excluded: Column<UInt32>
     private var attributes: [Attribute] = []
     /// The equalities that hold, each once.
     private(set) var present: [Equality] = []
@@ -42,9 +40,6 @@ struct ConditionEvent {
 
     init(_ attributes: Configuration, _ atoms: borrowing ConditionAtoms) {
         self.parameters = attributes.parameters
-        self.questions = atoms.questions
-        self.asked = atoms.asked
-        self.excluded = atoms.excluded.elements
         self.states = [UInt64](repeating: 0, count: (atoms.bound + 31) / 32)
         self.attributes.reserveCapacity(self.parameters.count)
         self.present.reserveCapacity(2 * self.parameters.count)
@@ -90,16 +85,25 @@ struct ConditionEvent {
     // MARK: Asking
 
     /// Whether all of the parts in a range of words hold.
+    ///
+    /// - Parameters:
+    ///   - words: The words of a program.
+    ///   - parts: The range.
+    ///   - atoms: The same as the event was made with.
     @inline(__always)
-    mutating func fulfils(_ words: Span<UInt32>, _ parts: Range<Int>) -> Bool {
+    mutating func fulfils(
+        _ words: Span<UInt32>,
+        _ parts: Range<Int>,
+        _ atoms: borrowing ConditionAtoms
+    ) -> Bool {
         var index = parts.lowerBound
         while index < parts.upperBound {
             let word = words[index]
             if ConditionProgram.kind(word) == .atom {
-                guard self.holds(word) else { return false }
+                guard self.holds(word, atoms) else { return false }
                 index += 1
             } else {
-                guard self.fulfils(words, index) else { return false }
+                guard self.fulfils(words, index, atoms) else { return false }
                 index += 1 + ConditionProgram.length(word)
             }
         }
@@ -107,14 +111,14 @@ struct ConditionEvent {
     }
 
     /// Whether the part at an index holds, which is no atom.
-    mutating func fulfils(_ words: Span<UInt32>, _ index: Int) -> Bool {
+    mutating func fulfils(_ words: Span<UInt32>, _ index: Int, _ atoms: borrowing ConditionAtoms) -> Bool {
         let isAll = ConditionProgram.kind(words[index]) == .all
         var part = index + 1
         let end = part + ConditionProgram.length(words[index])
         while part < end {
             let word = words[part]
             let isAtom = ConditionProgram.kind(word) == .atom
-            let isFulfilled = isAtom ? self.holds(word) : self.fulfils(words, part)
+            let isFulfilled = isAtom ? self.holds(word, atoms) : self.fulfils(words, part, atoms)
             if isFulfilled != isAll { return isFulfilled }
             part += isAtom ? 1 : 1 + ConditionProgram.length(word)
         }
@@ -122,48 +126,52 @@ struct ConditionEvent {
     }
 
     @inline(__always)
-    private mutating func holds(_ atom: UInt32) -> Bool {
+    private mutating func holds(_ atom: UInt32, _ atoms: borrowing ConditionAtoms) -> Bool {
         let number = Int(atom & ConditionAtoms.numberMax)
         let state = self.state(number)
-        if state == 0, atom & ConditionAtoms.askedFlag != 0 { return self.ask(number) }
+        if state == 0, atom & ConditionAtoms.askedFlag != 0 { return self.ask(number, atoms) }
         return state == 1
     }
 
     @inline(never)
-    private mutating func ask(_ number: Int) -> Bool {
-        let holds = self.answer(number)
+    private mutating func ask(_ number: Int, _ atoms: borrowing ConditionAtoms) -> Bool {
+        let holds = self.answer(number, atoms)
         self.setState(number, holds ? 1 : 2)
         return holds
     }
 
-    private func answer(_ number: Int) -> Bool {
-        let question = self.questions[number]
+    private func answer(_ number: Int, _ atoms: borrowing ConditionAtoms) -> Bool {
+        let question = atoms.questions[number]
         guard let attribute = self.attributes.first(where: { $0.name == question.name }) else {
-            return self.asked[number] == .exists(false)
+            return atoms.asked[number] == .exists(false)
         }
         switch (question.form, attribute.form) {
         case (.integers, .int): return question.first <= attribute.int && attribute.int <= question.last
         case (.noneOf, .int), (.noneOf, .word):
-            return self.excludedCount(question, upTo: 1) == 0
+            return self.excludedCount(question, upTo: 1, atoms) == 0
         case (.noneOf, .array):
-            return attribute.hasOthers
-                || self.excludedCount(question, upTo: attribute.equalities) < attribute.equalities
-        default: return self.answer(number, self.parameters[Int(attribute.place)].value)
+            if attribute.hasOthers { return true }
+            return self.excludedCount(question, upTo: attribute.equalities, atoms) < attribute.equalities
+        default: return Self.answer(atoms.asked[number], self.parameters[Int(attribute.place)].value)
         }
     }
 
     /// How many of the equalities hold that a question excludes, as far as `count`.
-    private func excludedCount(_ question: ConditionAtoms.Question, upTo count: Int) -> Int {
+    private func excludedCount(
+        _ question: ConditionAtoms.Question,
+        upTo count: Int,
+        _ atoms: borrowing ConditionAtoms
+    ) -> Int {
         var held = 0
         let start = Int(question.first)
         for place in start..<start + Int(question.last) where held < count {
-            if self.state(Int(self.excluded[place])) == 1 { held += 1 }
+            if self.state(Int(atoms.excluded.elements[place])) == 1 { held += 1 }
         }
         return held
     }
 
-    private func answer(_ number: Int, _ value: ParameterValue) -> Bool {
-        guard let atom = self.asked[number] else { return false }
+    private static func answer(_ atom: MatchAtom?, _ value: ParameterValue) -> Bool {
+        guard let atom else { return false }
         guard case .array(let elements) = value else { return atom.matches(value) }
         if case .exists(let exists) = atom { return exists }
         return elements.contains { atom.matches($0) }

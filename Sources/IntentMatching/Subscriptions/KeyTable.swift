@@ -1,9 +1,11 @@
+import Storage
+
 /// Numbers for distinct keys of words, each with a count of uses; a number that nobody uses is taken again.
-struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable>: Sendable {
-    private(set) var pool = SizeClassPool<Word>()
+struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable>: ~Copyable {
+    private(set) var store = ByteStore<Word>()
     private var rows = Column<Row>()
     private var unused = Column<UInt32>()
-    private var slots = HashSlots()
+    private var slots = SlotIndex()
 
     private struct Row: BitwiseCopyable {
         /// Where the key starts in the pool, and its length.
@@ -19,20 +21,25 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     /// One more than the highest number.
     var bound: Int { self.rows.count }
 
+    func duplicate() -> KeyTable {
+        var copy = KeyTable()
+        copy.store = self.store.duplicate()
+        copy.rows = self.rows.duplicate()
+        copy.unused = self.unused.duplicate()
+        copy.slots = self.slots.duplicate()
+        return copy
+    }
+
     var byteCount: Int {
-        self.pool.byteCount + self.rows.byteCount + self.unused.byteCount + self.slots.byteCount
+        self.store.byteCount + self.rows.byteCount + self.unused.byteCount + self.slots.byteCount
     }
 
     /// The number of a key, new if it has none, and one use of it.
-    mutating func use(_ key: [Word]) -> (number: UInt32, isNew: Bool) { self.use(key.span) }
-
     mutating func use(_ key: Span<Word>) -> (number: UInt32, isNew: Bool) { self.use(key, Self.hash(key)) }
 
     /// Fetches what looking for a key will read first, and returns the key's hash, for ``use(_:_:)``.
-    ///
-    /// Mutating, though nothing changes: so nothing is copied for it.
     @inline(__always)
-    mutating func prefetch(_ key: Span<Word>) -> UInt64 {
+    func prefetch(_ key: Span<Word>) -> UInt64 {
         let hash = Self.hash(key)
         self.slots.prefetch(hash)
         return hash
@@ -43,8 +50,8 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
             self.retain(number)
             return (number, false)
         }
-        let start = self.pool.allocate(max(1, key.count))
-        self.pool.elements.write(key, at: Int(start))
+        let start = self.store.allocate(max(1, key.count))
+        self.store.elements.write(key, at: Int(start))
         let row = Row(start: start, length: UInt32(key.count), uses: 1)
         let number: UInt32
         if let free = self.unused.popLast() {
@@ -68,7 +75,7 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
         let row = self.rows[Int(number)]
         guard row.uses == 0 else { return false }
         self.slots.remove(number, self.hash(of: number))
-        self.pool.release(row.start, max(1, Int(row.length)))
+        self.store.release(row.start, max(1, Int(row.length)))
         self.unused.append(number)
         return true
     }
@@ -79,17 +86,15 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     /// The same for a key of a known length, whose words need not be in memory.
     @inline(__always)
     func find<let count: Int>(_ key: InlineArray<count, Word>) -> UInt32? {
-        var hash = HashSlots.processSeed ^ UInt64(count)
-        for index in 0..<count { hash = HashSlots.fold(hash ^ UInt64(key[index])) }
-        var probe = self.slots.probe(hash)
-        while let number = self.slots.next(&probe) {
+        var hash = SeededHash.processSeed ^ UInt64(count)
+        for index in 0..<count { hash = SeededHash.fold(hash ^ UInt64(key[index])) }
+        return self.slots.find(hash) { number in
             let row = self.rows[Int(number)]
-            guard Int(row.length) == count else { continue }
+            guard Int(row.length) == count else { return false }
             var isSame = true
-            for index in 0..<count { isSame = isSame && self.pool.elements[Int(row.start) + index] == key[index] }
-            if isSame { return number }
+            for index in 0..<count { isSame = isSame && self.store.elements[Int(row.start) + index] == key[index] }
+            return isSame
         }
-        return nil
     }
 
     /// How many use a number.
@@ -104,38 +109,34 @@ struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Se
     }
 
     /// The key of a number.
-    func key(of number: UInt32) -> [Word] { self.range(of: number).map { self.pool.elements[$0] } }
+    func key(of number: UInt32) -> [Word] { self.range(of: number).map { self.store.elements[$0] } }
 
     /// The last word of a number's key. Precondition: the key is not empty.
-    func lastWord(of number: UInt32) -> Word { self.pool.elements[self.range(of: number).upperBound - 1] }
+    func lastWord(of number: UInt32) -> Word { self.store.elements[self.range(of: number).upperBound - 1] }
 
     @inline(__always)
     private func find(_ key: Span<Word>, _ hash: UInt64) -> UInt32? {
-        var probe = self.slots.probe(hash)
-        while let number = self.slots.next(&probe) {
-            if self.holds(number, key) { return number }
-        }
-        return nil
+        self.slots.find(hash) { self.holds($0, key) }
     }
 
     @inline(__always)
     private func holds(_ number: UInt32, _ key: Span<Word>) -> Bool {
         let row = self.rows[Int(number)]
         guard Int(row.length) == key.count else { return false }
-        for index in key.indices where self.pool.elements[Int(row.start) + index] != key[index] { return false }
+        for index in key.indices where self.store.elements[Int(row.start) + index] != key[index] { return false }
         return true
     }
 
     static func hash(_ key: Span<Word>) -> UInt64 {
-        var hash = HashSlots.processSeed ^ UInt64(key.count)
-        for index in key.indices { hash = HashSlots.fold(hash ^ UInt64(key[index])) }
+        var hash = SeededHash.processSeed ^ UInt64(key.count)
+        for index in key.indices { hash = SeededHash.fold(hash ^ UInt64(key[index])) }
         return hash
     }
 
     private func hash(of number: UInt32) -> UInt64 {
         let range = self.range(of: number)
-        var hash = HashSlots.processSeed ^ UInt64(range.count)
-        for index in range { hash = HashSlots.fold(hash ^ UInt64(self.pool.elements[index])) }
+        var hash = SeededHash.processSeed ^ UInt64(range.count)
+        for index in range { hash = SeededHash.fold(hash ^ UInt64(self.store.elements[index])) }
         return hash
     }
 }

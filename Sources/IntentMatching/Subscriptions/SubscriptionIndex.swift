@@ -1,3 +1,4 @@
+import Storage
 package import WidgetModel
 
 /// Finds the conditions that a push's attributes fulfil, among the `when` of many widget instances: the other direction of
@@ -7,7 +8,7 @@ package import WidgetModel
 /// must hold for it, or the rarest ones of which one must, or each of them together with another that must hold; what has no
 /// equality that must hold is evaluated for each push. Beside an expression lies what is left to evaluate of it then.
 /// What fulfils a condition is defined by ``MatchPattern/matches(_:)``.
-package struct SubscriptionIndex: Sendable {
+package struct SubscriptionIndex: ~Copyable, Sendable {
     /// Above so many words on one atom's list, those of some eight expressions, two atoms together are looked for.
     private static let crowd = 32
     /// Room for so many expressions is made before any is found.
@@ -51,6 +52,23 @@ package struct SubscriptionIndex: Sendable {
 
     package init() {}
 
+    func duplicate() -> SubscriptionIndex {
+        var copy = SubscriptionIndex()
+        copy.atoms = self.atoms.duplicate()
+        copy.expressions = self.expressions.duplicate()
+        copy.byAtom = self.byAtom.duplicate()
+        copy.pairs = self.pairs.duplicate()
+        copy.byPair = self.byPair.duplicate()
+        copy.pairedAtoms = self.pairedAtoms.duplicate()
+        copy.pairedNames = self.pairedNames.duplicate()
+        copy.unfound = self.unfound.duplicate()
+        copy.unfoundCount = self.unfoundCount
+        copy.accesses = self.accesses.duplicate()
+        copy.severalAtoms = self.severalAtoms
+        copy.severalPairs = self.severalPairs
+        return copy
+    }
+
     /// Distinct conditions.
     package var count: Int { self.expressions.count }
 
@@ -66,7 +84,7 @@ package struct SubscriptionIndex: Sendable {
 
     // MARK: Changing
 
-    /// The number of a condition, new if nobody has it yet, and one use of it.
+    /// The number of a condition, new if it has none yet, and one use of it.
     package mutating func insert(_ pattern: MatchPattern) -> UInt32 {
         // Out of the index and back: it is read while other parts of the index change.
         var program: [UInt32] = []
@@ -88,7 +106,7 @@ package struct SubscriptionIndex: Sendable {
             ConditionProgram.forEachAtom(program) { self.atoms.release($0) }
             return used.number
         }
-        while self.accesses.count <= Int(used.number) { self.accesses.append(0) }
+        self.accesses.extend(to: Int(used.number), repeating: 0)
         self.accesses[Int(used.number)] = self.store(access, used.number, program)
         return used.number
     }
@@ -134,8 +152,6 @@ package struct SubscriptionIndex: Sendable {
 
     // MARK: Access
 
-    // Mutating, though only ``rarest`` changes: what is not copies the index for each call.
-
     private mutating func access(_ program: [UInt32]) -> Access {
         self.rarest.removeAll(keepingCapacity: true)
         guard self.addRarest(program, 0) else { return .always }
@@ -149,7 +165,7 @@ package struct SubscriptionIndex: Sendable {
 
     /// How often expressions use the equalities of which one must hold for the part of a program from `index` on to hold; nil
     /// if there are none.
-    private mutating func cost(_ program: [UInt32], _ index: Int) -> Int? {
+    private func cost(_ program: [UInt32], _ index: Int) -> Int? {
         let word = program[index]
         switch ConditionProgram.kind(word) {
         case .atom: return word & ConditionAtoms.askedFlag == 0 ? self.atoms.uses(word) : nil
@@ -165,7 +181,7 @@ package struct SubscriptionIndex: Sendable {
     }
 
     /// The part of an "all of" whose equalities are the rarest, the first of several.
-    private mutating func cheapestPart(_ program: [UInt32], _ index: Int) -> (index: Int, cost: Int)? {
+    private func cheapestPart(_ program: [UInt32], _ index: Int) -> (index: Int, cost: Int)? {
         var cheapest: (index: Int, cost: Int)?
         ConditionProgram.forEachPart(program, index) { part in
             guard let cost = self.cost(program, part.lowerBound), cost < cheapest?.cost ?? .max else { return }
@@ -195,7 +211,7 @@ package struct SubscriptionIndex: Sendable {
     }
 
     /// The rarest equality that must hold besides those of which one must.
-    private mutating func rarestOther(_ program: [UInt32]) -> UInt32? {
+    private func rarestOther(_ program: [UInt32]) -> UInt32? {
         guard let word = program.first, ConditionProgram.kind(word) == .all else { return nil }
         var rarest: UInt32?
         ConditionProgram.forEachPart(program, 0) { part in
@@ -274,11 +290,8 @@ package struct SubscriptionIndex: Sendable {
     }
 
     private mutating func addPair(_ atom: UInt32, with other: UInt32) {
-        let missing = Int(atom) + 1 - self.pairedAtoms.count
-        if missing > 0 {
-            self.pairedAtoms.append(repeating: 0, count: missing)
-            self.pairedNames.append(repeating: 0, count: missing)
-        }
+        self.pairedAtoms.extend(to: Int(atom), repeating: 0)
+        self.pairedNames.extend(to: Int(atom), repeating: 0)
         self.pairedAtoms[Int(atom)] += 1
         self.pairedNames[Int(atom)] |= Self.bit(self.atoms.name(of: other))
     }
@@ -295,19 +308,17 @@ package struct SubscriptionIndex: Sendable {
         // Most pushes fulfil a few.
         found.expressions.reserveCapacity(Self.foundUsually)
         let present = event.present
-        self.byAtom.lend { lists, words in
-            for index in present.indices { self.ask(lists, words, present[index].atom, &event, &found) }
+        for index in present.indices {
+            self.byAtom.forEachSpan(of: present[index].atom) { self.ask($0, &event, &found) }
         }
         let names = present.reduce(0) { $0 | Self.bit($1.name) }
-        self.byPair.lend { lists, words in
-            for index in present.indices {
-                let first = present[index]
-                let wanted = self.names(pairedWith: first.atom)
-                guard wanted & names != 0 else { continue }
-                for place in index + 1..<present.count where wanted & Self.bit(present[place].name) != 0 {
-                    guard let pair = self.pairs.find(Self.pair(first.atom, present[place].atom)) else { continue }
-                    self.ask(lists, words, pair, &event, &found)
-                }
+        for index in present.indices {
+            let first = present[index]
+            let wanted = self.names(pairedWith: first.atom)
+            guard wanted & names != 0 else { continue }
+            for place in index + 1..<present.count where wanted & Self.bit(present[place].name) != 0 {
+                guard let pair = self.pairs.find(Self.pair(first.atom, present[place].atom)) else { continue }
+                self.byPair.forEachSpan(of: pair) { self.ask($0, &event, &found) }
             }
         }
         self.unfound.forEachSpan(of: 0) { self.ask($0, &event, &found) }
@@ -346,18 +357,6 @@ package struct SubscriptionIndex: Sendable {
         }
     }
 
-    /// Evaluates the expressions on a list.
-    @inline(__always)
-    private func ask(
-        _ lists: Span<UInt64>,
-        _ words: Span<UInt32>,
-        _ key: UInt32,
-        _ event: inout ConditionEvent,
-        _ found: inout Found
-    ) {
-        CandidateLists.forEachSpan(of: key, in: lists, words) { self.ask($0, &event, &found) }
-    }
-
     /// Evaluates what is left of the expressions of a chunk.
     private func ask(_ words: Span<UInt32>, _ event: inout ConditionEvent, _ found: inout Found) {
         var index = 0
@@ -368,7 +367,7 @@ package struct SubscriptionIndex: Sendable {
             if word == ConditionProgram.elsewhere {
                 guard self.fulfils(entry & CandidateLists.expressionMask, &event) else { continue }
             } else {
-                guard event.fulfils(words, rest) else { continue }
+                guard event.fulfils(words, rest, self.atoms) else { continue }
             }
             found.add(entry)
         }
@@ -377,14 +376,15 @@ package struct SubscriptionIndex: Sendable {
     /// Whether the whole of an expression is fulfilled.
     private func fulfils(_ expression: UInt32, _ event: inout ConditionEvent) -> Bool {
         let range = self.expressions.range(of: expression)
-        return self.expressions.pool.elements.withSpan { event.fulfils($0.extracting(range), 0..<range.count) }
+        return event.fulfils(self.expressions.store.elements.span.extracting(range), 0..<range.count, self.atoms)
     }
 
     // MARK: Invariants
 
     /// What is wrong with the index; empty if nothing.
     package func checkInvariants() -> [String] {
-        var faults = [self.byAtom, self.byPair, self.unfound].flatMap { $0.checkInvariants() }
+        var faults = self.byAtom.checkInvariants() + self.byPair.checkInvariants()
+        faults += self.unfound.checkInvariants()
         if self.expressions.count == 0 {
             if self.atoms.count != 0 { faults.append("\(self.atoms.count) atoms of no expression") }
             if self.pairs.count != 0 { faults.append("\(self.pairs.count) pairs of no expression") }

@@ -1,3 +1,4 @@
+import Storage
 import WidgetModel
 
 /// A value that is no long text as three words, by which it is found: equal values are equal words.
@@ -11,9 +12,14 @@ struct ValueKey: BitwiseCopyable {
         (self.first, self.second, self.third) = (tag, word, 0)
     }
 
+    /// The most bytes of a text that is no long one.
+    static let textMax = 15
+
+    /// Nil for a long text.
     @inline(__always)
-    init(_ text: ShortText) {
-        (self.first, self.second, self.third) = (UInt64(text.count) << 3, text.low, text.rest)
+    init?(_ text: Span<UInt8>) {
+        guard text.count <= Self.textMax else { return nil }
+        (self.first, self.second, self.third) = (UInt64(text.count) << 3, text.word(at: 0), text.word(at: 8))
     }
 
     init(_ bool: Bool) { self.init(1, bool ? 1 : 0) }
@@ -43,8 +49,7 @@ struct ValueKey: BitwiseCopyable {
     init?(_ value: ParameterValue) {
         switch value {
         case .string(let string):
-            guard let text = ShortText(string) else { return nil }
-            self.init(text)
+            self.init(string.utf8.span)
         case .int(let int): self.init(ExactNumber(int))
         case .double(let double):
             guard let number = ExactNumber(double) else { return nil }

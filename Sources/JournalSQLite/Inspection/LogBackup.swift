@@ -62,7 +62,7 @@ package struct LogBackup {
         }
         if first > 1 { try Self.write(Array("\(first)\n".utf8), to: partial + "/trimmed") }
         try Self.write(Array("\(newest)\n".utf8), to: partial + "/begun")
-        try Self.write(FormatFile.bytes(of: format), to: partial + "/format")
+        try Self.write(FormatFile.bytes(of: format), to: "\(partial)/\(FormatFile.name)")
         try check(partial)
         try Self.sync(partial)
         // An empty directory may be in the place: rename(2) replaces it.

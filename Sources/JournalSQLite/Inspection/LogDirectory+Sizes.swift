@@ -12,7 +12,7 @@ extension LogDirectory {
             // A file that goes meanwhile has no size.
             guard !Self.isDirectory(file) else { continue }
             let bytes = Self.size(of: file)
-            if name.hasPrefix("log-") {
+            if name.hasPrefix(LogFileName.prefix) {
                 if name.hasSuffix(".sqlite") { sizes.log += bytes } else { sizes.writeAheadLog += bytes }
             } else if Self.archives.contains(where: { name.hasPrefix($0) }) {
                 sizes.archives += bytes

@@ -100,7 +100,8 @@ package final class LogDirectory: LogHistory {
 extension LogDirectory {
     /// The format of the log in a directory.
     package static func format(in path: String) throws(JournalError) -> JournalFormat {
-        let file = path + "/format"
+        try EarlierBuild.refuse(path, with: try Self.fileNames(in: path))
+        let file = "\(path)/\(FormatFile.name)"
         let format = try FormatFile.format(
             from: try PosixFile(path: file, flags: O_RDONLY).readAll(),
             path: file

@@ -36,7 +36,7 @@ package struct LogSurvey {
             self.format = try LogDirectory.format(in: path)
         } catch {
             let code: LogFault.Code = error.code == .formatMismatch ? .version : .file
-            self.faults.append(LogFault(code, file: "format", error.message))
+            self.faults.append(LogFault(code, file: FormatFile.name, error.message))
             return
         }
         guard let format = self.format else { return }
@@ -135,7 +135,13 @@ package struct LogSurvey {
             starts = try LogFile.starts(of: database, number: number, format: format)
             try self.checkPages(of: database, name)
         } catch {
-            self.note(LogFault(error.primaryCode == SQLITE_CORRUPT ? .page : .file, file: name, error.sentence))
+            let code: LogFault.Code =
+                switch error.primaryCode {
+                case SQLITE_CORRUPT: .page
+                case SQLITE_FORMAT: .version
+                default: .file
+                }
+            self.note(LogFault(code, file: name, error.sentence))
             return nil
         }
         var walk = RowWalk(database: database, file: name, starts: starts, partitions: format.partitions)
@@ -265,10 +271,6 @@ enum LogTrimming {
 package enum DataDirectoryLock {
     /// Whether some process holds the directory's lock. Takes nothing.
     package static func isHeld(in path: String) -> Bool {
-        Self.isLocked(path) || Self.isLocked(path + "/lock")
-    }
-
-    private static func isLocked(_ path: String) -> Bool {
         // Sound: the path is only read during the call.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }

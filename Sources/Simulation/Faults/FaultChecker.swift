@@ -28,12 +28,11 @@ struct FaultChecker: Sendable {
         let due: Int64
     }
 
-    /// A push that was let through since it matched few enough, by the entries that had been applied then.
+    /// A push that may match only so many.
     private struct Guarded: Sendable {
         let matchedMax: Int
-        let behind: [LogPosition]
-        var matched = 0
-        var partitions = 0
+        /// By partition, where it is applied.
+        var matched: [Int]
     }
 
     private(set) var violations: [String] = []
@@ -79,9 +78,10 @@ struct FaultChecker: Sendable {
 
     mutating func noteSent(_ push: PushRecord) { self.sent[push.id] = push.target }
 
-    /// A push that may match so many only was appended behind these positions.
-    mutating func noteGuarded(_ push: PushID, matchedMax: Int, behind: [LogPosition]) {
-        self.guarded[push] = Guarded(matchedMax: matchedMax, behind: behind)
+    /// A push that may match so many only is appended, perhaps again.
+    mutating func noteGuarded(_ push: PushID, matchedMax: Int) {
+        guard self.guarded[push] == nil else { return }
+        self.guarded[push] = Guarded(matchedMax: matchedMax, matched: Array(repeating: 0, count: self.hashes.count))
     }
 
     /// A push was not accepted, and never appended before.
@@ -208,17 +208,17 @@ struct FaultChecker: Sendable {
         }
     }
 
-    /// With nothing between the question how many a push matches and the push, it matches no more.
+    /// A push matches no more than it may over all partitions, whatever was registered between the question and its record.
     private mutating func checkGuarded(_ push: PushID, _ owner: SimulatedOwner) {
-        let partition = Int(owner.partition.rawValue)
-        guard let guarded = self.guarded[push], guarded.behind[partition].next == owner.applied,
+        guard var guarded = self.guarded[push],
             let view = owner.engine.push(push, team: FaultWorld.team).first, view.position == owner.applied
         else { return }
-        self.guarded[push]?.matched += view.matched
-        self.guarded[push]?.partitions += 1
-        guard let after = self.guarded[push], after.partitions == after.behind.count else { return }
-        if after.matched > after.matchedMax {
-            self.fault("push \(push) matched \(after.matched), and may match \(after.matchedMax)")
+        if view.failure == .tooMany { self.note(.failedTooMany) }
+        guarded.matched[Int(owner.partition.rawValue)] = view.matched
+        self.guarded[push] = guarded
+        let matched = guarded.matched.reduce(0, +)
+        if matched > guarded.matchedMax {
+            self.fault("push \(push) matched \(matched), and may match \(guarded.matchedMax)")
         }
     }
 

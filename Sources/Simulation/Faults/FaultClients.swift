@@ -16,6 +16,8 @@ struct ClientRequest: Sendable {
     var token: DeviceToken?
     /// The most instances that a push may match, if its sender says so.
     var matchedMax: Int?
+    /// How many that may be in each partition, once it was asked.
+    var limits: [Int]?
     /// The partitions whose logs it goes to; of a push to a token, those that it went to.
     var partitions: [PartitionID]
     var isAnswered = false

@@ -70,7 +70,7 @@ extension FaultRun {
 
     private mutating func apply(_ entry: LogEntry, _ owner: inout SimulatedOwner) {
         let logTime = self.mutation == .readsClock ? Instant(milliseconds: self.now) : entry.logTime
-        do throws(EngineFault) {
+        do throws(EngineError) {
             let applied = try owner.apply(self.mutated(entry), logTime: logTime)
             self.note(applied.directory)
             self.checker.noteApplied(entry, applied, owner)
@@ -108,13 +108,22 @@ extension FaultRun {
         guard let record = self.admit(number) else { return }
         self.requests[number].wasAppended = true
         if case .push(let push) = record { self.checker.noteTaken(push.id) }
-        self.append(record, to: self.requests[number].partitions, request: number)
+        self.append(record, to: self.requests[number].partitions, request: number, limits: self.requests[number].limits)
         if self.mutation == .acknowledgesEarly { self.answer(number) }
     }
 
-    mutating func append(_ record: Record, to partitions: [PartitionID], request: Int?) {
-        var packed = PackedRecords()
-        packed.append(record.bytes)
+    /// - Parameter limits: How many instances a push may match, by partition; nil for any number.
+    mutating func append(_ record: Record, to partitions: [PartitionID], request: Int?, limits: [Int]? = nil) {
+        let batches = partitions.map { partition in
+            var packed = PackedRecords()
+            if case .push(var push) = record, let limits {
+                push.matchedMax = limits[Int(partition.rawValue)]
+                packed.append(Record.push(push).bytes)
+            } else {
+                packed.append(record.bytes)
+            }
+            return Submission.Batch(partition: partition, records: packed)
+        }
         if self.dice.chance(self.plan.failedWrites) {
             self.journal.failNextAppend(with: JournalError(.unavailable, "a fault of the simulation"))
         } else if self.dice.chance(self.plan.unknownWrites) {
@@ -127,7 +136,7 @@ extension FaultRun {
             self.queue.put(.release, at: self.now + 1 + Int64(self.dice.below(1000)))
         }
         let (start, inbox) = (self.start, self.inbox)
-        self.journal.append(Submission(partitions.map { Submission.Batch(partition: $0, records: packed) })) { result in
+        self.journal.append(Submission(batches)) { result in
             inbox.put(.appended(start: start, request: request, result))
         }
     }
@@ -152,13 +161,15 @@ extension FaultRun {
             self.requests[number].partitions = FaultWorld.partitions(of: .push(push))
         }
         if let matchedMax = request.matchedMax {
-            let matched = self.owners.reduce(0) { $0 + $1.engine.matchCount(push).matched }
-            if matched > matchedMax, self.mutation != .ignoresMatchedMax {
+            let counts = self.owners.map { $0.engine.matchCount(push).matched }
+            if counts.reduce(0, +) > matchedMax, self.mutation != .ignoresMatchedMax {
                 self.checker.note(.turnedAway)
                 self.turnAway(number, push.id)
                 return nil
             }
-            self.checker.noteGuarded(push.id, matchedMax: matchedMax, behind: self.owners.map(\.applied))
+            let isForgotten = self.mutation == .ignoresMatchedMax || self.mutation == .forgetsMatchedMax
+            self.requests[number].limits = isForgotten ? nil : MatchQuota.divide(matchedMax, by: counts)
+            self.checker.noteGuarded(push.id, matchedMax: matchedMax)
         }
         return .push(push)
     }

@@ -328,7 +328,7 @@ package struct FaultRun: Sendable {
             for entry in entries {
                 let brought = collateral[entry.position] ?? [:]
                 let before = brought.keys.sorted().map { fresh.engine.instance($0)?.budget }
-                do throws(EngineFault) {
+                do throws(EngineError) {
                     _ = try fresh.apply(self.mutated(entry), logTime: entry.logTime)
                 } catch {
                     self.checker.fault("\(error)")

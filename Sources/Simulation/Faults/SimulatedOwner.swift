@@ -55,7 +55,7 @@ struct SimulatedOwner: Sendable {
     ///   - entry: The one after the last.
     ///   - logTime: The entry's own, unless a mutation knows better.
     /// - Returns: What it gave.
-    mutating func apply(_ entry: LogEntry, logTime: Instant) throws(EngineFault) -> Applied {
+    mutating func apply(_ entry: LogEntry, logTime: Instant) throws(EngineError) -> Applied {
         var output = EngineOutput()
         var applied = Applied()
         var index = 0

@@ -89,7 +89,10 @@ package struct Measures: Hashable, Sendable {
     package private(set) var reloadsByLocalHour: [[Int]]
     /// By hour of the run: for how many seconds instances showed old data, added up.
     package private(set) var staleSeconds: [Int]
-    package private(set) var engine = EngineTotals()
+    /// The engines' own counts, added up over partitions.
+    package private(set) var engine = EngineStats()
+    /// The engines' running hashes, in the partitions' order.
+    package private(set) var hashes: [UInt64] = []
 
     init(_ scenario: Scenario) {
         let sources = Array(repeating: 0, count: ReloadSource.allCases.count)
@@ -117,7 +120,10 @@ package struct Measures: Hashable, Sendable {
         }
     }
 
-    mutating func take(_ engine: Engine) { self.engine.add(engine.stats(), hash: engine.runningHash) }
+    mutating func take(_ engine: Engine) {
+        self.engine += engine.stats()
+        self.hashes.append(engine.runningHash)
+    }
 
     package mutating func add(_ other: Measures) {
         self.records += other.records
@@ -142,78 +148,7 @@ package struct Measures: Hashable, Sendable {
                 self.reloadsByLocalHour[hour][source] += other.reloadsByLocalHour[hour][source]
             }
         }
-        self.engine.add(other.engine)
-    }
-}
-
-/// The engines' own counts, added up over partitions.
-package struct EngineTotals: Hashable, Sendable {
-    package private(set) var hosts = 0
-    package private(set) var instances = 0
-    package private(set) var matched = 0
-    package private(set) var outcomes = OutcomeCounts()
-    package private(set) var reloadsIssued = 0
-    package private(set) var reloadsCharged = 0
-    /// By the exemptions' raw values.
-    package private(set) var reloadsExempt: [Int] = []
-    /// By the causes' raw values.
-    package private(set) var reloadsByCause: [Int] = []
-    package private(set) var reloadsOutstanding = 0
-    package private(set) var reloadsAcknowledged = 0
-    package private(set) var reloadsRefused = 0
-    package private(set) var reloadsUnacknowledged = 0
-    package private(set) var reloadsObserved = 0
-    package private(set) var reloadsCollateral = 0
-    package private(set) var reloadsCollateralOver = 0
-    package private(set) var signals = 0
-    package private(set) var timelineFindings = 0
-    /// The engines' running hashes, in the partitions' order.
-    package private(set) var hashes: [UInt64] = []
-
-    mutating func add(_ stats: EngineStats, hash: UInt64) {
-        self.hosts += stats.hosts
-        self.instances += stats.instances
-        self.matched += stats.matched
-        self.outcomes += stats.outcomes
-        self.reloadsIssued += stats.reloadsIssued
-        self.reloadsCharged += stats.reloadsCharged
-        Self.add(&self.reloadsExempt, stats.reloadsExempt)
-        Self.add(&self.reloadsByCause, stats.reloadsByCause)
-        self.reloadsOutstanding += stats.reloadsOutstanding
-        self.reloadsAcknowledged += stats.reloadsAcknowledged
-        self.reloadsRefused += stats.reloadsRefused
-        self.reloadsUnacknowledged += stats.reloadsUnacknowledged
-        self.reloadsObserved += stats.reloadsObserved
-        self.reloadsCollateral += stats.reloadsCollateral
-        self.reloadsCollateralOver += stats.reloadsCollateralOver
-        self.signals += stats.signals
-        self.timelineFindings += stats.timelineFindings
-        self.hashes.append(hash)
-    }
-
-    mutating func add(_ other: EngineTotals) {
-        self.hosts += other.hosts
-        self.instances += other.instances
-        self.matched += other.matched
-        self.outcomes += other.outcomes
-        self.reloadsIssued += other.reloadsIssued
-        self.reloadsCharged += other.reloadsCharged
-        Self.add(&self.reloadsExempt, other.reloadsExempt)
-        Self.add(&self.reloadsByCause, other.reloadsByCause)
-        self.reloadsOutstanding += other.reloadsOutstanding
-        self.reloadsAcknowledged += other.reloadsAcknowledged
-        self.reloadsRefused += other.reloadsRefused
-        self.reloadsUnacknowledged += other.reloadsUnacknowledged
-        self.reloadsObserved += other.reloadsObserved
-        self.reloadsCollateral += other.reloadsCollateral
-        self.reloadsCollateralOver += other.reloadsCollateralOver
-        self.signals += other.signals
-        self.timelineFindings += other.timelineFindings
+        self.engine += other.engine
         self.hashes += other.hashes
-    }
-
-    private static func add(_ left: inout [Int], _ right: [Int]) {
-        if left.count < right.count { left += Array(repeating: 0, count: right.count - left.count) }
-        for index in right.indices { left[index] += right[index] }
     }
 }

@@ -20,7 +20,7 @@ package struct SimulationReport: Sendable {
     /// Names the run's whole history: equal for the same scenario and seed, on every machine.
     package var digest: String {
         var hash = StableHash()
-        for word in self.measures.engine.hashes { hash.combine(word) }
+        for word in self.measures.hashes { hash.combine(word) }
         hash.combine(UInt64(self.measures.records))
         hash.combine(UInt64(self.staleness.count))
         hash.combine(UInt64(self.staleness.mean ?? 0))

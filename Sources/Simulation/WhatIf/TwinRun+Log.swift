@@ -14,7 +14,7 @@ extension TwinRun {
     ///   - since: The beginning of what is measured.
     ///   - starvedAfter: How long a widget waits until it is starved.
     ///   - step: Called after each entry.
-    /// - Throws: ``HistoryFault`` if no state is as old as what is measured; what the log and the engine throw.
+    /// - Throws: ``HistoryError`` if no state is as old as what is measured; what the log and the engine throw.
     package static func run(
         _ partition: PartitionID,
         of history: any LogHistory,

@@ -39,13 +39,13 @@ package struct TwinRun: Sendable {
     private static let tolerance = Interval.seconds(10)
 
     /// - Parameter engine: The state to begin with, as it was; the other run goes on from it under the other policy.
-    /// - Throws: ``EngineFault`` if the settings in force cannot be changed.
+    /// - Throws: ``EngineError`` if the settings in force cannot be changed.
     package init(
         _ engine: Engine,
         _ rewrite: PolicyRewrite,
         since: Instant,
         starvedAfter: Interval
-    ) throws(EngineFault) {
+    ) throws(EngineError) {
         self.first = engine
         self.second = engine
         self.rewrite = rewrite
@@ -72,7 +72,7 @@ package struct TwinRun: Sendable {
     }
 
     /// Takes the next entry.
-    package mutating func take(_ entry: LogEntry) throws(EngineFault) {
+    package mutating func take(_ entry: LogEntry) throws(EngineError) {
         if entry.logTime >= self.since {
             // What the other run does from then on is measured, also what it does before this entry.
             try self.passOther(to: self.since - .milliseconds(1))
@@ -101,7 +101,7 @@ package struct TwinRun: Sendable {
         self.until = max(self.until, entry.logTime)
     }
 
-    package mutating func finish() throws(EngineFault) {
+    package mutating func finish() throws(EngineError) {
         try self.passOther(to: self.until)
         self.actual.end(self.first)
         self.other.end(self.second)
@@ -115,7 +115,7 @@ package struct TwinRun: Sendable {
         _ range: Range<Int>,
         _ index: Int,
         _ entry: LogEntry
-    ) throws(EngineFault) {
+    ) throws(EngineError) {
         let number = self.first.decisionCount
         self.output.removeAll()
         try self.first.apply(
@@ -158,7 +158,7 @@ package struct TwinRun: Sendable {
     // MARK: - As it would have been
 
     /// Lets time pass in the other run: its own timers, and answers that are estimated.
-    private mutating func passOther(to instant: Instant) throws(EngineFault) {
+    private mutating func passOther(to instant: Instant) throws(EngineError) {
         while true {
             let timer = self.second.nextTimer.map { max($0, self.second.time).milliseconds } ?? .max
             let answer = self.answers.next ?? .max
@@ -172,7 +172,7 @@ package struct TwinRun: Sendable {
     }
 
     /// Gives an estimated answer, unless the reload has turned out to be one that had an answer.
-    private mutating func answer(_ reload: ReloadEffect, at now: Instant) throws(EngineFault) {
+    private mutating func answer(_ reload: ReloadEffect, at now: Instant) throws(EngineError) {
         guard !self.matchedSecond.contains(reload.id), let answer = self.book.estimate(for: reload) else { return }
         self.answersEstimated += now >= self.since ? 1 : 0
         let record: Record =
@@ -218,7 +218,7 @@ package struct TwinRun: Sendable {
         return partner
     }
 
-    private mutating func applySecond(_ record: Record, at now: Instant, isNewEntry: Bool) throws(EngineFault) {
+    private mutating func applySecond(_ record: Record, at now: Instant, isNewEntry: Bool) throws(EngineError) {
         if isNewEntry { self.otherPosition = self.otherPosition.next }
         let bytes = record.bytes
         let number = self.second.decisionCount

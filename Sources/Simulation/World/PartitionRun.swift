@@ -145,7 +145,7 @@ package struct PartitionRun: Sendable {
         self.logTime = max(self.logTime, self.now + self.clockError)
         self.output.removeAll()
         for index in self.ranges.indices {
-            do throws(EngineFault) {
+            do throws(EngineError) {
                 try self.engine.apply(
                     self.writer.bytes,
                     in: self.ranges[index],

@@ -1,17 +1,21 @@
 import Engine
 import IntentMatching
+import TestSupport
 import WidgetModel
 
 /// An engine with hosts of three instances each, three parameters an instance, that answers commands on standard input:
 ///
 ///     burst TOPIC,TOPIC    one push to every instance of these topics
-///     try TOPIC,TOPIC      the same push, counted and then decided for each instance, and not made; "*" for all topics
+///     try TOPIC,TOPIC      the same push, counted and then tried out, and not made; "*" for all topics
+///     ask COUNT            so many questions about an instance each, all about one whose window is over
 ///     pass SECONDS         time passes, and timers fire
-///     pushes COUNT         so many pushes, each to another host
+///     pushes COUNT         so many pushes, each to a host at random
 ///     reregister COUNT     so many instances change a parameter, three at a time
 struct EngineSession {
     private static let team = TeamID("BENCHTEAM1")
     private static let chunk = 20_000
+    /// `dryRun.decidedMax`, as it is by default.
+    private static let decidedMax = 500
     /// As a gateway's partition has them.
     private static let sliceUnits = 2048
 
@@ -37,6 +41,7 @@ struct EngineSession {
             switch words[0] {
             case "burst": try self.burst(words[1].split(separator: ",").map(String.init))
             case "try": try self.tryOut(words[1] == "*" ? nil : words[1].split(separator: ",").map(String.init))
+            case "ask": try self.ask(Int(words[1]) ?? 0)
             case "pass": try self.pass(Int64(words[1]) ?? 0)
             case "pushes": try self.push(Int(words[1]) ?? 0)
             case "reregister": try self.reregister(Int(words[1]) ?? 0)
@@ -185,7 +190,7 @@ struct EngineSession {
         var matched = 0
         let counting = Stopwatch.seconds { matched = self.engine.matchCount(push).matched }
         var decided = 0
-        let deciding = Stopwatch.seconds { decided = self.engine.dryRun(push).matched }
+        let deciding = Stopwatch.seconds { decided = self.engine.dryRun(push, decidedMax: Self.decidedMax).decided }
         Report.line(
             "try",
             [
@@ -193,6 +198,24 @@ struct EngineSession {
                 "deciding": deciding * 1e6,
             ]
         )
+    }
+
+    /// What `GET /v1/instances/…` costs the partition, two days after the widget was last looked at.
+    private mutating func ask(_ count: Int) throws {
+        self.now = self.now + .days(2)
+        try self.apply(Record.tick.bytes)
+        self.output.removeAll()
+        let addresses = (0..<count).map { number in
+            InstanceAddress(
+                host: Population.key(ofHost: UInt32(number &* 7_368_787 % self.hosts)),
+                instance: InstanceID("w1")
+            )
+        }
+        var known = 0
+        let seconds = Stopwatch.seconds {
+            for address in addresses where self.engine.instance(address) != nil { known += 1 }
+        }
+        Report.line("ask", ["known": Double(known), "microseconds": seconds * 1e6 / Double(max(1, count))])
     }
 
     private static func pattern(_ topics: [String]) throws -> MatchPattern {
@@ -203,10 +226,9 @@ struct EngineSession {
     private mutating func push(_ count: Int) throws {
         self.now = self.now + .seconds(1)
         try self.apply(Record.tick.bytes)
-        let records = (0..<count).map { number in
-            Record.push(
-                self.makePush(.host(Population.key(ofHost: UInt32(number &* 7_368_787 % self.hosts)), nil), nil)
-            ).bytes
+        var dice = SplitMix64(seed: UInt64(count))
+        let records = (0..<count).map { _ in
+            Record.push(self.makePush(.host(Population.key(ofHost: UInt32(dice.below(self.hosts))), nil), nil)).bytes
         }
         let seconds = try Stopwatch.seconds {
             for record in records {

@@ -1,5 +1,6 @@
 import CReading
 import IntentMatching
+import Storage
 import WidgetModel
 
 /// An index of the population that answers commands on standard input, so that peers take turns with it:
@@ -8,7 +9,7 @@ import WidgetModel
 ///     reregister COUNT             so many instances get another team
 ///     steps COUNT                  the same, each timed by itself
 ///     remove COUNT                 so many instances go, each timed by itself
-struct IndexSession {
+struct IndexSession: ~Copyable {
     private let population: Population
     private var index = IntentIndex()
     private var version = 0
@@ -48,7 +49,7 @@ struct IndexSession {
             seconds += Stopwatch.seconds {
                 let instances = configurations.indices.map { index in
                     PlainInstance(
-                        UInt32(start + index),
+                        InstanceNumber(start + index),
                         family: Population.family(start + index),
                         host: Population.host(start + index),
                         configuration: configurations[index]
@@ -70,7 +71,7 @@ struct IndexSession {
 
     private mutating func insert(_ number: Int, _ configuration: Configuration) {
         self.index.insert(
-            UInt32(number),
+            InstanceNumber(number),
             app: Population.app,
             kind: Population.kind,
             family: Population.family(number),
@@ -95,7 +96,7 @@ struct IndexSession {
                 batchLimit: 4096
             ) { batch in
                 hits += batch.count
-                sum &+= Self.sum(batch)
+                sum &+= Self.sum(batch.raw())
             }
         }
         var watch = Stopwatch()
@@ -130,7 +131,7 @@ struct IndexSession {
         for start in stride(from: 0, to: all, by: Self.chunk) {
             let places = (start..<min(start + Self.chunk, all)).map { self.place($0) }
             let configurations = places.map { self.other($0) }
-            let instances = places.map { UInt32($0) }
+            let instances = places.map { InstanceNumber($0) }
             seconds += Stopwatch.seconds {
                 for first in stride(from: 0, to: places.count, by: Self.together) {
                     let group = first..<min(first + Self.together, places.count)
@@ -160,7 +161,7 @@ struct IndexSession {
         var watch = Stopwatch()
         for number in 0..<min(count, self.population.count) {
             let place = self.place(number)
-            watch.add { self.index.remove(UInt32(place)) }
+            watch.add { self.index.remove(InstanceNumber(place)) }
         }
         self.report("remove", watch)
     }

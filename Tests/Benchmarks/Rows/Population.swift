@@ -86,21 +86,23 @@ struct Population {
     static func family(_ number: Int) -> WidgetFamily { Self.families[number % 6] }
 
     /// An instance's host, of which each has three.
-    static func host(_ number: Int) -> UInt32 { UInt32(number / 3) }
+    static func host(_ number: Int) -> HostNumber { HostNumber(number / 3) }
 
     static func id(ofHost host: UInt32) -> HostID { HostID("host-\(host)") }
     static func key(ofHost host: UInt32) -> HostKey { HostKey(app: Self.app, id: Self.id(ofHost: host)) }
 
     /// The ids of all hosts, made when they are asked for.
     struct Hosts: HostNaming {
-        func number(ofHost id: [UInt8]) -> UInt32? {
+        func number(ofHost id: [UInt8]) -> HostNumber? {
             let text = String(decoding: id, as: UTF8.self)
             guard text.hasPrefix("host-"), let number = UInt32(text.dropFirst(5)) else { return nil }
-            return Population.id(ofHost: number).rawValue == text ? number : nil
+            return Population.id(ofHost: number).rawValue == text ? HostNumber(raw: number) : nil
         }
 
-        func forEachHost(in numbers: Range<UInt32>, _ body: (UInt32, Span<UInt8>) -> Void) {
-            for number in numbers { body(number, Population.id(ofHost: number).rawValue.utf8.span) }
+        func forEachHost(in numbers: Range<HostNumber>, _ body: (HostNumber, Span<UInt8>) -> Void) {
+            for number in numbers.lowerBound.raw..<numbers.upperBound.raw {
+                body(HostNumber(raw: number), Population.id(ofHost: number).rawValue.utf8.span)
+            }
         }
     }
 }

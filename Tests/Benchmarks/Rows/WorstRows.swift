@@ -5,7 +5,7 @@ import WidgetModel
 /// What the costliest patterns that are accepted cost: those that `docs/limits.md` gives figures for.
 ///
 /// Each instance has a text of its own, so that nothing is judged once for many.
-struct WorstRows {
+struct WorstRows: ~Copyable {
     private static let app = BundleID("com.example.worst")
     private static let kind = WidgetKind("worst")
 
@@ -105,11 +105,11 @@ struct WorstRows {
                 parameters.append(Configuration.Parameter(name: "long", value: .string("\(runs)\(number)")))
             }
             self.index.insert(
-                UInt32(number),
+                InstanceNumber(number),
                 app: Self.app,
                 kind: Self.kind,
                 family: .systemSmall,
-                host: UInt32(number),
+                host: HostNumber(number),
                 tags: [],
                 configuration: Configuration(parameters),
                 pushEnabled: true

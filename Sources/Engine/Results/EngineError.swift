@@ -1,0 +1,21 @@
+package import WidgetModel
+
+/// Why an engine cannot apply a record. The state is unchanged; the partition must stop, since its log is not readable.
+package enum EngineError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The bytes are no record of a kind that this engine knows.
+    case damaged(LogPosition, ByteFault)
+    /// A position before one already applied.
+    case outOfOrder(LogPosition, applied: LogPosition)
+    /// The settings of an engine whose records are laid out otherwise.
+    case olderVersion(LogPosition, version: Int)
+
+    package var description: String {
+        switch self {
+        case .damaged(let position, let fault): "record at position \(position) cannot be read: \(fault)"
+        case .outOfOrder(let position, let applied): "position \(position) comes after position \(applied) was applied"
+        case .olderVersion(let position, let version):
+            "the log was written under decision rules version \(version) (position \(position)), and this program reads"
+                + " version \(Engine.version) only; run the program that wrote it, or start with an empty data directory"
+        }
+    }
+}

@@ -1,0 +1,242 @@
+import BasicContainers
+import Storage
+package import WidgetModel
+
+/// Asking which instances match.
+extension IntentIndex {
+    /// The instances that pushes reach, of one kind or of all kinds of an app.
+    package func count(app: BundleID, kind: WidgetKind? = nil) -> Int {
+        self.segments(app, kind).reduce(0) { $0 + self.segments[$1].count }
+    }
+
+    /// The host of an instance that pushes reach; nil of any other.
+    package func host(of instance: InstanceNumber) -> HostNumber? {
+        guard instance.index < self.places.count, self.places[instance.index] != 0 else { return nil }
+        let row = self.rows[instance.index]
+        guard row != Self.silent else { return nil }
+        return HostNumber(raw: self.segments[Int(self.places[instance.index]) - 1].code(KindSegment.hostField, row) - 1)
+    }
+
+    /// Begins to find every instance that matches, each once; ``next(_:_:)`` goes on.
+    ///
+    /// - Parameters:
+    ///   - app: The app.
+    ///   - kind: The kind, or nil for all kinds of the app.
+    ///   - pattern: The condition on instances, or nil for none.
+    ///   - hosts: Whom the numbers of hosts stand for.
+    ///   - attributes: What the push brings, which the conditions of instances ask for; nil for a question that is no
+    ///     push, to which no instance has a condition.
+    ///   - order: The order in which they come.
+    ///   - batchLimit: The most instances of one batch; at least 1.
+    package func cursor(
+        app: BundleID,
+        kind: WidgetKind?,
+        pattern: MatchPattern?,
+        hosts: borrowing some HostNaming & ~Copyable,
+        attributes: Configuration? = nil,
+        order: MatchOrder = .ascending,
+        batchLimit: Int
+    ) -> MatchCursor {
+        precondition(!self.isChanging, "a question amid changes")
+        if let kind, let pattern, let segment = self.segmentOfPlainRows(app, kind),
+            let query = self.segments[segment].equalityQuery(pattern, hosts),
+            let answer = self.segments[segment].answer(query)
+        {
+            switch consume answer {
+            case .instances(let instances, let count):
+                return MatchCursor(instances, count: count, batchLimit: batchLimit)
+            case .list(let plan):
+                let step = MatchCursor.Step(segment: segment, isShared: false, plan: plan)
+                return MatchCursor([step], batchLimit: batchLimit, sorted: nil)
+            }
+        }
+        let steps = self.steps(app, kind, pattern, hosts, attributes)
+        // Rows of one table that are in the order of their instances need no sorting.
+        let walks = steps.count { $0.plan.findsRows }
+        let isAscending = steps.allSatisfy {
+            !$0.plan.findsRows || self.segments[$0.segment].isAscending(isShared: $0.isShared)
+        }
+        guard order == .ascending, walks > 1 || !isAscending else {
+            return MatchCursor(steps, batchLimit: batchLimit, sorted: nil)
+        }
+        return MatchCursor(steps, batchLimit: batchLimit, sorted: AscendingUnion(bound: self.places.count))
+    }
+
+    /// Finds the next batch of instances, which is ``MatchCursor/batch`` then. Looks at some hundred thousand rows at most, so
+    /// that a batch may have few instances, or none, before the last.
+    ///
+    /// - Parameters:
+    ///   - cursor: The question, begun by ``cursor(app:kind:pattern:hosts:attributes:order:batchLimit:)``. Precondition: the
+    ///     index has not changed since.
+    ///   - hosts: The same as when it was begun.
+    /// - Returns: False if all instances had been handed over.
+    package func next(_ cursor: inout MatchCursor, _ hosts: borrowing some HostNaming & ~Copyable) -> Bool {
+        cursor.dropBatch()
+        if cursor.sorted == nil {
+            self.walk(&cursor, hosts)
+        } else {
+            self.gather(&cursor, hosts)
+        }
+        cursor.batchCount = min(cursor.filled, cursor.batchLimit)
+        return cursor.batchCount > 0 || !cursor.isExhausted
+    }
+
+    /// Calls `body` with each batch of a question that is not empty. The spans are valid only during the call.
+    package func matches(
+        app: BundleID,
+        kind: WidgetKind?,
+        pattern: MatchPattern?,
+        hosts: borrowing some HostNaming & ~Copyable,
+        attributes: Configuration? = nil,
+        order: MatchOrder = .ascending,
+        batchLimit: Int,
+        _ body: (Span<InstanceNumber>) -> Void
+    ) {
+        var cursor = self.cursor(
+            app: app,
+            kind: kind,
+            pattern: pattern,
+            hosts: hosts,
+            attributes: attributes,
+            order: order,
+            batchLimit: batchLimit
+        )
+        while self.next(&cursor, hosts) {
+            if cursor.batchCount > 0 { body(cursor.batch) }
+        }
+    }
+
+    /// Calls `body` as ``matches(app:kind:pattern:hosts:attributes:order:batchLimit:_:)`` does, and says how that was found: a
+    /// plan for each kind in question, and what this very run touched.
+    package func explain(
+        app: BundleID,
+        kind: WidgetKind?,
+        pattern: MatchPattern?,
+        hosts: borrowing some HostNaming & ~Copyable,
+        attributes: Configuration? = nil,
+        order: MatchOrder = .ascending,
+        batchLimit: Int = 4096,
+        _ body: (Span<InstanceNumber>) -> Void = { _ in }
+    ) -> [QueryPlan] {
+        precondition(!self.isChanging, "a question amid changes")
+        let steps = self.steps(app, kind, pattern, hosts, attributes)
+        let sorted = order == .ascending ? AscendingUnion(bound: self.places.count) : nil
+        var cursor = MatchCursor(steps, batchLimit: batchLimit, sorted: sorted)
+        while self.next(&cursor, hosts) {
+            if cursor.batchCount > 0 { body(cursor.batch) }
+        }
+        return zip(steps, cursor.counts).map { step, counts in
+            self.segments[step.segment].describe(step.plan, isShared: step.isShared, counts)
+        }
+    }
+
+    // MARK: Steps
+
+    /// The segment of a kind's instances without a `when`, if there are no others, and none is one of a class.
+    private func segmentOfPlainRows(_ app: BundleID, _ kind: WidgetKind) -> Int? {
+        guard let plain = self.segment(app, kind, isConditional: false) else { return nil }
+        if let other = self.segment(app, kind, isConditional: true), self.segments[other].count > 0 { return nil }
+        return self.segments[plain].classes.rowCount == 0 && !self.segments[plain].isLoading ? plain : nil
+    }
+
+    private func steps(
+        _ app: BundleID,
+        _ kind: WidgetKind?,
+        _ pattern: MatchPattern?,
+        _ hosts: borrowing some HostNaming & ~Copyable,
+        _ attributes: Configuration?
+    ) -> [MatchCursor.Step] {
+        let segments = self.segments(app, kind)
+        let fulfilled = self.fulfilled(segments, attributes)
+        var steps: [MatchCursor.Step] = []
+        for index in segments {
+            // Of a segment without rows one step says so.
+            let isEmpty = self.segments[index].count == 0
+            for isShared in [false, true]
+            where self.segments[index].rowCount(isShared: isShared) > 0 || isEmpty && !isShared {
+                let plan = self.plan(index, isShared: isShared, pattern, hosts, fulfilled, isNamed: kind != nil)
+                steps.append(MatchCursor.Step(segment: index, isShared: isShared, plan: plan))
+            }
+        }
+        return steps
+    }
+
+    private func plan(
+        _ segment: Int,
+        isShared: Bool,
+        _ pattern: MatchPattern?,
+        _ hosts: borrowing some HostNaming & ~Copyable,
+        _ fulfilled: [UInt32]?,
+        isNamed: Bool
+    ) -> SegmentPlan {
+        guard self.segments[segment].count > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
+        var check = RowCheck.always
+        if let pattern { check = self.segments[segment].check(pattern, hosts, isShared: isShared, isNamed: isNamed) }
+        if let fulfilled { check = .joining([check, self.segments[segment].check(conditions: fulfilled)]) }
+        return self.segments[segment].plan(check, isShared: isShared, hosts)
+    }
+
+    /// The conditions that attributes fulfil; nil where none is asked about.
+    private func fulfilled(_ segments: [Int], _ attributes: Configuration?) -> [UInt32]? {
+        guard let attributes, let first = segments.first(where: { self.segments[$0].conditionField != nil }),
+            let conditions = self.conditionsByApp[self.segments[first].app]
+        else { return nil }
+        return self.conditions[conditions].matches(attributes)
+    }
+
+    private func segments(_ app: BundleID, _ kind: WidgetKind?) -> [Int] {
+        guard let kind else { return self.segmentsByApp[app] ?? [] }
+        return [false, true].compactMap { self.segment(app, kind, isConditional: $0) }
+    }
+
+    /// The segment of a kind, if there is one.
+    @inline(__always)
+    func segment(_ app: BundleID, _ kind: WidgetKind, isConditional: Bool) -> Int? {
+        // Hashing two names takes longer than comparing a few.
+        guard self.segments.count <= 8 else {
+            return self.segmentByKey[SegmentKey(app: app, kind: kind, isConditional: isConditional)]
+        }
+        for index in self.segments.indices where self.isSegment(index, app, kind, isConditional) { return index }
+        return nil
+    }
+
+    @inline(__always)
+    func isSegment(_ index: Int, _ app: BundleID, _ kind: WidgetKind, _ isConditional: Bool) -> Bool {
+        (self.segments[index].conditionField != nil) == isConditional
+            && self.segments[index].kind.rawValue == kind.rawValue && self.segments[index].app.rawValue == app.rawValue
+    }
+
+    // MARK: Walking
+
+    /// Walks on until there is a batch, or so many rows were looked at.
+    private func walk(_ cursor: inout MatchCursor, _ hosts: borrowing some HostNaming & ~Copyable) {
+        while !cursor.isWalked, cursor.filled < cursor.batchLimit {
+            let (segment, isShared) = (cursor.steps[cursor.step].segment, cursor.steps[cursor.step].isShared)
+            let limit = cursor.batchLimit
+            cursor.filled = self.segments[segment].fill(
+                &cursor.scan,
+                isShared: isShared,
+                &cursor.found,
+                from: cursor.filled,
+                limit: limit,
+                hosts
+            )
+            guard cursor.endStep() else { return }
+        }
+    }
+
+    /// Walks on and gathers all instances, and then hands them over in order.
+    private func gather(_ cursor: inout MatchCursor, _ hosts: borrowing some HostNaming & ~Copyable) {
+        var looked = 0
+        while !cursor.isWalked, looked < RowScan.gatheredMax {
+            self.walk(&cursor, hosts)
+            cursor.sorted?.add(cursor.found, first: cursor.filled)
+            looked += max(1, cursor.filled)
+            cursor.filled = 0
+            if cursor.isWalked { cursor.sorted?.sort() }
+        }
+        guard cursor.isWalked, cursor.filled < cursor.batchLimit else { return }
+        let limit = cursor.batchLimit - cursor.filled
+        cursor.filled += cursor.sorted?.read(limit: limit, into: &cursor.found, at: cursor.filled) ?? 0
+    }
+}

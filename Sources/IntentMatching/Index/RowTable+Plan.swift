@@ -1,0 +1,234 @@
+import BasicContainers
+import Storage
+
+/// What a path costs, in picoseconds, measured once and good to a factor of two; only their ratios matter.
+private enum Cost {
+    /// A candidate from a list, and each filter that it goes through.
+    static let candidate = 700
+    static let filter = 1300
+    /// Starting with a list.
+    static let list = 100_000
+    /// A row that a list's container marks in a bitmap.
+    static let mark = 900
+    /// Combining bitmaps and making rows of them, for each row.
+    static let word = 40
+    /// Bytes of tables in one plan. What finds no room is compared code by code.
+    static let tableBytesMax = 64 << 20
+    /// Elements of an array, about.
+    static let elements = 8
+}
+
+/// What a plan is told of the codes: the highest of each column, and a form that a test of values has for all codes.
+typealias CodeTabler = (_ column: Int, _ atoms: [MatchAtom]) -> CodeTest.Form
+
+/// Chooses a path by what it would cost.
+extension RowTable {
+    /// How the rows are found that pass a check.
+    ///
+    /// - Parameters:
+    ///   - check: The check.
+    ///   - highestCodes: The highest code of each column.
+    ///   - evaluate: Evaluates atoms for all codes of a column.
+    func plan(_ check: RowCheck, _ highestCodes: [Int], _ evaluate: CodeTabler) -> SegmentPlan {
+        switch check {
+        case .never: return SegmentPlan(path: .nothing, candidates: 0)
+        case .always: return SegmentPlan(path: .everything, candidates: self.rowCount)
+        default: break
+        }
+        guard self.rowCount > 0 else { return SegmentPlan(path: .nothing, candidates: 0) }
+        // Values that are only known one by one give no list yet. Once all of them were looked at, they may.
+        var room = Cost.tableBytesMax
+        let rows = self.walk(check)?.rows ?? self.rowCount
+        let check = self.prepared(check, rows, tabled: .max, &room, highestCodes, evaluate)
+        if case .never = check { return SegmentPlan(path: .nothing, candidates: 0) }
+        if let walk = self.walk(check), walk.price <= self.densePrice(check) {
+            let passes = self.passes(self.prepared(check, walk.rows, tabled: 2, &room, highestCodes, evaluate))
+            return SegmentPlan(path: .postings(passes), candidates: passes.reduce(0) { $0 + $1.length })
+        }
+        let whole = self.prepared(check, self.rowCount, tabled: 5, &room, highestCodes, evaluate)
+        return SegmentPlan(path: .dense(self.dense(whole)), candidates: self.rowCount)
+    }
+
+    // MARK: Lists
+
+    /// What walking lists costs that hold all matches, and how many rows are on them; nil if there are none.
+    private func walk(_ check: RowCheck, filters: Int = 0) -> (price: Int, rows: Int)? {
+        switch check {
+        case .never: return (0, 0)
+        case .always: return nil
+        case .column(let index, let test):
+            guard self.columns[index].hasLists, let codes = test.drivers else { return nil }
+            var rows = 0
+            for code in codes { rows += self.columns[index].lists.count(of: code) }
+            return (codes.count * Cost.list + rows * (Cost.candidate + filters * Cost.filter), rows)
+        case .all(let parts):
+            return self.cheapest(parts, filters: filters)?.walk
+        case .any(let parts):
+            var sum = (price: 0, rows: 0)
+            for part in parts {
+                guard let walk = self.walk(part, filters: filters) else { return nil }
+                sum = (sum.price + walk.price, sum.rows + walk.rows)
+            }
+            return sum
+        }
+    }
+
+    private func cheapest(_ parts: [RowCheck], filters: Int) -> (index: Int, walk: (price: Int, rows: Int))? {
+        var best: (index: Int, walk: (price: Int, rows: Int))?
+        for (index, part) in parts.enumerated() {
+            guard let walk = self.walk(part, filters: filters + parts.count - 1) else { continue }
+            if best.map({ walk.price < $0.walk.price }) ?? true { best = (index, walk) }
+        }
+        return best
+    }
+
+    /// The walks that find all matches of a check. Precondition: ``walk(_:filters:)`` is not nil.
+    private func passes(_ check: RowCheck) -> [SegmentPlan.Pass] {
+        switch check {
+        case .never, .always: return []
+        case .column(let index, let test):
+            return (test.drivers ?? []).compactMap { code in
+                let length = self.columns[index].lists.count(of: code)
+                return length > 0 ? SegmentPlan.Pass(column: index, code: code, length: length) : nil
+            }
+        case .all(let parts):
+            guard let best = self.cheapest(parts, filters: 0) else { return [] }
+            var others = parts
+            others.remove(at: best.index)
+            let filters = self.ranked(others)
+            return self.passes(parts[best.index]).map { pass in
+                var pass = pass
+                pass.filters = filters + pass.filters
+                return pass
+            }
+        case .any(let parts): return parts.flatMap { self.passes($0) }
+        }
+    }
+
+    /// The check with tables of all codes wherever so many rows pay for them.
+    ///
+    /// - Parameters:
+    ///   - check: The check.
+    ///   - candidates: How many rows there are to look at.
+    ///   - tabled: So many codes are more work to compare with than one look into a table is.
+    ///   - room: Bytes that tables may still take, but for what costs too much without.
+    ///   - highestCodes: The highest code of each column.
+    ///   - evaluate: Evaluates atoms for all codes of a column.
+    private func prepared(
+        _ check: RowCheck,
+        _ candidates: Int,
+        tabled: Int,
+        _ room: inout Int,
+        _ highestCodes: [Int],
+        _ evaluate: CodeTabler
+    ) -> RowCheck {
+        switch check {
+        case .never, .always: return check
+        case .all(let parts):
+            return .joining(
+                parts.map { self.prepared($0, candidates, tabled: tabled, &room, highestCodes, evaluate) }
+            )
+        case .any(let parts):
+            return .alternatives(
+                parts.map { self.prepared($0, candidates, tabled: tabled, &room, highestCodes, evaluate) }
+            )
+        case .column(let index, let test):
+            let highest = highestCodes[index]
+            let isArray = self.columns[index].isArray
+            let looks = isArray ? candidates * Cost.elements : candidates
+            // An array has many codes to compare with each.
+            let tabled = isArray && tabled != .max ? 1 : tabled
+            switch test.form {
+            case .values where looks > highest / 8:
+                room -= CodeTest.tableSize(highest)
+                let table = test.tabled(highestCode: highest) { evaluate(index, $0) }
+                if case .table(_, let passing) = table.form, passing?.isEmpty ?? false { return .never }
+                return .column(index, table)
+            case .codes(let codes) where codes.count >= tabled && candidates > highest / 16 && room > highest,
+                .except(let codes) where codes.count >= tabled - 1 && candidates > highest / 16 && room > highest:
+                room -= CodeTest.tableSize(highest)
+                return .column(index, test.tabled(highestCode: highest) { evaluate(index, $0) })
+            default: return check
+            }
+        }
+    }
+
+    /// The checks in order, those first that are cheap and leave little.
+    private func ranked(_ checks: [RowCheck]) -> [RowCheck] {
+        // Indices break ties, since `sort` need not be stable.
+        checks.indices.map { (self.rank(checks[$0]), $0) }.sorted { $0 < $1 }.map { checks[$0.1] }
+    }
+
+    private func rank(_ check: RowCheck) -> Int {
+        guard case .column(let index, let test) = check else { return 5 }
+        if self.columns[index].isArray { return 4 }
+        switch test.form {
+        case .codes: return 0
+        case .table: return 1
+        case .except: return 2
+        case .values: return 3
+        }
+    }
+
+    // MARK: All rows
+
+    /// What a bit for each row costs.
+    private func densePrice(_ check: RowCheck) -> Int {
+        switch check {
+        case .never, .always: return 0
+        case .all(let parts), .any(let parts):
+            return parts.reduce(0) { $0 + self.densePrice($1) + self.rowCount * Cost.word / 2 }
+        case .column(let index, let test):
+            let scan = self.scanPrice(index, test)
+            let marks = self.markPrice(index, test)
+            return self.rowCount * Cost.word + (marks.map { min($0, scan) } ?? scan)
+        }
+    }
+
+    private func dense(_ check: RowCheck) -> DenseCheck {
+        switch check {
+        case .never: return .marks(column: 0, codes: [], isRest: false)
+        case .always: return .marks(column: 0, codes: [], isRest: true)
+        case .any(let parts): return .any(parts.map { self.dense($0) })
+        case .all(let parts):
+            let ranked = parts.indices.map { (self.densePrice(parts[$0]), $0) }.sorted { $0 < $1 }
+            return .all(ranked.map { self.dense(parts[$0.1]) })
+        case .column(let index, let test):
+            let marks = self.markPrice(index, test)
+            guard let marks, marks < self.scanPrice(index, test),
+                let listed = DenseCheck.listed(test, self, index)
+            else { return .scan(column: index, test) }
+            return .marks(column: index, codes: listed.codes, isRest: listed.isRest)
+        }
+    }
+
+    /// Picoseconds to look at every row's code.
+    private func scanPrice(_ index: Int, _ test: CodeTest) -> Int {
+        let rows = self.rowCount
+        if self.columns[index].isArray { return rows * (4000 + self.valuePrice(test)) }
+        let width = self.columns[index].codes.width.rawValue
+        switch test.form {
+        case .codes(let codes) where codes.count <= 4: return rows * 40 * width * codes.count
+        case .except(let codes) where codes.count <= 3: return rows * 40 * width * (codes.count + 1)
+        case .table: return rows * (width == 1 ? 60 : 700 * width / 2)
+        case .codes, .except, .values: return rows * (1500 + self.valuePrice(test))
+        }
+    }
+
+    private func valuePrice(_ test: CodeTest) -> Int {
+        if case .values = test.form { 50_000 } else { 1000 }
+    }
+
+    /// Picoseconds to mark the rows of a test's lists, or of those it excepts; nil if lists do not tell.
+    private func markPrice(_ index: Int, _ test: CodeTest) -> Int? {
+        guard let codes = DenseCheck.listed(test, self, index)?.codes else { return nil }
+        let rows = self.rowCount
+        var price = codes.count * self.blockCount * Cost.list / 10
+        for code in codes {
+            let count = self.columns[index].lists.count(of: code)
+            // Where a list is dense its containers are bitmaps.
+            price += min(count * Cost.mark, rows * Cost.word)
+        }
+        return price
+    }
+}

@@ -1,0 +1,46 @@
+import IntentMatching
+import WidgetModel
+
+// Tests count instances and hosts in plain numbers.
+extension IntentIndex {
+    mutating func insert(
+        _ instance: UInt32,
+        app: BundleID,
+        kind: WidgetKind,
+        family: WidgetFamily,
+        host: UInt32,
+        tags: [String],
+        configuration: Configuration,
+        when: MatchPattern? = nil,
+        pushEnabled: Bool
+    ) {
+        self.insert(
+            InstanceNumber(raw: instance),
+            app: app,
+            kind: kind,
+            family: family,
+            host: HostNumber(raw: host),
+            tags: tags,
+            configuration: configuration,
+            when: when,
+            pushEnabled: pushEnabled
+        )
+    }
+
+    mutating func insert(_ instance: UInt32, like other: UInt32, host: UInt32) -> Bool {
+        self.insert(InstanceNumber(raw: instance), like: InstanceNumber(raw: other), host: HostNumber(raw: host))
+    }
+
+    mutating func remove(_ instance: UInt32) { self.remove(InstanceNumber(raw: instance)) }
+}
+
+extension PlainInstance {
+    init(_ instance: UInt32, family: WidgetFamily, host: UInt32, configuration: Configuration) {
+        self.init(
+            InstanceNumber(raw: instance),
+            family: family,
+            host: HostNumber(raw: host),
+            configuration: configuration
+        )
+    }
+}
