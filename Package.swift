@@ -213,9 +213,8 @@ let package = Package(
             "GatewayTests",
             [
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
-                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines", "TransportSupport",
-                "WidgetModel",
-                logging, metrics, nioCore,
+                "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines",
+                "TransportSupport", "WidgetModel", logging, metrics, nioCore,
                 nioPosix, tracing, yams,
             ]
         ),
