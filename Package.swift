@@ -219,13 +219,7 @@ let package = Package(
             [
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
                 "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines",
-<<<<<<< HEAD
-                "TransportSupport",
-                "WidgetModel",
-                logging, metrics, nioCore,
-=======
                 "TransportSupport", "WidgetModel", logging, metrics, nioCore,
->>>>>>> 33cba90
                 nioPosix, tracing, yams,
             ]
         ),
