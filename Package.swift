@@ -219,9 +219,7 @@ let package = Package(
             [
                 "APNSWire", "Engine", "Gateway", "HTTP2", "HTTPTransport", "History", "IntentMatching", "Journaling",
                 "ScriptedServer", "TLS", "Telemetry", "TestSupport", "TimelineProviding", "Timelines",
-                "TransportSupport",
-                "WidgetModel",
-                logging, metrics, nioCore,
+                "TransportSupport", "WidgetModel", logging, metrics, nioCore,
                 nioPosix, tracing, yams,
             ]
         ),

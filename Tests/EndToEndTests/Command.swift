@@ -100,6 +100,9 @@ extension Command {
         unsafe posix_spawn_file_actions_adddup2(&actions, inputFile, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors.writing, 2)
+        // Other tests' sockets are not closed on exec: held open by a program, their connections would not end, and a program
+        // that may open few files would have none left.
+        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         // The threads that tests run on block signals, and a program would inherit that and not end at SIGTERM.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)

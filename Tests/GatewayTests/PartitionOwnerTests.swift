@@ -219,8 +219,7 @@ import WidgetModel
         #expect(again.handedOn == [])
     }
 
-    @Test func `an owner that is told to stop applies no further record, and the next start applies them`() async throws
-    {
+    @Test func `an owner that is told to stop applies no further record, and the next start does`() async throws {
         let loops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let scene = try await OwnerScene.started(loops: loops)
         let owner = scene.owners[0]

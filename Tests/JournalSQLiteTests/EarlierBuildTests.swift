@@ -33,7 +33,7 @@ import WidgetModel
     }
 
     private static func database(_ path: String, applicationID: Int64) throws {
-        FileManager.default.createFile(atPath: path, contents: nil)
+        #expect(FileManager.default.createFile(atPath: path, contents: nil))
         let database = try Database(path: path, access: .readWrite)
         try database.execute("CREATE TABLE IF NOT EXISTS journal (id TEXT NOT NULL) STRICT")
         try database.execute("PRAGMA application_id = \(applicationID)")

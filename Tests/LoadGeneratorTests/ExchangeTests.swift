@@ -49,6 +49,9 @@ import Testing
         var random = SplitMix64(seed: seed)
         let run = UInt64.random(in: 0 ... .max, using: &random)
         let number = Int64.random(in: 0..<(1 << 48), using: &random)
-        #expect(NumberedPushID.number(in: NumberedPushID.text(number, run: run).span, run: run) == number, "seed \(seed)")
+        #expect(
+            NumberedPushID.number(in: NumberedPushID.text(number, run: run).span, run: run) == number,
+            "seed \(seed)"
+        )
     }
 }

@@ -26,7 +26,7 @@ package struct EngineStat: Sendable {
         }
     }
 
-    package typealias Member = WritableKeyPath<EngineStats, Int> & Sendable
+    package typealias Member = any WritableKeyPath<EngineStats, Int> & Sendable
 
     package let member: Member
     package let group: Group

@@ -1,5 +1,6 @@
 import Journaling
 import Logging
+import NIOCore
 import Synchronization
 
 extension PartitionOwner {

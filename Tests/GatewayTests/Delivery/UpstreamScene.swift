@@ -109,8 +109,9 @@ final class UpstreamScene: Sendable {
     /// Where other tests have the machine, a connection takes its time: that is no failed try.
     private static func client(_ configuration: GatewayConfiguration) -> HTTPClient {
         var client = configuration.deliveries.client
-        client.connection.connectTimeout = .minutes(5)
-        client.connection.handshakeTimeout = .minutes(5)
+        client.connection.connectTimeout = .hours(1)
+        client.connection.handshakeTimeout = .hours(1)
+        client.connection.pingTimeout = .hours(1)
         return HTTPClient(client, on: MultiThreadedEventLoopGroup.singleton)
     }
 
