@@ -70,7 +70,10 @@ import Testing
             "POST",
             url,
             bearer: bearer,
-            body: #"{"aps":{},"freshet":{"kind":"scores","match":{"team":[\#(patterns.joined(separator: ","))]}}}"#,
+            body: """
+                {"aps":{"content-changed":true},\
+                "freshet":{"kind":"scores","match":{"team":[\(patterns.joined(separator: ","))]}}}
+                """,
             options: ["--http2", "--parallel"] + Array(repeating: url, count: pushes - 1)
         )
         #expect(sent.status == 200, "\(sent.body)")

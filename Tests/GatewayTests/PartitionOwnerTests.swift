@@ -227,13 +227,13 @@ import WidgetModel
         let before = try await owner.progress().applied
         let isTold = DispatchSemaphore(value: 0)
         owner.loop.execute { isTold.wait() }
+        let waiter = owner.loop.makePromise(of: RecordAnswer.self)
+        owner.expectAnswer(at: before.next, index: 0, waiter)
         for host in ["b", "c"] {
             var builder = SubmissionBuilder(partitions: 1)
             _ = builder.append(.register(Sports.registration(host, [Sports.instance("a")])), for: HostKey(host))
             scene.journal.append(builder.take()) { _ in }
         }
-        let waiter = owner.loop.makePromise(of: RecordAnswer.self)
-        owner.expectAnswer(at: before.next, index: 0, waiter)
         owner.stop()
         isTold.signal()
         await #expect(throws: OwnerFault.shutDown(partition: Self.partition)) { try await waiter.futureResult.get() }
