@@ -1,3 +1,4 @@
+import Timelines
 import WidgetModel
 
 /// Timers that were due before a record, in the order in which they fire.
