@@ -20,19 +20,6 @@ extension Span where Element == UInt8 {
         return word
     }
 
-    /// Whether both spans hold the same bytes. Takes as long as the common part: never compare a secret with it
-    /// that the other side could guess byte by byte.
-    @inline(__always)
-    package func equals(_ other: Span<UInt8>) -> Bool {
-        guard self.count == other.count else { return false }
-        var offset = 0
-        while offset + 8 <= self.count {
-            guard self.word(at: offset) == other.word(at: offset) else { return false }
-            offset += 8
-        }
-        return self.lastPartialWord == other.lastPartialWord
-    }
-
     /// Whether both spans hold the same bytes. Takes as long for any two of one length: what they have in common cannot
     /// be learned from the time.
     @inline(__always)

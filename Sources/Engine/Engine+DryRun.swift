@@ -71,14 +71,16 @@ extension Engine {
     }
 
     /// Hands over every instance that a push matches, each once, and says how they were found.
-    private func find(_ asked: AskedPush, _ body: (Span<UInt32>) -> Void) -> [QueryPlan] {
+    private func find(_ asked: AskedPush, _ body: (Span<InstanceNumber>) -> Void) -> [QueryPlan] {
         let audience = asked.audience
         switch audience.reach {
         case .nobody: break
         case .host(let host):
-            var matched: [UInt32] = []
+            var matched: [InstanceNumber] = []
             for instance in self.instances(of: host)
-            where self.isMatched(instance, asked.head, audience, asked.bytes) { matched.append(instance) }
+            where self.isMatched(instance, asked.head, audience, asked.bytes) {
+                matched.append(InstanceNumber(raw: instance))
+            }
             body(matched.span)
         case .app(let app):
             return self.index.explain(
@@ -88,12 +90,9 @@ extension Engine {
                 hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
                 attributes: audience.attributes,
                 // No order is asked for, so that none is made.
-                order: .asFound
-            ) { batch in
-                var numbers: [UInt32] = []
-                for index in batch.indices { numbers.append(batch[index].raw) }
-                body(numbers.span)
-            }
+                order: .asFound,
+                body
+            )
         }
         return []
     }

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// A sample of the numbers that come by, at most so many: those with the lowest hashes, in whatever order they come.
+/// A sample of the instances that come by, at most so many: those with the lowest hashes, in whatever order they come.
 ///
 /// The hash is of the number alone, so that the same numbers give the same sample everywhere. A number must not come twice.
 struct HashSample {
@@ -17,11 +17,11 @@ struct HashSample {
     }
 
     /// Looks at some more numbers. O(numbers), and O(`size` log `size`) once in a while.
-    mutating func add(_ numbers: Span<UInt32>) {
+    mutating func add(_ numbers: Span<InstanceNumber>) {
         self.count += numbers.count
         guard self.size > 0 else { return }
         for place in numbers.indices {
-            let number = UInt64(numbers[place])
+            let number = UInt64(numbers[place].raw)
             let key = ByteHash.mix(number) & ~UInt64(UInt32.max) | number
             guard key < self.bound else { continue }
             self.kept.append(key)

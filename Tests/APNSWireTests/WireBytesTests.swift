@@ -3,25 +3,11 @@ import TestSupport
 import Testing
 
 @Suite struct WireBytesTests {
-    private static func equal(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.span.equals(right.span) }
-
     private static func holds(_ bytes: [UInt8], _ text: StaticString, _ start: Int) -> Bool {
         bytes.span.holds(text, at: start)
     }
 
     private static func decoded(_ text: [UInt8]) -> [UInt8]? { Base64.decode(text.span) }
-
-    @Test(arguments: 0..<40)
-    func `spans are compared to the last byte`(count: Int) {
-        let bytes = (0..<count).map { UInt8($0 * 5 + 1) }
-        #expect(Self.equal(bytes, bytes))
-        for index in bytes.indices {
-            var other = bytes
-            other[index] ^= 0x80
-            #expect(!Self.equal(bytes, other))
-        }
-        #expect(!Self.equal(bytes, bytes + [0]))
-    }
 
     @Test func `a literal is found where it stands and nowhere else`() {
         let bytes = Array("xxcontent-changedyy".utf8)

@@ -100,9 +100,9 @@ extension Command {
         unsafe posix_spawn_file_actions_adddup2(&actions, inputFile, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, output.writing, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, errors.writing, 2)
-        // Other tests' sockets are not closed on exec: held open by a program, their connections would not end, and a program
+        // Sockets of other tests are not closed on exec: held open by a program, their connections would not end, and a program
         // that may open few files would have none left.
-        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        _ = unsafe Self.addCloseFrom(&actions, 3)
         // The threads that tests run on block signals, and a program would inherit that and not end at SIGTERM.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
@@ -123,6 +123,17 @@ extension Command {
         }
         return Started(pid: pid, descriptors: [output.reading, errors.reading])
     }
+
+    /// As glibc's `posix_spawn_file_actions_addclosefrom_np`, which its header shows to GNU sources only.
+    private typealias AddCloseFrom =
+        @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, Int32) -> Int32
+    private static let addCloseFrom: AddCloseFrom = {
+        guard let symbol = unsafe dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else {
+            preconditionFailure("glibc is older than 2.34")
+        }
+        // Sound: this is the function's signature in C.
+        return unsafe unsafeBitCast(symbol, to: AddCloseFrom.self)
+    }()
 
     private static func pipe() throws -> (reading: Int32, writing: Int32) {
         var descriptors: [Int32] = [-1, -1]

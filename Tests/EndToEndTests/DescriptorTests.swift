@@ -21,6 +21,7 @@ import Testing
         )
         let bearer = try await gateway.providerToken()
         let holder = try Command(TestGateway.python, ["-c", Self.holder, "\(gateway.pushPort)", "120"])
+        defer { holder.killHard() }
         var lines = holder.lines.makeAsyncIterator()
         #expect(await lines.next() == "open")
         let place = "\(gateway.opsURL)/v1/stats"

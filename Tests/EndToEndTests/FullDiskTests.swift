@@ -4,7 +4,7 @@ import Testing
 /// A disk that fills up while senders push and hosts register: it is made room on, nothing accepted is lost, and it goes on by itself.
 @Suite(
     .enabled("this system lets no test mount a disk") { try await SmallDisk.isTried() },
-    .timeLimit(.minutes(15))
+    .timeLimit(.minutes(60))
 )
 struct FullDiskTests {
     private static let mebibyte = 1_048_576

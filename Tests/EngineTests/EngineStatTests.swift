@@ -7,7 +7,7 @@ import WidgetModel
     @Test func `each number is declared once, under a name of its own`() {
         let names = EngineStat.all.map { "\($0.group) \($0.name)" }
         #expect(Set(names).count == names.count)
-        #expect(Set(EngineStat.all.map(\.member)).count == EngineStat.all.count)
+        #expect(Set(EngineStat.all.map { $0.member as AnyKeyPath }).count == EngineStat.all.count)
         let metrics = EngineStat.all.compactMap(\.metric).map { "\($0.name) \($0.label?.value ?? "")" }
         #expect(Set(metrics).count == metrics.count)
     }

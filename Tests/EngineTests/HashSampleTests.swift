@@ -1,5 +1,6 @@
 import TestSupport
 import Testing
+import WidgetModel
 
 @testable import Engine
 
@@ -8,7 +9,8 @@ import Testing
     private static func sample(_ numbers: [UInt32], _ size: Int, batch: Int) -> HashSample {
         var sample = HashSample(size: size)
         for first in stride(from: 0, to: numbers.count, by: batch) {
-            sample.add(numbers[first..<min(numbers.count, first + batch)].span)
+            let some = numbers[first..<min(numbers.count, first + batch)].map { InstanceNumber(raw: $0) }
+            sample.add(some.span)
         }
         return sample
     }

@@ -100,14 +100,14 @@ import WidgetModel
         var numbers: [String: UInt32] = [:]
         func expectNames(_ note: String) {
             let names = HostNames(hosts, of: HostKey("").app)
-            #expect(numbers.allSatisfy { names.number(ofHost: Array($0.key.utf8)) == $0.value }, "\(note)")
+            #expect(numbers.allSatisfy { names.number(ofHost: Array($0.key.utf8))?.raw == $0.value }, "\(note)")
             #expect(names.number(ofHost: Array("nobody".utf8)) == nil, "\(note)")
             var found: [String: UInt32] = [:]
             var last = -1
-            names.forEachHost(in: 3..<5000) { number, id in
-                #expect(Int(number) > last, "\(note)")
-                last = Int(number)
-                if id.count > 0 { found[String(decoding: id.indices.map { id[$0] }, as: UTF8.self)] = number }
+            names.forEachHost(in: HostNumber(3)..<HostNumber(5000)) { number, id in
+                #expect(Int(number.raw) > last, "\(note)")
+                last = Int(number.raw)
+                if id.count > 0 { found[String(decoding: id.indices.map { id[$0] }, as: UTF8.self)] = number.raw }
             }
             #expect(found == numbers.filter { $0.value >= 3 }, "\(note)")
         }
@@ -120,7 +120,7 @@ import WidgetModel
         // So many go that what is left of the ids is moved together.
         for number in 0..<1500 { numbers.removeValue(forKey: "h\(number)-\(padding)").map { hosts.release($0) } }
         expectNames("some gone")
-        #expect(before.number(ofHost: Array("h7-\(padding)".utf8)) == 7)
+        #expect(before.number(ofHost: Array("h7-\(padding)".utf8)) == HostNumber(7))
         for number in 0..<100 { insert("new-\(number)") }
         expectNames("others with their numbers")
     }

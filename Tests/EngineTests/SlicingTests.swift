@@ -92,7 +92,7 @@ import WidgetModel
                 }
             }
             guard case .push(let push) = entry.record else { return }
-            _ = self.sliced.dryRun(push)
+            _ = self.sliced.dryRun(push, decidedMax: 100)
             for view in self.sliced.push(push.id) where view.position == entry.at && !view.isApplied {
                 if view.isComplete || view.matched != view.counts.total {
                     self.faults.append("\(entry.at): \(view.counts.total) of \(view.matched), \(view.isComplete)")

@@ -6,7 +6,7 @@ import Testing
 import WidgetModel
 
 /// What one commit of the output log may not hold is written in pieces.
-@Suite(.timeLimit(.minutes(15))) struct OutputPiecesTests {
+@Suite(.timeLimit(.minutes(60))) struct OutputPiecesTests {
     private static let partition = PartitionID(0)
     private static let instances = 5
 

@@ -10,7 +10,7 @@ import Testing
 import WidgetModel
 
 /// An owner that does not go on would let its test wait for ever.
-@Suite(.timeLimit(.minutes(15))) struct PartitionOwnerTests {
+@Suite(.timeLimit(.minutes(60))) struct PartitionOwnerTests {
     private static let partition = PartitionID(0)
 
     private static func next(_ stream: AsyncStream<some Sendable>) async -> String? {

@@ -8,7 +8,7 @@ import Testing
 import WidgetModel
 
 /// A state is written beside the owner, and a start reads it.
-@Suite(.timeLimit(.minutes(15))) struct SnapshotterTests {
+@Suite(.timeLimit(.minutes(60))) struct SnapshotterTests {
     private static func snapshotter(
         _ scene: OwnerScene,
         _ store: MemorySnapshots,

@@ -8,7 +8,7 @@ import WidgetModel
 
 /// A question about one instance replays its host alone, and then the instance has another number than in the gateway: the outputs
 /// say which, so that the answer names reloads as hosts were told them.
-@Suite(.timeLimit(.minutes(15))) struct WhyNumberTests {
+@Suite(.timeLimit(.minutes(60))) struct WhyNumberTests {
     private static let partition = PartitionID(0)
     private static let hosts = 20
 

@@ -1,4 +1,5 @@
 package import Engine
+import WidgetModel
 
 /// What a push matches before it is logged.
 package struct MatchedInstances: Hashable, Sendable {

@@ -7,7 +7,7 @@ import Testing
 import WidgetModel
 
 /// What senders are told when their team has its share of undecided work, and what their pushes are charged with.
-@Suite(.timeLimit(.minutes(15))) struct PushShareTests {
+@Suite(.timeLimit(.minutes(60))) struct PushShareTests {
     private static let narrow = #""match":{"team":["rams"]}"#
 
     /// One request of each way in which a push is taken.

@@ -6,7 +6,7 @@ import Testing
 import WidgetModel
 
 /// A disk that is nearly full loses its history, the oldest first, and nothing that a restart needs.
-@Suite(.timeLimit(.minutes(15))) struct MakingRoomTests {
+@Suite(.timeLimit(.minutes(60))) struct MakingRoomTests {
     private let disk = FakeDisk()
     private let store = MemorySnapshots()
     private let scene: OwnerScene

@@ -8,7 +8,7 @@ import Tracing
 import WidgetModel
 
 /// The spans of what partitions do about traced pushes.
-@Suite(.timeLimit(.minutes(15))) struct PartitionTracesTests {
+@Suite(.timeLimit(.minutes(60))) struct PartitionTracesTests {
     /// A tracer, and what it has recorded.
     private struct Trace {
         let queue = SpanQueue(max: 1000)
