@@ -73,7 +73,7 @@ public import CKernels
         @inline(__always)
         unsafeMutableAddress {
             precondition(UInt(bitPattern: index) < UInt(bitPattern: self.length), "beyond the column")
-            // Sound: as above, and nobody else has the memory.
+            // Sound: as above, and the memory is this column's alone.
             return unsafe self.memory.unsafelyUnwrapped + index
         }
     }
@@ -96,7 +96,7 @@ public import CKernels
         @_lifetime(&self)
         @inline(__always)
         mutating get {
-            // Sound: as above, and nobody else has the memory.
+            // Sound: as above, and the memory is this column's alone.
             let elements = unsafe UnsafeMutableBufferPointer(start: self.memory, count: self.length)
             return unsafe _overrideLifetime(MutableSpan(_unsafeElements: elements), mutating: &self)
         }
@@ -179,10 +179,6 @@ public import CKernels
     /// Removes all elements, and gives the memory back.
     @inlinable
     public mutating func removeAll() { self = Column() }
-
-    /// Forgets all elements, and keeps the memory.
-    @inlinable
-    public mutating func removeAllKeepingMemory() { self.length = 0 }
 
     /// Copies `count` elements from one place to another; the places may overlap. Precondition: both are there.
     @inlinable

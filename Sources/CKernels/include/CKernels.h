@@ -3,7 +3,7 @@
 //
 // Every function is a plain loop over plain arrays and gives the same result on every processor; on x86-64 the loader
 // picks the variant (baseline, AVX2, AVX-512) that the processor has; elsewhere there is the one that the compiler makes.
-// IntentMatchingTests hold them to the same loops in Swift, Tests/Kernels to plain ones in C, on aarch64 as well.
+// StorageTests hold them to the same loops in Swift, Tests/Kernels to plain ones in C, on aarch64 as well.
 #ifndef CKERNELS_H
 #define CKERNELS_H
 

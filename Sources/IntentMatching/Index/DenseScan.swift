@@ -28,7 +28,7 @@ indirect enum DenseCheck: Sendable {
 struct DenseScan {
     static let words = 1024
 
-    /// Bitmaps that nobody uses at the moment.
+    /// Bitmaps that are not used at the moment.
     private var spare: [[UInt64]] = []
 
     private mutating func borrow() -> [UInt64] {

@@ -5,7 +5,7 @@ import WidgetModel
 ///
 /// A value is kept as words of eight bytes: its tag and length in the lowest four bytes, then its UTF-8 or its eight bytes.
 /// So strings are equal by their bytes and numbers by ``ExactNumber``, and both are compared and hashed by words. Codes
-/// that nobody uses any more are taken again.
+/// that no row has any more are taken again.
 struct ValueDictionary: ~Copyable {
     enum Tag: UInt8 {
         case text = 0

@@ -53,7 +53,7 @@ struct ValueField: ~Copyable {
     mutating func use(_ batch: inout ValueBatch, _ value: (_ row: Int, _ element: Int) -> ParameterValue) {
         if self.isCrowded { self.dictionary.prefetch(batch.keys.span) }
         let count = batch.keys.count
-        // Out of the batch and back, as whoever writes to it while reading from it copies what is read.
+        // Out of the batch and back: an array that is written while it is read is copied.
         var codes: [UInt32] = []
         swap(&codes, &batch.codes)
         codes.append(contentsOf: repeatElement(0, count: count))

@@ -1,6 +1,6 @@
 import Storage
 
-/// Numbers for distinct keys of words, each with a count of uses; a number that nobody uses is taken again.
+/// Numbers for distinct keys of words, each with a count of uses; a number without a use is taken again.
 struct KeyTable<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable & Sendable>: ~Copyable {
     private(set) var store = ByteStore<Word>()
     private var rows = Column<Row>()
