@@ -102,6 +102,7 @@ final class UpstreamScene: Sendable {
         configuration.deliveries.afterServerError = .milliseconds(200)
         configuration.deliveries.reconnectMin = .milliseconds(10)
         configuration.deliveries.allowedNetworks = ["127.0.0.0/8", "::1"]
+        configuration.deliveries.pingAnswer = .hours(1)
         configure(&configuration.deliveries)
         return configuration
     }
@@ -111,7 +112,6 @@ final class UpstreamScene: Sendable {
         var client = configuration.deliveries.client
         client.connection.connectTimeout = .hours(1)
         client.connection.handshakeTimeout = .hours(1)
-        client.connection.pingTimeout = .hours(1)
         return HTTPClient(client, on: MultiThreadedEventLoopGroup.singleton)
     }
 
