@@ -103,7 +103,7 @@ import Testing
         try FileManager.default.removeItem(atPath: "\(data)/journal.format")
         let verify = try await Command.run(TestGateway.program, ["log", "verify", "--data", data])
         #expect(verify.status == 1)
-        #expect(verify.output.contains("FAULT file: format"))
+        #expect(verify.output.contains("FAULT file: journal.format"))
         await gateway.stop()
     }
 

@@ -270,17 +270,17 @@ import WidgetModel
 
     @Test func `a crash before the newest file was noted leaves a directory that opens`() throws {
         let (temporary, files) = try self.several()
-        for note in ["", "\(files.count - 1)\n"] {
-            try note.write(toFile: temporary.journal + "/begun", atomically: true, encoding: .utf8)
-            try self.open(temporary, fileBytesMax: 2_000).close()
-            #expect(try String(contentsOfFile: temporary.journal + "/begun", encoding: .utf8) == "\(files.count)\n")
-        }
+        try "\(files.count - 1)\n".write(toFile: temporary.journal + "/begun", atomically: true, encoding: .utf8)
+        try self.open(temporary, fileBytesMax: 2_000).close()
+        #expect(try String(contentsOfFile: temporary.journal + "/begun", encoding: .utf8) == "\(files.count)\n")
     }
 
     @Test func `a note of the newest file that is damaged is refused`() throws {
         let (temporary, _) = try self.several()
-        try "many\n".write(toFile: temporary.journal + "/begun", atomically: true, encoding: .utf8)
-        #expect(self.code { _ = try self.open(temporary, fileBytesMax: 2_000) } == .corrupt)
+        for note in ["", "many\n"] {
+            try note.write(toFile: temporary.journal + "/begun", atomically: true, encoding: .utf8)
+            #expect(self.code { _ = try self.open(temporary, fileBytesMax: 2_000) } == .corrupt)
+        }
     }
 
     @Test func `a crash before the first file is there leaves a directory that opens`() throws {
