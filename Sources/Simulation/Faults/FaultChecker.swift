@@ -213,7 +213,6 @@ struct FaultChecker: Sendable {
         guard var guarded = self.guarded[push],
             let view = owner.engine.push(push, team: FaultWorld.team).first, view.position == owner.applied
         else { return }
-        if view.failure == .tooMany { self.note(.failedTooMany) }
         guarded.matched[Int(owner.partition.rawValue)] = view.matched
         self.guarded[push] = guarded
         let matched = guarded.matched.reduce(0, +)

@@ -74,8 +74,6 @@ package enum Mutation: String, Hashable, Sendable, CaseIterable {
     case confusesTokens
     /// A gateway accepts pushes whatever they match.
     case ignoresMatchedMax
-    /// A gateway does not write into the log how many instances a push may match.
-    case forgetsMatchedMax
     /// Owners do not carry out orders, do not let leases run out, or reload before a push's `not-before`.
     case ignoresOrders
     case ignoresLeases
@@ -108,6 +106,4 @@ package enum Occurrence: String, Hashable, Sendable, CaseIterable {
     case scheduled
     /// A push was not accepted, since it matched too many.
     case turnedAway
-    /// A push that was accepted matched too many when it was applied.
-    case failedTooMany
 }

@@ -167,8 +167,8 @@ extension FaultRun {
                 self.turnAway(number, push.id)
                 return nil
             }
-            let isForgotten = self.mutation == .ignoresMatchedMax || self.mutation == .forgetsMatchedMax
-            self.requests[number].limits = isForgotten ? nil : MatchQuota.divide(matchedMax, by: counts)
+            let isIgnored = self.mutation == .ignoresMatchedMax
+            self.requests[number].limits = isIgnored ? nil : MatchQuota.divide(matchedMax, by: counts)
             self.checker.noteGuarded(push.id, matchedMax: matchedMax)
         }
         return .push(push)
