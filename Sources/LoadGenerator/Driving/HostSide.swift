@@ -113,11 +113,18 @@ final class HostSide {
     /// The connection for questions has gone: it comes again, as those of the loads do.
     private func lostInquirer(_ reason: String) {
         self.inquirer = nil
-        guard !self.isClosing, let dialer else { return }
+        guard !self.isClosing else { return }
         if self.whenOpen != nil { return self.giveUp(reason) }
-        let bound = NIOLoopBound(self, eventLoop: dialer.eventLoop)
-        dialer.eventLoop.scheduleTask(in: .milliseconds(100)) {
-            if !bound.value.isClosing { bound.value.dialInquirer() }
+        self.reconnectSoon { $0.dialInquirer() }
+    }
+
+    /// Connects again after a tenth of a second, unless the run is over by then.
+    private func reconnectSoon(_ dial: @escaping (HostSide) -> Void) {
+        guard let eventLoop = self.dialer?.eventLoop else { return }
+        let bound = NIOLoopBound((self, dial), eventLoop: eventLoop)
+        eventLoop.scheduleTask(in: .milliseconds(100)) {
+            let (side, dial) = bound.value
+            if !side.isClosing { dial(side) }
         }
     }
 
@@ -161,13 +168,10 @@ final class HostSide {
 
     /// A stream has gone: it connects again soon, as hosts do.
     private func lost(_ index: Int, _ reason: String) {
-        guard !self.isClosing, let dialer else { return }
+        guard !self.isClosing else { return }
         if self.whenOpen != nil { return self.giveUp(reason) }
         if self.streams[index].reconnecting == nil { self.driver?.tally.lostConnections += 1 }
-        let bound = NIOLoopBound(self, eventLoop: dialer.eventLoop)
-        dialer.eventLoop.scheduleTask(in: .milliseconds(100)) {
-            if !bound.value.isClosing { bound.value.dial(index) }
-        }
+        self.reconnectSoon { $0.dial(index) }
     }
 
     /// How many streams are looked at for one that is not connecting again already.

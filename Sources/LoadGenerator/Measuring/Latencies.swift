@@ -6,11 +6,14 @@ import Histogram
 /// the faster the less it answers.
 package struct Latencies: Sendable {
     /// Of the operations that came so far.
-    package private(set) var histogram = LatencyHistogram.empty()
+    package private(set) var histogram: LatencyHistogram
     /// Operations that never came so far.
     package private(set) var unreached = 0
 
-    package init() {}
+    /// - Parameter histogram: The latencies of operations that all came so far; none by default.
+    package init(_ histogram: LatencyHistogram = .empty()) {
+        self.histogram = histogram
+    }
 
     /// All operations, those that never came so far included.
     package var count: Int { Int(self.histogram.totalCount) + self.unreached }

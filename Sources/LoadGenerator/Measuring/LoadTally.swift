@@ -151,9 +151,10 @@ package struct LoadTally: Sendable {
 
     /// All that was due for a listener is sent.
     package mutating func caughtUp(_ listener: String, at now: Int64) {
-        for index in self.outages.indices where self.outages[index].listener == listener {
-            let outage = self.outages[index]
-            if outage.ended != nil, outage.recovered == nil { self.outages[index].recovered = now }
+        // Asked in each turn: those before one that is caught up are caught up, too.
+        for index in self.outages.indices.reversed() where self.outages[index].listener == listener {
+            guard self.outages[index].recovered == nil else { return }
+            if self.outages[index].ended != nil { self.outages[index].recovered = now }
         }
     }
 

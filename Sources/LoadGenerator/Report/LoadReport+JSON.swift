@@ -66,7 +66,7 @@ extension LoadReport {
             Self.member("isClosedLoop", .bool(self.isClosedLoop)),
             Self.member("heldBack", Self.count(self.tally.heldBack)),
             Self.member("lostConnections", Self.count(self.tally.lostConnections)),
-            Self.member("latenessMicroseconds", Self.percentiles(self.tally.lateness)),
+            Self.member("latenessMicroseconds", Self.lateness(self.tally.lateness)),
             Self.member("outages", .array(self.tally.outages.map(Self.outage))),
         ])
     }
@@ -115,36 +115,32 @@ extension LoadReport {
 
     /// A stage's latencies: `count` is of all operations, `unreached` of those that never came so far.
     private static func latencies(_ latencies: Latencies) -> JSONValue {
-        let histogram = latencies.histogram
-        return .object(
+        .object(
             [
                 self.member("count", self.count(latencies.count)),
                 self.member("unreached", self.count(latencies.unreached)),
-            ]
-                + self.percentiles.map { percentile in
-                    self.member(percentile.name, self.figure(latencies.microseconds(atPercentile: percentile.value)))
-                }
-                + [self.member("mean", histogram.totalCount == 0 ? .null : .double(histogram.mean))]
+            ] + self.percentiles(latencies)
         )
+    }
+
+    /// How late the generator was.
+    private static func lateness(_ histogram: LatencyHistogram) -> JSONValue {
+        let latencies = Latencies(histogram)
+        return .object([self.member("count", self.count(latencies.count))] + self.percentiles(latencies))
+    }
+
+    /// The percentiles, and the mean of what came at all.
+    private static func percentiles(_ latencies: Latencies) -> [JSONValue.Member] {
+        let histogram = latencies.histogram
+        return self.percentiles.map { percentile in
+            self.member(percentile.name, self.figure(latencies.microseconds(atPercentile: percentile.value)))
+        } + [self.member("mean", histogram.totalCount == 0 ? .null : .double(histogram.mean))]
     }
 
     /// A figure; null if there was nothing to measure, `"never"` if it is infinite, which JSON has no number for.
     private static func figure(_ value: Double?) -> JSONValue {
         guard let value else { return .null }
         return value.isFinite ? .double(value) : .string("never")
-    }
-
-    /// How late the generator was.
-    private static func percentiles(_ histogram: LatencyHistogram) -> JSONValue {
-        let isEmpty = histogram.totalCount == 0
-        return .object(
-            [self.member("count", .int(Int64(histogram.totalCount)))]
-                + self.percentiles.map { percentile in
-                    let value = Double(histogram.valueAtPercentile(percentile.value))
-                    return self.member(percentile.name, isEmpty ? .null : .double(value))
-                }
-                + [self.member("mean", isEmpty ? .null : .double(histogram.mean))]
-        )
     }
 
     private static func outage(_ outage: Outage) -> JSONValue {
