@@ -76,12 +76,9 @@ extension Engine {
         switch audience.reach {
         case .nobody: break
         case .host(let host):
-            var matched: [InstanceNumber] = []
-            for instance in self.instances(of: host)
-            where self.isMatched(instance, asked.head, audience, asked.bytes) {
-                matched.append(InstanceNumber(raw: instance))
-            }
-            body(matched.span)
+            let matched = self.matching(host: host, asked.head, audience, asked.bytes)
+            let numbers = matched.map { InstanceNumber(raw: $0) }
+            body(numbers.span)
         case .app(let app):
             return self.index.explain(
                 app: self.apps.apps[Int(app)].id,
@@ -112,12 +109,8 @@ extension Engine {
 
     /// The widgets of an instance's host that a push matches and that have one token with it.
     fileprivate func matchedBesides(_ instance: UInt32, _ asked: AskedPush) -> [UInt32] {
-        var found: [UInt32] = []
-        let host = self.instances[instance].host
-        for other in self.instances(of: host) where other != instance && !self.instances[other].isControl {
-            if self.isMatched(other, asked.head, asked.audience, asked.bytes) { found.append(other) }
-        }
-        return found
+        self.matching(host: self.instances[instance].host, asked.head, asked.audience, asked.bytes)
+            .filter { $0 != instance && !self.instances[$0].isControl }
     }
 }
 

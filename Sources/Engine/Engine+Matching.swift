@@ -18,26 +18,20 @@ extension Engine {
     func count(matching audience: PushAudience, _ head: PushHead, _ bytes: [UInt8]) -> Int {
         switch audience.reach {
         case .nobody: return 0
-        case .host(let host):
-            var count = 0
-            for instance in self.instances(of: host) where self.isMatched(instance, head, audience, bytes) {
-                count += 1
-            }
-            return count
+        case .host(let host): return self.matching(host: host, head, audience, bytes).count
         case .app(let app):
             var count = 0
-            self.index.matches(
-                app: self.apps.apps[Int(app)].id,
-                kind: audience.kind.map { self.apps.kinds[Int($0)].name },
-                pattern: audience.pattern,
-                hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
-                attributes: audience.attributes,
-                // No order is asked for, so that none is made.
-                order: .asFound,
-                batchLimit: 4096
-            ) { count += $0.count }
+            // No order is asked for, so that none is made.
+            self.findMatches(app, audience.kind, audience.pattern, audience.attributes, order: .asFound) {
+                count += $0.count
+            }
             return count
         }
+    }
+
+    /// The instances of a host that a push to it is for. O(its instances).
+    func matching(host: UInt32, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> [UInt32] {
+        self.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
     }
 
     /// The push-enabled instances of an app that match, in the order of their numbers; for what is no push their
@@ -49,16 +43,30 @@ extension Engine {
         attributes: Configuration? = nil
     ) -> [UInt32] {
         var found: [UInt32] = []
+        self.findMatches(app, kind, pattern, attributes, order: .ascending) { batch in
+            for index in batch.indices { found.append(batch[index].raw) }
+        }
+        return found
+    }
+
+    /// Calls `body` with each batch of the push-enabled instances of an app that match.
+    private func findMatches(
+        _ app: UInt32,
+        _ kind: UInt32?,
+        _ pattern: MatchPattern?,
+        _ attributes: Configuration?,
+        order: MatchOrder,
+        _ body: (Span<InstanceNumber>) -> Void
+    ) {
         self.index.matches(
             app: self.apps.apps[Int(app)].id,
             kind: kind.map { self.apps.kinds[Int($0)].name },
             pattern: pattern,
             hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
             attributes: attributes,
-            batchLimit: 4096
-        ) { batch in
-            for index in batch.indices { found.append(batch[index].raw) }
-        }
-        return found
+            order: order,
+            batchLimit: 4096,
+            body
+        )
     }
 }

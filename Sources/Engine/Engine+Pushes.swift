@@ -201,7 +201,7 @@ extension Engine {
         _ bytes: [UInt8]
     ) {
         if self.hosts[host].delivery == .apns {
-            let matched = self.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
+            let matched = self.matching(host: host, head, audience, bytes)
             for together in self.byToken(matched) { self.accept(push, throughToken: together) }
             return
         }

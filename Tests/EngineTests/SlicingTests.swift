@@ -196,19 +196,29 @@ import WidgetModel
         #expect(expected.isSubset(of: twins.slicedRecords.keys))
     }
 
-    @Test func `a slice does no more than its units, but for what goes to one token`() throws {
-        var scene = Self.populated()
-        let push = Record.push(scene.makePush()).bytes
-        var engine = scene.engine
-        var output = EngineOutput()
+    /// Begins with a record that is an entry of its own, the next of a scene's.
+    private static func begin(
+        _ bytes: [UInt8],
+        _ scene: Scene,
+        _ engine: inout Engine,
+        _ output: inout EngineOutput
+    ) throws {
         try engine.begin(
-            push,
-            in: push.indices,
+            bytes,
+            in: bytes.indices,
             recordIndex: 0,
             at: scene.position.next,
             logTime: scene.now,
             into: &output
         )
+    }
+
+    @Test func `a slice does no more than its units, but for what goes to one token`() throws {
+        var scene = Self.populated()
+        let push = Record.push(scene.makePush()).bytes
+        var engine = scene.engine
+        var output = EngineOutput()
+        try Self.begin(push, scene, &engine, &output)
         var matched = 0
         while !engine.isRecordDone {
             var units = 5
@@ -228,14 +238,7 @@ import WidgetModel
         let bytes = Record.push(push).bytes
         var engine = scene.engine
         var output = EngineOutput()
-        try engine.begin(
-            bytes,
-            in: bytes.indices,
-            recordIndex: 0,
-            at: scene.position.next,
-            logTime: scene.now,
-            into: &output
-        )
+        try Self.begin(bytes, scene, &engine, &output)
         #expect(engine.push(push.id).map(\.isApplied) == [false])
         #expect(engine.push(push.id).map(\.isComplete) == [false])
         #expect(engine.matchCount(push).isRepeat)
