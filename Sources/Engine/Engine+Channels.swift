@@ -2,7 +2,7 @@ package import WidgetModel
 
 extension Engine {
     /// Creates or deletes a channel.
-    mutating func accept(_ command: ChannelCommand) -> RecordAnswer.Result {
+    mutating func acceptCommand(_ command: ChannelCommand) -> RecordAnswer.Result {
         switch command {
         case .create(let channel, let app, let channelsMax):
             guard self.channels.find(channel.id, of: app) == nil else { return .channel(.alreadyExists) }

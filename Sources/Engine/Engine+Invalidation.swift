@@ -7,7 +7,7 @@ extension Engine {
     /// the app tells WidgetKit itself. Recommendations are told once for each kind, in the order of their names.
     ///
     /// - Returns: Nil if the work is queued, see ``InvalidationWork``.
-    mutating func accept(_ request: InvalidationRequest) -> RecordAnswer.Result? {
+    mutating func acceptInvalidation(_ request: InvalidationRequest) -> RecordAnswer.Result? {
         guard let app = self.apps.find(request.app) else { return .invalidated(count: 0) }
         let kinds = self.apps.apps[Int(app)].kinds.filter { kind in
             self.apps.kinds[Int(kind)].isConfigured

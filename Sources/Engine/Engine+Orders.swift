@@ -5,7 +5,7 @@ extension Engine {
     /// Carries out an order of an operator, or of a sender who takes a push back.
     ///
     /// - Returns: Nil if the work is queued, see ``OrderWork``.
-    mutating func accept(_ order: OperatorOrder) -> RecordAnswer.Result? {
+    mutating func acceptOrder(_ order: OperatorOrder) -> RecordAnswer.Result? {
         switch order.action {
         case .pause(let until): self.pause(order.scope, until: until?.milliseconds ?? .max)
         case .resume: self.pause(order.scope, until: .min)

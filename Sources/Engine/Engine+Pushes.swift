@@ -41,7 +41,7 @@ extension Engine {
     /// Applies a push: recognises a repeat, opens its row in the ledger, and decides it for every instance it matches.
     ///
     /// - Returns: Nil if its matches are queued, see ``MatchWork``.
-    mutating func accept(_ record: IncomingPushRecord) -> RecordAnswer.Result? {
+    mutating func acceptPush(_ record: IncomingPushRecord) -> RecordAnswer.Result? {
         let (head, team) = (record.head, record.team)
         let key = self.repeatKey(head, team: team, record.bytes)
         // A push to an app is a record of every partition and still one push: the first partition counts it.
@@ -62,7 +62,7 @@ extension Engine {
         } else {
             switch audience.reach {
             case .nobody: break
-            case .host(let host): self.accept(push, on: host, head, audience, record.bytes)
+            case .host(let host): self.decidePush(push, on: host, head, audience, record.bytes)
             case .app(let app):
                 let matches = self.matching(audience, app: app)
                 self.work.push(.matches(MatchWork(push, matches, repeatSlot: repeatSlot, isCounted: isCounted)))
@@ -193,7 +193,7 @@ extension Engine {
     }
 
     /// Decides a push for the instances of its host that it matches.
-    private mutating func accept(
+    private mutating func decidePush(
         _ push: IncomingPush,
         on host: UInt32,
         _ head: PushHead,
@@ -202,13 +202,13 @@ extension Engine {
     ) {
         if self.hosts[host].delivery == .apns {
             let matched = self.matching(host: host, head, audience, bytes)
-            for together in self.byToken(matched) { self.accept(push, throughToken: together) }
+            for together in self.byToken(matched) { self.decidePush(push, throughToken: together) }
             return
         }
         var instance = self.hosts[host].firstInstance
         while instance != InstanceTable.none {
             let next = self.instances[instance].nextOfHost
-            if self.isMatched(instance, head, audience, bytes) { self.accept(push, for: instance) }
+            if self.isMatched(instance, head, audience, bytes) { self.decidePush(push, for: instance) }
             instance = next
         }
     }
@@ -247,7 +247,7 @@ extension Engine {
     }
 
     /// Decides a push for one instance that it matches.
-    mutating func accept(_ push: IncomingPush, for instance: UInt32) {
+    mutating func decidePush(_ push: IncomingPush, for instance: UInt32) {
         self.openWindow(of: instance)
         let hasExpired = self.instances[instance].minExpiry <= self.now
         if hasExpired { self.expirePending(of: instance) }

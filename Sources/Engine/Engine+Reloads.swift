@@ -193,7 +193,7 @@ extension Engine {
 extension Engine {
     /// A host, or who delivers to it, says what became of a reload; of one that a push to a token brings, it is said of
     /// all that the push brings, unless the host has been given another delivery since.
-    mutating func accept(_ report: DeliveryReport) -> RecordAnswer.Result {
+    mutating func acceptDelivery(_ report: DeliveryReport) -> RecordAnswer.Result {
         guard report.reload.partition == self.partition, let host = self.hosts.find(report.host) else {
             return .delivery(known: false)
         }

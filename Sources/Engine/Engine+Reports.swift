@@ -4,7 +4,7 @@ import WidgetModel
 
 extension Engine {
     /// A host reports the timeline that an instance shows now; its policy is the instance's schedule from now on.
-    mutating func accept(_ report: TimelineReport) -> RecordAnswer.Result {
+    mutating func acceptTimeline(_ report: TimelineReport) -> RecordAnswer.Result {
         guard let host = self.hosts.find(report.host), self.hosts[host].isRegistered else { return .unknownHost }
         let address = InstanceAddress(host: report.host, instance: report.instance)
         guard let instance = self.liveInstance(address) else { return .unknownInstance }
@@ -81,7 +81,7 @@ extension Engine {
     /// The app asks for reloads of what matches, whether it is push-enabled or not.
     ///
     /// - Returns: Nil if the work is queued, see ``AppReloadWork``.
-    mutating func accept(_ request: AppReloadRequest) -> RecordAnswer.Result? {
+    mutating func acceptAppReload(_ request: AppReloadRequest) -> RecordAnswer.Result? {
         guard let app = self.apps.find(request.app) else { return .appReload(matched: 0) }
         var kind: UInt32?
         if let name = request.kind {

@@ -184,7 +184,7 @@ extension Engine {
     /// them is for all of them.
     ///
     /// - Parameter matched: Widgets, or one control.
-    mutating func accept(_ push: IncomingPush, throughToken matched: [UInt32]) {
+    mutating func decidePush(_ push: IncomingPush, throughToken matched: [UInt32]) {
         for instance in matched { self.openWindow(of: instance) }
         let expired = matched.filter { self.instances[$0].minExpiry <= self.now }
         for instance in expired { self.expirePending(of: instance) }

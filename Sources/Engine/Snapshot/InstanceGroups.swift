@@ -18,10 +18,10 @@ struct InstanceGroups: OptionSet {
     /// Whether and how often it is looked at.
     static let views = InstanceGroups(rawValue: 1 << 6)
     /// What hardly any has.
-    static let seldom = InstanceGroups(rawValue: 1 << 7)
+    static let cold = InstanceGroups(rawValue: 1 << 7)
 
     static let details: InstanceGroups = [.conditionOrControl, .content, .observed]
-    private static let known: InstanceGroups = [.details, .budget, .reloads, .waiting, .views, .seldom]
+    private static let known: InstanceGroups = [.details, .budget, .reloads, .waiting, .views, .cold]
 
     init(rawValue: UInt16) { self.rawValue = rawValue }
 
@@ -43,7 +43,7 @@ struct InstanceGroups: OptionSet {
         if row.rollingDay != Slab<RollingDay>.none || row.granted != 0 || row.exemptReloads != 0
             || row.freeSetupAt != .min
         {
-            groups.insert(.seldom)
+            groups.insert(.cold)
         }
         self = groups
     }

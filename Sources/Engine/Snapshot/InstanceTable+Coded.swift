@@ -80,7 +80,7 @@ extension InstanceTable.Row {
             row.visibleUntil = try coder.date(self.visibleUntil)
             row.heldUntil = try coder.date(self.heldUntil)
         }
-        if groups.contains(.seldom) {
+        if groups.contains(.cold) {
             row.rollingDay = try coder.slot(self.rollingDay)
             row.granted = try coder.number(self.granted)
             row.exemptReloads = try coder.number(self.exemptReloads)

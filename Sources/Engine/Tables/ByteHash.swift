@@ -64,7 +64,7 @@ enum ByteHash {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A seed of this process, from the standard library's own: keys that strangers choose cannot be made to collide.
+    /// A seed of this process, from the standard library's own: keys that untrusted peers choose cannot be made to collide.
     /// It decides where rows are found, never which, so a replay does not depend on it.
     static func processSeed() -> UInt64 {
         UInt64(bitPattern: Int64(Hasher().finalize()))

@@ -37,7 +37,7 @@ public import CKernels
         _modify {
             precondition(UInt(bitPattern: index) < UInt(bitPattern: self.count), "beyond the rows")
             self.makeUnique()
-            // Sound: as above, and nobody else sees this memory.
+            // Sound: as above, and the memory is this value's alone.
             yield unsafe &self.chunks[index &>> Self.chunkShift][index & (Self.chunkRows &- 1)]
         }
     }
@@ -139,7 +139,7 @@ extension RowChunks<UInt64> {
         precondition(start >= 0 && start &+ words <= self.count && place &+ words <= Self.chunkRows)
         guard words > 0 else { return }
         self.makeUnique()
-        // Sound: as above, and nobody else sees this memory.
+        // Sound: as above, and the memory is this value's alone.
         let target = unsafe UnsafeMutableRawPointer(self.chunks[start &>> Self.chunkShift] + place)
         unsafe bytes.withUnsafeBytes { source in
             guard let base = source.baseAddress else { return }

@@ -117,7 +117,7 @@ struct HostTable: Sendable {
 
     /// No hosts.
     ///
-    /// - Parameter seed: Hides from strangers where rows are found; nothing that comes out depends on it.
+    /// - Parameter seed: Hides from untrusted peers where rows are found; nothing that comes out depends on it.
     init(seed: UInt64) {
         self.seed = seed
         self.contexts = HostContextTable(seed: seed)

@@ -22,7 +22,7 @@ struct ParameterTexts: Sendable {
     ///
     /// - Parameters:
     ///   - text: The text. One that is spelled otherwise is another one, even where Unicode says they are equivalent.
-    ///   - seed: Hides from strangers where texts are found; nothing that comes out depends on it.
+    ///   - seed: Hides from untrusted peers where texts are found; nothing that comes out depends on it.
     /// - Returns: Below ``countMax``; nil if it is too long, or all numbers were given.
     mutating func number(of text: String, seed: UInt64) -> Int? {
         guard text.utf8.count <= Self.byteCountMax else { return nil }

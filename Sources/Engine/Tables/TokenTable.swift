@@ -74,7 +74,7 @@ struct TokenTable: Sendable {
 
     /// An empty table.
     ///
-    /// - Parameter seed: Hides from strangers where rows are found; nothing that comes out depends on it.
+    /// - Parameter seed: Hides from untrusted peers where rows are found; nothing that comes out depends on it.
     init(seed: UInt64) {
         self.seed = seed
     }

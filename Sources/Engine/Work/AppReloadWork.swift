@@ -24,7 +24,7 @@ struct AppReloadWork: Sendable {
     let kind: UInt32?
     let digest: ContentDigest?
     fileprivate var phase = Phase.silent
-    fileprivate var scan: RowScan
+    fileprivate var scan: TableScan
     /// What matches, then what is asked for, then what waits for it.
     fileprivate var instances: [UInt32]
     /// Where the phase is among ``instances``.
@@ -50,7 +50,7 @@ struct AppReloadWork: Sendable {
         self.kind = kind
         self.digest = digest
         self.instances = matches
-        self.scan = RowScan(below: end)
+        self.scan = TableScan(below: end)
     }
 
     var isDone: Bool { self.phase == .done }

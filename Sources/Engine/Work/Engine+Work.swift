@@ -188,7 +188,7 @@ extension Engine {
     private mutating func perform(_ record: consuming IncomingRecord) {
         switch record {
         case .push(let push):
-            if let result = self.accept(push) { self.answer(result) }
+            if let result = self.acceptPush(push) { self.answer(result) }
         case .other(let record):
             if let audited = AuditedRecord(record, recordIndex: self.work.recordIndex) {
                 self.output.audit.append(audited)
@@ -205,12 +205,12 @@ extension Engine {
         case .register(let registration): self.register(registration)
         case .unregister(let removal): self.unregister(removal)
         case .signal(let signal): self.signal(signal)
-        case .timeline(let report): self.accept(report)
-        case .delivery(let report): self.accept(report)
-        case .appReload(let request): self.accept(request)
-        case .invalidate(let request): self.accept(request)
-        case .order(let order): self.accept(order)
-        case .channel(let command): self.accept(command)
+        case .timeline(let report): self.acceptTimeline(report)
+        case .delivery(let report): self.acceptDelivery(report)
+        case .appReload(let request): self.acceptAppReload(request)
+        case .invalidate(let request): self.acceptInvalidation(request)
+        case .order(let order): self.acceptOrder(order)
+        case .channel(let command): self.acceptCommand(command)
         case .trace: .traced
         case .audit: .noted
         case .tick: .ticked

@@ -5,14 +5,14 @@ struct InvalidationWork: Sendable {
     let app: UInt32
     /// The kinds that it is about, by name.
     let kinds: [UInt32]
-    fileprivate var scan: RowScan
+    fileprivate var scan: TableScan
     /// How many were told.
     fileprivate var count = 0
 
     init(app: UInt32, kinds: [UInt32], hostsBelow end: Int) {
         self.app = app
         self.kinds = kinds
-        self.scan = RowScan(below: end)
+        self.scan = TableScan(below: end)
     }
 
     var isDone: Bool { self.scan.isDone }

@@ -49,7 +49,7 @@ extension Engine {
                 if self.instances[instance].isHostDriven {
                     work.hosts.insert(self.instances[instance].host)
                 } else {
-                    self.accept(work.push, for: instance)
+                    self.decidePush(work.push, for: instance)
                 }
             }
             work.next = range.upperBound
@@ -57,7 +57,7 @@ extension Engine {
         }
         while units > 0, let host = work.hosts.popFirst() {
             let matched = self.instances(of: host).filter { work.isMatched($0) }
-            for together in self.byToken(matched) { self.accept(work.push, throughToken: together) }
+            for together in self.byToken(matched) { self.decidePush(work.push, throughToken: together) }
             units -= 2 * matched.count
         }
     }

@@ -14,7 +14,7 @@ struct OrderWork: Sendable {
     let order: OperatorOrder
     let audience: Audience
     /// What is still to be looked at for instances that it is about.
-    fileprivate var scan: RowScan
+    fileprivate var scan: TableScan
     /// Those that were found, by number.
     fileprivate var touched: [UInt32]
     /// For how many of them it was carried out.
@@ -26,9 +26,9 @@ struct OrderWork: Sendable {
         self.order = order
         self.audience = audience
         if case .these(let instances) = audience {
-            (self.touched, self.scan) = (instances, RowScan(below: 0))
+            (self.touched, self.scan) = (instances, TableScan(below: 0))
         } else {
-            (self.touched, self.scan) = ([], RowScan(below: end))
+            (self.touched, self.scan) = ([], TableScan(below: end))
         }
     }
 

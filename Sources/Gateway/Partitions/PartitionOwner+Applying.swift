@@ -102,7 +102,7 @@ extension PartitionOwner {
         if !output.directory.isEmpty { self.outlets.directory(self.partition, output.directory) }
         if !output.audit.isEmpty { self.outlets.audit(output.audit, self.partition, entry.position, entry.logTime) }
         self.tellUsage()
-        // Nobody waits for what became of a push, so most of the time nobody waits at all.
+        // No sender waits for what became of a push, so most of the time none of these is expected.
         for answer in output.answers where !self.state.value.expected.isEmpty {
             let key = AnswerKey(position: entry.position, index: answer.recordIndex)
             self.state.value.expected.removeValue(forKey: key)?.succeed(answer)

@@ -14,10 +14,10 @@ struct InstanceColumn: ~Copyable {
     /// Rows whose instance is below that of the row before.
     private var descents = 0
     /// Rows whose instance has another number than they.
-    private var strangers = 0
+    private var displaced = 0
 
     /// Whether every row has its instance's number.
-    var isIdentity: Bool { self.strangers == 0 }
+    var isIdentity: Bool { self.displaced == 0 }
 
     /// Whether the instances ascend with the rows, as long as none has gone.
     var isAscending: Bool { self.descents == 0 }
@@ -32,7 +32,7 @@ struct InstanceColumn: ~Copyable {
         copy.offsets = self.offsets
         copy.others = self.others
         copy.descents = self.descents
-        copy.strangers = self.strangers
+        copy.displaced = self.displaced
         return copy
     }
 
@@ -50,7 +50,7 @@ struct InstanceColumn: ~Copyable {
         }
         self.numbers.append(instance)
         self.descents += self.descents(at: row)
-        self.strangers += Self.strangers(row, instance)
+        self.displaced += Self.displaced(row, instance)
     }
 
     /// 1 if a row's instance is below that of the row before, else 0.
@@ -60,10 +60,10 @@ struct InstanceColumn: ~Copyable {
     }
 
     @inline(__always)
-    private static func strangers(_ row: Int, _ instance: UInt32) -> Int { Int(instance) == row ? 0 : 1 }
+    private static func displaced(_ row: Int, _ instance: UInt32) -> Int { Int(instance) == row ? 0 : 1 }
 
     mutating func set(_ row: Int, _ instance: UInt32) {
-        self.strangers += Self.strangers(row, instance) - Self.strangers(row, self.numbers[row])
+        self.displaced += Self.displaced(row, instance) - Self.displaced(row, self.numbers[row])
         let offset = self.offsets[row >> 16]
         if self.numbers[row] &- UInt32(row) != offset { self.others[row >> 16] -= 1 }
         if instance &- UInt32(row) != offset { self.others[row >> 16] += 1 }
@@ -76,7 +76,7 @@ struct InstanceColumn: ~Copyable {
         let row = self.numbers.count - 1
         if self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] { self.others[row >> 16] -= 1 }
         self.descents -= self.descents(at: row)
-        self.strangers -= Self.strangers(row, self.numbers[row])
+        self.displaced -= Self.displaced(row, self.numbers[row])
         self.numbers.removeLast()
         if row & 0xFFFF == 0 {
             self.offsets.removeLast()
@@ -112,14 +112,14 @@ struct InstanceColumn: ~Copyable {
 
     func checkInvariants() -> [String] {
         var others = [UInt32](repeating: 0, count: self.offsets.count)
-        var (descents, strangers) = (0, 0)
+        var (descents, displaced) = (0, 0)
         for row in 0..<self.count {
             if self.numbers[row] &- UInt32(row) != self.offsets[row >> 16] { others[row >> 16] += 1 }
             descents += self.descents(at: row)
-            strangers += Self.strangers(row, self.numbers[row])
+            displaced += Self.displaced(row, self.numbers[row])
         }
         return (others == self.others ? [] : ["rows that differ are miscounted"])
             + (descents == self.descents ? [] : ["descents are miscounted"])
-            + (strangers == self.strangers ? [] : ["rows of another number are miscounted"])
+            + (displaced == self.displaced ? [] : ["rows of another number are miscounted"])
     }
 }
