@@ -117,7 +117,7 @@ import WidgetModel
     }
 
     private static func ask(_ path: String) -> HTTPClientRequest {
-        HTTPClientRequest(method: "GET", path: path, timeout: .minutes(10))
+        HTTPClientRequest(method: "GET", path: path, timeout: .hours(1))
     }
 
     @Test func `probes are answered while every partition and every connection of senders and hosts is held`()

@@ -14,7 +14,7 @@ import Testing
         }
         try await TestServer.with(respond: respond) { server in
             let client = try await server.client()
-            async let response = client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
+            async let response = client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .hours(1)))
             await began.wait()
             async let drained: Void = server.server.drain(within: .seconds(600))
             // The GOAWAY has arrived when the client is no longer usable.
@@ -22,7 +22,7 @@ import Testing
                 await Task.yield()
             }
             let error = await #expect(throws: HTTPTransportError.self) {
-                _ = try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
+                _ = try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .hours(1)))
             }
             #expect(error?.code == .goAway(.noError))
             #expect(error?.isUnprocessed == true)
@@ -44,7 +44,7 @@ import Testing
         try await TestServer.with(respond: respond) { server in
             let client = try await server.client()
             let request = Task {
-                try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .minutes(10)))
+                try await client.send(HTTPClientRequest(method: "GET", path: "/", timeout: .hours(1)))
             }
             await began.wait()
             await server.server.drain(within: .milliseconds(50))

@@ -86,7 +86,7 @@ struct AsyncHTTPClientSender {
         request.headers.add(name: "apns-push-type", value: "widgets")
         request.body = .bytes(ByteBuffer(string: #"{"aps":{"content-changed":true}}"#))
         do {
-            let response = try await self.client.execute(request, timeout: .minutes(10))
+            let response = try await self.client.execute(request, timeout: .hours(1))
             _ = try await response.body.collect(upTo: 4096)
             return response.status == .ok ? nil : "\(response.status.code)"
         } catch {
