@@ -5,8 +5,10 @@ import WidgetModel
 struct Approach: Sendable {
     /// The hashes of the hosts that the records seem to be about.
     var hashes: [UInt64] = []
-    /// Those hosts, then their instances.
-    var slots: [UInt32] = []
+    /// Those hosts.
+    var hosts: [HostNumber] = []
+    /// An instance of each.
+    var instances: [InstanceNumber] = []
 }
 
 extension Engine {
@@ -43,26 +45,28 @@ extension Engine {
 
     /// Follows what the records seem to be about to the rows of their hosts and instances. O(records).
     package mutating func finishApproach() {
-        self.approached.slots.removeAll(keepingCapacity: true)
+        self.approached.hosts.removeAll(keepingCapacity: true)
+        self.approached.instances.removeAll(keepingCapacity: true)
         for hash in self.approached.hashes {
-            if let host = self.hosts.approach(hash: hash) { self.approached.slots.append(host) }
+            if let host = self.hosts.approach(hash: hash) { self.approached.hosts.append(host) }
         }
         self.approached.hashes.removeAll(keepingCapacity: true)
-        for host in self.approached.slots { self.hosts.prefetchID(of: host) }
-        for index in self.approached.slots.indices {
-            let instance = self.hosts[self.approached.slots[index]].firstInstance
-            self.approached.slots[index] = instance
-            if instance != InstanceTable.none { self.instances.rows.prefetch(instance) }
+        for host in self.approached.hosts { self.hosts.prefetchID(of: host) }
+        for host in self.approached.hosts {
+            let instance = self.hosts[host].firstInstance
+            guard !instance.isNone else { continue }
+            self.instances.rows.prefetch(instance)
+            self.approached.instances.append(instance)
         }
         for _ in 0..<Self.approachedInstances {
-            for index in self.approached.slots.indices {
-                let instance = self.approached.slots[index]
-                guard instance != InstanceTable.none else { continue }
+            for index in self.approached.instances.indices {
+                let instance = self.approached.instances[index]
+                guard !instance.isNone else { continue }
                 let last = self.instances[instance].pending.tail
-                if last != PendingCauses.none { self.causes.nodes.prefetch(last) }
+                if !last.isNone { self.causes.nodes.prefetch(last) }
                 let next = self.instances[instance].nextOfHost
-                self.approached.slots[index] = next
-                if next != InstanceTable.none { self.instances.rows.prefetch(next) }
+                self.approached.instances[index] = next
+                if !next.isNone { self.instances.rows.prefetch(next) }
             }
         }
     }
@@ -76,18 +80,18 @@ extension Engine {
     /// Fetches the places in memory that deciding a push for some of its matches will need, one table after the other.
     /// O(matches).
     @inline(__always)
-    mutating func approach(_ matches: Span<UInt32>, _ range: Range<Int>, ofDigest hasDigest: Bool) {
+    mutating func approach(_ matches: Span<InstanceNumber>, _ range: Range<Int>, ofDigest hasDigest: Bool) {
         for place in range {
             let instance = matches[place]
             self.instances.rows.prefetch(instance)
             if hasDigest { self.instances.details.prefetch(instance) }
-            self.instanceTimers.approach(instance)
+            self.instanceTimers.prefetch(instance)
         }
         for place in range {
             let instance = matches[place]
             self.hosts.rows.prefetch(self.instances[instance].host)
             let last = self.instances[instance].pending.tail
-            if last != PendingCauses.none { self.causes.nodes.prefetch(last) }
+            if !last.isNone { self.causes.nodes.prefetch(last) }
             if hasDigest { self.instances.details.prefetchContent(of: instance) }
         }
     }

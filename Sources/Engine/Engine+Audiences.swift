@@ -7,7 +7,7 @@ extension Engine {
         var audiences: [BundleID: [WidgetKind: Int]] = [:]
         for app in self.apps.apps {
             for kind in app.kinds {
-                let name = self.apps.kinds[Int(kind)].name
+                let name = self.apps[kind].name
                 let count = self.index.count(app: app.id, kind: name)
                 if count > 0 { audiences[app.id, default: [:]][name] = count }
             }

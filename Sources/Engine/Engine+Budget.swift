@@ -13,7 +13,7 @@ struct BudgetFunds {
 extension Engine {
     /// The terms of an instance's budget now, whose window has been opened.
     @inline(__always)
-    func terms(of instance: UInt32) -> BudgetTerms {
+    func terms(of instance: InstanceNumber) -> BudgetTerms {
         let row = self.instances[instance]
         return self.terms(of: row)
     }
@@ -26,10 +26,10 @@ extension Engine {
     /// - Parameter tuned: The present tuned window of its host; nil for the one that is open in the table.
     @inline(__always)
     private func terms(of row: InstanceTable.Row, tuned: BudgetWindow? = nil) -> BudgetTerms {
-        let kind = Int(row.kind)
+        let kind = row.kind
         var terms = self.terms(of: kind, self.window(of: row, tuned: tuned), Int(row.allowance))
-        if !self.apps.kinds[kind].replaced.isEmpty { terms = self.stricter(terms, row, tuned: tuned, at: self.time) }
-        if self.apps.kinds[kind].isShared {
+        if !self.apps[kind].replaced.isEmpty { terms = self.stricter(terms, row, tuned: tuned, at: self.time) }
+        if self.apps[kind].isShared {
             let measure = self.hosts[row.host].budgetInterval
             if measure != 0 { terms = terms.measured(in: Interval(milliseconds: Int64(measure))) }
         } else if terms.window.start.milliseconds == row.firstWindow {
@@ -40,22 +40,22 @@ extension Engine {
 
     /// What a kind's policy means in a window: for most instances the same numbers, which are made once.
     @inline(__always)
-    private func terms(of kind: Int, _ window: BudgetWindow, _ allowance: Int) -> BudgetTerms {
-        if self.apps.kinds[kind].usual.isAlso(for: allowance, in: window) {
-            return self.apps.kinds[kind].usual.moved(to: window)
+    private func terms(of kind: KindNumber, _ window: BudgetWindow, _ allowance: Int) -> BudgetTerms {
+        if self.apps[kind].usual.isAlso(for: allowance, in: window) {
+            return self.apps[kind].usual.moved(to: window)
         }
-        if self.apps.kinds[kind].early.isAlso(for: allowance, in: window) {
-            return self.apps.kinds[kind].early.moved(to: window)
+        if self.apps[kind].early.isAlso(for: allowance, in: window) {
+            return self.apps[kind].early.moved(to: window)
         }
-        return BudgetTerms(policy: self.apps.kinds[kind].bare, window: window, allowance: allowance)
+        return BudgetTerms(policy: self.apps[kind].bare, window: window, allowance: allowance)
     }
 
     /// The window of a row's policy around now; its host's tuned windows have been opened.
     @inline(__always)
     private func window(of row: InstanceTable.Row, tuned: BudgetWindow? = nil) -> BudgetWindow {
-        let kind = Int(row.kind)
-        guard self.apps.kinds[kind].isTuned else {
-            return self.apps.kinds[kind].bare.window(containing: self.time, anchoredAt: Int(row.anchor))
+        let kind = row.kind
+        guard self.apps[kind].isTuned else {
+            return self.apps[kind].bare.window(containing: self.time, anchoredAt: Int(row.anchor))
         }
         return tuned ?? self.hosts[row.host].windows.window
     }
@@ -71,8 +71,8 @@ extension Engine {
     /// Opens the instance's windows up to now. To be called before its budget is looked at; when it is called, and how
     /// often, changes nothing else.
     @inline(__always)
-    mutating func openWindow(of instance: UInt32) {
-        if self.apps.kinds[Int(self.instances[instance].kind)].isTuned {
+    mutating func openWindow(of instance: InstanceNumber) {
+        if self.apps[self.instances[instance].kind].isTuned {
             self.openHostWindows(of: self.instances[instance].host)
         } else {
             let row = self.instances[instance]
@@ -89,9 +89,9 @@ extension Engine {
     /// tables stay as they are.
     ///
     /// O(1) unless windows are over; then O(windows) at most.
-    private func opened(_ instance: UInt32) -> (row: InstanceTable.Row, tuned: BudgetWindow?) {
+    private func opened(_ instance: InstanceNumber) -> (row: InstanceTable.Row, tuned: BudgetWindow?) {
         var row = self.instances[instance]
-        guard self.apps.kinds[Int(row.kind)].isTuned else {
+        guard self.apps[row.kind].isTuned else {
             if self.isFixedWindowOver(row) { self.openFixedWindows(&row) }
             return (row, nil)
         }
@@ -106,17 +106,17 @@ extension Engine {
 
     /// What an instance's reloads are charged to and under which terms, with its windows open up to now, whether or not
     /// they are in the tables: for questions, which change nothing.
-    func funds(of instance: UInt32) -> BudgetFunds {
+    func funds(of instance: InstanceNumber) -> BudgetFunds {
         let (row, tuned) = self.opened(instance)
         return BudgetFunds(terms: self.terms(of: row, tuned: tuned), budget: self.budget(of: row), rate: row.rate)
     }
 
     /// Opens a host's tuned windows, one after the other, for all its instances that have such. O(windows * instances),
     /// once a window.
-    private mutating func openTunedWindows(of host: UInt32) {
+    private mutating func openTunedWindows(of host: HostNumber) {
         var instance = self.hosts[host].firstInstance
-        while instance != InstanceTable.none {
-            if self.apps.kinds[Int(self.instances[instance].kind)].isTuned {
+        while !instance.isNone {
+            if self.apps[self.instances[instance].kind].isTuned {
                 self.instances[instance] = self.opened(instance).row
             }
             instance = self.instances[instance].nextOfHost
@@ -151,24 +151,24 @@ extension Engine {
         _ row: inout InstanceTable.Row,
         tuned: BudgetWindow?
     ) {
-        let kind = Int(row.kind)
+        let kind = row.kind
         let opening = row
-        let isBound = self.apps.kinds[kind].replaced.contains {
+        let isBound = self.apps[kind].replaced.contains {
             self.binding($0, opening, tuned: tuned, at: window.start) != nil
         }
         // A host that never tells what is seen is not one where nothing is.
         if !isBound, self.hosts[row.host].tellsVisibility {
-            row.rate.take(views: row.views, in: self.apps.kinds[kind].bare.windowLength)
+            row.rate.take(views: row.views, in: self.apps[kind].bare.windowLength)
         }
         row.views = 0
         row.granted = 0
-        let bare = self.apps.kinds[kind].bare
+        let bare = self.apps[kind].bare
         let before = BudgetTerms(policy: bare, window: old, allowance: Int(row.allowance))
         let allowance = self.allowance(of: row, bare, window)
         row.allowance = UInt16(clamping: allowance)
         row.windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
         // A shared budget knows the pace in which it is measured.
-        guard !self.apps.kinds[kind].isShared else { return }
+        guard !self.apps[kind].isShared else { return }
         let after = BudgetTerms(policy: bare, window: window, allowance: allowance)
         // What binds has the same numbers before and after, as nothing was learned from.
         row.budget.carryOver(
@@ -180,15 +180,15 @@ extension Engine {
 
     /// Opens a host's tuned windows up to now, also where the instance that is looked at has others. To be called before
     /// an instance comes to another policy: windows that ended before were not of that one, and carried no pace over.
-    mutating func openHostWindows(of host: UInt32) {
+    mutating func openHostWindows(of host: HostNumber) {
         if self.hosts[host].windows.endMilliseconds <= self.now { self.openTunedWindows(of: host) }
     }
 
     /// Gives an instance the window and allowance of its kind's policy as it is now, keeping what is known of its views.
-    mutating func adoptWindow(of instance: UInt32) {
-        let kind = Int(self.instances[instance].kind)
+    mutating func adoptWindow(of instance: InstanceNumber) {
+        let kind = self.instances[instance].kind
         let host = self.instances[instance].host
-        let (budget, policy) = (self.apps.kinds[kind].budget, self.apps.kinds[kind].bare)
+        let (budget, policy) = (self.apps[kind].budget, self.apps[kind].bare)
         let anchor = budget.anchor(of: self.hostKey(of: host))
         self.instances[instance].anchor = UInt32(clamping: anchor)
         self.openHostWindows(of: host)
@@ -205,10 +205,10 @@ extension Engine {
     /// - Parameters:
     ///   - old: The terms that it had until now.
     ///   - wasShared: Whether they were of its host's budget.
-    mutating func carryBudget(of instance: UInt32, from old: BudgetTerms, wasShared: Bool) {
+    mutating func carryBudget(of instance: InstanceNumber, from old: BudgetTerms, wasShared: Bool) {
         let host = self.instances[instance].host
         let new = self.terms(of: instance)
-        switch (wasShared, self.apps.kinds[Int(self.instances[instance].kind)].isShared) {
+        switch (wasShared, self.apps[self.instances[instance].kind].isShared) {
         case (true, true):
             // It knows the pace in which it is measured.
             break
@@ -233,7 +233,7 @@ extension Engine {
         at instant: Instant
     ) -> BudgetTerms {
         var terms = present
-        for old in self.apps.kinds[Int(row.kind)].replaced.reversed() {
+        for old in self.apps[row.kind].replaced.reversed() {
             guard let window = self.binding(old, row, tuned: tuned, at: instant) else { continue }
             let allowance = self.allowance(of: row, old.budget, window)
             terms = BudgetTerms(policy: old.budget, window: window, allowance: allowance).smaller(with: terms)
@@ -258,9 +258,9 @@ extension Engine {
     }
 
     /// Whether a policy reload of an instance waits until it is seen.
-    func isThinned(_ instance: UInt32) -> Bool {
+    func isThinned(_ instance: InstanceNumber) -> Bool {
         let row = self.instances[instance]
-        let kind = self.apps.kinds[Int(row.kind)]
+        let kind = self.apps[row.kind]
         guard kind.bare.thinning > 0, !kind.bare.isUnlimited else { return false }
         return self.hosts[row.host].tellsVisibility && row.visibleUntil <= self.now && row.rate < .seldom
     }
@@ -269,27 +269,27 @@ extension Engine {
 extension Engine {
     /// What an instance's reloads are charged to: its own budget, or its host's.
     @inline(__always)
-    func budget(of instance: UInt32) -> ReloadBudget {
+    func budget(of instance: InstanceNumber) -> ReloadBudget {
         let row = self.instances[instance]
         return self.budget(of: row)
     }
 
     @inline(__always)
     private func budget(of row: InstanceTable.Row) -> ReloadBudget {
-        self.apps.kinds[Int(row.kind)].isShared ? self.hosts[row.host].budget : row.budget
+        self.apps[row.kind].isShared ? self.hosts[row.host].budget : row.budget
     }
 
     /// The first instant at which the strict rule lets a reload be charged: fewer than the limit in 24 hours.
-    func rollingEarliest(of instance: UInt32, _ terms: BudgetTerms) -> Instant {
+    func rollingEarliest(of instance: InstanceNumber, _ terms: BudgetTerms) -> Instant {
         guard let day = self.instances.rollingDay(of: instance) else { return self.time }
         return day.earliest(now: self.time, limit: terms.limit)
     }
 
     /// Charges a reload that conforms.
     @inline(__always)
-    mutating func charge(_ instance: UInt32, isPush: Bool, terms: BudgetTerms) {
+    mutating func charge(_ instance: InstanceNumber, isPush: Bool, terms: BudgetTerms) {
         if terms.isRolling { self.instances.chargeRollingDay(of: instance, at: self.time) }
-        guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
+        guard self.apps[self.instances[instance].kind].isShared else {
             return self.instances[instance].budget.charge(at: self.time, isPush: isPush, terms: terms)
         }
         self.hosts[self.instances[instance].host].budget.charge(at: self.time, isPush: isPush, terms: terms)
@@ -297,10 +297,10 @@ extension Engine {
     }
 
     /// Counts a reload that happened whether or not it conformed.
-    mutating func book(_ instance: UInt32, isPush: Bool) {
+    mutating func book(_ instance: InstanceNumber, isPush: Bool) {
         let terms = self.terms(of: instance)
         if terms.isRolling { self.instances.chargeRollingDay(of: instance, at: self.time) }
-        guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
+        guard self.apps[self.instances[instance].kind].isShared else {
             return self.instances[instance].budget.book(at: self.time, isPush: isPush, terms: terms)
         }
         self.hosts[self.instances[instance].host].budget.book(at: self.time, isPush: isPush, terms: terms)
@@ -308,7 +308,7 @@ extension Engine {
     }
 
     /// Notes the pace by which a shared budget was just charged, and the reload on the instance's own.
-    private mutating func noteShared(_ instance: UInt32, _ terms: BudgetTerms) {
+    private mutating func noteShared(_ instance: InstanceNumber, _ terms: BudgetTerms) {
         if !terms.isUnlimited {
             self.hosts[self.instances[instance].host].budgetInterval = UInt32(clamping: terms.interval.milliseconds)
         }
@@ -316,9 +316,10 @@ extension Engine {
     }
 
     /// Gives a charge back to its window's count; what waits for a shared one is decided anew.
-    mutating func refund(_ instance: UInt32, in window: BudgetWindow, chargedAt instant: Instant, isPush: Bool) {
+    mutating func refund(_ instance: InstanceNumber, in window: BudgetWindow, chargedAt instant: Instant, isPush: Bool)
+    {
         self.instances.refundRollingDay(of: instance, chargedAt: instant)
-        guard self.apps.kinds[Int(self.instances[instance].kind)].isShared else {
+        guard self.apps[self.instances[instance].kind].isShared else {
             self.instances[instance].budget.refund(in: window, isPush: isPush)
             return
         }

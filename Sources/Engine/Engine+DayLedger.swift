@@ -6,7 +6,7 @@ extension Engine {
     private static let ledgerDecisionsMax = 4096
 
     /// The reloads of an instance in the last 24 hours, as far as its decisions are kept. O(decisions of a day).
-    func dayLedger(of instance: UInt32) -> DayLedger {
+    func dayLedger(of instance: InstanceNumber) -> DayLedger {
         let from = self.time - .day
         var issued: [DecisionLog.Entry] = []
         var number = self.instances[instance].lastDecision
@@ -26,7 +26,7 @@ extension Engine {
     }
 
     /// What was left after each reload of the present window: counted back from what is left now.
-    private func leftAfter(_ issued: [DecisionLog.Entry], _ instance: UInt32) -> [DayLedger.Entry] {
+    private func leftAfter(_ issued: [DecisionLog.Entry], _ instance: InstanceNumber) -> [DayLedger.Entry] {
         let use = self.use(of: instance)
         var charged = use.charged
         var entries: [DayLedger.Entry] = []

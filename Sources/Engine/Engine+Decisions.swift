@@ -44,7 +44,7 @@ extension Engine {
     ///   - instance: A live instance.
     ///   - isOnce: Whether a push that is now or never was just found to conform and waits for this decision; nothing
     ///     is ended as expired then.
-    mutating func decide(_ instance: UInt32, isOnce: Bool = false) {
+    mutating func decide(_ instance: InstanceNumber, isOnce: Bool = false) {
         if !isOnce, self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
         if self.instances[instance].timelineDue <= self.now {
             self.wantPolicy(instance)
@@ -68,21 +68,21 @@ extension Engine {
     }
 
     /// The timeline's next request is due; where nobody sees the instance, the reload is held.
-    private mutating func wantPolicy(_ instance: UInt32) {
+    private mutating func wantPolicy(_ instance: InstanceNumber) {
         let due = self.instances[instance].timelineDue
         self.instances[instance].timelineDue = .max
         if self.instances[instance].isHostDriven { return self.predict(ReloadCauses(.policy), instance) }
         self.instances[instance].waiting.insert(ReloadCauses(.policy))
         self.openWindow(of: instance)
         guard self.isThinned(instance) else { return }
-        let intervals = Int64(self.apps.kinds[Int(self.instances[instance].kind)].bare.thinning)
+        let intervals = Int64(self.apps[self.instances[instance].kind].bare.thinning)
         let until = due + (self.terms(of: instance).interval * intervals).milliseconds
         if until > self.now { self.instances[instance].heldUntil = until }
     }
 
     /// What waits for an instance. O(1), or O(waiting) if some of it has a not-before or a sender is paused.
     @inline(__always)
-    func demand(of instance: UInt32) -> Demand {
+    func demand(of instance: InstanceNumber) -> Demand {
         var demand = Demand(
             high: self.instances[instance].high > 0,
             normal: self.instances[instance].normal > 0,
@@ -98,7 +98,7 @@ extension Engine {
         demand.high = false
         demand.normal = false
         var slot = self.instances[instance].pending.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let node = self.causes[slot]
             let until = self.heldUntil(node)
             if until > self.now {
@@ -115,7 +115,7 @@ extension Engine {
 
     /// Why a reload of an instance is not charged now, or nil.
     @inline(__always)
-    func exemption(of instance: UInt32, waiting: ReloadCauses) -> Exemption? {
+    func exemption(of instance: InstanceNumber, waiting: ReloadCauses) -> Exemption? {
         let host = self.instances[instance].host
         if self.hosts[host].exemptUntil > self.now {
             if self.hosts[host].foregroundUntil > self.now { return .appForeground }
@@ -123,11 +123,11 @@ extension Engine {
                 return session.exemption
             }
         }
-        let kind = Int(self.instances[instance].kind)
-        if self.apps.apps[Int(self.apps.kinds[kind].app)].developerMode { return .developerMode }
+        let kind = self.instances[instance].kind
+        if self.apps[self.apps[kind].app].developerMode { return .developerMode }
         if !waiting.isDisjoint(with: .free) { return waiting.exemption }
         guard !waiting.isDisjoint(with: .setup) else { return nil }
-        let interval = self.apps.kinds[kind].bare.minimumInterval.milliseconds
+        let interval = self.apps[kind].bare.minimumInterval.milliseconds
         let before = self.instances[instance].freeSetupAt
         guard before == .min || before + interval <= self.now else { return nil }
         return waiting.contains(.added) ? .added : .configured
@@ -137,19 +137,19 @@ extension Engine {
     ///
     /// - Parameter funds: What a question reads the budget from, whose windows need not be open in the tables; nil where
     ///   they are.
-    func plan(_ instance: UInt32, _ demand: Demand, _ funds: BudgetFunds? = nil) -> Plan {
+    func plan(_ instance: InstanceNumber, _ demand: Demand, _ funds: BudgetFunds? = nil) -> Plan {
         guard demand.high || demand.normal || !demand.waiting.isEmpty else {
             return .wait(until: demand.heldUntil, demand.reason)
         }
-        let pausedUntil = self.apps.kinds[Int(self.instances[instance].kind)].pausedUntil
+        let pausedUntil = self.apps[self.instances[instance].kind].pausedUntil
         if pausedUntil > self.now { return .wait(until: pausedUntil, .paused) }
         if self.instances[instance].isHostDriven, let held = self.heldByToken(instance) { return held }
         // An instance reloads once at an instant, so that its reloads' ids are unique.
         let budget = self.instances[instance].budget
         let again = budget.lastReload.map { $0.milliseconds + 1 } ?? .min
         if let exemption = self.exemption(of: instance, waiting: demand.waiting) {
-            let kind = Int(self.instances[instance].kind)
-            let earliest = budget.exemptEarliest(now: self.time, policy: self.apps.kinds[kind].bare)
+            let kind = self.instances[instance].kind
+            let earliest = budget.exemptEarliest(now: self.time, policy: self.apps[kind].bare)
             let at = max(again, earliest.milliseconds)
             if at <= self.now { return .issue(exemption, isPush: false) }
             // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
@@ -168,9 +168,9 @@ extension Engine {
     }
 
     /// When `added` and `configured` are not charged again, in milliseconds, if nothing else reloads the instance before.
-    private func freeSetup(of instance: UInt32) -> Int64 {
-        let kind = Int(self.instances[instance].kind)
-        let policy = self.apps.kinds[kind].bare
+    private func freeSetup(of instance: InstanceNumber) -> Int64 {
+        let kind = self.instances[instance].kind
+        let policy = self.apps[kind].bare
         let apart = self.instances[instance].budget.exemptEarliest(now: self.time, policy: policy)
         let before = self.instances[instance].freeSetupAt
         return max(apart.milliseconds, before == .min ? .min : before + policy.minimumInterval.milliseconds)
@@ -178,7 +178,8 @@ extension Engine {
 
     /// What is to be done if the reload is charged.
     @inline(__always)
-    private func chargedPlan(_ instance: UInt32, _ demand: Demand, again: Int64, _ funds: BudgetFunds?) -> Plan {
+    private func chargedPlan(_ instance: InstanceNumber, _ demand: Demand, again: Int64, _ funds: BudgetFunds?) -> Plan
+    {
         let terms = funds?.terms ?? self.terms(of: instance)
         let budget = funds?.budget ?? self.budget(of: instance)
         var at = Int64.max
@@ -208,7 +209,7 @@ extension Engine {
 
     @inline(__always)
     private func earliest(
-        _ instance: UInt32,
+        _ instance: InstanceNumber,
         _ reloadClass: ReloadClass,
         isPush: Bool,
         _ budget: ReloadBudget,
@@ -226,7 +227,7 @@ extension Engine {
     /// When the policy reload runs that a push of priority 5 had better wait for, or nil.
     @inline(__always)
     private func policyReload(
-        _ instance: UInt32,
+        _ instance: InstanceNumber,
         _ demand: Demand,
         _ budget: ReloadBudget,
         _ terms: BudgetTerms
@@ -243,7 +244,7 @@ extension Engine {
     /// Why a charged reload waits until then.
     @inline(__always)
     private func reason(
-        _ instance: UInt32,
+        _ instance: InstanceNumber,
         until: Int64,
         _ budget: ReloadBudget,
         _ terms: BudgetTerms
@@ -260,7 +261,7 @@ extension Engine {
 
     /// Notes a decision about an instance.
     mutating func note(
-        _ instance: UInt32,
+        _ instance: InstanceNumber,
         _ outcome: PushOutcome,
         _ reason: DecisionReason,
         cause: ReloadCause = .push,

@@ -17,7 +17,7 @@ extension Engine {
         for app in self.apps.apps { self.digest(app, &hash) }
         for host in self.hosts.sortedSlots() { self.digest(host: host, &hash) }
         for (team, name) in self.teams.names.enumerated() {
-            let until = self.pausedUntil(team: UInt32(team))
+            let until = self.pausedUntil(team: TeamNumber(team))
             guard until > self.now else { continue }
             hash.combine(name)
             hash.combine(UInt64(bitPattern: until))
@@ -49,7 +49,7 @@ extension Engine {
         return hash.value
     }
 
-    private func sortedPushes() -> [UInt32] {
+    private func sortedPushes() -> [PushNumber] {
         self.ledger.usedSlots().sorted { left, right in
             let (left, right) = (self.ledger[left], self.ledger[right])
             return (left.position, left.id.high, left.id.low, left.contentHash)
@@ -60,7 +60,7 @@ extension Engine {
     private func digest(_ app: AppTable.App, _ hash: inout StableHash) {
         var writer = ByteWriter()
         writer.write(app.id.rawValue)
-        writer.write(self.teams.names[Int(app.team)])
+        writer.write(self.teams[app.team])
         writer.write(app.defaultExpiration)
         writer.write(byte: app.defaultPriority.rawValue)
         writer.write(app.developerMode)
@@ -68,12 +68,12 @@ extension Engine {
         writer.write(app.isConfigured)
         writer.write(signed: app.pausedUntil)
         for kind in app.kinds {
-            self.apps.kinds[Int(kind)].schema.encode(into: &writer)
-            self.apps.kinds[Int(kind)].budget.encode(into: &writer)
-            writer.write(self.apps.kinds[Int(kind)].usesLocation)
-            writer.write(signed: self.apps.kinds[Int(kind)].ownPausedUntil)
-            writer.write(self.apps.kinds[Int(kind)].isConfigured)
-            for replaced in self.apps.kinds[Int(kind)].replaced {
+            self.apps[kind].schema.encode(into: &writer)
+            self.apps[kind].budget.encode(into: &writer)
+            writer.write(self.apps[kind].usesLocation)
+            writer.write(signed: self.apps[kind].ownPausedUntil)
+            writer.write(self.apps[kind].isConfigured)
+            for replaced in self.apps[kind].replaced {
                 replaced.budget.encode(into: &writer)
                 writer.write(replaced.at)
             }
@@ -81,11 +81,11 @@ extension Engine {
         hash.combine(writer.bytes.span)
     }
 
-    private func digest(host: UInt32, _ hash: inout StableHash) {
+    private func digest(host: HostNumber, _ hash: inout StableHash) {
         let row = self.hosts[host]
         var writer = ByteWriter()
         self.hostKey(of: host).encode(into: &writer)
-        writer.write(self.apps.apps[Int(row.app)].id.rawValue)
+        writer.write(self.apps[row.app].id.rawValue)
         writer.write(row.isRegistered)
         writer.write(byte: row.delivery.rawValue)
         writer.write(varint: row.revision)
@@ -109,7 +109,7 @@ extension Engine {
         hash.combine(writer.bytes.span)
     }
 
-    private func digest(_ instance: UInt32, _ writer: inout ByteWriter) {
+    private func digest(_ instance: InstanceNumber, _ writer: inout ByteWriter) {
         let row = self.instances[instance]
         let content = self.instances[content: instance]
         let observed = self.instances[observed: instance]
@@ -161,14 +161,14 @@ extension Engine {
     }
 
     private func write(_ digest: ContentDigest, _ writer: inout ByteWriter) {
-        writer.write(self.teams.names[Int(digest.team)])
+        writer.write(self.teams[digest.team])
         writer.write(digest.bytes)
     }
 
     private func digest(_ list: CauseList, _ writer: inout ByteWriter) {
         writer.write(count: Int(list.count))
         var slot = list.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let node = self.causes[slot]
             let push = self.ledger[node.push]
             writer.write(fixed64: push.id.high)
@@ -179,11 +179,11 @@ extension Engine {
         }
     }
 
-    private func digest(push: UInt32, _ hash: inout StableHash) {
+    private func digest(push: PushNumber, _ hash: inout StableHash) {
         let row = self.ledger[push]
         hash.combine(row.id.high)
         hash.combine(row.id.low)
-        hash.combine(self.teams.names[Int(row.team)])
+        hash.combine(self.teams[row.team])
         hash.combine(row.contentHash)
         hash.combine(UInt64(bitPattern: row.expiresAt.milliseconds))
         hash.combine(UInt64(bitPattern: row.completedAt.milliseconds))

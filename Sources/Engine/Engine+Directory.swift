@@ -15,11 +15,11 @@ extension Engine {
     /// is made for it: such tokens are by far the most. Known before the instances are. O(hosts + tokens).
     package func forEachHostToken(_ body: (_ token: Span<UInt8>, _ host: Span<UInt8>, _ app: Int) -> Void) {
         // A number that is free has no token.
-        for host in 0..<UInt32(self.hosts.end) {
+        for host in self.hosts.rows.numbers {
             let row = self.hosts[host]
-            guard row.firstToken != TokenTable.none else { continue }
+            guard !row.firstToken.isNone else { continue }
             self.hosts.withID(of: host) { name in
-                self.tokens.forEach(from: row.firstToken) { body($0, name, Int(row.app)) }
+                self.tokens.forEach(from: row.firstToken) { body($0, name, row.app.index) }
             }
         }
     }
@@ -28,7 +28,7 @@ extension Engine {
     package func removedTokens(_ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []
         for removal in self.tokens.removalsInOrder where self.tokens.isLast(removal) {
-            let app = self.apps.apps[Int(removal.app)].id
+            let app = self.apps[removal.app].id
             Self.add(.removed(removal.token, app: app, removal.reason, at: removal.at), to: &changes, body)
         }
         if !changes.isEmpty { body(changes) }
@@ -37,7 +37,7 @@ extension Engine {
     /// Gives controls' own tokens to `body`. O(instances).
     ///
     /// - Parameter instances: Those among which the controls are.
-    package func controlTokens(of instances: [UInt32], _ body: ([DirectoryChange]) -> Void) {
+    package func controlTokens(of instances: [InstanceNumber], _ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []
         for instance in instances {
             guard self.instances[instance].isLive, let token = self.instances[particulars: instance].controlToken else {

@@ -6,7 +6,7 @@ private struct AskedPush {
     let head: PushHead
     let bytes: [UInt8]
     /// Nil if nothing was ever seen of it.
-    let team: UInt32?
+    let team: TeamNumber?
     let audience: PushAudience
     /// Whether it was accepted before.
     let isRepeat: Bool
@@ -37,7 +37,7 @@ extension Engine {
         // How the index found them, in this very run; a push to a host looks at each of its instances.
         let plans = self.find(asked) { sample.add($0) }
         var decisions = DryRunDecisions(asked, in: self, max: decidedMax)
-        var decided: [UInt32] = []
+        var decided: [InstanceNumber] = []
         for instance in sample.numbers {
             guard decisions.decide(instance, in: self) else { break }
             decided.append(instance)
@@ -77,14 +77,13 @@ extension Engine {
         case .nobody: break
         case .host(let host):
             let matched = self.matching(host: host, asked.head, audience, asked.bytes)
-            let numbers = matched.map { InstanceNumber(raw: $0) }
-            body(numbers.span)
+            body(matched.span)
         case .app(let app):
             return self.index.explain(
-                app: self.apps.apps[Int(app)].id,
-                kind: audience.kind.map { self.apps.kinds[Int($0)].name },
+                app: self.apps[app].id,
+                kind: audience.kind.map { self.apps[$0].name },
                 pattern: audience.pattern,
-                hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
+                hosts: HostNames(self.hosts, of: self.apps[app].id),
                 attributes: audience.attributes,
                 // No order is asked for, so that none is made.
                 order: .asFound,
@@ -95,7 +94,7 @@ extension Engine {
     }
 
     /// What a push would come to for an instance, if it were the only one of its host.
-    fileprivate func decision(of push: IncomingPush, _ instance: UInt32) -> DryRunView.Decision {
+    fileprivate func decision(of push: IncomingPush, _ instance: InstanceNumber) -> DryRunView.Decision {
         if let digest = push.digest, self.shows(instance, digest) { return .unchanged }
         if !push.isOnce, Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax {
             return .failed
@@ -108,7 +107,7 @@ extension Engine {
     }
 
     /// The widgets of an instance's host that a push matches and that have one token with it.
-    fileprivate func matchedBesides(_ instance: UInt32, _ asked: AskedPush) -> [UInt32] {
+    fileprivate func matchedBesides(_ instance: InstanceNumber, _ asked: AskedPush) -> [InstanceNumber] {
         self.matching(host: self.instances[instance].host, asked.head, asked.audience, asked.bytes)
             .filter { $0 != instance && !self.instances[$0].isControl }
     }
@@ -121,27 +120,27 @@ private struct DryRunDecisions {
     private let push: IncomingPush
     private let max: Int
     /// What each instance that was decided comes to by itself.
-    private var alone: [UInt32: DryRunView.Decision] = [:]
+    private var alone: [InstanceNumber: DryRunView.Decision] = [:]
     /// Whether the push would go to a host's token at once, since it conforms for one of the widgets that it matches there.
-    private var goes: [UInt32: Bool] = [:]
+    private var goes: [HostNumber: Bool] = [:]
 
     init(_ asked: AskedPush, in engine: borrowing Engine, max: Int) {
         self.asked = asked
-        self.push = engine.resolve(asked.head, team: asked.team ?? .max, app: asked.audience.app, asked.bytes)
+        self.push = engine.resolve(asked.head, team: asked.team ?? .none, app: asked.audience.app, asked.bytes)
         self.max = max
     }
 
     /// Counts what the push comes to for an instance that it matches.
     ///
     /// - Returns: false if that would take more decisions than may be made; then it is not counted.
-    mutating func decide(_ instance: UInt32, in engine: borrowing Engine) -> Bool {
+    mutating func decide(_ instance: InstanceNumber, in engine: borrowing Engine) -> Bool {
         guard var decision = self.decision(of: instance, in: engine) else { return false }
         let row = engine.instances[instance]
         if decision == .deferred || decision == .expired, row.isHostDriven, !row.isControl {
             guard let goes = self.goes(to: row.host, besides: instance, in: engine) else { return false }
             if goes { decision = engine.exemption(of: instance, waiting: []) == nil ? .reload : .exempt }
         }
-        let kind = engine.apps.kinds[Int(row.kind)].name
+        let kind = engine.apps[row.kind].name
         if let index = self.rows.firstIndex(where: { $0.kind == kind && $0.decision == decision }) {
             self.rows[index].count += 1
         } else {
@@ -150,7 +149,7 @@ private struct DryRunDecisions {
         return true
     }
 
-    private mutating func decision(of instance: UInt32, in engine: borrowing Engine) -> DryRunView.Decision? {
+    private mutating func decision(of instance: InstanceNumber, in engine: borrowing Engine) -> DryRunView.Decision? {
         if let decision = self.alone[instance] { return decision }
         guard self.alone.count < self.max else { return nil }
         let decision = engine.decision(of: self.push, instance)
@@ -158,7 +157,9 @@ private struct DryRunDecisions {
         return decision
     }
 
-    private mutating func goes(to host: UInt32, besides instance: UInt32, in engine: borrowing Engine) -> Bool? {
+    private mutating func goes(to host: HostNumber, besides instance: InstanceNumber, in engine: borrowing Engine)
+        -> Bool?
+    {
         if let goes = self.goes[host] { return goes }
         var goes = false
         for other in engine.matchedBesides(instance, self.asked) where !goes {

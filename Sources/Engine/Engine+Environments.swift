@@ -5,12 +5,12 @@ import WidgetModel
 /// until their hosts register them again or the change is taken back.
 extension Engine {
     /// The environment of a host's app.
-    func environment(of host: UInt32) -> PushEnvironment {
-        self.apps.apps[Int(self.hosts[host].app)].environment
+    func environment(of host: HostNumber) -> PushEnvironment {
+        self.apps[self.hosts[host].app].environment
     }
 
     /// Whether a control has a token that does not belong to the app's environment.
-    func isOfOtherEnvironment(controlOf instance: UInt32) -> Bool {
+    func isOfOtherEnvironment(controlOf instance: InstanceNumber) -> Bool {
         guard let particulars = self.instances.details.particulars(of: instance) else { return false }
         return particulars.controlToken != nil
             && particulars.controlEnvironment != self.environment(of: self.instances[instance].host)
@@ -18,7 +18,7 @@ extension Engine {
 
     /// The token through which an instance is reached: a control's own, or its host's newest; nil if there is none of the
     /// app's environment.
-    func token(of instance: UInt32) -> DeviceToken? {
+    func token(of instance: InstanceNumber) -> DeviceToken? {
         let host = self.instances[instance].host
         if let own = self.instances[particulars: instance].controlToken {
             return self.isOfOtherEnvironment(controlOf: instance) ? nil : own
@@ -29,8 +29,8 @@ extension Engine {
     }
 
     /// Tells the directory which tokens of an app stand for something in its new environment, and which do not. O(hosts).
-    mutating func changeEnvironment(of app: UInt32) {
-        let environment = self.apps.apps[Int(app)].environment
+    mutating func changeEnvironment(of app: AppNumber) {
+        let environment = self.apps[app].environment
         for host in self.hosts.sortedSlots() where self.hosts[host].app == app && self.hosts[host].isRegistered {
             for token in self.tokens(of: host) {
                 self.announce(token.token, token.environment == environment, host: host, instance: nil)
@@ -44,7 +44,7 @@ extension Engine {
         }
     }
 
-    private mutating func announce(_ token: DeviceToken, _ isKnown: Bool, host: UInt32, instance: InstanceID?) {
+    private mutating func announce(_ token: DeviceToken, _ isKnown: Bool, host: HostNumber, instance: InstanceID?) {
         guard isKnown else { return self.output.directory.append(.forgotten(token)) }
         self.announce(token, host: host, instance: instance)
     }

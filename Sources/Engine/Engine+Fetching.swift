@@ -9,7 +9,7 @@ extension Engine {
         else { return nil }
         let row = self.reloads[reload]
         let instance = self.instances[slot]
-        let kind = self.apps.kinds[Int(instance.kind)]
+        let kind = self.apps[instance.kind]
         return FetchSubject(
             reload: id,
             address: self.address(of: slot),
@@ -31,7 +31,7 @@ extension Engine {
         guard row.causes.isSubset(of: ReloadCauses(.push)) else { return .high }
         var urgent = Priority.low
         var slot = row.pushes.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let priority = self.causes[slot].priority
             if priority.rawValue > urgent.rawValue { urgent = priority }
             slot = self.causes[slot].next

@@ -10,7 +10,7 @@ extension Engine {
     package func instance(_ address: InstanceAddress, decisions: Int = 100, pending: Int = .max) -> InstanceView? {
         guard let slot = self.liveInstance(address) else { return nil }
         let row = self.instances[slot]
-        let kind = self.apps.kinds[Int(row.kind)]
+        let kind = self.apps[row.kind]
         var outstanding: [ReloadEffect] = []
         self.forEachReload(of: row) { outstanding.append(self.effect(of: $0)) }
         return InstanceView(
@@ -35,7 +35,7 @@ extension Engine {
         )
     }
 
-    private func budgetView(of instance: UInt32) -> BudgetView {
+    private func budgetView(of instance: InstanceNumber) -> BudgetView {
         let row = self.instances[instance]
         let funds = self.funds(of: instance)
         let (terms, budget) = (funds.terms, funds.budget)
@@ -50,7 +50,7 @@ extension Engine {
                 ?? self.time
         }
         return BudgetView(
-            policy: self.apps.kinds[Int(row.kind)].budget.name,
+            policy: self.apps[row.kind].budget.name,
             windowStart: terms.window.start,
             windowEnd: terms.window.end,
             allowance: terms.limit,
@@ -64,7 +64,7 @@ extension Engine {
             collateralReloads: Int(self.instances[observed: instance].collateralReloads),
             collateralOverReloads: Int(self.instances[observed: instance].collateralOverReloads),
             viewRate: Int(funds.rate.scaled),
-            isLearning: self.apps.kinds[Int(row.kind)].bare.isLearning(
+            isLearning: self.apps[row.kind].bare.isLearning(
                 windowFrom: terms.window.start,
                 firstRegisteredAt: self.hosts[row.host].firstRegisteredAt
             ),
@@ -77,7 +77,7 @@ extension Engine {
     }
 
     /// A stable hash of an instance's address. O(bytes).
-    func addressHash(of instance: UInt32) -> UInt64 {
+    func addressHash(of instance: InstanceNumber) -> UInt64 {
         var hash = StableHash()
         hash.combine(self.hostKey(of: self.instances[instance].host))
         hash.combine(self.instances.id(of: instance).rawValue)
@@ -86,13 +86,13 @@ extension Engine {
 
     /// The key of a host by its number.
     @inline(__always)
-    func hostKey(of host: UInt32) -> HostKey {
-        HostKey(app: self.apps.apps[Int(self.hosts[host].app)].id, id: self.hosts.id(of: host))
+    func hostKey(of host: HostNumber) -> HostKey {
+        HostKey(app: self.apps[self.hosts[host].app].id, id: self.hosts.id(of: host))
     }
 
     /// The address of an instance by its number.
     @inline(__always)
-    func address(of instance: UInt32) -> InstanceAddress {
+    func address(of instance: InstanceNumber) -> InstanceAddress {
         InstanceAddress(
             host: self.hostKey(of: self.instances[instance].host),
             instance: self.instances.id(of: instance)
@@ -103,7 +103,7 @@ extension Engine {
     ///
     /// An engine that was given one host's records only, as `freshet why` has it, numbers instances otherwise: there the
     /// check alone has to tell. O(1), or O(instances of the host) if the number is not right.
-    func liveInstance(of reload: ReloadID, on host: UInt32) -> UInt32? {
+    func liveInstance(of reload: ReloadID, on host: HostNumber) -> InstanceNumber? {
         if let instance = self.liveInstance(of: reload), self.instances[instance].host == host { return instance }
         return self.instances(of: host).first { instance in
             self.liveInstance(of: reload.numbered(instance)) != nil
@@ -117,9 +117,9 @@ extension Engine {
     }
 
     /// The live instance that the id of a reload is about, by its number; nil if it is gone, or the id is of another log.
-    func liveInstance(of reload: ReloadID) -> UInt32? {
+    func liveInstance(of reload: ReloadID) -> InstanceNumber? {
         let instance = reload.instance
-        guard reload.partition == self.partition, Int(instance) < self.instances.end, self.instances[instance].isLive,
+        guard reload.partition == self.partition, instance.index < self.instances.end, self.instances[instance].isLive,
             reload == self.reloadID(at: reload.position, of: instance)
         else { return nil }
         return instance
@@ -127,7 +127,7 @@ extension Engine {
 
     /// The id of the reload of an instance that was issued at a position.
     @inline(__always)
-    func reloadID(at position: LogPosition, of instance: UInt32) -> ReloadID {
+    func reloadID(at position: LogPosition, of instance: InstanceNumber) -> ReloadID {
         ReloadID(
             partition: self.partition,
             position: position,
@@ -136,7 +136,7 @@ extension Engine {
         )
     }
 
-    private func timeline(of instance: UInt32) -> TimelineView? {
+    private func timeline(of instance: InstanceNumber) -> TimelineView? {
         guard let shown = self.instances[content: instance].timeline else { return nil }
         let due = self.instances[instance].timelineDue
         return TimelineView(
@@ -151,13 +151,13 @@ extension Engine {
         )
     }
 
-    private func pending(of instance: UInt32, _ limit: Int) -> [PendingView] {
+    private func pending(of instance: InstanceNumber, _ limit: Int) -> [PendingView] {
         let row = self.instances[instance]
         var views = row.waiting.list.prefix(limit).map {
             PendingView(cause: $0, push: nil, priority: nil, notBefore: nil, expiresAt: nil)
         }
         var slot = row.pending.head
-        while slot != PendingCauses.none, views.count < limit {
+        while !slot.isNone, views.count < limit {
             let node = self.causes[slot]
             let push = self.ledger[node.push]
             views.append(
@@ -174,7 +174,7 @@ extension Engine {
         return views
     }
 
-    private func decisions(of instance: UInt32, _ limit: Int) -> [DecisionView] {
+    private func decisions(of instance: InstanceNumber, _ limit: Int) -> [DecisionView] {
         var views: [DecisionView] = []
         var number = self.instances[instance].lastDecision
         while views.count < limit, let entry = self.log[number], entry.instance == instance {

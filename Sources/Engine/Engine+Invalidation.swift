@@ -9,9 +9,9 @@ extension Engine {
     /// - Returns: Nil if the work is queued, see ``InvalidationWork``.
     mutating func acceptInvalidation(_ request: InvalidationRequest) -> RecordAnswer.Result? {
         guard let app = self.apps.find(request.app) else { return .invalidated(count: 0) }
-        let kinds = self.apps.apps[Int(app)].kinds.filter { kind in
-            self.apps.kinds[Int(kind)].isConfigured
-                && (request.kind == nil || request.kind == self.apps.kinds[Int(kind)].name)
+        let kinds = self.apps[app].kinds.filter { kind in
+            self.apps[kind].isConfigured
+                && (request.kind == nil || request.kind == self.apps[kind].name)
         }
         switch request.subject {
         case .recommendations:
@@ -30,7 +30,7 @@ extension Engine {
     /// Tells a host that the relevance of what it shows is out of date, if it is one of the app's.
     ///
     /// - Returns: Of how many kinds.
-    mutating func invalidateRelevance(of kinds: [UInt32], app: UInt32, host: UInt32) -> Int {
+    mutating func invalidateRelevance(of kinds: [KindNumber], app: AppNumber, host: HostNumber) -> Int {
         // A number that is free keeps its last row, which is not registered.
         guard self.hosts[host].isRegistered, self.hosts[host].app == app, self.hosts[host].delivery != .apns else {
             return 0
@@ -49,9 +49,9 @@ extension Engine {
         return .invalidated(count: count)
     }
 
-    private mutating func invalidate(_ subject: InvalidationRequest.Subject, _ kind: UInt32, host: HostID?) {
-        let app = self.apps.apps[Int(self.apps.kinds[Int(kind)].app)].id
-        let name = self.apps.kinds[Int(kind)].name
+    private mutating func invalidate(_ subject: InvalidationRequest.Subject, _ kind: KindNumber, host: HostID?) {
+        let app = self.apps[self.apps[kind].app].id
+        let name = self.apps[kind].name
         if let host { self.combine(ByteHash.of(host.rawValue, seed: 5)) }
         self.combine(ByteHash.of(name.rawValue, seed: 6) ^ UInt64(subject.rawValue))
         let invalidation = Invalidation(subject, app: app, kind: name, host: host, at: self.time)

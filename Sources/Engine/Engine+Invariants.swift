@@ -11,7 +11,7 @@ extension Engine {
     package func checkInvariants() -> [String] {
         var faults: [String] = []
         let slots = self.ledger.usedSlots()
-        var held = Held(rows: Int(slots.last ?? 0) + 1, apps: self.apps.apps.count)
+        var held = Held(rows: (slots.last?.index ?? 0) + 1, apps: self.apps.apps.count)
         for host in self.hosts.sortedSlots() { self.check(host: host, &held, &faults) }
         for push in slots { self.check(push: push, held, &faults) }
         if held.nodes != self.causes.count {
@@ -45,7 +45,7 @@ extension Engine {
         let counted = self.counted()
         let usages = self.countedUsages()
         let apps = self.apps.apps.indices.compactMap { app -> String? in
-            let (running, real) = (self.usages[UInt32(app)], usages[UInt32(app)])
+            let (running, real) = (self.usages[AppNumber(app)], usages[AppNumber(app)])
             return running == real ? nil : "app \(app): has \(real), but \(running) is counted"
         }
         let members: [(String, KeyPath<EngineStats, Int>)] = [
@@ -77,7 +77,7 @@ extension Engine {
         }
     }
 
-    private func check(host: UInt32, _ held: inout Held, _ faults: inout [String]) {
+    private func check(host: HostNumber, _ held: inout Held, _ faults: inout [String]) {
         let row = self.hosts[host]
         let id = self.hostKey(of: host)
         let instances = self.instances(of: host)
@@ -102,22 +102,22 @@ extension Engine {
         }
     }
 
-    private func check(instance: UInt32, _ held: inout Held, _ faults: inout [String]) {
+    private func check(instance: InstanceNumber, _ held: inout Held, _ faults: inout [String]) {
         let row = self.instances[instance]
         let name = self.address(of: instance).description
         held.instances += 1
-        if row.isLive, row.pushEnabled { held.pushEnabled[Int(self.apps.kinds[Int(row.kind)].app)] += 1 }
-        let host = row.isLive && row.pushEnabled ? HostNumber(raw: row.host) : nil
-        if self.index.host(of: InstanceNumber(raw: instance)) != host {
+        if row.isLive, row.pushEnabled { held.pushEnabled[self.apps[row.kind].app.index] += 1 }
+        let host = row.isLive && row.pushEnabled ? row.host : nil
+        if self.index.host(of: instance) != host {
             faults.append("\(name): indexed as another host's")
         }
         if self.instances[particulars: instance].controlToken != nil { held.tokens += 1 }
         var (count, high, normal, minExpiry, slot) = (UInt32(0), UInt32(0), UInt32(0), Int64.max, row.pending.head)
-        var previous = PendingCauses.none
-        while slot != PendingCauses.none {
+        var previous = CauseNumber.none
+        while !slot.isNone {
             let node = self.causes[slot]
             if node.previous != previous { faults.append("\(name): pending list is broken") }
-            held.deferred[Int(node.push)] += 1
+            held.deferred[node.push.index] += 1
             count += 1
             if node.priority == .high { high += 1 }
             if node.priority == .normal { normal += 1 }
@@ -132,7 +132,7 @@ extension Engine {
         if row.minExpiry != minExpiry {
             faults.append("\(name): earliest expiry is \(minExpiry), not \(row.minExpiry)")
         }
-        if !row.isLive, count > 0 || !row.waiting.isEmpty || row.firstReload != ReloadTable.none {
+        if !row.isLive, count > 0 || !row.waiting.isEmpty || !row.firstReload.isNone {
             faults.append("\(name): removed, but something waits")
         }
         if row.isLive, row.isHostDriven != (self.hosts[row.host].delivery == .apns) {
@@ -146,19 +146,20 @@ extension Engine {
         self.check(timerOf: instance, name, &faults)
     }
 
-    private func check(reloadsOf instance: UInt32, _ name: String, _ held: inout Held, _ faults: inout [String]) {
-        var (earliest, reload, last) = (Int64.max, self.instances[instance].firstReload, ReloadTable.none)
-        while reload != ReloadTable.none {
+    private func check(reloadsOf instance: InstanceNumber, _ name: String, _ held: inout Held, _ faults: inout [String])
+    {
+        var (earliest, reload, last) = (Int64.max, self.instances[instance].firstReload, ReloadNumber.none)
+        while !reload.isNone {
             let row = self.reloads[reload]
             held.reloads += 1
             earliest = min(earliest, row.expiresAt.milliseconds)
             if row.instance != instance { faults.append("\(name): holds another instance's reload") }
-            if last != ReloadTable.none, self.reloads[stored: last].position >= row.position {
+            if !last.isNone, self.reloads[stored: last].position >= row.position {
                 faults.append("\(name): two reloads at position \(row.position)")
             }
             var slot = row.pushes.head
-            while slot != PendingCauses.none {
-                held.issued[Int(self.causes[slot].push)] += 1
+            while !slot.isNone {
+                held.issued[self.causes[slot].push.index] += 1
                 held.nodes += 1
                 slot = self.causes[slot].next
             }
@@ -169,17 +170,17 @@ extension Engine {
         }
     }
 
-    private func check(budgetOf instance: UInt32, _ name: String, _ faults: inout [String]) {
+    private func check(budgetOf instance: InstanceNumber, _ name: String, _ faults: inout [String]) {
         let funds = self.funds(of: instance)
         let (terms, budget) = (funds.terms, funds.budget)
         // A policy that became stricter in the window keeps what was charged before.
-        let isSettled = self.apps.kinds[Int(self.instances[instance].kind)].replaced.isEmpty
+        let isSettled = self.apps[self.instances[instance].kind].replaced.isEmpty
         if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > max(terms.allowance, terms.limit) {
             faults.append("\(name): \(budget.charged(in: terms.window)) charged of \(terms.limit)")
         }
     }
 
-    private func check(timerOf instance: UInt32, _ name: String, _ faults: inout [String]) {
+    private func check(timerOf instance: InstanceNumber, _ name: String, _ faults: inout [String]) {
         let row = self.instances[instance]
         guard row.isLive, self.isRecordDone else { return }
         let at = row.nextDate
@@ -192,17 +193,17 @@ extension Engine {
         }
     }
 
-    private func check(push: UInt32, _ held: Held, _ faults: inout [String]) {
+    private func check(push: PushNumber, _ held: Held, _ faults: inout [String]) {
         let row = self.ledger[push]
         let sum = PushOutcome.allCases.reduce(UInt32(0)) { $0 + row.counts[Int($1.rawValue)] }
         if sum != row.matched { faults.append("push \(row.id): matched \(row.matched), outcomes \(sum)") }
         if row.isOpen, self.isRecordDone { faults.append("push \(row.id): still open") }
         if row.failure != nil, row.matched != 0 { faults.append("push \(row.id): failed, and matched \(row.matched)") }
         let (deferred, issued) = (row.counts[0], row.counts[1])
-        if deferred != held.deferred[Int(push)] || issued != held.issued[Int(push)] {
+        if deferred != held.deferred[push.index] || issued != held.issued[push.index] {
             faults.append(
-                "push \(row.id): \(deferred) deferred, \(held.deferred[Int(push)]) wait;"
-                    + " \(issued) issued, \(held.issued[Int(push)]) served"
+                "push \(row.id): \(deferred) deferred, \(held.deferred[push.index]) wait;"
+                    + " \(issued) issued, \(held.issued[push.index]) served"
             )
         }
         let failures = FailureReason.allCases.reduce(UInt32(0)) { $0 + row.failures[Int($1.rawValue)] }

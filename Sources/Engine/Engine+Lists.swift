@@ -11,19 +11,19 @@ extension Engine {
     ///   - limit: How many to list at most.
     ///   - scanMax: How many rows to look at.
     package func instances(
-        from start: UInt32,
+        from start: InstanceNumber,
         _ filter: InstanceFilter,
         limit: Int,
         scanMax: Int
-    ) -> ListPage<InstanceSummary, UInt32> {
-        var page = ListPage<InstanceSummary, UInt32>()
-        let end = UInt32(clamping: min(self.instances.end, Int(start).addingSaturating(scanMax)))
-        var slot = start
-        while slot < end, page.rows.count < limit {
+    ) -> ListPage<InstanceSummary, InstanceNumber> {
+        var page = ListPage<InstanceSummary, InstanceNumber>()
+        let range = self.instances.rows.numbers(from: start, atMost: scanMax)
+        var slot = range.lowerBound
+        while slot < range.upperBound, page.rows.count < limit {
             if let row = self.summary(ofInstance: slot, filter) { page.rows.append(row) }
-            slot += 1
+            slot = slot.advanced(by: 1)
         }
-        page.next = slot < self.instances.end ? slot : nil
+        page.next = slot.index < self.instances.end ? slot : nil
         return page
     }
 
@@ -33,18 +33,18 @@ extension Engine {
         return self.instances(of: slot).compactMap { self.summary(ofInstance: $0, filter) }
     }
 
-    private func summary(ofInstance slot: UInt32, _ filter: InstanceFilter) -> InstanceSummary? {
+    private func summary(ofInstance slot: InstanceNumber, _ filter: InstanceFilter) -> InstanceSummary? {
         let row = self.instances[slot]
         guard row.isLive else { return nil }
-        let kind = self.apps.kinds[Int(row.kind)]
+        let kind = self.apps[row.kind]
         if let wanted = filter.kind, kind.name != wanted { return nil }
-        let app = self.apps.apps[Int(kind.app)].id
+        let app = self.apps[kind.app].id
         if let wanted = filter.app, app != wanted { return nil }
         let use = self.use(of: slot)
         switch filter.state {
         case nil: break
         case .waiting: guard row.pending.count > 0 || !row.waiting.isEmpty else { return nil }
-        case .outstanding: guard row.firstReload != ReloadTable.none else { return nil }
+        case .outstanding: guard !row.firstReload.isNone else { return nil }
         case .exhausted: guard use.isExhausted else { return nil }
         case .visible: guard row.visibleUntil > self.now else { return nil }
         case .orphaned: guard row.isOrphaned else { return nil }
@@ -66,10 +66,10 @@ extension Engine {
         )
     }
 
-    private func outstanding(of instance: UInt32) -> Int {
+    private func outstanding(of instance: InstanceNumber) -> Int {
         var count = 0
         var reload = self.instances[instance].firstReload
-        while reload != ReloadTable.none {
+        while !reload.isNone {
             count += 1
             reload = self.reloads[stored: reload].next
         }
@@ -78,33 +78,33 @@ extension Engine {
 
     /// Registered hosts from a number on, in the order of their numbers. O(`scanMax` + instances of those listed).
     package func hosts(
-        from start: UInt32,
+        from start: HostNumber,
         app: BundleID?,
         limit: Int,
         scanMax: Int
-    ) -> ListPage<HostSummary, UInt32> {
+    ) -> ListPage<HostSummary, HostNumber> {
         self.hosts(from: start, app: app, limit: limit, scanMax: scanMax) { self.summary(ofHost: $0) }
     }
 
     /// What `row` makes of registered hosts from a number on.
     private func hosts<Row: Sendable>(
-        from start: UInt32,
+        from start: HostNumber,
         app: BundleID?,
         limit: Int,
         scanMax: Int,
-        _ row: (UInt32) -> Row
-    ) -> ListPage<Row, UInt32> {
-        var page = ListPage<Row, UInt32>()
-        let end = UInt32(clamping: min(self.hosts.end, Int(start).addingSaturating(scanMax)))
-        var slot = start
-        while slot < end, page.rows.count < limit {
+        _ row: (HostNumber) -> Row
+    ) -> ListPage<Row, HostNumber> {
+        var page = ListPage<Row, HostNumber>()
+        let range = self.hosts.rows.numbers(from: start, atMost: scanMax)
+        var slot = range.lowerBound
+        while slot < range.upperBound, page.rows.count < limit {
             if self.hosts[slot].isRegistered {
-                let id = self.apps.apps[Int(self.hosts[slot].app)].id
+                let id = self.apps[self.hosts[slot].app].id
                 if app == nil || app == id { page.rows.append(row(slot)) }
             }
-            slot += 1
+            slot = slot.advanced(by: 1)
         }
-        page.next = slot < self.hosts.end ? slot : nil
+        page.next = slot.index < self.hosts.end ? slot : nil
         return page
     }
 
@@ -113,14 +113,14 @@ extension Engine {
     /// instances of those listed).
     package func registrations(
         app: BundleID,
-        from start: UInt32,
+        from start: HostNumber,
         limit: Int,
         scanMax: Int
-    ) -> ListPage<[HostRegistration], UInt32> {
+    ) -> ListPage<[HostRegistration], HostNumber> {
         self.hosts(from: start, app: app, limit: limit, scanMax: scanMax) { self.registrations(ofHost: $0) }
     }
 
-    private func registrations(ofHost slot: UInt32) -> [HostRegistration] {
+    private func registrations(ofHost slot: HostNumber) -> [HostRegistration] {
         let row = self.hosts[slot]
         let key = self.hostKey(of: slot)
         let instances = self.registeredInstances(of: slot)
@@ -139,7 +139,7 @@ extension Engine {
         }
     }
 
-    private func summary(ofHost slot: UInt32) -> HostSummary {
+    private func summary(ofHost slot: HostNumber) -> HostSummary {
         let row = self.hosts[slot]
         return HostSummary(
             host: self.hostKey(of: slot),
@@ -155,7 +155,7 @@ extension Engine {
     }
 
     /// Why the reloads of a host are not charged at this moment, in the order of raw values.
-    func exemptions(ofHost slot: UInt32) -> [Exemption] {
+    func exemptions(ofHost slot: HostNumber) -> [Exemption] {
         let row = self.hosts[slot]
         var exemptions: [Exemption] = []
         if row.foregroundUntil > self.now { exemptions.append(.appForeground) }
@@ -193,7 +193,7 @@ extension Engine {
             guard let slot = self.ledger.listed(number) else { continue }
             let isForApp = self.ledger[slot].isForApp
             if isForApp, self.partition.rawValue != 0 { continue }
-            if let team = filter.team, TeamID(self.teams.names[Int(self.ledger[slot].team)]) != team { continue }
+            if let team = filter.team, TeamID(self.teams[self.ledger[slot].team]) != team { continue }
             let view = self.view(ofPush: slot)
             guard isForApp || filter.contains(view) else { continue }
             page.rows.append((number, view))

@@ -7,7 +7,7 @@ extension Engine {
     /// The instances of an app that a push is for, in the order of their numbers.
     ///
     /// An instance's number is a part of the engine's state; nothing else decides who comes first.
-    mutating func matching(_ audience: PushAudience, app: UInt32) -> [UInt32] {
+    mutating func matching(_ audience: PushAudience, app: AppNumber) -> [InstanceNumber] {
         self.index.finishLoading()
         return self.matching(app: app, kind: audience.kind, audience.pattern, attributes: audience.attributes)
     }
@@ -30,39 +30,39 @@ extension Engine {
     }
 
     /// The instances of a host that a push to it is for. O(its instances).
-    func matching(host: UInt32, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> [UInt32] {
+    func matching(host: HostNumber, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> [InstanceNumber] {
         self.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
     }
 
     /// The push-enabled instances of an app that match, in the order of their numbers; for what is no push their
     /// conditions do not count.
     func matching(
-        app: UInt32,
-        kind: UInt32?,
+        app: AppNumber,
+        kind: KindNumber?,
         _ pattern: MatchPattern?,
         attributes: Configuration? = nil
-    ) -> [UInt32] {
-        var found: [UInt32] = []
+    ) -> [InstanceNumber] {
+        var found: [InstanceNumber] = []
         self.findMatches(app, kind, pattern, attributes, order: .ascending) { batch in
-            for index in batch.indices { found.append(batch[index].raw) }
+            for index in batch.indices { found.append(batch[index]) }
         }
         return found
     }
 
     /// Calls `body` with each batch of the push-enabled instances of an app that match.
     private func findMatches(
-        _ app: UInt32,
-        _ kind: UInt32?,
+        _ app: AppNumber,
+        _ kind: KindNumber?,
         _ pattern: MatchPattern?,
         _ attributes: Configuration?,
         order: MatchOrder,
         _ body: (Span<InstanceNumber>) -> Void
     ) {
         self.index.matches(
-            app: self.apps.apps[Int(app)].id,
-            kind: kind.map { self.apps.kinds[Int($0)].name },
+            app: self.apps[app].id,
+            kind: kind.map { self.apps[$0].name },
             pattern: pattern,
-            hosts: HostNames(self.hosts, of: self.apps.apps[Int(app)].id),
+            hosts: HostNames(self.hosts, of: self.apps[app].id),
             attributes: attributes,
             order: order,
             batchLimit: 4096,

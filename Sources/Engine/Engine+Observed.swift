@@ -12,7 +12,7 @@ extension Engine {
 
     /// The host said that an instance has reloaded. Two reports within the interval of exempt reloads are one reload, and
     /// the first report after a reload that was booked without one is about that.
-    mutating func observe(_ instance: UInt32) {
+    mutating func observe(_ instance: InstanceNumber) {
         self.openWindow(of: instance)
         let bookedAt = self.instances[observed: instance].awaitsReport
         self.instances[observed: instance].awaitsReport = .min
@@ -20,7 +20,7 @@ extension Engine {
             return self.instances[instance].budget.noteExempt(at: self.time)
         }
         let row = self.instances[instance]
-        let earliest = row.budget.exemptEarliest(now: self.time, policy: self.apps.kinds[Int(row.kind)].bare)
+        let earliest = row.budget.exemptEarliest(now: self.time, policy: self.apps[row.kind].bare)
         guard earliest <= self.time else { return }
         self.bookObserved(instance, [])
         self.forgetContent(of: instance)
@@ -28,14 +28,14 @@ extension Engine {
     }
 
     /// A host that drives its timelines reloads an instance by itself for a cause; whether it reports that is not known.
-    mutating func predict(_ causes: ReloadCauses, _ instance: UInt32) {
+    mutating func predict(_ causes: ReloadCauses, _ instance: InstanceNumber) {
         self.openWindow(of: instance)
         self.bookObserved(instance, causes)
         self.instances[observed: instance].awaitsReport = self.now
         self.forgetContent(of: instance)
     }
 
-    private mutating func bookObserved(_ instance: UInt32, _ causes: ReloadCauses) {
+    private mutating func bookObserved(_ instance: InstanceNumber, _ causes: ReloadCauses) {
         self.counters.reloadsObserved += 1
         self.instances[observed: instance].observedReloads += 1
         let exemption = self.exemption(of: instance, waiting: causes)
@@ -47,14 +47,14 @@ extension Engine {
     }
 
     /// What the instance shows now is not known to any sender.
-    private mutating func forgetContent(of instance: UInt32) {
+    private mutating func forgetContent(of instance: InstanceNumber) {
         self.instances[content: instance].confirmedDigest = nil
         self.instances.setConfirmedBy(of: instance, self.position)
     }
 
     /// Lets a host's instances be driven as its delivery says. What waited for the gateway to reload by itself, the
     /// host now does; what pushes and the app asked for goes on waiting.
-    mutating func adoptDelivery(of host: UInt32) {
+    mutating func adoptDelivery(of host: HostNumber) {
         let isHostDriven = self.hosts[host].delivery == .apns
         let live = self.instances(of: host).filter { self.instances[$0].isLive }
         // All of them first: a push for one that waits would take along what the others wait for.
@@ -63,7 +63,7 @@ extension Engine {
             guard isHostDriven else { continue }
             let last = self.instances[instance].lastReload
             // What the same entry issued, by the delivery before, counts as the one push of an instant.
-            if last != ReloadTable.none, self.reloads[stored: last].position == self.position {
+            if !last.isNone, self.reloads[stored: last].position == self.position {
                 self.hosts[host].pushedAt = self.now
             }
             self.instances[instance].heldUntil = .min

@@ -39,11 +39,11 @@ extension Engine {
         switch scope {
         case .app(let id):
             guard let app = self.apps.find(id) else { return }
-            self.apps.apps[Int(app)].pausedUntil = until
-            for kind in self.apps.apps[Int(app)].kinds { self.apps.refreshPause(of: kind) }
+            self.apps[app].pausedUntil = until
+            for kind in self.apps[app].kinds { self.apps.refreshPause(of: kind) }
         case .kind(let id, let name):
             guard let app = self.apps.find(id), let kind = self.apps.find(name, of: app) else { return }
-            self.apps.kinds[Int(kind)].ownPausedUntil = until
+            self.apps[kind].ownPausedUntil = until
             self.apps.refreshPause(of: kind)
         case .sender(let team):
             self.senderPauses[self.teams.intern(team.rawValue), default: .min] = until
@@ -54,7 +54,7 @@ extension Engine {
 
     /// Until when nothing that a team sends reloads, in milliseconds; `.min` if it is not paused.
     @inline(__always)
-    func pausedUntil(team: UInt32) -> Int64 {
+    func pausedUntil(team: TeamNumber) -> Int64 {
         self.senderPauses.isEmpty ? .min : self.senderPauses[team] ?? .min
     }
 
@@ -71,10 +71,10 @@ extension Engine {
     /// Ends what waits for an instance, as far as an order is about it.
     ///
     /// - Returns: How many pushes.
-    mutating func cancel(_ scope: OrderScope, _ instance: UInt32) -> Int {
+    mutating func cancel(_ scope: OrderScope, _ instance: InstanceNumber) -> Int {
         var cancelled = 0
         var slot = self.instances[instance].pending.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let node = self.causes[slot]
             if self.isMeant(node, by: scope) {
                 cancelled += 1
@@ -113,7 +113,7 @@ extension Engine {
     // MARK: Granting
 
     /// Grants an instance more charged reloads in its present window.
-    mutating func grant(_ count: Int, _ instance: UInt32) {
+    mutating func grant(_ count: Int, _ instance: InstanceNumber) {
         self.openWindow(of: instance)
         let granted = Int(self.instances[instance].granted) + count
         self.instances[instance].granted = UInt16(clamping: min(granted, BudgetPolicy.allowanceMax))
@@ -121,11 +121,11 @@ extension Engine {
     }
 
     /// Whether an order is about an instance that is found by looking at all of them.
-    func isIn(_ audience: OrderWork.Audience, _ instance: UInt32) -> Bool {
+    func isIn(_ audience: OrderWork.Audience, _ instance: InstanceNumber) -> Bool {
         // A number that is free keeps its last row, which is not live.
         guard self.instances[instance].isLive else { return false }
         return switch audience {
-        case .app(let app): self.apps.kinds[Int(self.instances[instance].kind)].app == app
+        case .app(let app): self.apps[self.instances[instance].kind].app == app
         case .kind(let kind): self.instances[instance].kind == kind
         case .waiting: self.instances[instance].pending.count > 0
         case .these: false

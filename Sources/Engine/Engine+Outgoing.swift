@@ -41,7 +41,7 @@ extension Engine {
         var priority: Priority?
         var collapseID: [UInt8] = []
         var slot = row.pushes.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let node = self.causes[slot]
             if node.priority.rawValue > priority?.rawValue ?? 0 { priority = node.priority }
             if slot == row.primary { collapseID = self.ledger.collapseID(node.push) }
@@ -67,12 +67,12 @@ extension Engine {
     /// - Parameter limit: How many there may be; a last instance's are not torn apart.
     package func undeliveredReloads(limit: Int) -> [ReloadEffect] {
         // Where all hosts have streams there is no need to look at their instances, of which there are more.
-        guard (0..<self.hosts.end).contains(where: { self.hosts[UInt32($0)].delivery != .stream }) else { return [] }
+        guard self.hosts.rows.numbers.contains(where: { self.hosts[$0].delivery != .stream }) else { return [] }
         var found: [ReloadEffect] = []
-        for slot in 0..<UInt32(self.instances.end) where found.count < limit {
+        for slot in self.instances.rows.numbers where found.count < limit {
             // A number that is free keeps its last row, which has no reloads.
             let row = self.instances[slot]
-            guard row.firstReload != ReloadTable.none, self.hosts[row.host].delivery != .stream else { continue }
+            guard !row.firstReload.isNone, self.hosts[row.host].delivery != .stream else { continue }
             self.forEachReload(of: row) { found.append(self.effect(of: $0)) }
         }
         // In the order in which they were issued.

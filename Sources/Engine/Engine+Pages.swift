@@ -16,25 +16,25 @@ extension Engine {
         app: BundleID,
         kind: WidgetKind?,
         pattern: MatchPattern?,
-        from start: UInt32,
+        from start: InstanceNumber,
         limit: Int,
         scanMax: Int
-    ) -> ListPage<ListedWidget, UInt32> {
-        var page = ListPage<ListedWidget, UInt32>()
-        let end = UInt32(clamping: min(self.instances.end, Int(start).addingSaturating(scanMax)))
-        var slot = start
-        while slot < end, page.rows.count < limit {
+    ) -> ListPage<ListedWidget, InstanceNumber> {
+        var page = ListPage<ListedWidget, InstanceNumber>()
+        let range = self.instances.rows.numbers(from: start, atMost: scanMax)
+        var slot = range.lowerBound
+        while slot < range.upperBound, page.rows.count < limit {
             let instance = slot
-            slot += 1
+            slot = slot.advanced(by: 1)
             let row = self.instances[instance]
-            guard row.isLive, self.apps.apps[Int(self.apps.kinds[Int(row.kind)].app)].id == app else { continue }
-            if let kind, self.apps.kinds[Int(row.kind)].name != kind { continue }
+            guard row.isLive, self.apps[self.apps[row.kind].app].id == app else { continue }
+            if let kind, self.apps[row.kind].name != kind { continue }
             if let pattern, !self.matches(instance, pattern) { continue }
             page.rows.append(
                 ListedWidget(host: self.hostKey(of: row.host), registration: self.registration(of: instance))
             )
         }
-        page.next = slot < self.instances.end ? slot : nil
+        page.next = slot.index < self.instances.end ? slot : nil
         return page
     }
 }

@@ -4,7 +4,7 @@ import WidgetModel
 /// An accepted push, ready to be decided for each instance that it matches.
 struct IncomingPush: Sendable {
     /// Its row in the ledger.
-    var row: UInt32
+    var row: PushNumber
     let id: PushID
     let priority: Priority
     /// Milliseconds.
@@ -24,14 +24,14 @@ struct IncomingPush: Sendable {
 struct PushAudience {
     enum Reach {
         case nobody
-        case host(UInt32)
-        case app(UInt32)
+        case host(HostNumber)
+        case app(AppNumber)
     }
 
     /// The app that the target belongs to, if it is known.
-    var app: UInt32?
+    var app: AppNumber?
     var reach: Reach
-    var kind: UInt32?
+    var kind: KindNumber?
     let pattern: MatchPattern?
     /// What the conditions of instances ask for.
     let attributes: Configuration
@@ -73,7 +73,7 @@ extension Engine {
     }
 
     /// Ends the matching of a push.
-    mutating func close(_ push: IncomingPush, repeatSlot: UInt32, isCounted: Bool) -> RecordAnswer.Result {
+    mutating func close(_ push: IncomingPush, repeatSlot: Int, isCounted: Bool) -> RecordAnswer.Result {
         self.ledger.close(push.row, at: self.time)
         self.accounts.note(self.ledger[push.row], isCounted: isCounted)
         let matched = Int(self.ledger[push.row].matched)
@@ -91,8 +91,8 @@ extension Engine {
 
     /// What makes a push the same as an earlier one, beside its id. Part of the decision rules: the seed is fixed.
     @inline(__always)
-    func repeatKey(_ head: PushHead, team: UInt32, _ bytes: [UInt8]) -> UInt64 {
-        var key = ByteHash.mix(head.contentHash ^ UInt64(head.target.rawValue) << 32 ^ UInt64(team))
+    func repeatKey(_ head: PushHead, team: TeamNumber, _ bytes: [UInt8]) -> UInt64 {
+        var key = ByteHash.mix(head.contentHash ^ UInt64(head.target.rawValue) << 32 ^ UInt64(team.raw))
         key = ByteHash.mix(key ^ ByteHash.of(bytes, in: head.targetName, seed: 1))
         return head.instance.isEmpty ? key : ByteHash.mix(key ^ ByteHash.of(bytes, in: head.instance, seed: 2))
     }
@@ -106,7 +106,7 @@ extension Engine {
     ) -> PushAudience {
         var audience = PushAudience(app: nil, reach: .nobody, kind: nil, pattern: pattern, attributes: attributes)
         if head.target == .app {
-            guard let app = self.apps.names.find(bytes, in: head.targetName), self.apps.apps[Int(app)].isConfigured
+            guard let app = self.apps.names.find(bytes, in: head.targetName), self.apps[app].isConfigured
             else { return audience }
             audience.app = app
             audience.reach = .app(app)
@@ -120,31 +120,31 @@ extension Engine {
             audience.reach = .host(host)
         }
         guard head.flags.contains(.kind), let app = audience.app else { return audience }
-        audience.kind = self.apps.apps[Int(app)].kinds.first {
-            self.apps.kinds[Int($0)].name.rawValue.equals(bytes, in: head.kind)
+        audience.kind = self.apps[app].kinds.first {
+            self.apps[$0].name.rawValue.equals(bytes, in: head.kind)
         }
         if audience.kind == nil { audience.reach = .nobody }
         return audience
     }
 
     /// The app of a host's key, see ``HostKey/text``; nil if it is not configured here.
-    private func app(ofHost key: ArraySlice<UInt8>) -> UInt32? {
+    private func app(ofHost key: ArraySlice<UInt8>) -> AppNumber? {
         guard let separator = key.firstIndex(of: 0) else { return nil }
         let bytes = Array(key[..<separator])
-        guard let app = self.apps.names.find(bytes, in: bytes.indices), self.apps.apps[Int(app)].isConfigured else {
+        guard let app = self.apps.names.find(bytes, in: bytes.indices), self.apps[app].isConfigured else {
             return nil
         }
         return app
     }
 
     /// Resolves what the headers mean at the log's time, and opens the push's row.
-    private mutating func open(_ head: PushHead, team: UInt32, app: UInt32?, _ bytes: [UInt8]) -> IncomingPush {
+    private mutating func open(_ head: PushHead, team: TeamNumber, app: AppNumber?, _ bytes: [UInt8]) -> IncomingPush {
         var push = self.resolve(head, team: team, app: app, bytes)
         push.row = self.ledger.open(
             PushLedger.Row(
                 id: head.id,
                 team: team,
-                app: app ?? PushLedger.noApp,
+                app: app ?? .none,
                 priority: push.priority,
                 isForApp: head.target == .app,
                 contentHash: head.contentHash,
@@ -161,13 +161,13 @@ extension Engine {
 
     /// What a push's headers mean at the log's time.
     @inline(__always)
-    func resolve(_ head: PushHead, team: UInt32, app: UInt32?, _ bytes: [UInt8]) -> IncomingPush {
+    func resolve(_ head: PushHead, team: TeamNumber, app: AppNumber?, _ bytes: [UInt8]) -> IncomingPush {
         let notBefore = head.flags.contains(.notBefore) && head.notBefore > self.time ? head.notBefore : nil
         var waits = Interval.hours(4)
         var priority = Priority.normal
         if let app {
-            waits = self.apps.apps[Int(app)].defaultExpiration
-            priority = self.apps.apps[Int(app)].defaultPriority
+            waits = self.apps[app].defaultExpiration
+            priority = self.apps[app].defaultPriority
         }
         let expiresAt: Instant
         if head.flags.contains(.expiration) {
@@ -180,7 +180,7 @@ extension Engine {
             head.collapseID.isEmpty
             ? 0 : UInt32(truncatingIfNeeded: ByteHash.of(bytes, in: head.collapseID, seed: 3)) | 1
         return IncomingPush(
-            row: PushLedger.none,
+            row: .none,
             id: head.id,
             priority: head.priority ?? priority,
             expiresAt: expiresAt.milliseconds,
@@ -195,7 +195,7 @@ extension Engine {
     /// Decides a push for the instances of its host that it matches.
     private mutating func decidePush(
         _ push: IncomingPush,
-        on host: UInt32,
+        on host: HostNumber,
         _ head: PushHead,
         _ audience: PushAudience,
         _ bytes: [UInt8]
@@ -206,7 +206,7 @@ extension Engine {
             return
         }
         var instance = self.hosts[host].firstInstance
-        while instance != InstanceTable.none {
+        while !instance.isNone {
             let next = self.instances[instance].nextOfHost
             if self.isMatched(instance, head, audience, bytes) { self.decidePush(push, for: instance) }
             instance = next
@@ -214,7 +214,7 @@ extension Engine {
     }
 
     /// Whether a push to a host is for this instance of it.
-    func isMatched(_ instance: UInt32, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> Bool {
+    func isMatched(_ instance: InstanceNumber, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> Bool {
         guard self.instances[instance].isLive, self.instances[instance].pushEnabled else { return false }
         guard audience.kind == nil || audience.kind == self.instances[instance].kind else { return false }
         guard self.isAddressed(instance, head, bytes) else { return false }
@@ -225,29 +225,29 @@ extension Engine {
 
     /// A control has a token of its own; a host's token stands for all the others.
     @inline(__always)
-    private func isAddressed(_ instance: UInt32, _ head: PushHead, _ bytes: [UInt8]) -> Bool {
+    private func isAddressed(_ instance: InstanceNumber, _ head: PushHead, _ bytes: [UInt8]) -> Bool {
         guard head.target == .instance else { return !self.instances[instance].isControl }
         return self.instances.id(of: instance).rawValue.equals(bytes, in: head.instance)
     }
 
-    private func isFulfilled(_ instance: UInt32, _ attributes: Configuration) -> Bool {
+    private func isFulfilled(_ instance: InstanceNumber, _ attributes: Configuration) -> Bool {
         self.instances[particulars: instance].when?.holds(for: attributes) ?? true
     }
 
-    func matches(_ instance: UInt32, _ pattern: MatchPattern) -> Bool {
+    func matches(_ instance: InstanceNumber, _ pattern: MatchPattern) -> Bool {
         pattern.matches(
             MatchSubject(
                 configuration: self.instances.configuration(of: instance),
                 family: self.instances.family(of: instance),
                 host: self.hosts.id(of: self.instances[instance].host),
                 tags: self.instances[particulars: instance].tags,
-                schema: self.apps.kinds[Int(self.instances[instance].kind)].schema
+                schema: self.apps[self.instances[instance].kind].schema
             )
         )
     }
 
     /// Decides a push for one instance that it matches.
-    mutating func decidePush(_ push: IncomingPush, for instance: UInt32) {
+    mutating func decidePush(_ push: IncomingPush, for instance: InstanceNumber) {
         self.openWindow(of: instance)
         let hasExpired = self.instances[instance].minExpiry <= self.now
         if hasExpired { self.expirePending(of: instance) }
@@ -258,7 +258,7 @@ extension Engine {
 
     /// - Parameter mayJoin: Whether the instance's dates are those of what waits for it now.
     @inline(__always)
-    private mutating func match(_ push: IncomingPush, _ instance: UInt32, mayJoin: Bool) {
+    private mutating func match(_ push: IncomingPush, _ instance: InstanceNumber, mayJoin: Bool) {
         if let digest = push.digest, self.shows(instance, digest) {
             self.ledger.match(push.row, as: .unchanged)
             return self.note(instance, .unchanged, .sameDigest, push: push.id)
@@ -297,14 +297,18 @@ extension Engine {
     }
 
     /// Puts a push among those that wait for an instance, in the place of one that it supersedes.
-    mutating func enqueueIfPossible(_ push: IncomingPush, _ instance: UInt32) -> Bool {
+    mutating func enqueueIfPossible(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
         return self.enqueueIfPossible(push, instance, replacing: replaced)
     }
 
     /// - Returns: Whether there was room for it; else it has ended `failed`.
     @inline(__always)
-    private mutating func enqueueIfPossible(_ push: IncomingPush, _ instance: UInt32, replacing replaced: UInt32?)
+    private mutating func enqueueIfPossible(
+        _ push: IncomingPush,
+        _ instance: InstanceNumber,
+        replacing replaced: CauseNumber?
+    )
         -> Bool
     {
         if replaced == nil, !push.isOnce,
@@ -322,13 +326,13 @@ extension Engine {
 
     /// Whether the instance is known to show this state of content: confirmed, and nothing else on its way.
     @inline(__always)
-    func shows(_ instance: UInt32, _ digest: ContentDigest) -> Bool {
+    func shows(_ instance: InstanceNumber, _ digest: ContentDigest) -> Bool {
         self.instances[instance].isIdle(now: self.now)
             && self.instances[content: instance].confirmedDigest == digest
     }
 
     /// Whether a push could be issued at this instant.
-    func conforms(_ push: IncomingPush, _ instance: UInt32) -> Bool {
+    func conforms(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
         guard push.heldUntil <= self.now else { return false }
         if case .issue = self.plan(instance, with: push) { return true }
         return false
@@ -337,7 +341,7 @@ extension Engine {
     /// What would be done about an instance if this push waited for it, too.
     ///
     /// - Parameter funds: As for a demand.
-    func plan(_ instance: UInt32, with push: IncomingPush, _ funds: BudgetFunds? = nil) -> Plan {
+    func plan(_ instance: InstanceNumber, with push: IncomingPush, _ funds: BudgetFunds? = nil) -> Plan {
         var demand = self.demand(of: instance)
         if push.heldUntil > self.now {
             demand.heldUntil = min(demand.heldUntil, push.heldUntil)
@@ -354,9 +358,9 @@ extension Engine {
 
     /// The node of a waiting push with the same collapse id of the same team.
     @inline(__always)
-    private func waiting(with push: IncomingPush, _ instance: UInt32) -> UInt32? {
+    private func waiting(with push: IncomingPush, _ instance: InstanceNumber) -> CauseNumber? {
         var slot = self.instances[instance].pending.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             if self.causes[slot].collapseTag == push.collapseTag {
                 let other = self.causes[slot].push
                 if self.ledger[other].team == self.ledger[push.row].team,
@@ -371,7 +375,7 @@ extension Engine {
     }
 
     /// Puts a push among those that wait: at the end, or in the place of one that it supersedes.
-    private mutating func enqueue(_ push: IncomingPush, _ instance: UInt32, replacing replaced: UInt32?) {
+    private mutating func enqueue(_ push: IncomingPush, _ instance: InstanceNumber, replacing replaced: CauseNumber?) {
         let node = PendingCauses.Node(
             push: push.row,
             collapseTag: push.collapseTag,
@@ -395,15 +399,15 @@ extension Engine {
 
     /// Counts a push in or out of its class.
     @inline(__always)
-    mutating func count(_ priority: Priority, _ change: Int32, _ instance: UInt32) {
+    mutating func count(_ priority: Priority, _ change: Int32, _ instance: InstanceNumber) {
         self.instances[instance].count(priority, change)
     }
 
     /// Finds the earliest end of a waiting push again. O(waiting).
-    mutating func refreshExpiry(of instance: UInt32) {
+    mutating func refreshExpiry(of instance: InstanceNumber) {
         var earliest = Int64.max
         var slot = self.instances[instance].pending.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             earliest = min(earliest, self.causes[slot].expiresAt)
             slot = self.causes[slot].next
         }
@@ -411,10 +415,10 @@ extension Engine {
     }
 
     /// Ends the waiting pushes whose time is over. O(waiting).
-    mutating func expirePending(of instance: UInt32) {
+    mutating func expirePending(of instance: InstanceNumber) {
         var earliest = Int64.max
         var slot = self.instances[instance].pending.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let node = self.causes[slot]
             if node.expiresAt <= self.now {
                 self.causes.remove(slot, from: &self.instances[instance].pending)
@@ -461,7 +465,7 @@ extension InstanceTable.Row {
 
     /// Whether nothing waits for the instance, is due or is out.
     func isIdle(now: Int64) -> Bool {
-        self.pending.count == 0 && self.waiting.isEmpty && self.firstReload == ReloadTable.none
+        self.pending.count == 0 && self.waiting.isEmpty && self.firstReload.isNone
             && self.timelineDue > now
     }
 

@@ -13,15 +13,15 @@ extension Engine {
         self.ledger.find(id, team: nil).map { self.view(ofPush: $0) }
     }
 
-    func view(ofPush slot: UInt32) -> PushView {
+    func view(ofPush slot: PushNumber) -> PushView {
         let row = self.ledger[slot]
         var counts = OutcomeCounts()
         for outcome in PushOutcome.allCases { counts[outcome] = Int(row.counts[Int(outcome.rawValue)]) }
         for reason in FailureReason.allCases { counts[reason] = Int(row.failures[Int(reason.rawValue)]) }
         return PushView(
             id: row.id,
-            team: TeamID(self.teams.names[Int(row.team)]),
-            app: row.app == PushLedger.noApp ? nil : self.apps.apps[Int(row.app)].id,
+            team: TeamID(self.teams[row.team]),
+            app: row.app == .none ? nil : self.apps[row.app].id,
             contentHash: row.contentHash,
             position: row.position,
             acceptedAt: row.acceptedAt,
@@ -64,7 +64,7 @@ extension Engine {
     }
 
     /// What a host shows. O(its instances).
-    func registeredInstances(of host: UInt32) -> [InstanceRegistration] {
+    func registeredInstances(of host: HostNumber) -> [InstanceRegistration] {
         self.instances(of: host).filter { self.instances[$0].isLive }.map { self.registration(of: $0) }
     }
 

@@ -11,7 +11,7 @@ extension Engine {
             return .staleRevision(current: self.hosts[existing].revision)
         }
         let plan: [PlannedInstance]
-        let app: UInt32
+        let app: AppNumber
         do throws(RegistrationError) {
             (app, plan) = try self.check(registration, existing: existing)
         } catch {
@@ -29,7 +29,7 @@ extension Engine {
     }
 
     /// Whether a newer registration was applied. What a host counts by itself does not keep its back end out.
-    private func isStale(_ registration: HostRegistration, _ host: UInt32) -> Bool {
+    private func isStale(_ registration: HostRegistration, _ host: HostNumber) -> Bool {
         let row = self.hosts[host]
         guard row.isRegistered, registration.revision < row.revision else { return false }
         return registration.registrant.isHost || !row.isRegisteredByItself
@@ -39,7 +39,7 @@ extension Engine {
     /// out for its instances ends `removed`. Budgets stay.
     ///
     /// - Returns: How many instances were removed.
-    private mutating func dropOtherTokens(of host: UInt32, than registration: HostRegistration) -> Int {
+    private mutating func dropOtherTokens(of host: HostNumber, than registration: HostRegistration) -> Int {
         let others = self.tokens(of: host).map(\.token).filter {
             $0 != registration.token && $0 != registration.replacedToken
         }
@@ -71,14 +71,14 @@ extension Engine {
     /// An instance of a registration with its kind's number.
     struct PlannedInstance {
         let registration: InstanceRegistration
-        let kind: UInt32
+        let kind: KindNumber
     }
 
     /// What a registration must fulfil before anything changes; its instances in the order of their ids.
     private func check(
         _ registration: HostRegistration,
-        existing: UInt32?
-    ) throws(RegistrationError) -> (UInt32, [PlannedInstance]) {
+        existing: HostNumber?
+    ) throws(RegistrationError) -> (AppNumber, [PlannedInstance]) {
         guard let app = self.apps.find(registration.app) else { throw .unknownApp(registration.app) }
         if registration.instances.count > self.limits.instancesPerHostMax {
             throw .tooManyInstances(max: self.limits.instancesPerHostMax)
@@ -99,7 +99,7 @@ extension Engine {
         planned.reserveCapacity(registration.instances.count)
         for instance in registration.instances {
             guard let kind = self.apps.find(instance.kind, of: app) else { throw .unknownKind(instance.kind) }
-            guard self.apps.kinds[Int(kind)].schema.accepts(instance.configuration) else {
+            guard self.apps[kind].schema.accepts(instance.configuration) else {
                 throw .configuration(instance.id)
             }
             if instance.tags.count > self.limits.tagsMax {
@@ -123,7 +123,7 @@ extension Engine {
     /// registration that neither adds an instance nor leaves more tombstones than there were needs none. Nor is one refused
     /// where no tombstone ends, since there would be nothing to wait for: only a smaller limit makes that possible.
     private func checkTombstones(
-        of host: UInt32,
+        of host: HostNumber,
         _ planned: [PlannedInstance]
     ) throws(RegistrationError) {
         let max = self.limits.tombstonesPerHostMax
@@ -142,18 +142,18 @@ extension Engine {
     /// A host speaks for itself only; its back end may give and take.
     private func checkHolder(
         _ registration: HostRegistration,
-        _ existing: UInt32?
+        _ existing: HostNumber?
     ) throws(RegistrationError) {
         func isBound(_ token: DeviceToken) -> Bool { self.tokens.binding(of: token)?.host == existing }
         if let replaced = registration.replacedToken, let binding = self.tokens.binding(of: replaced),
-            binding.host != existing || binding.instance != InstanceTable.none
+            binding.host != existing || !binding.instance.isNone
         {
             throw .replacedTokenOfOther
         }
         for instance in registration.instances {
             guard let token = instance.controlToken, let binding = self.tokens.binding(of: token) else { continue }
             let isTakenOver = !registration.registrant.isHost || binding.host == existing
-            guard isTakenOver, binding.instance != InstanceTable.none else { throw .controlTokenOfOther(instance.id) }
+            guard isTakenOver, !binding.instance.isNone else { throw .controlTokenOfOther(instance.id) }
         }
         if registration.registrant == .host, let existing, self.hosts[existing].isRegistered,
             !isBound(registration.token) || (registration.replacedToken.map(isBound) ?? false)
@@ -162,7 +162,7 @@ extension Engine {
         }
     }
 
-    private mutating func insertHost(_ registration: HostRegistration, app: UInt32) -> UInt32 {
+    private mutating func insertHost(_ registration: HostRegistration, app: AppNumber) -> HostNumber {
         let host = self.hosts.insert(
             HostTable.Row(
                 app: app,
@@ -179,7 +179,7 @@ extension Engine {
     }
 
     /// Takes in what the registration says of the host itself.
-    private mutating func update(_ host: UInt32, app: UInt32, _ registration: HostRegistration) {
+    private mutating func update(_ host: HostNumber, app: AppNumber, _ registration: HostRegistration) {
         if !self.hosts[host].isRegistered { self.count(host: host, isRegistered: true) }
         self.hosts[host].isRegistered = true
         self.hosts[host].isRegisteredByItself = registration.registrant.isHost
@@ -203,15 +203,15 @@ extension Engine {
     ///
     /// - Returns: What changed, and the live instances that are to be decided anew.
     private mutating func replaceInstances(
-        of host: UInt32,
+        of host: HostNumber,
         with planned: [PlannedInstance]
-    ) -> (RegistrationCounts, [UInt32]) {
+    ) -> (RegistrationCounts, [InstanceNumber]) {
         var counts = RegistrationCounts()
-        var touched: [UInt32] = []
-        var order: [UInt32] = []
+        var touched: [InstanceNumber] = []
+        var order: [InstanceNumber] = []
         let old = self.instances(of: host)
         var next = 0
-        self.index.prefetch(old.span.numbers())
+        self.index.prefetch(old.span)
         self.index.startChanges()
         defer { self.index.finishChanges() }
         for plan in planned {
@@ -221,7 +221,7 @@ extension Engine {
                 self.drop(old[next], &counts)
                 next += 1
             }
-            let instance: UInt32
+            let instance: InstanceNumber
             if next < old.count, self.instances.id(of: old[next]) == id {
                 instance = old[next]
                 next += 1
@@ -242,10 +242,10 @@ extension Engine {
     }
 
     /// The instances of a host in the order of ids, removed ones included.
-    func instances(of host: UInt32) -> [UInt32] {
-        var found: [UInt32] = []
+    func instances(of host: HostNumber) -> [InstanceNumber] {
+        var found: [InstanceNumber] = []
         var instance = self.hosts[host].firstInstance
-        while instance != InstanceTable.none {
+        while !instance.isNone {
             found.append(instance)
             instance = self.instances[instance].nextOfHost
         }
@@ -253,23 +253,23 @@ extension Engine {
     }
 
     /// Threads a host's instances in this order.
-    mutating func link(_ order: [UInt32], to host: UInt32) {
-        self.hosts[host].firstInstance = order.first ?? InstanceTable.none
+    mutating func link(_ order: [InstanceNumber], to host: HostNumber) {
+        self.hosts[host].firstInstance = order.first ?? .none
         var live: UInt32 = 0
         for (index, instance) in order.enumerated() {
-            self.instances[instance].nextOfHost = index + 1 < order.count ? order[index + 1] : InstanceTable.none
+            self.instances[instance].nextOfHost = index + 1 < order.count ? order[index + 1] : .none
             if self.instances[instance].isLive { live += 1 }
         }
         self.hosts[host].liveInstances = live
     }
 
-    private mutating func drop(_ instance: UInt32, _ counts: inout RegistrationCounts) {
+    private mutating func drop(_ instance: InstanceNumber, _ counts: inout RegistrationCounts) {
         guard self.instances[instance].isLive else { return }
         counts.removed += 1
         self.removeInstance(instance, .instanceRemoved)
     }
 
-    private mutating func insertInstance(_ plan: PlannedInstance, host: UInt32) -> UInt32 {
+    private mutating func insertInstance(_ plan: PlannedInstance, host: HostNumber) -> InstanceNumber {
         let registration = plan.registration
         let instance = self.instances.insert(
             InstanceTable.Row(host: host, kind: plan.kind, anchor: 0),
@@ -285,7 +285,7 @@ extension Engine {
     }
 
     /// Gives an instance that is new, or new again, its configuration, and lets it ask for its first timeline.
-    private mutating func show(_ instance: UInt32, _ plan: PlannedInstance) {
+    private mutating func show(_ instance: InstanceNumber, _ plan: PlannedInstance) {
         let registration = plan.registration
         self.moveBudget(of: instance, to: plan.kind)
         // The row of one that was never shown is live from its start; one that returns was remembered.
@@ -315,26 +315,26 @@ extension Engine {
     }
 
     /// Carries the budget over to another kind's policy.
-    private mutating func moveBudget(of instance: UInt32, to kind: UInt32) {
+    private mutating func moveBudget(of instance: InstanceNumber, to kind: KindNumber) {
         guard self.instances[instance].kind != kind else { return }
         self.openHostWindows(of: self.instances[instance].host)
         self.openWindow(of: instance)
         let old = self.terms(of: instance)
-        let wasShared = self.apps.kinds[Int(self.instances[instance].kind)].isShared
+        let wasShared = self.apps[self.instances[instance].kind].isShared
         self.instances[instance].kind = kind
         self.adoptWindow(of: instance)
         self.carryBudget(of: instance, from: old, wasShared: wasShared)
     }
 
-    func registration(of instance: UInt32) -> InstanceRegistration {
+    func registration(of instance: InstanceNumber) -> InstanceRegistration {
         self.registration(of: instance, self.instances.configuration(of: instance))
     }
 
-    private func registration(of instance: UInt32, _ configuration: Configuration) -> InstanceRegistration {
+    private func registration(of instance: InstanceNumber, _ configuration: Configuration) -> InstanceRegistration {
         let particulars = self.instances.details.particulars(of: instance)
         return InstanceRegistration(
             id: self.instances.id(of: instance),
-            kind: self.apps.kinds[Int(self.instances[instance].kind)].name,
+            kind: self.apps[self.instances[instance].kind].name,
             family: self.instances.family(of: instance),
             configuration: configuration,
             pushEnabled: self.instances[instance].pushEnabled,
@@ -346,10 +346,10 @@ extension Engine {
 
     /// Changes an instance that the host showed before, or lets a removed one return with its budget.
     private mutating func update(
-        _ instance: UInt32,
+        _ instance: InstanceNumber,
         _ plan: PlannedInstance,
         _ counts: inout RegistrationCounts,
-        _ touched: inout [UInt32]
+        _ touched: inout [InstanceNumber]
     ) {
         guard self.instances[instance].isLive else {
             counts.added += 1
@@ -391,16 +391,16 @@ extension Engine {
     }
 
     /// Gives the index an instance with its configuration.
-    mutating func insertIntoIndex(_ instance: UInt32, _ configuration: Configuration) {
+    mutating func insertIntoIndex(_ instance: InstanceNumber, _ configuration: Configuration) {
         let row = self.instances[instance]
-        let kind = self.apps.kinds[Int(row.kind)]
+        let kind = self.apps[row.kind]
         let particulars = self.instances.details.particulars(of: instance)
         self.index.insert(
-            InstanceNumber(raw: instance),
-            app: self.apps.apps[Int(kind.app)].id,
+            instance,
+            app: self.apps[kind.app].id,
             kind: kind.name,
             family: self.instances.family(of: instance),
-            host: HostNumber(raw: row.host),
+            host: row.host,
             tags: particulars?.tags ?? [],
             configuration: configuration,
             when: particulars?.when,
@@ -408,12 +408,12 @@ extension Engine {
         )
     }
 
-    private mutating func setTags(of instance: UInt32, _ tags: [String]) {
+    private mutating func setTags(of instance: InstanceNumber, _ tags: [String]) {
         guard !tags.isEmpty || self.instances.details.particulars(of: instance) != nil else { return }
         self.instances[particulars: instance].tags = tags
     }
 
-    private mutating func setCondition(of instance: UInt32, _ when: MatchPattern?) {
+    private mutating func setCondition(of instance: InstanceNumber, _ when: MatchPattern?) {
         guard when != nil || self.instances[instance].isConditional else { return }
         self.instances[particulars: instance].when = when
         self.instances[instance].isConditional = when != nil

@@ -6,7 +6,7 @@ extension Engine {
     @inline(__always)
     func forEachReload(of instance: borrowing InstanceTable.Row, _ body: (ReloadTable.Row) -> Void) {
         var reload = instance.firstReload
-        while reload != ReloadTable.none {
+        while !reload.isNone {
             let row = self.reloads[reload]
             body(row)
             reload = row.next
@@ -18,9 +18,9 @@ extension Engine {
     /// They lie in the order of their positions. The newest is looked at first, the others from the oldest on, and only as
     /// far as they are older: while a provider is down, thousands may be out for one instance. O(those that are older).
     @inline(__always)
-    func reload(_ position: LogPosition, of instance: UInt32) -> UInt32? {
+    func reload(_ position: LogPosition, of instance: InstanceNumber) -> ReloadNumber? {
         let last = self.instances[instance].lastReload
-        guard last != ReloadTable.none else { return nil }
+        guard !last.isNone else { return nil }
         var found = self.reloads[stored: last].position
         guard found > position else { return found == position ? last : nil }
         var slot = self.instances[instance].firstReload
@@ -33,10 +33,10 @@ extension Engine {
     }
 
     /// Makes a reload the newest of an instance.
-    mutating func append(_ row: ReloadTable.Row, to instance: UInt32) {
+    mutating func append(_ row: ReloadTable.Row, to instance: InstanceNumber) {
         let last = self.instances[instance].lastReload
         let slot = self.reloads.insert(row)
-        if last == ReloadTable.none {
+        if last.isNone {
             self.instances[instance].firstReload = slot
         } else {
             self.reloads.link(last, to: slot)
@@ -47,19 +47,19 @@ extension Engine {
     }
 
     /// Takes a reload out of its instance's list, and forgets it. O(reloads that are out for the instance).
-    mutating func unlink(_ reload: UInt32, from instance: UInt32) {
-        var previous = ReloadTable.none
+    mutating func unlink(_ reload: ReloadNumber, from instance: InstanceNumber) {
+        var previous = ReloadNumber.none
         var slot = self.instances[instance].firstReload
         var earliest = Int64.max
-        while slot != ReloadTable.none {
+        while !slot.isNone {
             let row = self.reloads[stored: slot]
             if slot == reload {
-                if previous == ReloadTable.none {
+                if previous.isNone {
                     self.instances[instance].firstReload = row.next
                 } else {
                     self.reloads.link(previous, to: row.next)
                 }
-                if row.next == ReloadTable.none { self.instances[instance].lastReload = previous }
+                if row.next.isNone { self.instances[instance].lastReload = previous }
             } else {
                 earliest = min(earliest, row.expiresAt.milliseconds)
                 previous = slot

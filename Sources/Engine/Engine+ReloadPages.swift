@@ -4,11 +4,11 @@ package import WidgetModel
 package struct ReloadsPage: Hashable, Sendable {
     package let reloads: [ReloadEffect]
     /// Give it back for the next page; nil at the end.
-    package let next: UInt32?
+    package let next: InstanceNumber?
     /// Reloads that were issued later than this are on no page.
     package let through: LogPosition
 
-    package init(reloads: [ReloadEffect], next: UInt32?, through: LogPosition) {
+    package init(reloads: [ReloadEffect], next: InstanceNumber?, through: LogPosition) {
         self.reloads = reloads
         self.next = next
         self.through = through
@@ -30,7 +30,7 @@ extension Engine {
     ///   - limit: How many reloads a page may have; a last instance's are not torn apart.
     package func outstandingReloads(
         app: BundleID,
-        from cursor: UInt32 = 0,
+        from cursor: InstanceNumber = InstanceNumber(0),
         through: LogPosition? = nil,
         limit: Int
     ) -> ReloadsPage {
@@ -39,20 +39,19 @@ extension Engine {
             return ReloadsPage(reloads: [], next: nil, through: through)
         }
         var found: [ReloadEffect] = []
-        var slot = Int(cursor)
-        let end = self.instances.end
-        let scanEnd = min(end, slot + Self.reloadsPageScanMax)
-        while slot < scanEnd, found.count < limit {
-            let row = self.instances[UInt32(slot)]
+        let range = self.instances.rows.numbers(from: cursor, atMost: Self.reloadsPageScanMax)
+        var slot = range.lowerBound
+        while slot < range.upperBound, found.count < limit {
+            let row = self.instances[slot]
             // A number that is free keeps its last row, which has no reloads.
             // What a push to a token brings is not for streams.
-            if row.firstReload != ReloadTable.none, !row.isHostDriven, self.apps.kinds[Int(row.kind)].app == number {
+            if !row.firstReload.isNone, !row.isHostDriven, self.apps[row.kind].app == number {
                 self.forEachReload(of: row) {
                     if $0.position <= through { found.append(self.effect(of: $0)) }
                 }
             }
-            slot += 1
+            slot = slot.advanced(by: 1)
         }
-        return ReloadsPage(reloads: found, next: slot < end ? UInt32(slot) : nil, through: through)
+        return ReloadsPage(reloads: found, next: slot.index < self.instances.end ? slot : nil, through: through)
     }
 }

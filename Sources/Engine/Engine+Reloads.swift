@@ -16,7 +16,7 @@ extension Engine {
     ///   - exemption: Why the reload is not charged; nil charges it, and then it must conform.
     ///   - isPush: Whether it is charged to the pushes' share.
     ///   - isOnce: Whether a push that is now or never is among what waits.
-    mutating func issue(_ instance: UInt32, _ exemption: Exemption?, isPush: Bool, isOnce: Bool = false) {
+    mutating func issue(_ instance: InstanceNumber, _ exemption: Exemption?, isPush: Bool, isOnce: Bool = false) {
         let payment = exemption.map { ReloadPayment.exempt($0) } ?? .charged(isPush: isPush)
         if self.instances[instance].isHostDriven {
             return self.issueThroughToken(instance, payment, isOnce: isOnce)
@@ -34,7 +34,9 @@ extension Engine {
     ///   - payment: What it costs.
     ///   - trigger: The push that made another instance with the same token reload, if that is the cause.
     @inline(__always)
-    mutating func open(_ instance: UInt32, _ payment: ReloadPayment, for trigger: PushID? = nil) -> ReloadTable.Row {
+    mutating func open(_ instance: InstanceNumber, _ payment: ReloadPayment, for trigger: PushID? = nil)
+        -> ReloadTable.Row
+    {
         let terms = self.terms(of: instance)
         let counted = self.pay(instance, payment, terms)
         let taken = self.takePending(of: instance)
@@ -45,7 +47,7 @@ extension Engine {
         self.instances[instance].heldUntil = .min
         let (primary, latest) = self.markIssued(taken)
         let expiresAt = isSystem ? Instant.distantFuture : max(latest, self.time + Self.acknowledgementMin)
-        let push = primary == PendingCauses.none ? trigger : self.ledger[self.causes[primary].push].id
+        let push = primary.isNone ? trigger : self.ledger[self.causes[primary].push].id
         let details = self.instances[instance].hasPendingDigest ? self.instances[content: instance].pendingDigest : nil
         self.instances[instance].hasPendingDigest = false
         let row = ReloadTable.Row(
@@ -60,7 +62,7 @@ extension Engine {
             isCounted: counted.count,
             isPush: counted.push,
             pushes: taken,
-            primary: isSystem || payment.collateral != nil ? PendingCauses.none : primary,
+            primary: isSystem || payment.collateral != nil ? .none : primary,
             push: push,
             digest: details,
             collateral: payment.collateral
@@ -81,7 +83,7 @@ extension Engine {
     /// - Returns: Whether it counts in the window, and against the pushes' share, so that it can be given back.
     @inline(__always)
     private mutating func pay(
-        _ instance: UInt32,
+        _ instance: InstanceNumber,
         _ payment: ReloadPayment,
         _ terms: BudgetTerms
     ) -> (count: Bool, push: Bool) {
@@ -102,7 +104,7 @@ extension Engine {
     }
 
     /// Takes what a reload may serve out of the waiting pushes.
-    private mutating func takePending(of instance: UInt32) -> CauseList {
+    private mutating func takePending(of instance: InstanceNumber) -> CauseList {
         var taken = CauseList()
         guard self.instances[instance].hasScheduled || !self.senderPauses.isEmpty else {
             swap(&taken, &self.instances[instance].pending)
@@ -113,7 +115,7 @@ extension Engine {
         }
         var remaining = false
         var slot = self.instances[instance].pending.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let node = self.causes[slot]
             if self.heldUntil(node) > self.now {
                 remaining = remaining || node.isScheduled
@@ -131,12 +133,12 @@ extension Engine {
     }
 
     /// Counts pushes as issued; gives the node of the most urgent, oldest one, and when the last of them expires.
-    private mutating func markIssued(_ taken: CauseList) -> (primary: UInt32, latest: Instant) {
-        var primary = PendingCauses.none
+    private mutating func markIssued(_ taken: CauseList) -> (primary: CauseNumber, latest: Instant) {
+        var primary = CauseNumber.none
         var urgency = UInt8(0)
         var latest = Int64.min
         var slot = taken.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let node = self.causes[slot]
             self.ledger.move(node.push, from: .deferred, to: .issued, at: self.time)
             latest = max(latest, node.expiresAt)
@@ -163,7 +165,7 @@ extension Engine {
         return ReloadEffect(
             id: self.reloadID(at: row.position, of: row.instance),
             address: self.address(of: row.instance),
-            kind: self.apps.kinds[Int(kind)].name,
+            kind: self.apps[kind].name,
             family: self.instances.family(of: row.instance),
             delivery: self.hosts[instance.host].delivery,
             causes: row.causes,
@@ -181,7 +183,7 @@ extension Engine {
         guard let slot = self.hosts.find(host) else { return [] }
         var found: [ReloadTable.Row] = []
         var instance = self.hosts[slot].firstInstance
-        while instance != InstanceTable.none {
+        while !instance.isNone {
             self.forEachReload(of: self.instances[instance]) { found.append($0) }
             instance = self.instances[instance].nextOfHost
         }
@@ -205,7 +207,7 @@ extension Engine {
             self.decide(instance)
             return .delivery(known: true)
         }
-        var touched: [UInt32] = []
+        var touched: [InstanceNumber] = []
         for (instance, reload) in self.reloadsSharing(report.reload.position, of: host) {
             touched.append(instance)
             self.end(reload, of: instance, by: report.result)
@@ -214,7 +216,7 @@ extension Engine {
         return .delivery(known: !touched.isEmpty)
     }
 
-    private mutating func end(_ reload: UInt32, of instance: UInt32, by result: DeliveryReport.Result) {
+    private mutating func end(_ reload: ReloadNumber, of instance: InstanceNumber, by result: DeliveryReport.Result) {
         switch result {
         case .acknowledged:
             self.counters.reloadsAcknowledged += 1
@@ -233,9 +235,9 @@ extension Engine {
     }
 
     /// Gives up the reloads that nobody acknowledged in time. Their charge is kept.
-    mutating func expireReloads(of instance: UInt32) {
+    mutating func expireReloads(of instance: InstanceNumber) {
         var slot = self.instances[instance].firstReload
-        while slot != ReloadTable.none {
+        while !slot.isNone {
             let reload = self.reloads[stored: slot]
             if reload.expiresAt <= self.time {
                 self.counters.reloadsUnacknowledged += 1
@@ -246,14 +248,14 @@ extension Engine {
     }
 
     /// Ends every reload of an instance that is gone.
-    mutating func removeReloads(of instance: UInt32, _ reason: DecisionReason) {
-        while self.instances[instance].firstReload != ReloadTable.none {
+    mutating func removeReloads(of instance: InstanceNumber, _ reason: DecisionReason) {
+        while !self.instances[instance].firstReload.isNone {
             self.end(self.instances[instance].firstReload, of: instance, .removed(reason))
         }
     }
 
     /// Ends a reload and the pushes that it served, and forgets it. O(reloads that are out for the instance).
-    mutating func end(_ reload: UInt32, of instance: UInt32, _ end: ReloadEnd) {
+    mutating func end(_ reload: ReloadNumber, of instance: InstanceNumber, _ end: ReloadEnd) {
         let row = self.reloads[reload]
         if case .acknowledged = end, let acceptedAt = self.oldestPush(of: row) {
             let news = InstanceDetails.Unshown(position: row.position, acceptedAt: acceptedAt)
@@ -288,7 +290,7 @@ extension Engine {
     private func oldestPush(of row: ReloadTable.Row) -> Instant? {
         var oldest: Instant?
         var slot = row.pushes.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let acceptedAt = self.ledger[self.causes[slot].push].acceptedAt
             oldest = min(oldest ?? acceptedAt, acceptedAt)
             slot = self.causes[slot].next
@@ -298,7 +300,7 @@ extension Engine {
 
     private mutating func endPushes(of row: ReloadTable.Row, _ end: ReloadEnd) {
         var slot = row.pushes.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let node = self.causes[slot]
             switch end {
             case .acknowledged:
@@ -318,10 +320,10 @@ extension Engine {
 
     /// The number of a live instance by its address.
     @inline(__always)
-    func liveInstance(_ address: InstanceAddress) -> UInt32? {
+    func liveInstance(_ address: InstanceAddress) -> InstanceNumber? {
         guard let host = self.hosts.find(address.host), self.hosts[host].isRegistered else { return nil }
         var instance = self.hosts[host].firstInstance
-        while instance != InstanceTable.none {
+        while !instance.isNone {
             if self.instances.id(of: instance) == address.instance {
                 return self.instances[instance].isLive ? instance : nil
             }

@@ -30,7 +30,7 @@ extension Engine {
     }
 
     /// Removes a host with all its tokens and instances. Budgets are remembered until they no longer hold anything back.
-    mutating func removeHost(_ host: UInt32, _ reason: TokenRemoval = .unregistered) {
+    mutating func removeHost(_ host: HostNumber, _ reason: TokenRemoval = .unregistered) {
         self.hostTimers.cancel(host)
         for token in self.tokens(of: host) { self.forget(token.token, ofApp: self.hosts[host].app, reason) }
         self.tokens.unlinkAll(from: &self.hosts[host].firstToken)
@@ -42,11 +42,11 @@ extension Engine {
         for instance in self.instances(of: host) where self.instances[instance].isLive {
             self.removeInstance(instance, .hostRemoved, reason)
         }
-        if self.hosts[host].firstInstance == InstanceTable.none { self.hosts.release(host) }
+        if self.hosts[host].firstInstance.isNone { self.hosts.release(host) }
     }
 
     /// What a host signalled of itself ends.
-    mutating func forgetSignals(of host: UInt32) {
+    mutating func forgetSignals(of host: HostNumber) {
         self.hosts[host].exemptUntil = .min
         self.hosts[host].foregroundUntil = .min
         self.hosts[host].sessionsUntil = InlineArray(repeating: .min)
@@ -56,12 +56,12 @@ extension Engine {
 
     /// Takes an instance away: all that waits or is out for it ends `removed`; its budget stays as a tombstone.
     mutating func removeInstance(
-        _ instance: UInt32,
+        _ instance: InstanceNumber,
         _ reason: DecisionReason,
         _ tokenReason: TokenRemoval = .unregistered
     ) {
         var slot = self.instances[instance].pending.head
-        while slot != PendingCauses.none {
+        while !slot.isNone {
             let push = self.causes[slot].push
             self.note(instance, .removed, reason, push: self.ledger[push].id)
             self.ledger.move(push, from: .deferred, to: .removed, at: self.time)
@@ -69,7 +69,7 @@ extension Engine {
         }
         self.causes.release(self.instances[instance].pending)
         self.removeReloads(of: instance, reason)
-        self.index.remove(InstanceNumber(raw: instance))
+        self.index.remove(instance)
         self.setControlToken(of: instance, nil, tokenReason)
         self.hosts[self.instances[instance].host].liveInstances -= 1
         self.counters.instances -= 1
@@ -100,13 +100,13 @@ extension Engine {
 
     /// Until when a removed instance's budget must be remembered, so that nobody gains by adding it again: the end of
     /// its window, and until pace and distances no longer hold anything back.
-    private mutating func tombstoneEnd(of instance: UInt32) -> Instant {
+    private mutating func tombstoneEnd(of instance: InstanceNumber) -> Instant {
         let end = self.heldBack(instance)
         return max(self.terms(of: instance).window.end, end)
     }
 
     /// Until when anything that a removed instance has used holds something back, by the policies that bind now.
-    private mutating func heldBack(_ instance: UInt32) -> Instant {
+    private mutating func heldBack(_ instance: InstanceNumber) -> Instant {
         self.openWindow(of: instance)
         let terms = self.terms(of: instance)
         let row = self.instances[instance]
@@ -120,11 +120,11 @@ extension Engine {
     }
 
     /// Forgets a removed instance's budget, and its host with the last one.
-    mutating func releaseTombstone(_ instance: UInt32) {
+    mutating func releaseTombstone(_ instance: InstanceNumber) {
         let host = self.instances[instance].host
-        let isShared = self.apps.kinds[Int(self.instances[instance].kind)].isShared
+        let isShared = self.apps[self.instances[instance].kind].isShared
         let first = self.hosts[host].firstInstance
-        let isLast = first == instance && self.instances[instance].nextOfHost == InstanceTable.none
+        let isLast = first == instance && self.instances[instance].nextOfHost.isNone
         // A shared budget is remembered with the host, which is there as long as any of its instances.
         if !isShared || isLast {
             // Another policy may hold back more since, or others may have used what is shared.
@@ -136,13 +136,13 @@ extension Engine {
         self.usages[self.app(of: instance)].textBytes -= self.instances.details.textBytes(of: instance)
         self.instances.release(instance)
         self.counters.tombstones -= 1
-        if !self.hosts[host].isRegistered, self.hosts[host].firstInstance == InstanceTable.none {
+        if !self.hosts[host].isRegistered, self.hosts[host].firstInstance.isNone {
             self.hosts.release(host)
         }
     }
 
     /// Takes a removed instance out of the list of its host's.
-    private mutating func unlinkTombstone(_ instance: UInt32, from host: UInt32) {
+    private mutating func unlinkTombstone(_ instance: InstanceNumber, from host: HostNumber) {
         let next = self.instances[instance].nextOfHost
         var before = self.hosts[host].firstInstance
         guard before != instance else { return self.hosts[host].firstInstance = next }
@@ -153,19 +153,19 @@ extension Engine {
 
 extension Engine {
     /// The push tokens of a host, the oldest first. O(tokens).
-    func tokens(of host: UInt32) -> [TokenTable.BoundToken] {
+    func tokens(of host: HostNumber) -> [TokenTable.BoundToken] {
         self.tokens.tokens(from: self.hosts[host].firstToken)
     }
 
     /// Lets a token stand for a host, taking it from whatever it stood for.
-    mutating func bind(_ token: DeviceToken, to host: UInt32) {
+    mutating func bind(_ token: DeviceToken, to host: HostNumber) {
         if let binding = self.tokens.binding(of: token) {
-            if binding == TokenTable.Binding(host: host, instance: InstanceTable.none) {
+            if binding == TokenTable.Binding(host: host, instance: .none) {
                 return self.renew(token, of: host)
             }
             self.release(token, from: binding)
         }
-        let slot = self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: InstanceTable.none))
+        let slot = self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: .none))
         let environment = self.environment(of: host)
         self.tokens.append(slot, boundAt: self.time, environment, to: &self.hosts[host].firstToken)
         self.announce(token, host: host, instance: nil)
@@ -178,7 +178,7 @@ extension Engine {
     }
 
     /// A host says again that a token is its own: of the app's present environment, then.
-    private mutating func renew(_ token: DeviceToken, of host: UInt32) {
+    private mutating func renew(_ token: DeviceToken, of host: HostNumber) {
         guard let known = self.tokens.find(token, from: self.hosts[host].firstToken) else { return }
         let (old, environment) = (self.tokens.environment(known), self.environment(of: host))
         self.tokens.renew(known, at: self.time, environment)
@@ -186,38 +186,38 @@ extension Engine {
         self.announce(token, host: host, instance: nil)
     }
 
-    mutating func announce(_ token: DeviceToken, host: UInt32, instance: InstanceID?) {
+    mutating func announce(_ token: DeviceToken, host: HostNumber, instance: InstanceID?) {
         self.output.directory.append(.bound(token, host: self.hostKey(of: host), instance: instance))
     }
 
     /// Takes a token from a host or a control, without it being removed: it stands for something else now. A host
     /// that loses its last token can never be reached again, and goes.
     private mutating func release(_ token: DeviceToken, from binding: TokenTable.Binding) {
-        if binding.instance != InstanceTable.none {
+        if !binding.instance.isNone {
             self.instances[particulars: binding.instance].controlToken = nil
             self.instances[binding.instance].isControl = false
             return
         }
         self.tokens.unlink(token, from: &self.hosts[binding.host].firstToken)
-        if self.hosts[binding.host].firstToken == TokenTable.none { self.removeHost(binding.host) }
+        if self.hosts[binding.host].firstToken.isNone { self.removeHost(binding.host) }
     }
 
     /// Removes a token of an app's host; the host goes with its last one.
-    mutating func unbind(_ token: DeviceToken, ofApp app: UInt32) {
+    mutating func unbind(_ token: DeviceToken, ofApp app: AppNumber) {
         guard let binding = self.tokens.binding(of: token), self.hosts[binding.host].app == app else { return }
         self.forget(token, ofApp: app)
         self.release(token, from: binding)
     }
 
     /// From now on the token is answered as removed.
-    mutating func forget(_ token: DeviceToken, ofApp app: UInt32, _ reason: TokenRemoval = .unregistered) {
+    mutating func forget(_ token: DeviceToken, ofApp app: AppNumber, _ reason: TokenRemoval = .unregistered) {
         self.tokens.remove(token, ofApp: app, reason, at: self.time)
-        self.output.directory.append(.removed(token, app: self.apps.apps[Int(app)].id, reason, at: self.time))
+        self.output.directory.append(.removed(token, app: self.apps[app].id, reason, at: self.time))
     }
 
     /// Gives a control its own token, or takes it away.
     mutating func setControlToken(
-        of instance: UInt32,
+        of instance: InstanceNumber,
         _ token: DeviceToken?,
         _ reason: TokenRemoval = .unregistered
     ) {

@@ -36,14 +36,14 @@ extension Engine {
         return .timeline(findings: findings)
     }
 
-    private mutating func show(_ report: TimelineReport, _ instance: UInt32) -> [TimelineFinding] {
+    private mutating func show(_ report: TimelineReport, _ instance: InstanceNumber) -> [TimelineFinding] {
         let timeline = report.timeline
         self.openWindow(of: instance)
         let terms = self.terms(of: instance)
         let before = self.instances[content: instance].timeline
         let isSame = timeline.digest != nil && before?.timeline.digest == timeline.digest
-        let kind = Int(self.instances[instance].kind)
-        let atEnd = self.apps.kinds[kind].bare.atEnd
+        let kind = self.instances[instance].kind
+        let atEnd = self.apps[kind].bare.atEnd
         var context = LintContext()
         context.pace = terms.interval
         context.atEnd = atEnd
@@ -60,7 +60,7 @@ extension Engine {
             equalDigests: isSame ? context.equalDigestsBefore + 1 : 1
         )
         if let digest = timeline.digest {
-            let team = self.apps.apps[Int(self.hosts[self.instances[instance].host].app)].team
+            let team = self.apps[self.hosts[self.instances[instance].host].app].team
             self.instances[content: instance].confirmedDigest = ContentDigest(team: team, bytes: digest)
             self.instances.setConfirmedBy(of: instance, self.position)
         }
@@ -71,7 +71,7 @@ extension Engine {
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
             let host = self.hostKey(of: self.instances[instance].host)
             // Smoothing spares who is asked; a host that asks by itself does so when it likes.
-            let slot = self.instances[instance].isHostDriven ? .zero : self.apps.kinds[kind].bare.smoothing
+            let slot = self.instances[instance].isHostDriven ? .zero : self.apps[kind].bare.smoothing
             let offset = Smoothing.offset(host: host, date: date, slot: slot)
             self.instances[instance].timelineDue = (date + offset).milliseconds
         }
@@ -83,13 +83,13 @@ extension Engine {
     /// - Returns: Nil if the work is queued, see ``AppReloadWork``.
     mutating func acceptAppReload(_ request: AppReloadRequest) -> RecordAnswer.Result? {
         guard let app = self.apps.find(request.app) else { return .appReload(matched: 0) }
-        var kind: UInt32?
+        var kind: KindNumber?
         if let name = request.kind {
             guard let found = self.apps.findAny(name, of: app) else { return .appReload(matched: 0) }
             kind = found
         }
-        let digest = request.digest.map { ContentDigest(team: self.apps.apps[Int(app)].team, bytes: $0) }
-        let (hit, end): ([UInt32], Int)
+        let digest = request.digest.map { ContentDigest(team: self.apps[app].team, bytes: $0) }
+        let (hit, end): ([InstanceNumber], Int)
         if let id = request.host {
             guard let host = self.hosts.find(HostKey(app: request.app, id: id)), self.hosts[host].isRegistered else {
                 return .unknownHost
@@ -110,7 +110,7 @@ extension Engine {
 
     /// Whether a request is for this instance: controls and widgets are asked for apart, and what is reached through
     /// pushes alone cannot be asked if it is not push-enabled.
-    func isMeant(_ instance: UInt32, by request: AppReloadRequest) -> Bool {
+    func isMeant(_ instance: InstanceNumber, by request: AppReloadRequest) -> Bool {
         let row = self.instances[instance]
         return row.isControl == request.isForControls && (row.pushEnabled || !row.isHostDriven)
     }
@@ -118,7 +118,7 @@ extension Engine {
     /// Adds the app's wish to what waits for an instance.
     ///
     /// - Returns: False if the system has just reloaded it by itself.
-    mutating func addRequest(_ instance: UInt32, _ digest: ContentDigest?) -> Bool {
+    mutating func addRequest(_ instance: InstanceNumber, _ digest: ContentDigest?) -> Bool {
         if self.isCovered(instance) {
             self.note(instance, .coalesced, .systemChange, cause: .appRequest)
             return false

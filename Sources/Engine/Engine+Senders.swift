@@ -5,7 +5,7 @@ extension Engine {
     /// The accounts of all senders that have sent something here, in the order of their teams.
     package func senders() -> [SenderView] {
         self.accounts.accounts.indices.compactMap { team -> SenderView? in
-            let account = self.accounts[UInt32(team)]
+            let account = self.accounts[TeamNumber(team)]
             // A push to an app is counted by the first partition, and may have cost something here.
             guard account != SenderAccounts.Account() else { return nil }
             return SenderView(
@@ -27,7 +27,7 @@ extension Engine {
     /// Books an issued reload on the account of the sender whose push made it happen; the system's own causes cost
     /// nobody anything.
     mutating func book(_ row: ReloadTable.Row) {
-        guard row.primary != PendingCauses.none else { return }
+        guard !row.primary.isNone else { return }
         let team = self.ledger[self.causes[row.primary].push].team
         if row.exemption == nil { self.accounts[team].charged += 1 } else { self.accounts[team].exempt += 1 }
     }

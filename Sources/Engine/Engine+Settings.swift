@@ -19,7 +19,7 @@ extension Engine {
         for kind in self.apps.kinds.indices { self.apps.kinds[kind].isConfigured = false }
         for app in settings.apps {
             let slot = self.apps.configure(app, team: self.teams.intern(app.team.rawValue))
-            if Int(slot) < before.apps.count, before.apps[Int(slot)].environment != app.environment {
+            if slot.index < before.apps.count, before[slot].environment != app.environment {
                 self.changeEnvironment(of: slot)
             }
             for kind in app.kinds { self.configure(kind, of: slot) }
@@ -29,43 +29,43 @@ extension Engine {
         return nil
     }
 
-    private mutating func configure(_ settings: KindSettings, of app: UInt32) {
-        self.index.declare(settings.schema, app: self.apps.apps[Int(app)].id)
+    private mutating func configure(_ settings: KindSettings, of app: AppNumber) {
+        self.index.declare(settings.schema, app: self.apps[app].id)
         guard let kind = self.apps.findAny(settings.schema.kind, of: app) else {
             _ = self.apps.addKind(settings, of: app)
             return
         }
-        let old = self.apps.kinds[Int(kind)].budget
-        self.apps.kinds[Int(kind)].isConfigured = true
-        self.apps.kinds[Int(kind)].schema = settings.schema
-        self.apps.kinds[Int(kind)].budget = settings.budget
-        self.apps.kinds[Int(kind)].usesLocation = settings.usesLocation
+        let old = self.apps[kind].budget
+        self.apps[kind].isConfigured = true
+        self.apps[kind].schema = settings.schema
+        self.apps[kind].budget = settings.budget
+        self.apps[kind].usesLocation = settings.usesLocation
         // A replaced policy binds the window that it opened, so it is needed for as long as that lasts.
-        self.apps.kinds[Int(kind)].replaced.removeAll { $0.at + $0.budget.windowLengthMax <= self.time }
+        self.apps[kind].replaced.removeAll { $0.at + $0.budget.windowLengthMax <= self.time }
         if old != settings.budget {
-            self.apps.kinds[Int(kind)].replaced.append(AppTable.Replaced(budget: old, at: self.time))
+            self.apps[kind].replaced.append(AppTable.Replaced(budget: old, at: self.time))
         }
     }
 
     /// Fits an instance into changed settings: its budget, and whether its configuration is still what the kind has.
     ///
     /// - Parameter before: The apps as they were.
-    mutating func adopt(_ instance: UInt32, _ before: inout AppTable) {
+    mutating func adopt(_ instance: InstanceNumber, _ before: inout AppTable) {
         let row = self.instances[instance]
-        let new = self.apps.kinds[Int(row.kind)]
-        if Int(row.kind) < before.kinds.count, before.kinds[Int(row.kind)].budget != new.budget {
+        let new = self.apps[row.kind]
+        if row.kind.index < before.kinds.count, before[row.kind].budget != new.budget {
             swap(&self.apps, &before)
             self.openHostWindows(of: row.host)
             self.openWindow(of: instance)
             let terms = self.terms(of: instance)
             swap(&self.apps, &before)
             self.adoptWindow(of: instance)
-            self.carryBudget(of: instance, from: terms, wasShared: before.kinds[Int(row.kind)].isShared)
+            self.carryBudget(of: instance, from: terms, wasShared: before[row.kind].isShared)
         }
         guard row.isLive else { return }
         let configuration = self.instances.configuration(of: instance)
         let isOrphaned =
-            !new.isConfigured || !self.apps.apps[Int(new.app)].isConfigured || !new.schema.accepts(configuration)
+            !new.isConfigured || !self.apps[new.app].isConfigured || !new.schema.accepts(configuration)
         if isOrphaned != row.isOrphaned { self.counters.orphanedInstances += isOrphaned ? 1 : -1 }
         self.instances[instance].isOrphaned = isOrphaned
     }

@@ -28,7 +28,7 @@ extension Engine {
         return .signalled
     }
 
-    private mutating func note(_ event: HostSignal.Event, on host: UInt32) {
+    private mutating func note(_ event: HostSignal.Event, on host: HostNumber) {
         let lapses = self.now + HostSignal.lapse.milliseconds
         switch event {
         case .appForeground: self.hosts[host].foregroundUntil = lapses
@@ -51,7 +51,7 @@ extension Engine {
         }
     }
 
-    private mutating func note(_ event: HostSignal.Event, of instance: UInt32) {
+    private mutating func note(_ event: HostSignal.Event, of instance: InstanceNumber) {
         switch event {
         case .widgetVisible: self.see(instance)
         case .widgetHidden:
@@ -63,14 +63,14 @@ extension Engine {
         }
     }
 
-    mutating func decideIfWaiting(_ instance: UInt32) {
+    mutating func decideIfWaiting(_ instance: InstanceNumber) {
         if self.instances[instance].pending.count > 0 || !self.instances[instance].waiting.isEmpty {
             self.decide(instance)
         }
     }
 
     /// Adds a cause of the instance's own and decides it; a host that drives its timelines reloads for it by itself.
-    mutating func want(_ cause: ReloadCause, _ instance: UInt32) {
+    mutating func want(_ cause: ReloadCause, _ instance: InstanceNumber) {
         if self.instances[instance].isHostDriven {
             self.predict(ReloadCauses(cause), instance)
             return self.decide(instance)
@@ -80,14 +80,14 @@ extension Engine {
     }
 
     /// From now on the host is one that tells what is seen: before, nothing was known of views.
-    private mutating func tellVisibility(of host: UInt32) {
+    private mutating func tellVisibility(of host: HostNumber) {
         guard !self.hosts[host].tellsVisibility else { return }
         for instance in self.instances(of: host) { self.openWindow(of: instance) }
         self.hosts[host].tellsVisibility = true
     }
 
     /// The user looks at an instance: what was held for that is decided.
-    private mutating func see(_ instance: UInt32) {
+    private mutating func see(_ instance: InstanceNumber) {
         let host = self.instances[instance].host
         self.tellVisibility(of: host)
         self.openWindow(of: instance)
@@ -115,7 +115,7 @@ extension Engine {
     }
 
     /// The system reloads every widget of a host by itself; no app needs to ask for that.
-    private mutating func change(_ change: SystemChange, on host: UInt32) {
+    private mutating func change(_ change: SystemChange, on host: HostNumber) {
         for instance in self.instances(of: host) where self.instances[instance].isLive {
             self.instances[observed: instance].systemChangeAt = self.now
             self.want(change.cause, instance)
@@ -123,9 +123,9 @@ extension Engine {
     }
 
     /// Widgets that use the location reload when the user next looks at them, now if that is what the user does.
-    private mutating func move(_ host: UInt32) {
+    private mutating func move(_ host: HostNumber) {
         for instance in self.instances(of: host) where self.instances[instance].isLive {
-            guard self.apps.kinds[Int(self.instances[instance].kind)].usesLocation else { continue }
+            guard self.apps[self.instances[instance].kind].usesLocation else { continue }
             if self.instances[instance].visibleUntil > self.now {
                 self.want(.significantLocationChange, instance)
             } else {
@@ -134,7 +134,7 @@ extension Engine {
         }
     }
 
-    private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: UInt32) {
+    private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: InstanceNumber) {
         self.instances[content: instance].shownEntry = date
         let reload = self.reload(id.position, of: instance)
         if let reload {
@@ -149,7 +149,7 @@ extension Engine {
     }
 
     /// Whether a reload that the system did by itself lately is what an app asks for.
-    func isCovered(_ instance: UInt32) -> Bool {
+    func isCovered(_ instance: InstanceNumber) -> Bool {
         let changedAt = self.instances[observed: instance].systemChangeAt
         return changedAt != .min && changedAt + Self.systemChangeCovers.milliseconds >= self.now
             && self.instances[instance].waiting.isDisjoint(with: .systemChanges)

@@ -1,5 +1,5 @@
 import Timelines
-import WidgetModel
+package import WidgetModel
 
 /// What an instance has used of its window, read without opening it.
 struct BudgetUse {
@@ -14,7 +14,7 @@ struct BudgetUse {
 extension Engine {
     /// What an instance has used. Where its window is over and nothing has opened the next, nothing is used, and the
     /// allowance is taken to be the old one.
-    func use(of instance: UInt32) -> BudgetUse {
+    func use(of instance: InstanceNumber) -> BudgetUse {
         let terms = self.terms(of: instance)
         let isOver = terms.window.end <= self.time
         return BudgetUse(
@@ -28,23 +28,19 @@ extension Engine {
     /// Adds the instances from a number on to a survey. O(`count`).
     ///
     /// - Returns: The number to go on with, nil after the last instance.
-    package func survey(_ survey: inout BudgetSurvey, from start: UInt32, count: Int) -> UInt32? {
+    package func survey(_ survey: inout BudgetSurvey, from start: InstanceNumber, count: Int) -> InstanceNumber? {
         for kind in self.apps.kinds[survey.kinds.count...] {
-            survey.kinds.append(BudgetSurvey.KindRow(app: self.apps.apps[Int(kind.app)].id, kind: kind.name))
+            survey.kinds.append(BudgetSurvey.KindRow(app: self.apps[kind.app].id, kind: kind.name))
         }
-        let end = UInt32(clamping: min(self.instances.end, Int(start).addingSaturating(count)))
-        var slot = start
-        while slot < end {
-            if self.instances[slot].isLive {
-                self.count(slot, &survey.kinds[Int(self.instances[slot].kind)])
-                self.countPolicy(slot, &survey)
-            }
-            slot += 1
+        let range = self.instances.rows.numbers(from: start, atMost: count)
+        for instance in range where self.instances[instance].isLive {
+            self.count(instance, &survey.kinds[self.instances[instance].kind.index])
+            self.countPolicy(instance, &survey)
         }
-        return slot < self.instances.end ? slot : nil
+        return range.upperBound.index < self.instances.end ? range.upperBound : nil
     }
 
-    private func count(_ instance: UInt32, _ kind: inout BudgetSurvey.KindRow) {
+    private func count(_ instance: InstanceNumber, _ kind: inout BudgetSurvey.KindRow) {
         let row = self.instances[instance]
         kind.instances += 1
         if row.pushEnabled { kind.pushEnabled += 1 }
@@ -75,7 +71,7 @@ extension Engine {
     }
 
     /// Counts when a timeline's policy asks for the next one: before smoothing, and after.
-    private func countPolicy(_ instance: UInt32, _ survey: inout BudgetSurvey) {
+    private func countPolicy(_ instance: InstanceNumber, _ survey: inout BudgetSurvey) {
         let row = self.instances[instance]
         guard row.timelineDue != .max, !row.isHostDriven else { return }
         let planned = (Instant(milliseconds: row.timelineDue) - survey.from).milliseconds / 1000
@@ -87,7 +83,7 @@ extension Engine {
         if planned < Int64(BudgetSurvey.herdSeconds) { survey.planned[Int(planned)] += 1 }
         guard let shown = self.instances[content: instance].timeline else { return }
         let terms = self.terms(of: instance)
-        let atEnd = self.apps.kinds[Int(row.kind)].bare.atEnd
+        let atEnd = self.apps[row.kind].bare.atEnd
         guard
             let date = shown.timeline.nextRequest(receivedAt: shown.receivedAt, pace: terms.interval, atEnd: atEnd)
         else { return }

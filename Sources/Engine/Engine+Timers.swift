@@ -16,7 +16,7 @@ extension Engine {
         return self.instanceTimers.nextDue.map { min($0, host) } ?? host
     }
 
-    mutating func fireInstance(_ instance: UInt32) {
+    mutating func fireInstance(_ instance: InstanceNumber) {
         if let armed = self.instanceTimers.armed(instance) {
             // Something that fired before has armed it again: a lease that ran out makes a tombstone of a widget. What is due
             // all the same is done now.
@@ -28,13 +28,13 @@ extension Engine {
         self.decide(instance)
     }
 
-    mutating func fireHost(_ host: UInt32) {
+    mutating func fireHost(_ host: HostNumber) {
         guard self.hosts[host].isRegistered, let ends = self.hosts[host].leaseEnds, ends <= self.time else { return }
         self.removeHost(host, .leaseEnded)
     }
 
     /// Arms the instance's timer for the first of its dates.
-    mutating func arm(_ instance: UInt32) {
+    mutating func arm(_ instance: InstanceNumber) {
         let at = self.instances[instance].nextDate
         if at == .max {
             self.instanceTimers.cancel(instance)

@@ -7,7 +7,7 @@ import WidgetModel
 /// Source: "Updating widgets with WidgetKit push notifications" and "Updating controls locally and remotely".
 extension Engine {
     /// What keeps a push from going to an instance's token now, whatever its budget says; nil if nothing does.
-    func heldByToken(_ instance: UInt32) -> Plan? {
+    func heldByToken(_ instance: InstanceNumber) -> Plan? {
         guard self.instances[instance].pushEnabled else { return .wait(until: .max, .notPushEnabled) }
         guard self.token(of: instance) != nil else { return .wait(until: .max, .otherEnvironment) }
         let pushedAt = self.hosts[self.instances[instance].host].pushedAt
@@ -17,7 +17,7 @@ extension Engine {
     }
 
     /// The live, push-enabled instances that a push to an instance's token reloads beside it, in the order of ids.
-    private func siblings(of instance: UInt32) -> [UInt32] {
+    private func siblings(of instance: InstanceNumber) -> [InstanceNumber] {
         guard !self.instances[instance].isControl else { return [] }
         return self.instances(of: self.instances[instance].host).filter { other in
             let row = self.instances[other]
@@ -29,7 +29,7 @@ extension Engine {
     ///
     /// The others never hold it back. Those whose budget allows the reload are charged, for the others it is booked;
     /// everything that waits for any of them is taken along.
-    mutating func issueThroughToken(_ trigger: UInt32, _ payment: ReloadPayment, isOnce: Bool) {
+    mutating func issueThroughToken(_ trigger: InstanceNumber, _ payment: ReloadPayment, isOnce: Bool) {
         let isControl = self.instances[trigger].isControl
         var rows = [self.open(trigger, payment)]
         rows[0].isTrigger = true
@@ -57,10 +57,10 @@ extension Engine {
     }
 
     /// What the push of another instance costs one that shares its token.
-    private mutating func payment(of instance: UInt32, besides trigger: UInt32) -> ReloadPayment {
+    private mutating func payment(of instance: InstanceNumber, besides trigger: InstanceNumber) -> ReloadPayment {
         if let exemption = self.exemption(of: instance, waiting: []) { return .exempt(exemption) }
-        let kinds = (Int(self.instances[instance].kind), Int(self.instances[trigger].kind))
-        if self.apps.kinds[kinds.0].isShared, self.apps.kinds[kinds.1].isShared {
+        let kinds = (self.instances[instance].kind, self.instances[trigger].kind)
+        if self.apps[kinds.0].isShared, self.apps[kinds.1].isShared {
             return .collateral(.conforming, isPaid: true)
         }
         if case .issue(nil, let isPush) = self.plan(instance, self.demand(of: instance)) {
@@ -77,7 +77,7 @@ extension Engine {
     ///
     /// - Returns: Whether it counts in the window, and against the pushes' share, so that it can be given back.
     mutating func pay(
-        _ instance: UInt32,
+        _ instance: InstanceNumber,
         _ collateral: Collateral,
         isPaid: Bool,
         _ terms: BudgetTerms
@@ -107,7 +107,7 @@ extension Engine {
 
     /// Puts collateral reloads on the account of the sender whose push brought them.
     private mutating func bookCollateral(of rows: [ReloadTable.Row]) {
-        guard rows[0].primary != PendingCauses.none else { return }
+        guard !rows[0].primary.isNone else { return }
         let team = self.ledger[self.causes[rows[0].primary].push].team
         self.accounts[team].collateral += rows.count { $0.collateral == .conforming }
         self.accounts[team].collateralOver += rows.count { $0.collateral == .over }
@@ -121,7 +121,7 @@ extension Engine {
         for row in rows {
             if row.causes.contains(.appRequest) { priority = .high }
             var slot = row.pushes.head
-            while slot != PendingCauses.none {
+            while !slot.isNone {
                 let other = self.causes[slot].priority
                 if other.rawValue > priority.rawValue { priority = other }
                 slot = self.causes[slot].next
@@ -138,7 +138,9 @@ extension Engine {
 
     /// The reloads of a host that one push to its token brought, by the position at which it went out: whichever of them an
     /// id names, also if that one's instance is gone. None if the host is no longer reached through a token: it is offered each of them by itself.
-    func reloadsSharing(_ position: LogPosition, of host: UInt32) -> [(instance: UInt32, reload: UInt32)] {
+    func reloadsSharing(_ position: LogPosition, of host: HostNumber) -> [(
+        instance: InstanceNumber, reload: ReloadNumber
+    )] {
         guard self.hosts[host].delivery == .apns else { return [] }
         return self.instances(of: host).compactMap { instance in
             guard let reload = self.reload(position, of: instance),
@@ -156,7 +158,7 @@ extension Engine {
         self.hosts.sortedSlots().filter { self.hosts[$0].delivery == .apns }.flatMap { self.outstandingTokenPushes($0) }
     }
 
-    private func outstandingTokenPushes(_ host: UInt32) -> [TokenPush] {
+    private func outstandingTokenPushes(_ host: HostNumber) -> [TokenPush] {
         var groups: [[ReloadTable.Row]] = []
         for instance in self.instances(of: host) {
             let instance = self.instances[instance]
@@ -184,7 +186,7 @@ extension Engine {
     /// them is for all of them.
     ///
     /// - Parameter matched: Widgets, or one control.
-    mutating func decidePush(_ push: IncomingPush, throughToken matched: [UInt32]) {
+    mutating func decidePush(_ push: IncomingPush, throughToken matched: [InstanceNumber]) {
         for instance in matched { self.openWindow(of: instance) }
         let expired = matched.filter { self.instances[$0].minExpiry <= self.now }
         for instance in expired { self.expirePending(of: instance) }
@@ -193,8 +195,8 @@ extension Engine {
         for instance in expired { self.decide(instance) }
     }
 
-    private mutating func match(_ push: IncomingPush, throughToken matched: [UInt32]) {
-        var waiting: [UInt32] = []
+    private mutating func match(_ push: IncomingPush, throughToken matched: [InstanceNumber]) {
+        var waiting: [InstanceNumber] = []
         for instance in matched {
             if let digest = push.digest, self.shows(instance, digest) {
                 self.ledger.match(push.row, as: .unchanged)
@@ -210,7 +212,7 @@ extension Engine {
             }
             return
         }
-        var queued: [UInt32] = []
+        var queued: [InstanceNumber] = []
         for instance in waiting where self.enqueueIfPossible(push, instance) { queued.append(instance) }
         let reloads = queued.map { self.instances[$0].lastReload }
         for instance in queued { self.decide(instance, isOnce: push.isOnce) }
@@ -225,13 +227,13 @@ extension Engine {
         }
     }
 
-    private mutating func conforms(_ push: IncomingPush, oneOf instances: [UInt32]) -> Bool {
+    private mutating func conforms(_ push: IncomingPush, oneOf instances: [InstanceNumber]) -> Bool {
         for instance in instances where self.conforms(push, instance) { return true }
         return false
     }
 
     /// The widgets among some instances of a host, whose pushes go to one token, and each control by itself.
-    func byToken(_ matched: [UInt32]) -> [[UInt32]] {
+    func byToken(_ matched: [InstanceNumber]) -> [[InstanceNumber]] {
         let widgets = matched.filter { !self.instances[$0].isControl }
         let controls = matched.filter { self.instances[$0].isControl }
         return (widgets.isEmpty ? [] : [widgets]) + controls.map { [$0] }

@@ -45,7 +45,7 @@ extension Engine {
                 continue
             }
             let row = self.instances[entry.instance]
-            let kind = self.apps.kinds[Int(row.kind)]
+            let kind = self.apps[row.kind]
             body(
                 TracedDecision(
                     number: next,
@@ -74,12 +74,12 @@ extension Engine {
         let row = self.reloads[slot]
         var served: [ServedPush] = []
         var cause = row.pushes.head
-        while cause != PendingCauses.none {
+        while !cause.isNone {
             let push = self.ledger[self.causes[cause].push]
             served.append(
                 ServedPush(
                     id: push.id,
-                    team: TeamID(self.teams.names[Int(push.team)]),
+                    team: TeamID(self.teams[push.team]),
                     contentHash: push.contentHash,
                     position: push.position,
                     acceptedAt: push.acceptedAt,

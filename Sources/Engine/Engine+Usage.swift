@@ -8,8 +8,8 @@ extension Engine {
         self.apps.apps.enumerated().map { number, app in
             AppUsage(
                 app: app.id,
-                team: TeamID(self.teams.names[Int(app.team)]),
-                self.usages[UInt32(number)]
+                team: TeamID(self.teams[app.team]),
+                self.usages[AppNumber(number)]
             )
         }
     }
@@ -37,7 +37,7 @@ extension Engine {
 
     /// What would go of the registry if a token were another host's from now on: a host that has no other one, else nothing.
     package func usage(endingWith token: DeviceToken) -> RegistryUsage {
-        guard let binding = self.tokens.binding(of: token), binding.instance == InstanceTable.none,
+        guard let binding = self.tokens.binding(of: token), binding.instance.isNone,
             self.tokens.count(from: self.hosts[binding.host].firstToken) == 1
         else { return RegistryUsage() }
         return RegistryUsage(hosts: 1, instances: Int(self.hosts[binding.host].liveInstances))
@@ -46,7 +46,7 @@ extension Engine {
     // MARK: Counting
 
     /// Counts a host that is registered from now on, or that is no more.
-    mutating func count(host: UInt32, isRegistered: Bool) {
+    mutating func count(host: HostNumber, isRegistered: Bool) {
         let sign = isRegistered ? 1 : -1
         self.counters.hosts += sign
         let bytes = self.hosts.nameBytes(of: host)
@@ -55,7 +55,7 @@ extension Engine {
     }
 
     /// The app whose an instance is.
-    func app(of instance: UInt32) -> UInt32 { self.apps.kinds[Int(self.instances[instance].kind)].app }
+    func app(of instance: InstanceNumber) -> AppNumber { self.apps[self.instances[instance].kind].app }
 
     /// What apps have, counted one by one: what the running counts have to be. O(instances).
     func countedUsages() -> UsageTable {

@@ -43,7 +43,7 @@ package struct Engine: Sendable {
     /// The settings in force, nil before the first.
     package internal(set) var settings: EngineSettings?
     var limits = EngineLimits()
-    var teams: NameTable
+    var teams: NameTable<NumberTag.Team>
     var apps: AppTable
     var hosts: HostTable
     var instances = InstanceTable()
@@ -55,15 +55,15 @@ package struct Engine: Sendable {
     var log: DecisionLog
     var tokens: TokenTable
     var channels = ChannelTable()
-    var instanceTimers = TimerCalendar()
-    var hostTimers = TimerCalendar()
+    var instanceTimers = Timers<NumberTag.Instance>()
+    var hostTimers = Timers<NumberTag.Host>()
     var sharedIndex: SharedIndex
     var index: IntentIndex {
         _read { yield self.sharedIndex.index }
         _modify { yield &self.sharedIndex.index }
     }
     /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
-    var senderPauses: [UInt32: Int64] = [:]
+    var senderPauses: [TeamNumber: Int64] = [:]
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
     /// What of the registry is each app's.
@@ -72,7 +72,7 @@ package struct Engine: Sendable {
     /// What is left to do of the record that was begun: nothing, but between two slices of it.
     var work = RecordWork()
     /// Whose push came last: looked at first, and no part of the state.
-    private var latestTeam: UInt32?
+    private var latestTeam: TeamNumber?
     /// The output that is being filled: the caller's, while a record is applied.
     var output = EngineOutput()
 
@@ -122,15 +122,15 @@ package struct Engine: Sendable {
         return (try? reader.readVarint()).map { Int(truncatingIfNeeded: $0) }
     }
 
-    mutating func internTeam(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> UInt32 {
+    mutating func internTeam(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> TeamNumber {
         // Most pushes are of the sender that pushed last.
-        if let latest = self.latestTeam, self.teams.names[Int(latest)].equals(bytes, in: range) { return latest }
+        if let latest = self.latestTeam, self.teams[latest].equals(bytes, in: range) { return latest }
         let team = try self.team(bytes, in: range)
         self.latestTeam = team
         return team
     }
 
-    private mutating func team(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> UInt32 {
+    private mutating func team(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> TeamNumber {
         if let team = self.teams.find(bytes, in: range) { return team }
         guard let name = String(validating: bytes[range], as: UTF8.self) else {
             throw .invalid(offset: range.lowerBound)

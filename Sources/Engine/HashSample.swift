@@ -43,5 +43,7 @@ struct HashSample {
     }
 
     /// The numbers of the sample in the order of their hashes. O(`size` log `size`).
-    var numbers: [UInt32] { self.kept.sorted().prefix(self.size).map { UInt32(truncatingIfNeeded: $0) } }
+    var numbers: [InstanceNumber] {
+        self.kept.sorted().prefix(self.size).map { InstanceNumber(raw: UInt32(truncatingIfNeeded: $0)) }
+    }
 }

@@ -31,6 +31,16 @@
     public static func < (left: Number, right: Number) -> Bool { left.raw < right.raw }
 }
 
+extension Number: Strideable {
+    /// How many rows lie between two numbers.
+    @inlinable @inline(__always)
+    public func distance(to other: Number) -> Int { Int(other.raw) - Int(self.raw) }
+
+    /// The number so many rows further. Precondition: there is such a number.
+    @inlinable @inline(__always)
+    public func advanced(by count: Int) -> Number { Number(self.index + count) }
+}
+
 extension Number: CustomStringConvertible {
     /// The number in digits, or "none".
     public var description: String { self.isNone ? "none" : String(self.raw) }

@@ -50,13 +50,13 @@ import WidgetModel
         let names = ["caf\u{E9}", "cafe\u{301}"]
         for (slot, name) in names.enumerated() {
             let row = InstanceDetails.Row(id: InstanceID("i"), family: .systemSmall)
-            details.insert(UInt32(slot), row, Self.configuration([(name, .int(1))]))
+            details.insert(InstanceNumber(slot), row, Self.configuration([(name, .int(1))]))
         }
         for (slot, name) in names.enumerated() {
-            let back = details.configuration(of: UInt32(slot)).parameters.map(\.name)
+            let back = details.configuration(of: InstanceNumber(slot)).parameters.map(\.name)
             #expect(back.map { Array($0.utf8) } == [Array(name.utf8)])
             for other in names {
-                let found = details.isConfigured(UInt32(slot), as: Self.configuration([(other, .int(1))]))
+                let found = details.isConfigured(InstanceNumber(slot), as: Self.configuration([(other, .int(1))]))
                 #expect(found == (Array(other.utf8) == Array(name.utf8)))
             }
         }
@@ -134,10 +134,10 @@ import WidgetModel
     func `every configuration comes back as it was`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var details = InstanceDetails()
-        var model: [UInt32: Configuration] = [:]
+        var model: [InstanceNumber: Configuration] = [:]
         for step in 0..<2000 {
             let configuration = Self.random(&random)
-            let slot = UInt32(random.next() % 60)
+            let slot = InstanceNumber(Int(random.next() % 60))
             switch (random.next() % 3, model[slot] != nil) {
             case (0, true):
                 details.release(slot)

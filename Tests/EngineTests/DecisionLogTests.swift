@@ -18,7 +18,7 @@ import WidgetModel
             push: hasPush ? PushID(high: random.next(), low: random.next()) : PushID(high: 0, low: 0),
             previous: previous,
             until: random.next() % 2 == 0 ? .max : Int64(random.next() % UInt64(ShortInstant.last)),
-            instance: UInt32(truncatingIfNeeded: random.next()),
+            instance: InstanceNumber(raw: UInt32(truncatingIfNeeded: random.next())),
             cause: ReloadCause.allCases.randomElement(using: &random)!,
             outcome: PushOutcome.allCases.randomElement(using: &random)!,
             reason: DecisionReason.allCases.randomElement(using: &random)!,

@@ -10,8 +10,8 @@ import WidgetModel
     private static let start = Instant(seconds: 1_793_638_800)
 
     private enum Timer: Hashable {
-        case instance(UInt32)
-        case host(UInt32)
+        case instance(InstanceNumber)
+        case host(HostNumber)
     }
 
     /// What is due, in the order in which it fires.
@@ -24,7 +24,10 @@ import WidgetModel
         var due: [Timer] = []
         while !timers.isDone {
             let batch = timers.takeNext(1 + Int(random.next() % 3))
-            due += batch.numbers.map { batch.isOfHosts ? .host($0) : .instance($0) }
+            switch batch {
+            case .instances(let instances): due += instances.map { .instance($0) }
+            case .hosts(let hosts): due += hosts.map { .host($0) }
+            }
         }
         return due
     }
@@ -43,13 +46,13 @@ import WidgetModel
         for number in 0..<UInt32(40) {
             if UInt64(number) < instances {
                 let second = random.next() % spread
-                engine.instanceTimers.arm(number, at: Self.start + .seconds(Int64(second)))
-                model.append((second, UInt64(number), .instance(number)))
+                engine.instanceTimers.arm(InstanceNumber(raw: number), at: Self.start + .seconds(Int64(second)))
+                model.append((second, UInt64(number), .instance(InstanceNumber(raw: number))))
             }
             if UInt64(number) < hosts {
                 let second = random.next() % (spread * 2)
-                engine.hostTimers.arm(number, at: Self.start + .seconds(Int64(second)))
-                model.append((second, 1000 + UInt64(number), .host(number)))
+                engine.hostTimers.arm(HostNumber(raw: number), at: Self.start + .seconds(Int64(second)))
+                model.append((second, 1000 + UInt64(number), .host(HostNumber(raw: number))))
             }
         }
         model.sort { ($0.second, $0.rank) < ($1.second, $1.rank) }

@@ -159,7 +159,7 @@ import WidgetModel
             let reload = ReloadID(
                 partition: PartitionID(UInt16(truncatingIfNeeded: self.number())),
                 position: LogPosition(self.pick(Extremes.unsigned)),
-                instance: UInt32(truncatingIfNeeded: self.number()),
+                instance: InstanceNumber(raw: min(.max - 1, UInt32(truncatingIfNeeded: self.number()))),
                 check: UInt32(truncatingIfNeeded: self.number())
             )
             let known = self.scene.engine.outstandingReloads(host: host).first?.id ?? reload
@@ -228,11 +228,12 @@ import WidgetModel
                     )
                 }
             }
-            for start in [0, 1, UInt32.max] {
+            for raw in [0, 1, UInt32.max] {
+                let (start, host) = (InstanceNumber(raw: raw), HostNumber(raw: raw))
                 for limit in [0, 1, Int.max] {
                     _ = engine.instances(from: start, InstanceFilter(), limit: limit, scanMax: limit)
-                    _ = engine.hosts(from: start, app: nil, limit: limit, scanMax: limit)
-                    _ = engine.registrations(app: Scene.sports, from: start, limit: limit, scanMax: limit)
+                    _ = engine.hosts(from: host, app: nil, limit: limit, scanMax: limit)
+                    _ = engine.registrations(app: Scene.sports, from: host, limit: limit, scanMax: limit)
                     _ = engine.widgets(
                         app: Scene.sports,
                         kind: nil,

@@ -27,7 +27,7 @@ import WidgetModel
             let shuffled = numbers.shuffled(using: &random)
             let sample = Self.sample(shuffled, size, batch: batch)
             #expect(sample.count == 1000)
-            #expect(sample.numbers == Array(byHash.prefix(size)))
+            #expect(sample.numbers.map(\.raw) == Array(byHash.prefix(size)))
         }
     }
 }

@@ -16,7 +16,7 @@ import WidgetModel
     ]
 
     /// What a look at every instance finds.
-    static func expected(_ engine: Engine, _ pattern: MatchPattern) -> [UInt32] {
+    static func expected(_ engine: Engine, _ pattern: MatchPattern) -> [InstanceNumber] {
         engine.instances.usedSlots().filter { instance in
             let row = engine.instances[instance]
             guard row.isLive, row.pushEnabled else { return false }
@@ -35,7 +35,7 @@ import WidgetModel
     func `a host's instances are found under its id alone`(seed: UInt64) {
         var scene = Scene()
         var random = SplitMix64(seed: seed)
-        var ids: [UInt32: Set<HostKey>] = [:]
+        var ids: [HostNumber: Set<HostKey>] = [:]
         for step in 0..<100 {
             let host = "phone-\(random.next() % 30)"
             if random.chance(2, in: 5) {

@@ -97,17 +97,17 @@ import WidgetModel
     @Test func `names are those of the moment, whoever goes and whose number is used again`() {
         var hosts = HostTable(seed: 4)
         let padding = String(repeating: "x", count: 100)
-        var numbers: [String: UInt32] = [:]
+        var numbers: [String: HostNumber] = [:]
         func expectNames(_ note: String) {
             let names = HostNames(hosts, of: HostKey("").app)
-            #expect(numbers.allSatisfy { names.number(ofHost: Array($0.key.utf8))?.raw == $0.value }, "\(note)")
+            #expect(numbers.allSatisfy { names.number(ofHost: Array($0.key.utf8)) == $0.value }, "\(note)")
             #expect(names.number(ofHost: Array("nobody".utf8)) == nil, "\(note)")
-            var found: [String: UInt32] = [:]
+            var found: [String: HostNumber] = [:]
             var last = -1
             names.forEachHost(in: HostNumber(3)..<HostNumber(5000)) { number, id in
                 #expect(Int(number.raw) > last, "\(note)")
                 last = Int(number.raw)
-                if id.count > 0 { found[String(decoding: id.indices.map { id[$0] }, as: UTF8.self)] = number.raw }
+                if id.count > 0 { found[String(decoding: id.indices.map { id[$0] }, as: UTF8.self)] = number }
             }
             #expect(found == numbers.filter { $0.value >= 3 }, "\(note)")
         }
@@ -145,7 +145,7 @@ import WidgetModel
             if number.isMultiple(of: 7) { hosts[slot].windows.noteView(at: Instant(seconds: 3600 * Int64(number))) }
         }
         for (number, id) in ids.enumerated() {
-            let slot = UInt32(number)
+            let slot = HostNumber(number)
             #expect(hosts.find(HostKey(id)) == slot)
             #expect(hosts.find(Array("-\(HostKey(id).text)-".utf8), in: 1..<HostKey(id).text.utf8.count + 1) == slot)
             #expect(hosts.find(HostKey(id + "x")) == nil)
@@ -154,7 +154,7 @@ import WidgetModel
             #expect(hosts[slot].foregroundUntil == (number.isMultiple(of: 5) ? Int64(number) : .min))
             #expect(hosts[slot].windows.views.isEmpty != number.isMultiple(of: 7))
         }
-        #expect(hosts.sortedSlots().map { ids[Int($0)] } == ids.sorted { HostKey($0) < HostKey($1) })
+        #expect(hosts.sortedSlots().map { ids[$0.index] } == ids.sorted { HostKey($0) < HostKey($1) })
         hosts.release(3)
         #expect(hosts.id(of: 3) == HostID(""))
         #expect(hosts.find(HostKey("host-3")) == nil)

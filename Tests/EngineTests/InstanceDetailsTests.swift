@@ -1,4 +1,5 @@
 import IntentMatching
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -13,7 +14,9 @@ import WidgetModel
 
     /// Puts an instance under a number.
     @discardableResult
-    private static func insert(_ id: String, _ slot: UInt32, into details: inout InstanceDetails) -> UInt32 {
+    private static func insert(_ id: String, _ slot: InstanceNumber, into details: inout InstanceDetails)
+        -> InstanceNumber
+    {
         details.insert(slot, InstanceDetails.Row(id: InstanceID(id), family: .systemMedium))
         return slot
     }
@@ -24,7 +27,7 @@ import WidgetModel
     }
 
     /// A table with one instance, which has something of every group.
-    private static func full() -> (details: InstanceDetails, slot: UInt32) {
+    private static func full() -> (details: InstanceDetails, slot: InstanceNumber) {
         var details = InstanceDetails()
         let slot = Self.insert("full", 0, into: &details)
         details.setConfiguration(of: slot, Self.bears)
@@ -58,7 +61,7 @@ import WidgetModel
     }
 
     /// What is written of an instance.
-    private static func bytes(_ details: InstanceDetails, _ slot: UInt32) throws -> [UInt8] {
+    private static func bytes(_ details: InstanceDetails, _ slot: InstanceNumber) throws -> [UInt8] {
         var writer = StateWriter()
         let whole = details.whole(slot)
         _ = try InstanceShape(kind: 0, whole, details.configuration(of: slot)).coded(by: &writer)
@@ -75,7 +78,7 @@ import WidgetModel
         let long = Configuration([Configuration.Parameter(name: "team", value: .string(text))])
         Self.insert(text, 0, into: &details)
         Self.insert("short", 1, into: &details)
-        for slot: UInt32 in 0...1 {
+        for slot: InstanceNumber in 0...1 {
             let id = details.id(of: slot)
             for configuration in [long, Self.bears, .empty, long] {
                 details.setConfiguration(of: slot, configuration)
@@ -92,7 +95,7 @@ import WidgetModel
         }
         #expect(details.id(of: 0) == InstanceID(text))
         #expect(details.checkInvariants(of: [0, 1]) == [])
-        for slot: UInt32 in 0...1 { details.release(slot) }
+        for slot: InstanceNumber in 0...1 { details.release(slot) }
         #expect(details.count == 0)
         #expect(details.checkInvariants(of: []) == [])
     }
@@ -153,9 +156,9 @@ import WidgetModel
             { $0.observedReloads = 1 }, { $0.collateralReloads = 1 }, { $0.collateralOverReloads = 1 },
         ]
         var details = InstanceDetails()
-        var next: UInt32 = 0
-        func insert() -> UInt32 {
-            next += 1
+        var next: InstanceNumber = 0
+        func insert() -> InstanceNumber {
+            next = next.advanced(by: 1)
             return Self.insert("i\(next)", next, into: &details)
         }
         for change in particulars { change(&details[particulars: insert()]) }

@@ -8,12 +8,12 @@ import WidgetModel
     @Test(arguments: [65_535, 65_536, 65_537])
     func `the last 65,536 are listed`(count: Int) {
         var recent = RecentPushes()
-        for number in 0..<count { recent.append(UInt32(number), at: LogPosition(UInt64(number) + 1)) }
+        for number in 0..<count { recent.append(PushNumber(number), at: LogPosition(UInt64(number) + 1)) }
         let oldest = max(0, count - 65_536)
         #expect(recent.count == UInt64(count))
         #expect(recent.oldest == UInt64(oldest))
-        #expect(recent[UInt64(oldest)]?.slot == UInt32(oldest))
-        #expect(recent[UInt64(count - 1)]?.slot == UInt32(count - 1))
+        #expect(recent[UInt64(oldest)]?.slot == PushNumber(oldest))
+        #expect(recent[UInt64(count - 1)]?.slot == PushNumber(count - 1))
         #expect(recent[UInt64(count)] == nil)
         #expect(oldest == 0 || recent[UInt64(oldest - 1)] == nil)
     }

@@ -257,7 +257,7 @@ import WidgetModel
         for host in ["c", "a", "b"] { scene.register(host, [Self.mariners, Self.seahawks]) }
         scene.register("d", app: Scene.game, [Scene.character("w1", "spouty")])
         var seen: [String] = []
-        var start: UInt32? = 0
+        var start: InstanceNumber? = 0
         while let from = start {
             let page = scene.engine.widgets(
                 app: Scene.sports,

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 import Timelines
 import WidgetModel
@@ -6,20 +7,23 @@ import WidgetModel
 
 /// What only reloads for pushes have lies apart from the rows.
 @Suite struct ReloadTableTests {
-    private static func row(_ number: UInt32, push: PushID? = nil, digest: ContentDigest? = nil) -> ReloadTable.Row {
+    private static func row(_ number: InstanceNumber, push: PushID? = nil, digest: ContentDigest? = nil)
+        -> ReloadTable.Row
+    {
+        let cause = CauseNumber(raw: number.raw)
         var row = ReloadTable.Row(
             instance: number,
-            position: LogPosition(UInt64(number)),
+            position: LogPosition(UInt64(number.raw)),
             issuedAt: Instant(seconds: 1),
             expiresAt: Instant(seconds: 2),
             causes: ReloadCauses(push == nil ? .added : .push),
             exemption: push == nil ? .added : nil,
-            generation: number + 1,
-            window: BudgetWindow(start: Instant(milliseconds: 60_000), length: .minutes(Int64(number) + 1)),
+            generation: number.raw + 1,
+            window: BudgetWindow(start: Instant(milliseconds: 60_000), length: .minutes(Int64(number.raw) + 1)),
             isCounted: push != nil,
             isPush: push != nil,
-            pushes: push == nil ? CauseList() : CauseList(head: number, tail: number + 1, count: 2),
-            primary: push == nil ? PendingCauses.none : number,
+            pushes: push == nil ? CauseList() : CauseList(head: cause, tail: cause.advanced(by: 1), count: 2),
+            primary: push == nil ? .none : cause,
             push: push,
             digest: digest,
             collateral: push == nil ? nil : .over

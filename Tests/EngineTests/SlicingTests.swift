@@ -250,11 +250,11 @@ import WidgetModel
 
     @Test(arguments: UInt64(1)..<20) func `a set gives out its least number`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var set = NumberSet()
-        var model: Set<UInt32> = []
+        var set = NumberSet<NumberTag.Host>()
+        var model: Set<HostNumber> = []
         for _ in 0..<500 {
             if random.chance(2, in: 3) {
-                let number = UInt32(random.next() % 1000)
+                let number = HostNumber(Int(random.next() % 1000))
                 set.insert(number)
                 model.insert(number)
             } else {

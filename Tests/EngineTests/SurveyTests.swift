@@ -8,7 +8,7 @@ import WidgetModel
 @Suite struct SurveyTests {
     private static func survey(_ engine: Engine, from: Instant, step: Int) -> BudgetSurvey {
         var survey = BudgetSurvey(from: from)
-        var next: UInt32? = 0
+        var next: InstanceNumber? = 0
         while let start = next { next = engine.survey(&survey, from: start, count: step) }
         return survey
     }

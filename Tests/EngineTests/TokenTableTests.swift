@@ -18,11 +18,11 @@ import WidgetModel
         var tokens = TokenTable(seed: 1)
         let all = Self.counts.flatMap { count in (0..<20).map { Self.token($0, bytes: count) } }
         for (number, token) in all.enumerated() {
-            tokens.bind(token, to: TokenTable.Binding(host: UInt32(number), instance: InstanceTable.none))
+            tokens.bind(token, to: TokenTable.Binding(host: HostNumber(number), instance: .none))
         }
         #expect(tokens.boundCount == all.count)
         for (number, token) in all.enumerated() {
-            #expect(tokens.binding(of: token) == TokenTable.Binding(host: UInt32(number), instance: InstanceTable.none))
+            #expect(tokens.binding(of: token) == TokenTable.Binding(host: HostNumber(number), instance: .none))
         }
         #expect(tokens.binding(of: Self.token(20, bytes: 32)) == nil)
         // Zeroes at the end are part of a token.
@@ -32,10 +32,10 @@ import WidgetModel
 
     @Test(arguments: counts) func `a host's tokens are in the order in which they were bound`(count: Int) {
         var tokens = TokenTable(seed: 2)
-        var first = TokenTable.none
+        var first = TokenNumber.none
         let all = (0..<4).map { Self.token($0, bytes: count) }
         for (number, token) in all.enumerated() {
-            let slot = tokens.bind(token, to: TokenTable.Binding(host: 3, instance: InstanceTable.none))
+            let slot = tokens.bind(token, to: TokenTable.Binding(host: 3, instance: .none))
             let environment = number.isMultiple(of: 2) ? PushEnvironment.production : .development
             tokens.append(slot, boundAt: Instant(seconds: Int64(number)), environment, to: &first)
         }
@@ -52,7 +52,7 @@ import WidgetModel
             #expect(tokens.find(all[index], from: first) == nil)
         }
         tokens.unlink(all[2], from: &first)
-        #expect(first == TokenTable.none)
+        #expect(first.isNone)
         #expect(tokens.newest(from: first, in: .production) == nil)
     }
 
@@ -72,15 +72,15 @@ import WidgetModel
         let token = Self.token(1, bytes: 32)
         tokens.bind(token, to: TokenTable.Binding(host: 3, instance: 7))
         #expect(tokens.binding(of: token) == TokenTable.Binding(host: 3, instance: 7))
-        tokens.bind(token, to: TokenTable.Binding(host: 4, instance: InstanceTable.none))
-        #expect(tokens.binding(of: token) == TokenTable.Binding(host: 4, instance: InstanceTable.none))
+        tokens.bind(token, to: TokenTable.Binding(host: 4, instance: .none))
+        #expect(tokens.binding(of: token) == TokenTable.Binding(host: 4, instance: .none))
         tokens.bind(token, to: TokenTable.Binding(host: 3, instance: 8))
         tokens.remove(token, ofApp: 0, .leaseEnded, at: Instant(seconds: 1))
         tokens.erase([token])
         // The number is used again.
-        let other = tokens.bind(Self.token(2, bytes: 32), to: TokenTable.Binding(host: 5, instance: InstanceTable.none))
+        let other = tokens.bind(Self.token(2, bytes: 32), to: TokenTable.Binding(host: 5, instance: .none))
         #expect(tokens.token(other) == Self.token(2, bytes: 32))
-        #expect(tokens.binding(of: Self.token(2, bytes: 32))?.instance == InstanceTable.none)
+        #expect(tokens.binding(of: Self.token(2, bytes: 32))?.instance.isNone == true)
         #expect(tokens.tokens(from: other).count == 1)
     }
 
@@ -88,7 +88,7 @@ import WidgetModel
         var tokens = TokenTable(seed: 5)
         let all = (0..<6).map { Self.token($0, bytes: 32) }
         for (number, token) in all.enumerated() where number != 5 {
-            tokens.bind(token, to: TokenTable.Binding(host: 3, instance: InstanceTable.none))
+            tokens.bind(token, to: TokenTable.Binding(host: 3, instance: .none))
             if number != 4 { tokens.remove(token, ofApp: 0, .unregistered, at: Instant(seconds: 1)) }
         }
         // One that is bound, one that was never known, and one that is named twice.
@@ -102,13 +102,13 @@ import WidgetModel
 
     @Test(arguments: counts) func `a number that is used again has nothing of the token before`(count: Int) {
         var tokens = TokenTable(seed: 3)
-        var first = TokenTable.none
+        var first = TokenNumber.none
         let old = Self.token(1, bytes: count)
-        let slot = tokens.bind(old, to: TokenTable.Binding(host: 1, instance: InstanceTable.none))
+        let slot = tokens.bind(old, to: TokenTable.Binding(host: 1, instance: .none))
         tokens.append(slot, boundAt: Instant(seconds: 1), .development, to: &first)
         tokens.remove(old, ofApp: 0, .unregistered, at: Instant(seconds: 2))
         tokens.unlinkAll(from: &first)
-        #expect(first == TokenTable.none)
+        #expect(first.isNone)
         #expect(tokens.binding(of: old) == nil)
         #expect(tokens.removedCount == 1)
         var removals = Int.max
@@ -116,7 +116,7 @@ import WidgetModel
         #expect(forgotten == [old])
         #expect(tokens.removedCount == 0)
         for other in [Self.token(2, bytes: 20), Self.token(3, bytes: 40)] {
-            let slot = tokens.bind(other, to: TokenTable.Binding(host: 1, instance: InstanceTable.none))
+            let slot = tokens.bind(other, to: TokenTable.Binding(host: 1, instance: .none))
             tokens.append(slot, boundAt: Instant(seconds: 20), .production, to: &first)
         }
         #expect(tokens.tokens(from: first).map(\.token) == [Self.token(2, bytes: 20), Self.token(3, bytes: 40)])
@@ -126,7 +126,7 @@ import WidgetModel
     @Test(arguments: counts) func `tokens that are read back are known when all have come`(count: Int) {
         for repeated in [nil, 0, 39] as [Int?] {
             var tokens = TokenTable(seed: 4)
-            var firsts = Array(repeating: TokenTable.none, count: 20)
+            var firsts = Array(repeating: TokenNumber.none, count: 20)
             let numbers = Array(0..<40) + (repeated.map { [$0] } ?? [])
             for number in numbers {
                 let token = TokenTable.BoundToken(
@@ -134,7 +134,7 @@ import WidgetModel
                     boundAt: Instant(seconds: Int64(number)),
                     environment: .development
                 )
-                tokens.restore(token, of: UInt32(number / 2), to: &firsts[number / 2])
+                tokens.restore(token, of: HostNumber(number / 2), to: &firsts[number / 2])
             }
             tokens.finishRestoring()
             #expect(tokens.hasDuplicates == (repeated != nil))
@@ -142,7 +142,7 @@ import WidgetModel
             #expect(tokens.boundCount == 40)
             for number in 0..<40 {
                 let binding = tokens.binding(of: Self.token(number, bytes: count))
-                #expect(binding == TokenTable.Binding(host: UInt32(number / 2), instance: InstanceTable.none))
+                #expect(binding == TokenTable.Binding(host: HostNumber(number / 2), instance: .none))
                 let bound = tokens.tokens(from: firsts[number / 2])[number % 2]
                 #expect(bound.token == Self.token(number, bytes: count))
                 #expect(bound.boundAt == Instant(seconds: Int64(number)))
@@ -155,13 +155,13 @@ import WidgetModel
     func `lists of many hosts are what arrays would be`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var tokens = TokenTable(seed: seed)
-        var firsts = Array(repeating: TokenTable.none, count: 5)
+        var firsts = Array(repeating: TokenNumber.none, count: 5)
         var model = Array(repeating: [DeviceToken](), count: 5)
         for step in 0..<600 {
             let token = Self.token(Int(random.next() % 24), bytes: Self.counts[Int(random.next() % 10)])
             let host = Int(random.next() % 5)
             if let binding = tokens.binding(of: token) {
-                let old = Int(binding.host)
+                let old = binding.host.index
                 if random.next().isMultiple(of: 2) {
                     tokens.remove(token, ofApp: 0, .unregistered, at: Instant(seconds: Int64(step)))
                     tokens.unlink(token, from: &firsts[old])
@@ -171,7 +171,7 @@ import WidgetModel
                 tokens.unlink(token, from: &firsts[old])
                 model[old].removeAll { $0 == token }
             }
-            let slot = tokens.bind(token, to: TokenTable.Binding(host: UInt32(host), instance: InstanceTable.none))
+            let slot = tokens.bind(token, to: TokenTable.Binding(host: HostNumber(host), instance: .none))
             tokens.append(slot, boundAt: Instant(seconds: Int64(step)), .production, to: &firsts[host])
             model[host].append(token)
             var removals = Int.max

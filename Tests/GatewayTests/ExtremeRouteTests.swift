@@ -1,6 +1,7 @@
 import Engine
 import Gateway
 import HTTPTransport
+import TestSupport
 import Testing
 import WidgetModel
 

@@ -98,7 +98,7 @@ import WidgetModel
         Self.insert(1, host: hosts.use(HostID("phone")), into: &index)
         Self.insert(2, host: hosts.use(HostID("watch")), into: &index)
         #expect(try ask("phone") == [1])
-        index.remove(1)
+        index.remove(InstanceNumber(1))
         hosts.release(HostID("phone"))
         #expect(try ask("phone") == [])
         #expect(try ask(["anything-but": "phone"]) == [2])

@@ -196,7 +196,7 @@ import WidgetModel
         var index = IntentIndex()
         index.startLoading()
         insert(&index, 0, host: 0, 0)
-        let isEarly = index.insert(1, like: 0, host: 0)
+        let isEarly = index.insert(InstanceNumber(1), like: 0, host: 0)
         #expect(!isEarly, "nobody knows yet whether there will be classes")
         for number in 1..<UInt32(66_000) { insert(&index, number, host: number / 3, number % 600) }
         for number in UInt32(66_000)..<67_000 {
@@ -204,12 +204,12 @@ import WidgetModel
             #expect(isLike)
         }
         // Changes while loading, of rows of both kinds.
-        index.remove(5)
-        index.remove(66_005)
+        index.remove(InstanceNumber(5))
+        index.remove(InstanceNumber(66_005))
         insert(&index, 66_605, host: 9, 7)
         insert(&index, 605, host: 9, 7)
         insert(&index, 12, host: 4, 600)
-        let isAgain = index.insert(66_005, like: 605, host: 9)
+        let isAgain = index.insert(InstanceNumber(66_005), like: 605, host: 9)
         #expect(isAgain)
         let seven = try MatchPattern.parse(["p": "v7"])
         let expected = ((0..<67_000).filter { $0 % 600 == 7 } + [605, 66_005, 66_605]).map { UInt32($0) }.sorted()
@@ -222,7 +222,7 @@ import WidgetModel
         let host = try MatchPattern.parse(["$host": "h9"])
         let hosts = HostList((0..<23_000).map { "h\($0)" })
         #expect(index.ask(Self.app, Self.kind, host, 100, hosts: hosts) == [27, 28, 29, 605, 66_005, 66_605])
-        let isLater = index.insert(5, like: 0, host: 1)
+        let isLater = index.insert(InstanceNumber(5), like: 0, host: 1)
         #expect(isLater)
         #expect(index.checkInvariants() == [])
     }

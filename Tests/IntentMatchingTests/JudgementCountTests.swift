@@ -1,5 +1,6 @@
 import BasicContainers
 import Storage
+import TestSupport
 import Testing
 import WidgetModel
 

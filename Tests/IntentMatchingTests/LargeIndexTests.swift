@@ -142,7 +142,7 @@ import WidgetModel
         }
         // What comes while loading and is no new instance finds the lists.
         loaded.startLoading()
-        loaded.remove(5)
+        loaded.remove(InstanceNumber(5))
         #expect(loaded.count(app: Self.app) == 139_999)
         #expect(loaded.checkInvariants() == [])
     }

@@ -12,7 +12,7 @@ enum Fixtures {
         ReloadID(
             partition: PartitionID(0),
             position: LogPosition(position),
-            instance: UInt32(number),
+            instance: InstanceNumber(raw: UInt32(number)),
             check: 7
         )
     }

@@ -9,11 +9,11 @@ package struct ReloadID: Hashable, Sendable, CustomStringConvertible {
     /// The entry whose records (or timers) issued the reload.
     package let position: LogPosition
     /// The partition's number of the instance.
-    package let instance: UInt32
+    package let instance: InstanceNumber
     /// A hash of the instance's address, the partition and the position.
     package let check: UInt32
 
-    package init(partition: PartitionID, position: LogPosition, instance: UInt32, check: UInt32) {
+    package init(partition: PartitionID, position: LogPosition, instance: InstanceNumber, check: UInt32) {
         self.partition = partition
         self.position = position
         self.instance = instance
@@ -25,7 +25,7 @@ package struct ReloadID: Hashable, Sendable, CustomStringConvertible {
     /// - Parameters:
     ///   - instance: The partition's number of the instance.
     ///   - addressHash: The stable hash of the instance's address.
-    init(partition: PartitionID, position: LogPosition, instance: UInt32, addressHash: UInt64) {
+    init(partition: PartitionID, position: LogPosition, instance: InstanceNumber, addressHash: UInt64) {
         var hash = StableHash()
         hash.combine(addressHash)
         hash.combine(UInt64(partition.rawValue))
@@ -38,12 +38,13 @@ package struct ReloadID: Hashable, Sendable, CustomStringConvertible {
     package init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 4, let partition = UInt16(parts[0]), let position = UInt64(parts[1]),
-            let instance = UInt32(parts[2]), parts[3].utf8.count == 8, let check = UInt32(parts[3], radix: 16)
+            let instance = UInt32(parts[2]), instance != .max, parts[3].utf8.count == 8,
+            let check = UInt32(parts[3], radix: 16)
         else { return nil }
         let id = ReloadID(
             partition: PartitionID(partition),
             position: LogPosition(position),
-            instance: instance,
+            instance: InstanceNumber(raw: instance),
             check: check
         )
         // Signs and zeroes in front, and capital letters, would be further spellings of one id.
@@ -52,7 +53,7 @@ package struct ReloadID: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The same id with another number of the instance.
-    package func numbered(_ instance: UInt32) -> ReloadID {
+    package func numbered(_ instance: InstanceNumber) -> ReloadID {
         ReloadID(partition: self.partition, position: self.position, instance: instance, check: self.check)
     }
 
@@ -66,7 +67,7 @@ package struct ReloadID: Hashable, Sendable, CustomStringConvertible {
     package func encode(into writer: inout ByteWriter) {
         writer.write(varint: UInt64(self.partition.rawValue))
         writer.write(varint: self.position.rawValue)
-        writer.write(varint: UInt64(self.instance))
+        writer.write(varint: UInt64(self.instance.raw))
         writer.write(fixed32: self.check)
     }
 
@@ -75,8 +76,10 @@ package struct ReloadID: Hashable, Sendable, CustomStringConvertible {
         guard let partition = UInt16(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
         self.partition = PartitionID(partition)
         self.position = LogPosition(try reader.readVarint())
-        guard let instance = UInt32(exactly: try reader.readVarint()) else { throw .invalid(offset: start) }
-        self.instance = instance
+        guard let instance = UInt32(exactly: try reader.readVarint()), instance != .max else {
+            throw .invalid(offset: start)
+        }
+        self.instance = InstanceNumber(raw: instance)
         self.check = try reader.readFixed32()
     }
 }

@@ -17,7 +17,7 @@ extension CauseList: Coded {
 }
 
 extension PendingCauses.Node: Coded {
-    static let blank = PendingCauses.Node(push: 0, collapseTag: 0, expiresAt: 0, priority: .low, isScheduled: false)
+    static let blank = PendingCauses.Node(push: .none, collapseTag: 0, expiresAt: 0, priority: .low, isScheduled: false)
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> PendingCauses.Node {
         PendingCauses.Node(
@@ -49,7 +49,7 @@ extension ReloadTable.Row: Coded {
             isCounted: said.contains(.isCounted),
             isPush: said.contains(.isPush),
             pushes: said.contains(.pushes) ? try self.pushes.coded(by: &coder) : CauseList(),
-            primary: said.contains(.pushes) ? try coder.slot(self.primary) : PendingCauses.none,
+            primary: said.contains(.pushes) ? try coder.slot(self.primary) : .none,
             push: said.contains(.push) ? try coder.push(self.push ?? PushID(high: 0, low: 0)) : nil,
             digest: said.contains(.digest) ? try (self.digest ?? .blank).coded(by: &coder) : nil,
             collateral: said.contains(.collateral) ? try coder.choice(self.collateral ?? .conforming) : nil,
@@ -82,7 +82,7 @@ extension ReloadTable.Row: Coded {
             if row.sharesToken { said.insert(.sharesToken) }
             if row.isTrigger { said.insert(.isTrigger) }
             if row.exemption != nil { said.insert(.exemption) }
-            if row.pushes.count > 0 || row.primary != PendingCauses.none { said.insert(.pushes) }
+            if row.pushes.count > 0 || !row.primary.isNone { said.insert(.pushes) }
             if row.push != nil { said.insert(.push) }
             if row.digest != nil { said.insert(.digest) }
             if row.collateral != nil { said.insert(.collateral) }
@@ -101,7 +101,7 @@ extension BudgetWindow: Coded {
 }
 
 extension ContentDigest: Coded {
-    static let blank = ContentDigest(team: 0, bytes: [])
+    static let blank = ContentDigest(team: .none, bytes: [])
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> ContentDigest {
         ContentDigest(team: try coder.number(self.team), bytes: try coder.bytes(self.bytes))
@@ -177,7 +177,7 @@ extension DecisionLog.Entry: Coded {
         push: PushID(high: 0, low: 0),
         previous: DecisionLog.none,
         until: .max,
-        instance: 0,
+        instance: .none,
         cause: .added,
         outcome: .deferred,
         reason: .conforms,
@@ -221,8 +221,8 @@ extension RepeatWindow.Entry: Coded {
 extension PushLedger.Row: Coded {
     static let blank = PushLedger.Row(
         id: PushID(high: 0, low: 0),
-        team: 0,
-        app: PushLedger.noApp,
+        team: .none,
+        app: .none,
         priority: .low,
         contentHash: 0,
         position: .start,
@@ -261,7 +261,7 @@ extension PushLedger.Row: Coded {
 }
 
 extension TokenTable.Removal: Coded {
-    static let blank = TokenTable.Removal(token: DeviceToken(bytes: []), app: 0, at: .epoch, reason: .unregistered)
+    static let blank = TokenTable.Removal(token: DeviceToken(bytes: []), app: .none, at: .epoch, reason: .unregistered)
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> TokenTable.Removal {
         TokenTable.Removal(

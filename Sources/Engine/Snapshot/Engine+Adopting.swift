@@ -40,7 +40,7 @@ extension Engine {
 
     /// Makes the index of the rows.
     mutating func fillIndex() {
-        for kind in self.apps.kinds { self.index.declare(kind.schema, app: self.apps.apps[Int(kind.app)].id) }
+        for kind in self.apps.kinds { self.index.declare(kind.schema, app: self.apps[kind.app].id) }
         for instance in self.instances.usedSlots() where self.instances[instance].isLive {
             self.insertIntoIndex(instance, self.instances.configuration(of: instance))
         }

@@ -16,9 +16,9 @@ package struct EngineIndexDecoder: Sendable {
     private struct Model {
         /// Of its configuration.
         let number: Int
-        let kind: UInt32
+        let kind: KindNumber
         let family: WidgetFamily
-        let instance: UInt32
+        let instance: InstanceNumber
     }
 
     private var frames = 0
@@ -37,7 +37,7 @@ package struct EngineIndexDecoder: Sendable {
     private var expected = 0
     /// Instances of one kind that are not like any before, up to ``plainMax``: the index takes many at once faster.
     private var plain: [PlainInstance] = []
-    private var plainKind: UInt32 = 0
+    private var plainKind = KindNumber.none
 
     private static let plainMax = 1024
 
@@ -82,8 +82,8 @@ package struct EngineIndexDecoder: Sendable {
 
     private mutating func declareKinds() throws(SnapshotError) {
         try self.head.checkVersions()
-        for kind in self.head.kinds where kind.app < self.head.apps.count {
-            self.index.declare(kind.schema, app: self.head.apps[Int(kind.app)].id)
+        for kind in self.head.kinds where kind.app.index < self.head.apps.count {
+            self.index.declare(kind.schema, app: self.head.apps[kind.app.index].id)
         }
     }
 
@@ -91,26 +91,30 @@ package struct EngineIndexDecoder: Sendable {
         let end = Int(self.head.ends[EngineSnapshot.instanceTable])
         var shapes = try ShapeReader(&coder)
         // By shape: an instance that others may be like, or none.
-        var models: [UInt32] = []
+        var models: [InstanceNumber] = []
         while !coder.isAtEnd {
-            let slot = Int(try coder.rowNumber(expected: self.expected, least: self.instances, below: end))
-            self.expected = slot + 1
-            self.instances = slot + 1
+            let slot: InstanceNumber = try coder.rowNumber(
+                expected: self.expected,
+                least: self.instances,
+                below: end
+            )
+            self.expected = slot.index + 1
+            self.instances = slot.index + 1
             let rowEnd = try coder.rowEnd()
-            try self.insert(UInt32(slot), &shapes, &models, &coder)
+            try self.insert(slot, &shapes, &models, &coder)
             // An index does not need the rest, nor the timer behind it.
             coder.move(to: rowEnd)
         }
     }
 
     private mutating func insert(
-        _ slot: UInt32,
+        _ slot: InstanceNumber,
         _ shapes: inout ShapeReader,
-        _ models: inout [UInt32],
+        _ models: inout [InstanceNumber],
         _ coder: inout StateReader
     ) throws(ByteFault) {
         let row = try InstanceTable.Row.Head.blank.coded(by: &coder)
-        guard row.host < self.head.ends[EngineSnapshot.hostTable] else { throw coder.fault() }
+        guard row.host.raw < self.head.ends[EngineSnapshot.hostTable] else { throw coder.fault() }
         guard row.flags.contains(.isLive) else { return }
         let entry = try shapes.entry(row.shape, &coder)
         try coder.skipText()
@@ -121,25 +125,21 @@ package struct EngineIndexDecoder: Sendable {
         let isPlain = when == nil && entry.shape.tags.isEmpty && row.flags.contains(.pushEnabled)
         guard isPlain else { return try self.insert(slot, row.host, entry.shape, when, row.flags, nil, &coder) }
         let number = Int(row.shape)
-        while models.count <= number { models.append(InstanceTable.none) }
-        if models[number] != InstanceTable.none, self.insert(slot, like: models[number], row.host) { return }
+        while models.count <= number { models.append(.none) }
+        if !models[number].isNone, self.insert(slot, like: models[number], row.host) { return }
         models[number] = slot
         try self.insert(slot, row.host, entry.shape, nil, row.flags, entry.place, &coder)
     }
 
-    private mutating func insert(_ slot: UInt32, like other: UInt32, _ host: UInt32) -> Bool {
+    private mutating func insert(_ slot: InstanceNumber, like other: InstanceNumber, _ host: HostNumber) -> Bool {
         self.insertPlain()
-        return self.index.insert(
-            InstanceNumber(raw: slot),
-            like: InstanceNumber(raw: other),
-            host: HostNumber(raw: host)
-        )
+        return self.index.insert(slot, like: other, host: host)
     }
 
     /// - Parameter place: Where the configuration is kept of one who has nothing beside it.
     private mutating func insert(
-        _ slot: UInt32,
-        _ host: UInt32,
+        _ slot: InstanceNumber,
+        _ host: HostNumber,
         _ shape: InstanceShape,
         _ when: MatchPattern?,
         _ flags: InstanceTable.Flags,
@@ -155,28 +155,28 @@ package struct EngineIndexDecoder: Sendable {
                 return
             }
         }
-        guard Int(shape.kind) < self.head.kinds.count else { throw coder.fault() }
-        let kind = self.head.kinds[Int(shape.kind)]
-        guard kind.app < self.head.apps.count else { throw coder.fault() }
+        guard shape.kind.index < self.head.kinds.count else { throw coder.fault() }
+        let kind = self.head.kinds[shape.kind.index]
+        guard kind.app.index < self.head.apps.count else { throw coder.fault() }
         if shape.tags.isEmpty, when == nil, flags.contains(.pushEnabled) {
             if shape.kind != self.plainKind || self.plain.count == Self.plainMax { self.insertPlain() }
             self.plainKind = shape.kind
             self.plain.append(
                 PlainInstance(
-                    InstanceNumber(raw: slot),
+                    slot,
                     family: shape.family,
-                    host: HostNumber(raw: host),
+                    host: host,
                     configuration: shape.configuration
                 )
             )
         } else {
             self.insertPlain()
             self.index.insert(
-                InstanceNumber(raw: slot),
-                app: self.head.apps[Int(kind.app)].id,
+                slot,
+                app: self.head.apps[kind.app.index].id,
                 kind: kind.name,
                 family: shape.family,
-                host: HostNumber(raw: host),
+                host: host,
                 tags: shape.tags,
                 configuration: shape.configuration,
                 when: when,
@@ -196,10 +196,10 @@ package struct EngineIndexDecoder: Sendable {
     /// Gives the index the instances that wait for others to come with them.
     private mutating func insertPlain() {
         guard !self.plain.isEmpty else { return }
-        let kind = self.head.kinds[Int(self.plainKind)]
+        let kind = self.head.kinds[self.plainKind.index]
         let plain = self.plain
         self.plain = []
-        self.index.insert(plain.span, app: self.head.apps[Int(kind.app)].id, kind: kind.name)
+        self.index.insert(plain.span, app: self.head.apps[kind.app.index].id, kind: kind.name)
     }
 
     /// The index, once no frame is needed any more.

@@ -1,4 +1,4 @@
-import WidgetModel
+package import WidgetModel
 
 /// The widget instances of a snapshot's state, read beside all the rest of it.
 package struct EngineInstances: Sendable {
@@ -7,7 +7,7 @@ package struct EngineInstances: Sendable {
     let rows: InstanceRows
 
     /// Those that have a token of their own.
-    package var controls: [UInt32] { self.rows.controls }
+    package var controls: [InstanceNumber] { self.rows.controls }
 }
 
 /// Reads of a snapshot's frames the tables of instances, most of what there is to read.
@@ -16,7 +16,7 @@ package struct EngineInstancesDecoder: Sendable {
 
     private var frames = 0
     private var head = SnapshotHead()
-    private var free: [UInt32] = []
+    private var free: [InstanceNumber] = []
     private var rows = InstanceRows(free: [])
     private var hasRoom = false
     private var configurations = ConfigurationCache()
@@ -57,8 +57,8 @@ package struct EngineInstancesDecoder: Sendable {
     private mutating func readFree(_ coder: inout StateReader) throws(ByteFault) {
         guard try coder.byte() == EngineSnapshot.instanceTable else { return }
         while !coder.isAtEnd {
-            let slot: UInt32 = try coder.number(0)
-            guard slot < self.head.ends[EngineSnapshot.instanceTable] else { throw coder.fault() }
+            let slot: InstanceNumber = try coder.number(.none)
+            guard slot.raw < self.head.ends[EngineSnapshot.instanceTable] else { throw coder.fault() }
             self.free.append(slot)
         }
     }
@@ -78,8 +78,8 @@ package struct EngineInstancesDecoder: Sendable {
         defer { swap(&coder.configurations, &self.configurations) }
         var shapes = try ShapeReader(&coder)
         while !coder.isAtEnd {
-            let slot = try coder.rowNumber(expected: expected, least: self.rows.end, below: end)
-            expected = Int(slot) + 1
+            let slot: InstanceNumber = try coder.rowNumber(expected: expected, least: self.rows.end, below: end)
+            expected = slot.index + 1
             let rowEnd = try coder.rowEnd()
             try self.rows.read(slot, bounds, &shapes, &coder)
             guard coder.offset == rowEnd else { throw coder.fault() }

@@ -12,8 +12,8 @@ package struct EngineSnapshotDecoder: Sendable {
     private let interning: Interning
     /// The one host that is kept, nil for all of them; and its number and those of its instances, once they were read.
     private let host: HostKey?
-    private var hostSlot = HostTable.none
-    private var hostInstances: Set<UInt32> = []
+    private var hostSlot = HostNumber.none
+    private var hostInstances: Set<InstanceNumber> = []
     /// Whether somebody else reads the rows of instances.
     private let leavesInstances: Bool
     private var frames = 0
@@ -25,16 +25,16 @@ package struct EngineSnapshotDecoder: Sendable {
     private var usages = UsageTable()
     private var instances = InstanceRows(free: [])
     private var configurations = ConfigurationCache()
-    private var days = Slab<RollingDay>()
-    private var causes = Slab<PendingCauses.Node>()
+    private var days = Slab<RollingDay, RollingDay>()
+    private var causes = Slab<NumberTag.Cause, PendingCauses.Node>()
     private var reloads = ReloadTable(free: [], expecting: 0)
-    private var pushes = Slab<PushLedger.Row>()
-    private var collapseIDs: [UInt32: [UInt8]] = [:]
+    private var pushes = Slab<NumberTag.Push, PushLedger.Row>()
+    private var collapseIDs: [PushNumber: [UInt8]] = [:]
     private var repeats = RowChunks<RepeatWindow.Entry>()
     private var decisions = DecisionLog(capacity: 1)
     private var tokens: TokenTable
     private var channels = ChannelTable()
-    private var hostTimers = TimerCalendar()
+    private var hostTimers = Timers<NumberTag.Host>()
     /// Rows and free numbers read.
     private var rows: UInt64 = 0
     /// Whether the end was read, and was right.
@@ -113,21 +113,21 @@ package struct EngineSnapshotDecoder: Sendable {
             for slot in free where slot >= self.head.ends[table] { throw .invalid(offset: 0) }
         }
         let hosts = self.host == nil ? self.head.expectedRows(EngineSnapshot.hostTable) : 1
-        self.hosts = HostTable(seed: self.seed, free: self.free[EngineSnapshot.hostTable], expecting: hosts)
+        self.hosts = HostTable(seed: self.seed, free: self.numbers(EngineSnapshot.hostTable), expecting: hosts)
         self.tokens.reserve(hosts)
-        self.instances = InstanceRows(free: self.free[EngineSnapshot.instanceTable])
-        self.days = Slab(free: self.free[2])
+        self.instances = InstanceRows(free: self.numbers(EngineSnapshot.instanceTable))
+        self.days = Slab(free: self.numbers(2))
         let others = self.host == nil ? (3...5).map { self.head.expectedRows($0) } : [0, 0, 0]
-        self.causes = Slab(free: self.free[3], expecting: others[0])
-        self.reloads = ReloadTable(free: self.free[4], expecting: others[1])
-        self.pushes = Slab(free: self.free[5], expecting: others[2])
+        self.causes = Slab(free: self.numbers(3), expecting: others[0])
+        self.reloads = ReloadTable(free: self.numbers(4), expecting: others[1])
+        self.pushes = Slab(free: self.numbers(5), expecting: others[2])
         let (capacity, count) = (self.head.decisionCapacity, self.head.decisionCount)
         self.decisions = DecisionLog(
             capacity: capacity,
             count: count,
             expecting: min(capacity, Int(clamping: count), SnapshotHead.expectedMax)
         )
-        self.hostTimers = TimerCalendar(startingAt: self.head.time)
+        self.hostTimers = Timers(startingAt: self.head.time)
     }
 
     /// The number of the row that the last one read had, plus one; rows of a frame count from it.
@@ -146,18 +146,18 @@ package struct EngineSnapshotDecoder: Sendable {
             return
         case .hosts: try self.readHost(&coder)
         case .days:
-            let slot = try self.slot(2, from: self.days.end, &coder)
+            let slot: Number<RollingDay> = try self.slot(2, from: self.days.end, &coder)
             self.days.restore(slot, try RollingDay().coded(by: &coder), blank: RollingDay())
         case .causes:
-            let slot = try self.slot(3, from: self.causes.end, &coder)
+            let slot: CauseNumber = try self.slot(3, from: self.causes.end, &coder)
             self.causes.restore(slot, try PendingCauses.Node.blank.coded(by: &coder), blank: .blank)
         case .reloads:
-            let slot = try self.slot(4, from: self.reloads.end, &coder)
+            let slot: ReloadNumber = try self.slot(4, from: self.reloads.end, &coder)
             let row = try ReloadTable.Row.blank.coded(by: &coder)
             let isKept = self.host == nil || self.hostInstances.contains(row.instance)
             if isKept { self.reloads.restore(slot, row) } else { self.reloads.leaveOut(slot) }
         case .pushes:
-            let slot = try self.slot(5, from: self.pushes.end, &coder)
+            let slot: PushNumber = try self.slot(5, from: self.pushes.end, &coder)
             let row = try PushLedger.Row.blank.coded(by: &coder)
             self.pushes.restore(slot, row, blank: .blank)
             if row.hasCollapseID { self.collapseIDs[slot] = try coder.bytes([]) }
@@ -181,7 +181,7 @@ package struct EngineSnapshotDecoder: Sendable {
     }
 
     private mutating func readHost(_ coder: inout StateReader) throws(ByteFault) {
-        let slot = try self.slot(EngineSnapshot.hostTable, from: self.hosts.end, &coder)
+        let slot: HostNumber = try self.slot(EngineSnapshot.hostTable, from: self.hosts.end, &coder)
         let end = try coder.rowEnd()
         if try self.skip(
             to: end,
@@ -193,10 +193,11 @@ package struct EngineSnapshotDecoder: Sendable {
             return self.hosts.leaveOut(slot)
         }
         let record = try HostTable.Record.blank.coded(by: &coder)
-        var firstToken = TokenTable.none
+        var firstToken = TokenNumber.none
         try TokenTable.BoundToken.each([], by: &coder) { self.tokens.restore($0, of: slot, to: &firstToken) }
         let next: UInt64 = try coder.number(0)
-        guard let second = UInt32(exactly: next), coder.offset == end, Int(record.row.app) < self.head.apps.count else {
+        guard let second = UInt32(exactly: next), coder.offset == end, record.row.app.index < self.head.apps.count
+        else {
             throw coder.fault()
         }
         if second > 0 { self.hostTimers.arm(slot, at: Instant(seconds: Int64(second - 1))) }
@@ -221,13 +222,13 @@ package struct EngineSnapshotDecoder: Sendable {
         _ shapes: inout ShapeReader,
         _ coder: inout StateReader
     ) throws(ByteFault) {
-        let slot = try self.slot(EngineSnapshot.instanceTable, from: self.instances.end, &coder)
+        let slot: InstanceNumber = try self.slot(EngineSnapshot.instanceTable, from: self.instances.end, &coder)
         let end = try coder.rowEnd()
         if try self.skip(
             to: end,
             &coder,
             unless: { (coder) throws(ByteFault) in
-                try coder.slot(0) == self.hostSlot
+                try coder.slot(HostNumber.none) == self.hostSlot
             }
         ) {
             return self.instances.leaveOut(slot)
@@ -266,12 +267,19 @@ package struct EngineSnapshotDecoder: Sendable {
         return true
     }
 
-    private mutating func slot(_ table: Int, from least: Int, _ coder: inout StateReader) throws(ByteFault) -> UInt32 {
+    private mutating func slot<Tag>(
+        _ table: Int,
+        from least: Int,
+        _ coder: inout StateReader
+    ) throws(ByteFault) -> Number<Tag> {
         let end = Int(self.head.ends[table])
-        let slot = try coder.rowNumber(expected: self.expected, least: least, below: end)
-        self.expected = Int(slot) + 1
+        let slot: Number<Tag> = try coder.rowNumber(expected: self.expected, least: least, below: end)
+        self.expected = slot.index + 1
         return slot
     }
+
+    /// The numbers of a table that are not in use.
+    private func numbers<Tag>(_ table: Int) -> [Number<Tag>] { self.free[table].map { Number(raw: $0) } }
 
     /// The engine, once the last frame was read. Its index still has to be told ``Engine/finishLoading()``. O(state).
     package consuming func finish() throws(SnapshotError) -> Engine {
@@ -334,7 +342,7 @@ package struct EngineSnapshotDecoder: Sendable {
         engine.log = self.decisions
         engine.tokens = self.tokens
         engine.channels = self.channels
-        engine.instanceTimers = TimerCalendar(startingAt: self.head.time)
+        engine.instanceTimers = Timers(startingAt: self.head.time)
         engine.hostTimers = self.hostTimers
         return engine
     }

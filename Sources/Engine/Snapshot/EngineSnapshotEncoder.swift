@@ -124,23 +124,35 @@ package struct EngineSnapshotEncoder: Sendable {
 
     /// The numbers that are not in use, of one table after the other: the table, then its numbers.
     private mutating func writeFree(_ coder: inout StateWriter) -> Bool {
-        let lists = [
-            self.engine.hosts.rows.free, self.engine.instances.rows.free, self.engine.instances.days.free,
-            self.engine.causes.nodes.free, self.engine.reloads.free, self.engine.ledger.rows.free,
-        ]
         var skipped = self.cursor
-        for (table, list) in lists.enumerated() {
-            guard skipped < list.count else {
-                skipped -= list.count
-                continue
-            }
-            let run = list[skipped..<min(list.count, skipped + EngineSnapshot.frameBytes / 4)]
-            _ = coder.byte(UInt8(table))
-            for slot in run { _ = coder.number(UInt64(slot)) }
-            self.cursor += run.count
-            self.rows += UInt64(run.count)
+        return
+            !(self.writeRun(of: self.engine.hosts.rows.free, 0, &skipped, &coder)
+            || self.writeRun(of: self.engine.instances.rows.free, 1, &skipped, &coder)
+            || self.writeRun(of: self.engine.instances.days.free, 2, &skipped, &coder)
+            || self.writeRun(of: self.engine.causes.nodes.free, 3, &skipped, &coder)
+            || self.writeRun(of: self.engine.reloads.free, 4, &skipped, &coder)
+            || self.writeRun(of: self.engine.ledger.rows.free, 5, &skipped, &coder))
+    }
+
+    /// Writes a frame's worth of a table's free numbers.
+    ///
+    /// - Parameter skipped: How many were written before, of this table and those behind it.
+    /// - Returns: Whether any were left to write.
+    private mutating func writeRun<Tag>(
+        of free: [Number<Tag>],
+        _ table: UInt8,
+        _ skipped: inout Int,
+        _ coder: inout StateWriter
+    ) -> Bool {
+        guard skipped < free.count else {
+            skipped -= free.count
             return false
         }
+        let run = free[skipped..<min(free.count, skipped + EngineSnapshot.frameBytes / 4)]
+        _ = coder.byte(table)
+        for number in run { _ = coder.number(UInt64(number.raw)) }
+        self.cursor += run.count
+        self.rows += UInt64(run.count)
         return true
     }
 
@@ -151,15 +163,15 @@ package struct EngineSnapshotEncoder: Sendable {
     ///   - coder: Where they are written.
     ///   - extra: How many bytes the frame has beside them.
     ///   - body: Writes a row.
-    private mutating func write<Row>(
-        _ table: Slab<Row>,
+    private mutating func write<Tag, Row>(
+        _ table: Slab<Tag, Row>,
         _ coder: inout StateWriter,
         beside extra: () -> Int = { 0 },
-        _ body: (UInt32, Row, inout StateWriter) throws(ByteFault) -> Void
+        _ body: (Number<Tag>, Row, inout StateWriter) throws(ByteFault) -> Void
     ) throws(ByteFault) -> Bool {
         if self.cursor == 0 {
             self.isFree = Array(repeating: false, count: table.end)
-            for slot in table.free { self.isFree[Int(slot)] = true }
+            for slot in table.free { self.isFree[slot.index] = true }
         }
         var expected = 0
         while self.cursor < table.end, coder.writer.bytes.count + extra() < EngineSnapshot.frameBytes {
@@ -167,7 +179,8 @@ package struct EngineSnapshotEncoder: Sendable {
             guard !self.isFree[self.cursor] else { continue }
             _ = coder.number(UInt64(self.cursor - expected))
             expected = self.cursor + 1
-            try body(UInt32(self.cursor), table[UInt32(self.cursor)], &coder)
+            let number = Number<Tag>(self.cursor)
+            try body(number, table[number], &coder)
             self.rows += 1
         }
         return self.cursor >= table.end

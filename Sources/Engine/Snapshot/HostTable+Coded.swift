@@ -119,7 +119,7 @@ extension HostTable.Row {
     /// What a number has that is free: no registered host.
     static let blank: HostTable.Row = {
         var row = HostTable.Row(
-            app: 0,
+            app: .none,
             windows: TunedWindows(host: HostKey(app: BundleID(""), id: HostID("")), at: .epoch),
             delivery: .stream,
             registeredAt: .epoch,

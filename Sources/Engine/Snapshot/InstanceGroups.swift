@@ -33,14 +33,14 @@ struct InstanceGroups: OptionSet {
         if details.content?.isBlank == false || details.confirmedBy != .start { groups.insert(.content) }
         if let observed = details.observed, !observed.isBlank { groups.insert(.observed) }
         if row.budget != ReloadBudget() || row.windowMinute != 0 || row.allowance != 0 { groups.insert(.budget) }
-        if row.firstReload != ReloadTable.none || row.lastReload != ReloadTable.none || row.reloadsExpire != .max {
+        if !row.firstReload.isNone || !row.lastReload.isNone || row.reloadsExpire != .max {
             groups.insert(.reloads)
         }
         if row.isWaiting { groups.insert(.waiting) }
         if row.views != 0 || row.rate != .typical || row.visibleUntil != .min || row.heldUntil != .min {
             groups.insert(.views)
         }
-        if row.rollingDay != Slab<RollingDay>.none || row.granted != 0 || row.exemptReloads != 0
+        if !row.rollingDay.isNone || row.granted != 0 || row.exemptReloads != 0
             || row.freeSetupAt != .min
         {
             groups.insert(.cold)

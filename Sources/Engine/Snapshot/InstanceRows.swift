@@ -4,7 +4,7 @@ import WidgetModel
 /// again.
 struct InstanceRows: Sendable {
     struct Timer: Sendable {
-        let instance: UInt32
+        let instance: InstanceNumber
         /// Of the epoch.
         let second: UInt32
     }
@@ -21,12 +21,12 @@ struct InstanceRows: Sendable {
         }
     }
 
-    private(set) var rows: Slab<InstanceTable.Row>
+    private(set) var rows: Slab<NumberTag.Instance, InstanceTable.Row>
     private(set) var details: InstanceDetails
     /// The timers that are armed: the instance, and the second that it is due.
     private(set) var timers = RowChunks<Timer>()
     /// The live instances that have a token of their own.
-    private(set) var controls: [UInt32] = []
+    private(set) var controls: [InstanceNumber] = []
     /// How many rows were read, and how many of them are what.
     private(set) var count: UInt64 = 0
     private(set) var live = 0
@@ -40,7 +40,7 @@ struct InstanceRows: Sendable {
     /// - Parameters:
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - rows: About how many rows will come.
-    init(free: [UInt32], expecting rows: Int = 0) {
+    init(free: [InstanceNumber], expecting rows: Int = 0) {
         self.rows = Slab(free: free, expecting: rows)
         self.details = InstanceDetails(expecting: rows)
     }
@@ -57,7 +57,7 @@ struct InstanceRows: Sendable {
     ///   - coder: The reader.
     @inline(__always)
     mutating func read(
-        _ slot: UInt32,
+        _ slot: InstanceNumber,
         _ bounds: Bounds,
         _ shapes: inout ShapeReader,
         _ coder: inout StateReader
@@ -81,12 +81,12 @@ struct InstanceRows: Sendable {
         try self.note(slot, row, bounds, &coder)
         self.rows.restore(slot, row, blank: .blank)
         self.details.insert(slot, details, shape.configuration)
-        self.usages[Int(row.kind)].textBytes += self.details.textBytes(of: slot)
+        self.usages[row.kind.index].textBytes += self.details.textBytes(of: slot)
     }
 
     @inline(never)
     private mutating func take(
-        _ slot: UInt32,
+        _ slot: InstanceNumber,
         _ row: InstanceTable.Row,
         _ details: InstanceDetails.Whole,
         _ configuration: Configuration,
@@ -97,18 +97,18 @@ struct InstanceRows: Sendable {
         if row.isLive, details.particulars?.controlToken != nil { self.controls.append(slot) }
         self.rows.restore(slot, row, blank: .blank)
         self.details.restore(slot, details, configuration)
-        self.usages[Int(row.kind)].textBytes += self.details.textBytes(of: slot)
+        self.usages[row.kind.index].textBytes += self.details.textBytes(of: slot)
     }
 
     /// Notes what follows from a row, and its timer, which stands behind it.
     @inline(__always)
     private mutating func note(
-        _ slot: UInt32,
+        _ slot: InstanceNumber,
         _ row: borrowing InstanceTable.Row,
         _ bounds: Bounds,
         _ coder: inout StateReader
     ) throws(ByteFault) {
-        guard row.host < bounds.hosts, row.kind < bounds.kinds else { throw coder.fault() }
+        guard row.host.raw < bounds.hosts, row.kind.raw < bounds.kinds else { throw coder.fault() }
         let next: UInt64 = try coder.number()
         if next > 0 {
             guard let second = UInt32(exactly: next - 1) else { throw coder.fault() }
@@ -119,17 +119,17 @@ struct InstanceRows: Sendable {
             self.usages = Array(repeating: RegistryUsage(), count: Int(bounds.kinds))
         }
         if row.isLive {
-            self.usages[Int(row.kind)].instances += 1
+            self.usages[row.kind.index].instances += 1
             self.live += 1
             if row.pushEnabled { self.pushEnabled += 1 }
         } else {
-            self.usages[Int(row.kind)].tombstones += 1
+            self.usages[row.kind.index].tombstones += 1
         }
         if row.isOrphaned { self.orphaned += 1 }
     }
 
     /// Gives back the number of a row that is left out.
-    mutating func leaveOut(_ slot: UInt32) {
+    mutating func leaveOut(_ slot: InstanceNumber) {
         self.count += 1
         self.rows.release(slot)
     }

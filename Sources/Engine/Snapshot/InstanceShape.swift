@@ -6,12 +6,12 @@ import WidgetModel
 /// A frame of a snapshot says each of its shapes once, before its rows, and a row says which one is its own: so what most
 /// rows share is read some hundred times less often than there are rows.
 struct InstanceShape: Coded {
-    var kind: UInt32
+    var kind: KindNumber
     var family: WidgetFamily
     var tags: [String]
     var configuration: Configuration
 
-    static let blank = InstanceShape(kind: 0, InstanceDetails.Whole(row: .blank), .empty)
+    static let blank = InstanceShape(kind: .none, InstanceDetails.Whole(row: .blank), .empty)
 
     func coded(by coder: inout some StateCoder) throws(ByteFault) -> InstanceShape {
         InstanceShape(
@@ -25,7 +25,7 @@ struct InstanceShape: Coded {
 
 extension InstanceShape {
     /// That of an instance.
-    init(kind: UInt32, _ details: InstanceDetails.Whole, _ configuration: Configuration) {
+    init(kind: KindNumber, _ details: InstanceDetails.Whole, _ configuration: Configuration) {
         self.init(kind: kind, family: details.row.family, tags: details.tags, configuration: configuration)
     }
 }

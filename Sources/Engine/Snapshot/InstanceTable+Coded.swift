@@ -4,7 +4,7 @@ import WidgetModel
 extension InstanceTable.Row {
     /// What stands before all the rest. With the shape it is all that the index is made of, where there is no condition.
     struct Head {
-        let host: UInt32
+        let host: HostNumber
         let flags: InstanceTable.Flags
         /// The number of its ``InstanceShape`` in the frame.
         let shape: UInt32
@@ -17,13 +17,13 @@ extension InstanceTable.Row {
             )
         }
 
-        static let blank = Head(host: 0, flags: [], shape: 0)
+        static let blank = Head(host: .none, flags: [], shape: 0)
     }
 
     /// What a number has that is free: no live instance.
     @inline(__always)
     static var blank: InstanceTable.Row {
-        var row = InstanceTable.Row(host: 0, kind: 0, anchor: 0)
+        var row = InstanceTable.Row(host: .none, kind: .none, anchor: 0)
         row.isLive = false
         return row
     }
@@ -40,7 +40,7 @@ extension InstanceTable.Row {
     func coded(
         by coder: inout some StateCoder,
         _ head: Head,
-        kind: UInt32,
+        kind: KindNumber,
         _ groups: InstanceGroups,
         addressHash: UInt64
     ) throws(ByteFault) -> InstanceTable.Row {

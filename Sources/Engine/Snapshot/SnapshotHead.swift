@@ -16,7 +16,7 @@ struct SnapshotHead: Sendable {
     var apps: [AppTable.App] = []
     var kinds: [AppTable.Kind] = []
     /// By team, ascending.
-    var pauses: [(team: UInt32, until: Int64)] = []
+    var pauses: [(team: TeamNumber, until: Int64)] = []
     var accounts: [SenderAccounts.Account] = []
     var counters = EngineStats()
     var ledger = PushLedger.Totals()
@@ -103,7 +103,8 @@ extension SnapshotHead: Coded {
         head.kinds = try coder.list(self.kinds, .blank) { (coder, value) throws(ByteFault) in
             try value.coded(by: &coder)
         }
-        head.pauses = try coder.list(self.pauses, (team: 0, until: 0)) { (coder, value) throws(ByteFault) in
+        head.pauses = try coder.list(self.pauses, (team: TeamNumber.none, until: 0)) {
+            (coder, value) throws(ByteFault) in
             (team: try coder.number(value.team), until: try coder.date(value.until))
         }
         head.accounts = try coder.list(self.accounts, SenderAccounts.Account()) { (coder, value) throws(ByteFault) in
@@ -128,7 +129,7 @@ extension SnapshotHead: Coded {
 extension AppTable.App: Coded {
     static let blank = AppTable.App(
         id: BundleID(""),
-        team: 0,
+        team: .none,
         defaultExpiration: .zero,
         defaultPriority: .normal,
         developerMode: false,
@@ -145,7 +146,7 @@ extension AppTable.App: Coded {
             environment: try coder.choice(self.environment),
             pausedUntil: try coder.date(self.pausedUntil),
             isConfigured: try coder.flag(self.isConfigured),
-            kinds: try coder.list(self.kinds, 0) { (coder, value) throws(ByteFault) in try coder.number(value) }
+            kinds: try coder.list(self.kinds, .none) { (coder, value) throws(ByteFault) in try coder.number(value) }
         )
     }
 }
@@ -154,7 +155,7 @@ extension AppTable.Kind: Coded {
     static let blank: AppTable.Kind = {
         do throws(SchemaFault) {
             let schema = try KindSchema(kind: WidgetKind("blank"))
-            return AppTable.Kind(app: 0, schema: schema, budget: .widgetkit, usesLocation: false)
+            return AppTable.Kind(app: .none, schema: schema, budget: .widgetkit, usesLocation: false)
         } catch {
             preconditionFailure("a schema without parameters: \(error)")
         }

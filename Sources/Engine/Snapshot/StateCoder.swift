@@ -53,12 +53,18 @@ extension StateCoder {
         }
     }
 
-    /// A row's number, of which the greatest stands for none: a byte.
+    /// A row's number, or none: a byte.
     @inline(__always)
-    mutating func slot(_ value: UInt32) throws(ByteFault) -> UInt32 {
-        let next = try self.number(UInt64(value &+ 1))
+    mutating func slot<Tag>(_ value: Number<Tag>) throws(ByteFault) -> Number<Tag> {
+        let next = try self.number(UInt64(value.raw &+ 1))
         guard let slot = UInt32(exactly: next) else { throw self.fault() }
-        return slot &- 1
+        return Number(raw: slot &- 1)
+    }
+
+    /// The number of a row that there is.
+    @inline(__always)
+    mutating func number<Tag>(_ value: Number<Tag>) throws(ByteFault) -> Number<Tag> {
+        Number(raw: try self.number(value.raw))
     }
 
     @inline(__always)
@@ -328,12 +334,12 @@ struct StateReader: StateCoder {
     ///   - least: The number that it has at least, since rows come in their order.
     ///   - end: What it must be below.
     @inline(__always)
-    mutating func rowNumber(expected: Int, least: Int, below end: Int) throws(ByteFault) -> UInt32 {
+    mutating func rowNumber<Tag>(expected: Int, least: Int, below end: Int) throws(ByteFault) -> Number<Tag> {
         let skipped: UInt64 = try self.number()
         guard skipped < UInt64(end), expected + Int(skipped) < end, expected + Int(skipped) >= least else {
             throw self.fault()
         }
-        return UInt32(expected + Int(skipped))
+        return Number(expected + Int(skipped))
     }
 
     /// Goes on elsewhere. Precondition: a place between the first byte and the end.

@@ -6,7 +6,7 @@ import WidgetModel
 struct AppTable: Sendable {
     struct App: Sendable {
         let id: BundleID
-        var team: UInt32
+        var team: TeamNumber
         var defaultExpiration: Interval
         var defaultPriority: Priority
         var developerMode: Bool
@@ -16,11 +16,11 @@ struct AppTable: Sendable {
         /// Whether the settings in force name it.
         var isConfigured = true
         /// Numbers of its kinds, sorted by kind.
-        var kinds: [UInt32] = []
+        var kinds: [KindNumber] = []
     }
 
     struct Kind: Sendable {
-        let app: UInt32
+        let app: AppNumber
         var schema: KindSchema
         var budget: BudgetPolicy {
             didSet {
@@ -49,11 +49,11 @@ struct AppTable: Sendable {
         fileprivate(set) var pausedUntil = Int64.min
 
         /// A kind that was read back; ``AppTable/refreshPause(of:)`` when its app is there.
-        init(app: UInt32, schema: KindSchema, budget: BudgetPolicy, usesLocation: Bool) {
+        init(app: AppNumber, schema: KindSchema, budget: BudgetPolicy, usesLocation: Bool) {
             self.init(app: app, KindSettings(schema: schema, budget: budget, usesLocation: usesLocation))
         }
 
-        init(app: UInt32, _ settings: KindSettings) {
+        init(app: AppNumber, _ settings: KindSettings) {
             self.app = app
             self.schema = settings.schema
             self.budget = settings.budget
@@ -83,7 +83,7 @@ struct AppTable: Sendable {
         let at: Instant
     }
 
-    private(set) var names: NameTable
+    private(set) var names: NameTable<NumberTag.App>
     var apps: [App] = []
     var kinds: [Kind] = []
 
@@ -97,26 +97,40 @@ struct AppTable: Sendable {
         for app in apps { _ = self.names.intern(app.id.rawValue) }
         self.apps = apps
         self.kinds = kinds
-        for kind in kinds.indices { self.refreshPause(of: UInt32(kind)) }
+        for kind in kinds.indices { self.refreshPause(of: KindNumber(kind)) }
+    }
+
+    /// An app that is or was configured.
+    @inline(__always)
+    subscript(app: AppNumber) -> App {
+        _read { yield self.apps[app.index] }
+        _modify { yield &self.apps[app.index] }
+    }
+
+    /// A kind that is or was configured.
+    @inline(__always)
+    subscript(kind: KindNumber) -> Kind {
+        _read { yield self.kinds[kind.index] }
+        _modify { yield &self.kinds[kind.index] }
     }
 
     /// The number of a configured app.
-    func find(_ app: BundleID) -> UInt32? {
-        guard let slot = self.names.find(app.rawValue), self.apps[Int(slot)].isConfigured else { return nil }
+    func find(_ app: BundleID) -> AppNumber? {
+        guard let slot = self.names.find(app.rawValue), self[slot].isConfigured else { return nil }
         return slot
     }
 
     /// The number of a configured kind of an app.
-    func find(_ kind: WidgetKind, of app: UInt32) -> UInt32? {
-        self.apps[Int(app)].kinds.first { slot in
-            self.kinds[Int(slot)].isConfigured && self.kinds[Int(slot)].name == kind
+    func find(_ kind: WidgetKind, of app: AppNumber) -> KindNumber? {
+        self[app].kinds.first { slot in
+            self[slot].isConfigured && self[slot].name == kind
         }
     }
 
     /// Takes an app's settings in, keeping its number.
-    mutating func configure(_ settings: AppSettings, team: UInt32) -> UInt32 {
+    mutating func configure(_ settings: AppSettings, team: TeamNumber) -> AppNumber {
         let slot = self.names.intern(settings.app.rawValue)
-        if Int(slot) == self.apps.count {
+        if slot.index == self.apps.count {
             self.apps.append(
                 App(
                     id: settings.app,
@@ -129,32 +143,31 @@ struct AppTable: Sendable {
             )
             return slot
         }
-        self.apps[Int(slot)].team = team
-        self.apps[Int(slot)].defaultExpiration = settings.defaultExpiration
-        self.apps[Int(slot)].defaultPriority = settings.defaultPriority
-        self.apps[Int(slot)].developerMode = settings.developerMode
-        self.apps[Int(slot)].environment = settings.environment
-        self.apps[Int(slot)].isConfigured = true
+        self[slot].team = team
+        self[slot].defaultExpiration = settings.defaultExpiration
+        self[slot].defaultPriority = settings.defaultPriority
+        self[slot].developerMode = settings.developerMode
+        self[slot].environment = settings.environment
+        self[slot].isConfigured = true
         return slot
     }
 
     /// The number of a kind that is configured or was, or nil.
-    func findAny(_ kind: WidgetKind, of app: UInt32) -> UInt32? {
-        self.apps[Int(app)].kinds.first { self.kinds[Int($0)].name == kind }
+    func findAny(_ kind: WidgetKind, of app: AppNumber) -> KindNumber? {
+        self[app].kinds.first { self[$0].name == kind }
     }
 
     /// Finds out again until when a kind is paused.
-    mutating func refreshPause(of kind: UInt32) {
-        let app = Int(self.kinds[Int(kind)].app)
-        self.kinds[Int(kind)].pausedUntil = max(self.kinds[Int(kind)].ownPausedUntil, self.apps[app].pausedUntil)
+    mutating func refreshPause(of kind: KindNumber) {
+        let app = self[kind].app
+        self[kind].pausedUntil = max(self[kind].ownPausedUntil, self[app].pausedUntil)
     }
 
-    mutating func addKind(_ settings: KindSettings, of app: UInt32) -> UInt32 {
+    mutating func addKind(_ settings: KindSettings, of app: AppNumber) -> KindNumber {
         self.kinds.append(Kind(app: app, settings))
-        let slot = UInt32(self.kinds.count - 1)
+        let slot = KindNumber(self.kinds.count - 1)
         self.refreshPause(of: slot)
-        self.apps[Int(app)].kinds.append(slot)
-        self.apps[Int(app)].kinds.sort { self.kinds[Int($0)].name < self.kinds[Int($1)].name }
+        self[app].kinds = (self[app].kinds + [slot]).sorted { self[$0].name < self[$1].name }
         return slot
     }
 }

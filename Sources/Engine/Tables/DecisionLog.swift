@@ -13,7 +13,7 @@ struct DecisionLog: Sendable {
         var previous: UInt64
         /// Milliseconds, for `deferred`; `.max` for no date.
         let until: Int64
-        let instance: UInt32
+        let instance: InstanceNumber
         let cause: ReloadCause
         let outcome: PushOutcome
         let reason: DecisionReason

@@ -5,7 +5,7 @@ import WidgetModel
 /// Numbers lie outside of what is decided and written: which one a context has depends on what came before it.
 struct HostContextTable: Sendable {
     /// The number of the context in which nothing is said, which takes no place.
-    static let blank = Slab<Row>.none
+    static let blank = Number<NumberTag.HostContext>.none
 
     struct Row: Sendable {
         var context = HostContext()
@@ -13,7 +13,7 @@ struct HostContextTable: Sendable {
         var hosts: UInt32 = 0
     }
 
-    private var rows = Slab<Row>()
+    private var rows = Slab<NumberTag.HostContext, Row>()
     private var index = SharedSlotIndex()
     private let seed: UInt64
 
@@ -27,12 +27,12 @@ struct HostContextTable: Sendable {
     /// How many different contexts there are, the blank one left out.
     var count: Int { self.rows.count }
 
-    subscript(number: UInt32) -> HostContext {
+    subscript(number: Number<NumberTag.HostContext>) -> HostContext {
         number == Self.blank ? HostContext() : self.rows[number].context
     }
 
     /// The number of a context that one host more says. O(bytes).
-    mutating func take(_ context: HostContext) -> UInt32 {
+    mutating func take(_ context: HostContext) -> Number<NumberTag.HostContext> {
         guard !context.isBlank else { return Self.blank }
         let hash = context.hash(seed: self.seed)
         if let number = self.index.find(hash, where: { self.rows[$0].context.isSpelled(like: context) }) {
@@ -45,7 +45,7 @@ struct HostContextTable: Sendable {
     }
 
     /// One host less says so.
-    mutating func release(_ number: UInt32) {
+    mutating func release(_ number: Number<NumberTag.HostContext>) {
         guard number != Self.blank else { return }
         self.rows[number].hosts -= 1
         guard self.rows[number].hosts == 0 else { return }

@@ -3,16 +3,14 @@ import WidgetModel
 
 /// The hosts of a partition by number, registered ones and those whose instances' budgets are still remembered.
 struct HostTable: Sendable {
-    static let none = Slab<Row>.none
-
     /// What decisions read of a host, with as few pointers as can be.
     struct Row: Sendable {
-        var app: UInt32
+        var app: AppNumber
         /// The first instance in the order of ids, removed ones included.
-        var firstInstance = InstanceTable.none
+        var firstInstance = InstanceNumber.none
         var liveInstances: UInt32 = 0
         /// The first of its push tokens, the oldest; see ``TokenTable/tokens(from:)``.
-        var firstToken = TokenTable.none
+        var firstToken = TokenNumber.none
         /// What it says of itself, see ``HostTable/context(of:)``.
         var contextNumber = HostContextTable.blank
         /// False once removed, while removed instances' budgets are remembered.
@@ -43,7 +41,7 @@ struct HostTable: Sendable {
         private static let noLease = Instant(milliseconds: .min)
 
         init(
-            app: UInt32,
+            app: AppNumber,
             windows: TunedWindows,
             delivery: HostDelivery,
             registeredAt: Instant,
@@ -104,11 +102,11 @@ struct HostTable: Sendable {
         var id: Range<Int> { self.offset + self.prefix..<self.offset + self.count }
     }
 
-    private(set) var rows = Slab<Row>()
+    private(set) var rows = Slab<NumberTag.Host, Row>()
     private var contexts: HostContextTable
     private(set) var index = SharedSlotIndex()
     /// Rows that were read back and are not in the index yet.
-    private var late = LateSlots()
+    private var late = LateSlots<NumberTag.Host>()
     private(set) var places = RowChunks<Name>()
     private(set) var names: [UInt8] = []
     /// How many bytes of ``names`` are those of hosts that are gone.
@@ -129,7 +127,7 @@ struct HostTable: Sendable {
     ///   - seed: As that of an empty table.
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - hosts: About how many rows will come.
-    init(seed: UInt64, free: [UInt32], expecting hosts: Int) {
+    init(seed: UInt64, free: [HostNumber], expecting hosts: Int) {
         self.seed = seed
         self.contexts = HostContextTable(seed: seed)
         self.rows = Slab(free: free, expecting: hosts)
@@ -140,11 +138,11 @@ struct HostTable: Sendable {
 
     /// Takes back a row under its number. Rows come in the order of their numbers, and are found once all have come. O(1).
     mutating func restore(
-        _ slot: UInt32,
+        _ slot: HostNumber,
         _ row: consuming Row,
         named key: HostKey,
         saying context: HostContext,
-        firstToken: UInt32
+        firstToken: TokenNumber
     ) {
         row.contextNumber = self.contexts.take(context)
         row.firstToken = firstToken
@@ -156,7 +154,7 @@ struct HostTable: Sendable {
     }
 
     /// Gives back the number of a row that is left out.
-    mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }
+    mutating func leaveOut(_ slot: HostNumber) { self.rows.release(slot) }
 
     /// Makes the table as long as it was, once its last row was taken back.
     mutating func finishRestoring(end: Int) {
@@ -175,29 +173,29 @@ struct HostTable: Sendable {
     var end: Int { self.rows.end }
 
     @inline(__always)
-    subscript(slot: UInt32) -> Row {
+    subscript(slot: HostNumber) -> Row {
         _read { yield self.rows[slot] }
         _modify { yield &self.rows[slot] }
     }
 
     /// The id of a host; empty for a number that is free. O(bytes).
-    func id(of slot: UInt32) -> HostID {
-        HostID(String(decoding: self.names[self.places[Int(slot)].id], as: UTF8.self))
+    func id(of slot: HostNumber) -> HostID {
+        HostID(String(decoding: self.names[self.places[slot.index].id], as: UTF8.self))
     }
 
     @inline(__always)
-    func find(_ host: HostKey) -> UInt32? {
+    func find(_ host: HostKey) -> HostNumber? {
         let text = host.text
         return self.index.find(ByteHash.of(text, seed: self.seed)) { slot in
-            self.places[Int(slot)].isOf(text.utf8.span, among: self.names)
+            self.places[slot.index].isOf(text.utf8.span, among: self.names)
         }
     }
 
     /// The host whose key these bytes are, see ``HostKey/text``.
     @inline(__always)
-    func find(_ bytes: [UInt8], in range: Range<Int>) -> UInt32? {
+    func find(_ bytes: [UInt8], in range: Range<Int>) -> HostNumber? {
         self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { slot in
-            self.places[Int(slot)].isOf(bytes.span.extracting(range), among: self.names)
+            self.places[slot.index].isOf(bytes.span.extracting(range), among: self.names)
         }
     }
 
@@ -213,18 +211,18 @@ struct HostTable: Sendable {
 
     /// Fetches the row, and where the id is, of the host that a look-up compares first, nearly always the right one.
     @inline(__always)
-    func approach(hash: UInt64) -> UInt32? {
-        guard let slot = self.index.find(hash, where: { _ in true }) else { return nil }
+    func approach(hash: UInt64) -> HostNumber? {
+        guard let slot: HostNumber = self.index.find(hash, where: { _ in true }) else { return nil }
         self.rows.prefetch(slot)
-        self.places.prefetch(Int(slot))
+        self.places.prefetch(slot.index)
         return slot
     }
 
     /// Fetches the beginning of a host's id.
     @inline(__always)
-    func prefetchID(of slot: UInt32) { self.names.span.prefetch(self.places[Int(slot)].offset) }
+    func prefetchID(of slot: HostNumber) { self.names.span.prefetch(self.places[slot.index].offset) }
 
-    mutating func insert(_ row: consuming Row, named key: HostKey, saying context: HostContext) -> UInt32 {
+    mutating func insert(_ row: consuming Row, named key: HostKey, saying context: HostContext) -> HostNumber {
         row.contextNumber = self.contexts.take(context)
         let slot = self.rows.insert(row)
         self.index.insert(ByteHash.of(key.text, seed: self.seed), slot)
@@ -232,22 +230,22 @@ struct HostTable: Sendable {
         return slot
     }
 
-    private mutating func place(_ slot: UInt32, _ key: HostKey) {
+    private mutating func place(_ slot: HostNumber, _ key: HostKey) {
         let start = self.names.count
         self.names.append(copying: key.text.utf8.span)
         let name = Name(offset: start, prefix: key.app.rawValue.utf8.count + 1, count: self.names.count - start)
-        self.fillPlaces(below: Int(slot))
-        if Int(slot) == self.places.count { self.places.append(name) } else { self.places[Int(slot)] = name }
+        self.fillPlaces(below: slot.index)
+        if slot.index == self.places.count { self.places.append(name) } else { self.places[slot.index] = name }
     }
 
-    mutating func release(_ slot: UInt32) {
-        let range = self.places[Int(slot)].range
+    mutating func release(_ slot: HostNumber) {
+        let range = self.places[slot.index].range
         self.index.remove(ByteHash.of(self.names, in: range, seed: self.seed), slot)
         self.contexts.release(self.rows[slot].contextNumber)
         self.rows[slot].forget()
         self.rows.release(slot)
-        self.staleBytes += self.places[Int(slot)].count
-        self.places[Int(slot)] = .none
+        self.staleBytes += self.places[slot.index].count
+        self.places[slot.index] = .none
         guard self.staleBytes > 65_536, self.staleBytes * 2 > self.names.count else { return }
         self.dropStaleBytes()
     }
@@ -265,19 +263,19 @@ struct HostTable: Sendable {
     }
 
     /// How many bytes a host's key takes.
-    func nameBytes(of slot: UInt32) -> Int { self.places[Int(slot)].count }
+    func nameBytes(of slot: HostNumber) -> Int { self.places[slot.index].count }
 
     /// Lends the bytes of a host's id, in UTF-8.
     @inline(__always)
-    func withID(of slot: UInt32, _ body: (Span<UInt8>) -> Void) {
-        body(self.names.span.extracting(self.places[Int(slot)].id))
+    func withID(of slot: HostNumber, _ body: (Span<UInt8>) -> Void) {
+        body(self.names.span.extracting(self.places[slot.index].id))
     }
 
     /// What a host says of itself.
-    func context(of slot: UInt32) -> HostContext { self.contexts[self.rows[slot].contextNumber] }
+    func context(of slot: HostNumber) -> HostContext { self.contexts[self.rows[slot].contextNumber] }
 
     /// Notes what a host says of itself from now on. O(bytes).
-    mutating func setContext(of slot: UInt32, _ context: HostContext) {
+    mutating func setContext(of slot: HostNumber, _ context: HostContext) {
         let old = self.rows[slot].contextNumber
         self.rows[slot].contextNumber = self.contexts.take(context)
         self.contexts.release(old)
@@ -287,13 +285,13 @@ struct HostTable: Sendable {
     var contextCount: Int { self.contexts.count }
 
     /// Every row in use, in the order of keys. O(n log n).
-    func sortedSlots() -> [UInt32] {
-        self.rows.usedSlots().map { (self.names[self.places[Int($0)].range], $0) }
+    func sortedSlots() -> [HostNumber] {
+        self.rows.usedSlots().map { (self.names[self.places[$0.index].range], $0) }
             .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
     }
 
     /// Every row in use, in the order of its number. O(n).
-    func usedSlots() -> [UInt32] { self.rows.usedSlots() }
+    func usedSlots() -> [HostNumber] { self.rows.usedSlots() }
 }
 
 extension HostTable.Row {

@@ -18,9 +18,9 @@ struct InstanceDetails: Sendable {
         /// What the state of its content is known from: the reload that brought it, or the report that said it.
         var confirmedBy = LogPosition.start
         /// The numbers of its groups, if it has any.
-        var particulars = SideTable<Particulars>.none
-        var content = SideTable<Content>.none
-        var observed = SideTable<Observed>.none
+        var particulars = Number<Particulars>.none
+        var content = Number<Content>.none
+        var observed = Number<Observed>.none
         /// Its id, and behind it its configuration's code.
         var text = TextStore.none
         var configurationCount: UInt32 = 0
@@ -143,80 +143,80 @@ struct InstanceDetails: Sendable {
     var count: Int { self.texts.count }
 
     @inline(__always)
-    subscript(particulars slot: UInt32) -> Particulars {
-        _read { yield self.particulars[self.heads[Int(slot)].particulars] }
+    subscript(particulars slot: InstanceNumber) -> Particulars {
+        _read { yield self.particulars[self.heads[slot.index].particulars] }
         _modify {
-            let number = self.heads[Int(slot)].particulars
-            if number != SideTable<Particulars>.none {
+            let number = self.heads[slot.index].particulars
+            if !number.isNone {
                 yield &self.particulars[number]
             } else {
                 var first = Particulars()
                 yield &first
-                self.heads[Int(slot)].particulars = self.particulars.keep(first)
+                self.heads[slot.index].particulars = self.particulars.keep(first)
             }
         }
     }
 
     @inline(__always)
-    subscript(content slot: UInt32) -> Content {
-        _read { yield self.content[self.heads[Int(slot)].content] }
+    subscript(content slot: InstanceNumber) -> Content {
+        _read { yield self.content[self.heads[slot.index].content] }
         _modify {
-            let number = self.heads[Int(slot)].content
-            if number != SideTable<Content>.none {
+            let number = self.heads[slot.index].content
+            if !number.isNone {
                 yield &self.content[number]
             } else {
                 var first = Content()
                 yield &first
-                self.heads[Int(slot)].content = self.content.keep(first)
+                self.heads[slot.index].content = self.content.keep(first)
             }
         }
     }
 
     @inline(__always)
-    subscript(observed slot: UInt32) -> Observed {
-        _read { yield self.observed[self.heads[Int(slot)].observed] }
+    subscript(observed slot: InstanceNumber) -> Observed {
+        _read { yield self.observed[self.heads[slot.index].observed] }
         _modify {
-            let number = self.heads[Int(slot)].observed
-            if number != SideTable<Observed>.none {
+            let number = self.heads[slot.index].observed
+            if !number.isNone {
                 yield &self.observed[number]
             } else {
                 var first = Observed()
                 yield &first
-                self.heads[Int(slot)].observed = self.observed.keep(first)
+                self.heads[slot.index].observed = self.observed.keep(first)
             }
         }
     }
 
     /// The particulars, nil for the many that have none: who registers instances asks for all of them.
     @inline(__always)
-    func particulars(of slot: UInt32) -> Particulars? {
-        let number = self.heads[Int(slot)].particulars
-        return number == SideTable<Particulars>.none ? nil : self.particulars[number]
+    func particulars(of slot: InstanceNumber) -> Particulars? {
+        let number = self.heads[slot.index].particulars
+        return number.isNone ? nil : self.particulars[number]
     }
 
-    func whole(_ slot: UInt32) -> Whole {
-        let head = self.heads[Int(slot)]
+    func whole(_ slot: InstanceNumber) -> Whole {
+        let head = self.heads[slot.index]
         var whole = Whole(row: Row(id: self.id(of: slot), family: head.family), confirmedBy: head.confirmedBy)
-        if head.particulars != SideTable<Particulars>.none { whole.particulars = self.particulars[head.particulars] }
-        if head.content != SideTable<Content>.none { whole.content = self.content[head.content] }
-        if head.observed != SideTable<Observed>.none { whole.observed = self.observed[head.observed] }
+        if !head.particulars.isNone { whole.particulars = self.particulars[head.particulars] }
+        if !head.content.isNone { whole.content = self.content[head.content] }
+        if !head.observed.isNone { whole.observed = self.observed[head.observed] }
         return whole
     }
 
     /// What the state of an instance's content is known from: nearly every instance has that, for every reload that is
     /// acknowledged is news of it.
     @inline(__always)
-    func confirmedBy(of slot: UInt32) -> LogPosition { self.heads[Int(slot)].confirmedBy }
+    func confirmedBy(of slot: InstanceNumber) -> LogPosition { self.heads[slot.index].confirmedBy }
 
-    mutating func setConfirmedBy(of slot: UInt32, _ position: LogPosition) {
-        self.heads[Int(slot)].confirmedBy = position
+    mutating func setConfirmedBy(of slot: InstanceNumber, _ position: LogPosition) {
+        self.heads[slot.index].confirmedBy = position
     }
 
     @inline(__always)
-    func family(of slot: UInt32) -> WidgetFamily { self.heads[Int(slot)].family }
+    func family(of slot: InstanceNumber) -> WidgetFamily { self.heads[slot.index].family }
 
     /// O(bytes).
-    func id(of slot: UInt32) -> InstanceID {
+    func id(of slot: InstanceNumber) -> InstanceID {
         self.withText(of: slot) { head, text in
             guard let id = try? UTF8Span(validating: text.extracting(first: Int(head.idCount))) else {
                 preconditionFailure("an id that is no text was kept")
@@ -227,27 +227,27 @@ struct InstanceDetails: Sendable {
 
     /// How many bytes an instance's id, coded configuration, tags and condition take. O(1) where it has neither tags nor a
     /// condition.
-    func textBytes(of slot: UInt32) -> Int {
-        let head = self.heads[Int(slot)]
-        guard head.particulars != SideTable<Particulars>.none else { return head.textCount }
+    func textBytes(of slot: InstanceNumber) -> Int {
+        let head = self.heads[slot.index]
+        guard !head.particulars.isNone else { return head.textCount }
         return head.textCount + self.particulars[head.particulars].textBytes
     }
 
     /// Fetches what lies in the table of an instance.
     @inline(__always)
-    func prefetch(_ slot: UInt32) { self.heads.prefetch(Int(slot)) }
+    func prefetch(_ slot: InstanceNumber) { self.heads.prefetch(slot.index) }
 
     /// Fetches the state of an instance's content; see ``prefetch(_:)``, which is best called some time before.
     @inline(__always)
-    func prefetchContent(of slot: UInt32) {
-        let number = self.heads[Int(slot)].content
-        if number != SideTable<Content>.none { self.content.prefetch(number) }
+    func prefetchContent(of slot: InstanceNumber) {
+        let number = self.heads[slot.index].content
+        if !number.isNone { self.content.prefetch(number) }
     }
 
     // MARK: Configurations
 
     /// O(size).
-    func configuration(of slot: UInt32) -> Configuration {
+    func configuration(of slot: InstanceNumber) -> Configuration {
         self.withText(of: slot) { head, text in
             self.coder.decode(Array(copying: text.extracting(droppingFirst: Int(head.idCount))))
         }
@@ -255,7 +255,7 @@ struct InstanceDetails: Sendable {
 
     /// Whether an instance is configured like that. Mutating, though nothing is changed that one could see: what it needs of
     /// memory is used again. O(size).
-    mutating func isConfigured(_ slot: UInt32, as configuration: Configuration) -> Bool {
+    mutating func isConfigured(_ slot: InstanceNumber, as configuration: Configuration) -> Bool {
         self.coder.encode(configuration)
         let code = self.coder.bytes.span
         let hasCode = self.withText(of: slot) { head, text in
@@ -265,13 +265,13 @@ struct InstanceDetails: Sendable {
         return configuration.hasFractions && self.configuration(of: slot) == configuration
     }
 
-    mutating func setConfiguration(of slot: UInt32, _ configuration: Configuration) {
+    mutating func setConfiguration(of slot: InstanceNumber, _ configuration: Configuration) {
         self.coder.encode(configuration)
         self.setConfiguration(of: slot)
     }
 
     /// Gives an instance the configuration that ``isConfigured(_:as:)`` was asked about last.
-    mutating func setConfiguration(of slot: UInt32) {
+    mutating func setConfiguration(of slot: InstanceNumber) {
         self.copyID(of: slot)
         self.scratch += self.coder.bytes
         self.keepText(of: slot, configurationCount: self.coder.bytes.count)
@@ -280,45 +280,45 @@ struct InstanceDetails: Sendable {
     // MARK: Rows
 
     /// Takes in an instance under a number that has none.
-    mutating func insert(_ slot: UInt32, _ row: Row, _ configuration: Configuration = .empty) {
-        self.makeRoom(below: slot + 1)
+    mutating func insert(_ slot: InstanceNumber, _ row: Row, _ configuration: Configuration = .empty) {
+        self.makeRoom(below: slot.index + 1)
         self.insert(slot, row, configuration, Head())
     }
 
-    private mutating func insert(_ slot: UInt32, _ row: Row, _ configuration: Configuration, _ head: Head) {
-        self.heads[Int(slot)] = head
-        self.heads[Int(slot)].family = row.family
+    private mutating func insert(_ slot: InstanceNumber, _ row: Row, _ configuration: Configuration, _ head: Head) {
+        self.heads[slot.index] = head
+        self.heads[slot.index].family = row.family
         self.coder.encode(configuration)
         self.scratch.removeAll(keepingCapacity: true)
         self.scratch.append(copying: row.id.rawValue.utf8.span)
         precondition(self.scratch.count <= UInt16.max, "too long an id")
-        self.heads[Int(slot)].idCount = UInt16(self.scratch.count)
+        self.heads[slot.index].idCount = UInt16(self.scratch.count)
         self.scratch += self.coder.bytes
         self.keepText(of: slot, configurationCount: self.coder.bytes.count)
     }
 
-    private mutating func makeRoom(below end: UInt32) {
+    private mutating func makeRoom(below end: Int) {
         guard Int(end) > self.heads.count else { return }
         self.heads.append(repeating: Head(), count: Int(end) - self.heads.count)
     }
 
-    mutating func setFamily(of slot: UInt32, _ family: WidgetFamily) { self.heads[Int(slot)].family = family }
+    mutating func setFamily(of slot: InstanceNumber, _ family: WidgetFamily) { self.heads[slot.index].family = family }
 
     /// Leaves nothing of an instance.
-    mutating func release(_ slot: UInt32) {
-        let head = self.heads[Int(slot)]
+    mutating func release(_ slot: InstanceNumber) {
+        let head = self.heads[slot.index]
         self.releaseGroups(head)
         self.texts.release(head.text, count: head.textCount)
-        self.heads[Int(slot)] = Head()
+        self.heads[slot.index] = Head()
     }
 
     /// Leaves an instance its id and its family.
-    mutating func clear(_ slot: UInt32) {
-        let head = self.heads[Int(slot)]
+    mutating func clear(_ slot: InstanceNumber) {
+        let head = self.heads[slot.index]
         self.releaseGroups(head)
         self.copyID(of: slot)
         self.keepText(of: slot, configurationCount: 0)
-        self.heads[Int(slot)] = Head(text: self.heads[Int(slot)].text, idCount: head.idCount, family: head.family)
+        self.heads[slot.index] = Head(text: self.heads[slot.index].text, idCount: head.idCount, family: head.family)
     }
 
     private mutating func releaseGroups(_ head: Head) {
@@ -329,29 +329,29 @@ struct InstanceDetails: Sendable {
 
     /// Takes back an instance under its number.
     @inline(__always)
-    mutating func restore(_ slot: UInt32, _ whole: consuming Whole, _ configuration: Configuration) {
+    mutating func restore(_ slot: InstanceNumber, _ whole: consuming Whole, _ configuration: Configuration) {
         var head = Head(confirmedBy: whole.confirmedBy)
         if let particulars = whole.particulars { head.particulars = self.particulars.keep(particulars) }
         if let content = whole.content { head.content = self.content.keep(content) }
         if let observed = whole.observed { head.observed = self.observed.keep(observed) }
-        self.makeRoom(below: slot + 1)
+        self.makeRoom(below: slot.index + 1)
         self.insert(slot, whole.row, configuration, head)
     }
 
     /// Makes the table as long as it was, once its last row was taken back.
-    mutating func finishRestoring(end: Int) { self.makeRoom(below: UInt32(end)) }
+    mutating func finishRestoring(end: Int) { self.makeRoom(below: end) }
 
     // MARK: Texts
 
     /// Lends an instance's text: its id, and behind it its configuration's code.
     @inline(__always)
-    private func withText<Result>(of slot: UInt32, _ body: (Head, Span<UInt8>) -> Result) -> Result {
-        let head = self.heads[Int(slot)]
+    private func withText<Result>(of slot: InstanceNumber, _ body: (Head, Span<UInt8>) -> Result) -> Result {
+        let head = self.heads[slot.index]
         return self.texts.withBytes(head.text, count: head.textCount) { body(head, $0) }
     }
 
     /// Leaves the id of an instance in ``scratch``.
-    private mutating func copyID(of slot: UInt32) {
+    private mutating func copyID(of slot: InstanceNumber) {
         var scratch = self.scratch
         self.scratch = []
         scratch.removeAll(keepingCapacity: true)
@@ -360,20 +360,20 @@ struct InstanceDetails: Sendable {
     }
 
     /// Gives an instance the text that is in ``scratch``.
-    private mutating func keepText(of slot: UInt32, configurationCount: Int) {
-        let head = self.heads[Int(slot)]
+    private mutating func keepText(of slot: InstanceNumber, configurationCount: Int) {
+        let head = self.heads[slot.index]
         self.texts.release(head.text, count: head.textCount)
         let text = self.scratch
-        self.heads[Int(slot)].text = self.texts.insert(text.span)
-        self.heads[Int(slot)].configurationCount = UInt32(configurationCount)
+        self.heads[slot.index].text = self.texts.insert(text.span)
+        self.heads[slot.index].configurationCount = UInt32(configurationCount)
     }
 
     /// What does not hold of what must always hold: every row of a group is one instance's. O(instances).
     ///
     /// - Parameter slots: The numbers in use.
-    func checkInvariants(of slots: [UInt32]) -> [String] {
-        func check(_ group: String, _ rows: Int, _ number: (Head) -> UInt32) -> String? {
-            let numbers = slots.map { number(self.heads[Int($0)]) }.filter { $0 != UInt32.max }
+    func checkInvariants(of slots: [InstanceNumber]) -> [String] {
+        func check<Tag>(_ group: String, _ rows: Int, _ number: (Head) -> Number<Tag>) -> String? {
+            let numbers = slots.map { number(self.heads[$0.index]) }.filter { !$0.isNone }
             guard numbers.count != rows || Set(numbers).count != rows else { return nil }
             return "\(rows) rows of \(group), but \(numbers.count) instances have \(Set(numbers).count)"
         }
@@ -381,7 +381,7 @@ struct InstanceDetails: Sendable {
             check("particulars", self.particulars.count, \.particulars),
             check("content", self.content.count, \.content),
             check("observed", self.observed.count, \.observed),
-            check("texts", self.texts.count, \.text),
+            check("texts", self.texts.count, { Number<TextStore>(raw: $0.text) }),
         ].compactMap { $0 }
     }
 }

@@ -3,15 +3,13 @@ import WidgetModel
 
 /// The widget instances of a partition by number: what decisions touch in one table, what they seldom need in another.
 struct InstanceTable: Sendable {
-    static let none = Slab<Row>.none
-
     /// What decisions read and write: no pointer in it, so that copying costs nothing, and in an order that leaves no gap between
     /// the fields.
     struct Row: Sendable {
         /// The pushes that wait.
         var pending = CauseList()
-        let host: UInt32
-        var kind: UInt32
+        let host: HostNumber
+        var kind: KindNumber
         /// How many of the waiting pushes have priority 10 and 5.
         var high: UInt32 = 0
         var normal: UInt32 = 0
@@ -48,9 +46,9 @@ struct InstanceTable: Sendable {
         /// Where the present configuration came in.
         var configuredAt = LogPosition.start
         /// The next instance of the host in the order of ids.
-        var nextOfHost = InstanceTable.none
+        var nextOfHost = InstanceNumber.none
         /// Its ``RollingDay``, if its policy counts so and it was ever charged.
-        var rollingDay = Slab<RollingDay>.none
+        var rollingDay = Number<RollingDay>.none
         /// The minute at which the host's windows start under the kind's policy.
         var anchor: UInt32
         /// The start of the window that was opened last, in minutes, and what it allows; see ``Engine/openWindow(of:)``.
@@ -62,29 +60,29 @@ struct InstanceTable: Sendable {
         /// What an operator gave on top, for the present window.
         var granted: UInt16 = 0
         /// The reloads that are out, oldest first.
-        var firstReload = ReloadTable.none
-        var lastReload = ReloadTable.none
+        var firstReload = ReloadNumber.none
+        var lastReload = ReloadNumber.none
         var exemptReloads: UInt32 = 0
         /// Makes it three whole lines of memory, so that no row has a part in a fourth.
         private let padding: UInt64 = 0
 
         @inline(__always)
-        init(host: UInt32, kind: UInt32, anchor: UInt32) {
+        init(host: HostNumber, kind: KindNumber, anchor: UInt32) {
             self.host = host
             self.kind = kind
             self.anchor = anchor
         }
     }
 
-    private(set) var rows = Slab<Row>()
-    private(set) var days = Slab<RollingDay>()
+    private(set) var rows = Slab<NumberTag.Instance, Row>()
+    private(set) var days = Slab<RollingDay, RollingDay>()
     private(set) var details = InstanceDetails()
 
     /// An empty table.
     init() {}
 
     /// The table of rows that were read back; details have the numbers of their rows.
-    init(rows: Slab<Row>, details: InstanceDetails, days: Slab<RollingDay>) {
+    init(rows: Slab<NumberTag.Instance, Row>, details: InstanceDetails, days: Slab<RollingDay, RollingDay>) {
         self.rows = rows
         self.details = details
         self.days = days
@@ -96,68 +94,70 @@ struct InstanceTable: Sendable {
     var end: Int { self.rows.end }
 
     @inline(__always)
-    subscript(slot: UInt32) -> Row {
+    subscript(slot: InstanceNumber) -> Row {
         _read { yield self.rows[slot] }
         _modify { yield &self.rows[slot] }
     }
 
     @inline(__always)
-    func id(of slot: UInt32) -> InstanceID { self.details.id(of: slot) }
+    func id(of slot: InstanceNumber) -> InstanceID { self.details.id(of: slot) }
 
     @inline(__always)
-    func family(of slot: UInt32) -> WidgetFamily { self.details.family(of: slot) }
+    func family(of slot: InstanceNumber) -> WidgetFamily { self.details.family(of: slot) }
 
     @inline(__always)
-    func confirmedBy(of slot: UInt32) -> LogPosition { self.details.confirmedBy(of: slot) }
+    func confirmedBy(of slot: InstanceNumber) -> LogPosition { self.details.confirmedBy(of: slot) }
 
-    mutating func setConfirmedBy(of slot: UInt32, _ position: LogPosition) {
+    mutating func setConfirmedBy(of slot: InstanceNumber, _ position: LogPosition) {
         self.details.setConfirmedBy(of: slot, position)
     }
 
-    mutating func setFamily(of slot: UInt32, _ family: WidgetFamily) { self.details.setFamily(of: slot, family) }
+    mutating func setFamily(of slot: InstanceNumber, _ family: WidgetFamily) {
+        self.details.setFamily(of: slot, family)
+    }
 
     @inline(__always)
-    subscript(particulars slot: UInt32) -> InstanceDetails.Particulars {
+    subscript(particulars slot: InstanceNumber) -> InstanceDetails.Particulars {
         _read { yield self.details[particulars: slot] }
         _modify { yield &self.details[particulars: slot] }
     }
 
     @inline(__always)
-    subscript(content slot: UInt32) -> InstanceDetails.Content {
+    subscript(content slot: InstanceNumber) -> InstanceDetails.Content {
         _read { yield self.details[content: slot] }
         _modify { yield &self.details[content: slot] }
     }
 
     @inline(__always)
-    subscript(observed slot: UInt32) -> InstanceDetails.Observed {
+    subscript(observed slot: InstanceNumber) -> InstanceDetails.Observed {
         _read { yield self.details[observed: slot] }
         _modify { yield &self.details[observed: slot] }
     }
 
-    func configuration(of slot: UInt32) -> Configuration { self.details.configuration(of: slot) }
+    func configuration(of slot: InstanceNumber) -> Configuration { self.details.configuration(of: slot) }
 
-    mutating func isConfigured(_ slot: UInt32, as configuration: Configuration) -> Bool {
+    mutating func isConfigured(_ slot: InstanceNumber, as configuration: Configuration) -> Bool {
         self.details.isConfigured(slot, as: configuration)
     }
 
     /// See ``InstanceDetails/setConfiguration(of:)``.
-    mutating func setConfiguration(of slot: UInt32) { self.details.setConfiguration(of: slot) }
+    mutating func setConfiguration(of slot: InstanceNumber) { self.details.setConfiguration(of: slot) }
 
-    mutating func setConfiguration(of slot: UInt32, _ configuration: Configuration) {
+    mutating func setConfiguration(of slot: InstanceNumber, _ configuration: Configuration) {
         self.details.setConfiguration(of: slot, configuration)
     }
 
     /// Leaves an instance that is removed nothing but its id, its family and its budget's row.
-    mutating func clearDetails(of slot: UInt32) { self.details.clear(slot) }
+    mutating func clearDetails(of slot: InstanceNumber) { self.details.clear(slot) }
 
-    mutating func insert(_ row: Row, _ details: InstanceDetails.Row) -> UInt32 {
+    mutating func insert(_ row: Row, _ details: InstanceDetails.Row) -> InstanceNumber {
         let slot = self.rows.insert(row)
         self.details.insert(slot, details)
         return slot
     }
 
-    mutating func release(_ slot: UInt32) {
-        if self.rows[slot].rollingDay != Slab<RollingDay>.none { self.days.release(self.rows[slot].rollingDay) }
+    mutating func release(_ slot: InstanceNumber) {
+        if !self.rows[slot].rollingDay.isNone { self.days.release(self.rows[slot].rollingDay) }
         // No decision is this one's any more.
         self.rows[slot].lastDecision = DecisionLog.none
         self.rows.release(slot)
@@ -165,24 +165,24 @@ struct InstanceTable: Sendable {
     }
 
     /// The charges of the last 24 hours, of an instance whose policy counts them.
-    func rollingDay(of slot: UInt32) -> RollingDay? {
+    func rollingDay(of slot: InstanceNumber) -> RollingDay? {
         let day = self.rows[slot].rollingDay
-        return day == Slab<RollingDay>.none ? nil : self.days[day]
+        return day.isNone ? nil : self.days[day]
     }
 
     /// Notes a charge among those of the last 24 hours.
-    mutating func chargeRollingDay(of slot: UInt32, at now: Instant) {
-        if self.rows[slot].rollingDay == Slab<RollingDay>.none {
+    mutating func chargeRollingDay(of slot: InstanceNumber, at now: Instant) {
+        if self.rows[slot].rollingDay.isNone {
             self.rows[slot].rollingDay = self.days.insert(RollingDay())
         }
         self.days[self.rows[slot].rollingDay].charge(at: now)
     }
 
-    mutating func refundRollingDay(of slot: UInt32, chargedAt instant: Instant) {
-        guard self.rows[slot].rollingDay != Slab<RollingDay>.none else { return }
+    mutating func refundRollingDay(of slot: InstanceNumber, chargedAt instant: Instant) {
+        guard !self.rows[slot].rollingDay.isNone else { return }
         self.days[self.rows[slot].rollingDay].refund(chargedAt: instant)
     }
 
     /// Every row in use, in the order of its number. O(rows).
-    func usedSlots() -> [UInt32] { self.rows.usedSlots() }
+    func usedSlots() -> [InstanceNumber] { self.rows.usedSlots() }
 }

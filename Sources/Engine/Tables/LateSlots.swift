@@ -1,11 +1,13 @@
+import WidgetModel
+
 /// What a table that is read back adds to its index, some rows late: by then the place in the index has come from memory,
 /// which was asked for when the row was read, and nobody has waited for it.
-struct LateSlots: Sendable {
+struct LateSlots<Tag>: Sendable {
     /// How many rows late: enough that memory has answered, few enough that the places are still in the cache.
-    private static let depth = 16
+    private static var depth: Int { 16 }
 
     private var hashes = InlineArray<16, UInt64>(repeating: 0)
-    private var slots = InlineArray<16, UInt32>(repeating: 0)
+    private var slots = InlineArray<16, Number<Tag>>(repeating: .none)
     /// How many were ever added, and how many of them were taken.
     private var added = 0
     private var taken = 0
@@ -15,7 +17,7 @@ struct LateSlots: Sendable {
 
     /// Adds a row, and gives the one whose turn it is, if so many wait.
     @inline(__always)
-    mutating func exchange(_ hash: UInt64, _ slot: UInt32) -> (hash: UInt64, slot: UInt32)? {
+    mutating func exchange(_ hash: UInt64, _ slot: Number<Tag>) -> (hash: UInt64, slot: Number<Tag>)? {
         let oldest = self.added - self.taken == Self.depth ? self.takeFirst() : nil
         self.hashes[self.added % Self.depth] = hash
         self.slots[self.added % Self.depth] = slot
@@ -25,7 +27,7 @@ struct LateSlots: Sendable {
 
     /// Takes the row that has waited longest; nil if none waits.
     @inline(__always)
-    mutating func takeFirst() -> (hash: UInt64, slot: UInt32)? {
+    mutating func takeFirst() -> (hash: UInt64, slot: Number<Tag>)? {
         guard self.taken < self.added else { return nil }
         defer { self.taken += 1 }
         return (self.hashes[self.taken % Self.depth], self.slots[self.taken % Self.depth])

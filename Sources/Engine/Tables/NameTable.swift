@@ -1,7 +1,7 @@
 import WidgetModel
 
 /// Names by number and numbers by name, for few names that never go: teams and apps.
-struct NameTable: Sendable {
+struct NameTable<Tag>: Sendable {
     private(set) var names: [String] = []
     private var index = SharedSlotIndex()
     private let seed: UInt64
@@ -10,22 +10,24 @@ struct NameTable: Sendable {
         self.seed = seed
     }
 
-    func find(_ name: String) -> UInt32? {
-        self.index.find(ByteHash.of(name, seed: self.seed)) { self.names[Int($0)] == name }
+    subscript(number: Number<Tag>) -> String { self.names[number.index] }
+
+    func find(_ name: String) -> Number<Tag>? {
+        self.index.find(ByteHash.of(name, seed: self.seed)) { self[$0] == name }
     }
 
     @inline(__always)
-    func find(_ bytes: [UInt8], in range: Range<Int>) -> UInt32? {
-        self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { slot in
-            self.names[Int(slot)].equals(bytes, in: range)
+    func find(_ bytes: [UInt8], in range: Range<Int>) -> Number<Tag>? {
+        self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { number in
+            self[number].equals(bytes, in: range)
         }
     }
 
     /// The name's number, a new one if it has none yet.
-    mutating func intern(_ name: String) -> UInt32 {
+    mutating func intern(_ name: String) -> Number<Tag> {
         if let slot = self.find(name) { return slot }
         self.names.append(name)
-        let slot = UInt32(self.names.count - 1)
+        let slot = Number<Tag>(self.names.count - 1)
         self.index.insert(ByteHash.of(name, seed: self.seed), slot)
         return slot
     }

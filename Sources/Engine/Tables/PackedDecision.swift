@@ -4,7 +4,7 @@ import WidgetModel
 struct PackedDecision: Sendable {
     private let push: PushID
     private let position: LogPosition
-    private let instance: UInt32
+    private let instance: InstanceNumber
     /// The lower half of the previous decision's number.
     private let previous: UInt32
     private let at: ShortInstant

@@ -2,8 +2,8 @@ import WidgetModel
 
 /// A chain of pushes in the order of their acceptance: those that wait for an instance, or those that a reload serves.
 struct CauseList: Sendable {
-    var head = PendingCauses.none
-    var tail = PendingCauses.none
+    var head = CauseNumber.none
+    var tail = CauseNumber.none
     var count: UInt32 = 0
 }
 
@@ -11,13 +11,11 @@ struct CauseList: Sendable {
 ///
 /// Appending, removing and moving a whole chain to a reload are O(1).
 struct PendingCauses: Sendable {
-    static let none = Slab<Node>.none
-
     struct Node: Sendable {
         /// The push's row in the ledger.
-        let push: UInt32
-        var next = PendingCauses.none
-        var previous = PendingCauses.none
+        let push: PushNumber
+        var next = CauseNumber.none
+        var previous = CauseNumber.none
         /// A hash of the collapse id, 0 if the push has none.
         let collapseTag: UInt32
         /// Milliseconds; the cause ends then if it still waits.
@@ -27,20 +25,20 @@ struct PendingCauses: Sendable {
         let isScheduled: Bool
     }
 
-    private(set) var nodes = Slab<Node>()
+    private(set) var nodes = Slab<NumberTag.Cause, Node>()
 
     /// No causes.
     init() {}
 
     /// Causes that were read back.
-    init(nodes: Slab<Node>) {
+    init(nodes: Slab<NumberTag.Cause, Node>) {
         self.nodes = nodes
     }
 
     var count: Int { self.nodes.count }
 
     @inline(__always)
-    subscript(node: UInt32) -> Node {
+    subscript(node: CauseNumber) -> Node {
         _read { yield self.nodes[node] }
     }
 
@@ -48,36 +46,36 @@ struct PendingCauses: Sendable {
         var node = node
         node.previous = list.tail
         let slot = self.nodes.insert(node)
-        if list.tail == Self.none { list.head = slot } else { self.nodes[list.tail].next = slot }
+        if list.tail.isNone { list.head = slot } else { self.nodes[list.tail].next = slot }
         list.tail = slot
         list.count += 1
     }
 
     /// Takes a node out of its list, without releasing it.
-    mutating func unlink(_ slot: UInt32, from list: inout CauseList) {
+    mutating func unlink(_ slot: CauseNumber, from list: inout CauseList) {
         let (previous, next) = (self.nodes[slot].previous, self.nodes[slot].next)
-        if previous == Self.none { list.head = next } else { self.nodes[previous].next = next }
-        if next == Self.none { list.tail = previous } else { self.nodes[next].previous = previous }
+        if previous.isNone { list.head = next } else { self.nodes[previous].next = next }
+        if next.isNone { list.tail = previous } else { self.nodes[next].previous = previous }
         list.count -= 1
     }
 
-    mutating func remove(_ slot: UInt32, from list: inout CauseList) {
+    mutating func remove(_ slot: CauseNumber, from list: inout CauseList) {
         self.unlink(slot, from: &list)
         self.nodes.release(slot)
     }
 
     /// Moves a node from the list it is in to the end of another.
-    mutating func move(_ slot: UInt32, from list: inout CauseList, to other: inout CauseList) {
+    mutating func move(_ slot: CauseNumber, from list: inout CauseList, to other: inout CauseList) {
         self.unlink(slot, from: &list)
-        self.nodes[slot].next = Self.none
+        self.nodes[slot].next = .none
         self.nodes[slot].previous = other.tail
-        if other.tail == Self.none { other.head = slot } else { self.nodes[other.tail].next = slot }
+        if other.tail.isNone { other.head = slot } else { self.nodes[other.tail].next = slot }
         other.tail = slot
         other.count += 1
     }
 
     /// Puts another push in a node's place in its list.
-    mutating func replace(_ slot: UInt32, with node: Node) {
+    mutating func replace(_ slot: CauseNumber, with node: Node) {
         var node = node
         node.next = self.nodes[slot].next
         node.previous = self.nodes[slot].previous
@@ -87,7 +85,7 @@ struct PendingCauses: Sendable {
     /// Releases the nodes of a chain that nothing refers to any more.
     mutating func release(_ list: CauseList) {
         var slot = list.head
-        while slot != Self.none {
+        while !slot.isNone {
             let next = self.nodes[slot].next
             self.nodes.release(slot)
             slot = next

@@ -4,16 +4,14 @@ import WidgetModel
 ///
 /// Rows of complete pushes are kept for questions, in the order in which they completed, within the limits.
 struct PushLedger: Sendable {
-    static let none = Slab<Row>.none
-    static let noApp = UInt32.max
     /// When a row completed that is no push any more.
     private static let evicted = Instant(milliseconds: .min)
 
     struct Row: Sendable {
         let id: PushID
-        let team: UInt32
-        /// The app that it is for; ``noApp`` if that is not configured here.
-        let app: UInt32
+        let team: TeamNumber
+        /// The app that it is for; none if that is not configured here.
+        let app: AppNumber
         let priority: Priority
         /// Whether matching goes on; an open push is never complete.
         var isOpen = true
@@ -34,17 +32,17 @@ struct PushLedger: Sendable {
         var counts = InlineArray<11, UInt32>(repeating: 0)
         var failures = InlineArray<3, UInt32>(repeating: 0)
         /// The neighbours among the complete ones.
-        var next = PushLedger.none
-        var previous = PushLedger.none
+        var next = PushNumber.none
+        var previous = PushNumber.none
 
         var isComplete: Bool { !self.isOpen && self.counts[0] == 0 && self.counts[1] == 0 }
     }
 
-    private(set) var rows = Slab<Row>()
+    private(set) var rows = Slab<NumberTag.Push, Row>()
     /// Beside the rows, since few pushes have one: a row that refers to nothing is copied and dropped for nothing.
-    private var collapseIDs: [UInt32: [UInt8]] = [:]
+    private var collapseIDs: [PushNumber: [UInt8]] = [:]
     private var index = SharedSlotIndex()
-    private(set) var complete = (first: PushLedger.none, last: PushLedger.none)
+    private(set) var complete = (first: PushNumber.none, last: PushNumber.none)
     private(set) var completeCount = 0
     /// Totals over all pushes ever, evicted ones included.
     private(set) var matched = 0
@@ -59,7 +57,7 @@ struct PushLedger: Sendable {
 
     /// What there is beside the rows.
     struct Totals: Sendable {
-        var complete = (first: PushLedger.none, last: PushLedger.none)
+        var complete = (first: PushNumber.none, last: PushNumber.none)
         var completeCount = 0
         var matched = 0
         var totals = InlineArray<11, Int>(repeating: 0)
@@ -73,7 +71,7 @@ struct PushLedger: Sendable {
     ///   - rows: The rows.
     ///   - collapseIDs: Those of the rows that have one.
     ///   - totals: The rest.
-    init(seed: UInt64, rows: Slab<Row>, collapseIDs: [UInt32: [UInt8]], totals: Totals) {
+    init(seed: UInt64, rows: Slab<NumberTag.Push, Row>, collapseIDs: [PushNumber: [UInt8]], totals: Totals) {
         self.seed = seed
         self.rows = rows
         self.collapseIDs = collapseIDs
@@ -89,7 +87,7 @@ struct PushLedger: Sendable {
     var incompleteCount: Int { self.count - self.completeCount }
 
     @inline(__always)
-    subscript(push: UInt32) -> Row {
+    subscript(push: PushNumber) -> Row {
         _read { yield self.rows[push] }
     }
 
@@ -103,7 +101,7 @@ struct PushLedger: Sendable {
     func approach(_ id: PushID) { self.index.approach(self.hash(id)) { $0.prefetch($1) } }
 
     /// Opens a row for a push that was just accepted; ``close(_:at:)`` it when matching is over.
-    mutating func open(_ row: consuming Row, collapseID: ArraySlice<UInt8>) -> UInt32 {
+    mutating func open(_ row: consuming Row, collapseID: ArraySlice<UInt8>) -> PushNumber {
         let hash = self.hash(row.id)
         let position = row.position
         let slot = self.rows.insert(row)
@@ -114,16 +112,16 @@ struct PushLedger: Sendable {
     }
 
     /// Ends an open push that is decided for no instance.
-    mutating func fail(_ push: UInt32, _ failure: PushFailure) { self.rows[push].failure = failure }
+    mutating func fail(_ push: PushNumber, _ failure: PushFailure) { self.rows[push].failure = failure }
 
-    mutating func close(_ push: UInt32, at now: Instant) {
+    mutating func close(_ push: PushNumber, at now: Instant) {
         self.rows[push].isOpen = false
         if self.rows[push].isComplete { self.appendComplete(push, at: now) }
     }
 
     /// One more instance matched, and this is what its push starts as.
     @inline(__always)
-    mutating func match(_ push: UInt32, as outcome: PushOutcome) {
+    mutating func match(_ push: PushNumber, as outcome: PushOutcome) {
         let outcome = Int(outcome.rawValue)
         self.rows[push].matched += 1
         self.rows[push].counts[outcome] += 1
@@ -133,7 +131,7 @@ struct PushLedger: Sendable {
 
     /// An instance's push goes from one outcome to the next.
     @inline(__always)
-    mutating func move(_ push: UInt32, from old: PushOutcome, to new: PushOutcome, at now: Instant) {
+    mutating func move(_ push: PushNumber, from old: PushOutcome, to new: PushOutcome, at now: Instant) {
         let (old, newIndex) = (Int(old.rawValue), Int(new.rawValue))
         precondition(self.rows[push].counts[old] > 0, "an outcome is taken back that was not counted")
         self.rows[push].counts[old] -= 1
@@ -143,15 +141,15 @@ struct PushLedger: Sendable {
         if new.isFinal, self.rows[push].isComplete { self.appendComplete(push, at: now) }
     }
 
-    mutating func noteFailure(_ push: UInt32, _ reason: FailureReason) {
+    mutating func noteFailure(_ push: PushNumber, _ reason: FailureReason) {
         self.rows[push].failures[Int(reason.rawValue)] += 1
         self.failures[Int(reason.rawValue)] += 1
     }
 
     /// Counts a repeat of a push, if the push is still here; of several that are equal the newest has it.
-    mutating func noteRepeat(_ id: PushID, team: UInt32, contentHash: UInt64) {
-        var found: UInt32?
-        _ = self.index.find(self.hash(id)) { slot in
+    mutating func noteRepeat(_ id: PushID, team: TeamNumber, contentHash: UInt64) {
+        var found: PushNumber?
+        _ = self.index.find(self.hash(id)) { (slot: PushNumber) in
             let row = self.rows[slot]
             guard row.id == id, row.team == team, row.contentHash == contentHash else { return false }
             if found.map({ self.rows[$0].position < row.position }) ?? true { found = slot }
@@ -160,10 +158,10 @@ struct PushLedger: Sendable {
         if let found { self.rows[found].repeats += 1 }
     }
 
-    private mutating func appendComplete(_ push: UInt32, at now: Instant) {
+    private mutating func appendComplete(_ push: PushNumber, at now: Instant) {
         self.rows[push].completedAt = now
         self.rows[push].previous = self.complete.last
-        if self.complete.last == Self.none {
+        if self.complete.last.isNone {
             self.complete.first = push
         } else {
             self.rows[self.complete.last].next = push
@@ -176,13 +174,13 @@ struct PushLedger: Sendable {
     ///
     /// - Parameter pushes: How many at most; left with what is not used up.
     mutating func evict(above max: Int, completedBefore instant: Instant, atMost pushes: inout Int) {
-        while pushes > 0, self.complete.first != Self.none {
+        while pushes > 0, !self.complete.first.isNone {
             let slot = self.complete.first
             guard self.completeCount > max || self.rows[slot].completedAt < instant else { return }
             pushes -= 1
             let next = self.rows[slot].next
             self.complete.first = next
-            if next == Self.none { self.complete.last = Self.none } else { self.rows[next].previous = Self.none }
+            if next.isNone { self.complete.last = .none } else { self.rows[next].previous = .none }
             self.completeCount -= 1
             self.index.remove(self.hash(self.rows[slot].id), slot)
             if self.rows[slot].hasCollapseID { self.collapseIDs[slot] = nil }
@@ -192,7 +190,7 @@ struct PushLedger: Sendable {
     }
 
     /// The push that was accepted as the `number`th, if it is listed and still kept.
-    func listed(_ number: UInt64) -> UInt32? {
+    func listed(_ number: UInt64) -> PushNumber? {
         guard let entry = self.recent[number] else { return nil }
         let row = self.rows[entry.slot]
         return row.position == entry.position && row.completedAt != Self.evicted ? entry.slot : nil
@@ -206,14 +204,14 @@ struct PushLedger: Sendable {
     }
 
     /// The collapse id of a push, empty if it has none.
-    func collapseID(_ push: UInt32) -> [UInt8] {
+    func collapseID(_ push: PushNumber) -> [UInt8] {
         self.rows[push].hasCollapseID ? self.collapseIDs[push] ?? [] : []
     }
 
     /// The rows of a push's id, of one team or of any, sorted by position: several if content or target differed.
-    func find(_ id: PushID, team: UInt32?) -> [UInt32] {
-        var found: [UInt32] = []
-        _ = self.index.find(self.hash(id)) { slot in
+    func find(_ id: PushID, team: TeamNumber?) -> [PushNumber] {
+        var found: [PushNumber] = []
+        _ = self.index.find(self.hash(id)) { (slot: PushNumber) in
             if self.rows[slot].id == id, team == nil || self.rows[slot].team == team { found.append(slot) }
             return false
         }
@@ -221,5 +219,5 @@ struct PushLedger: Sendable {
     }
 
     /// Every row in use, in the order of its number. O(rows).
-    func usedSlots() -> [UInt32] { self.rows.usedSlots() }
+    func usedSlots() -> [PushNumber] { self.rows.usedSlots() }
 }

@@ -8,7 +8,7 @@ struct RecentPushes: Sendable {
     static let capacity = 65_536
 
     struct Entry: Sendable {
-        let slot: UInt32
+        let slot: PushNumber
         /// Where the push came in; the row is another push's if it says something else.
         let position: LogPosition
     }
@@ -21,7 +21,7 @@ struct RecentPushes: Sendable {
     var oldest: UInt64 { self.count - UInt64(self.entries.count) }
 
     @inline(__always)
-    mutating func append(_ slot: UInt32, at position: LogPosition) {
+    mutating func append(_ slot: PushNumber, at position: LogPosition) {
         let entry = Entry(slot: slot, position: position)
         if self.entries.count < Self.capacity {
             self.entries.append(entry)

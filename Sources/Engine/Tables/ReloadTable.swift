@@ -5,12 +5,10 @@ import WidgetModel
 ///
 /// What only reloads for pushes have lies apart from the rest.
 struct ReloadTable: Sendable {
-    static let none = Slab<Stored>.none
-
     /// A reload whole.
     struct Row: Sendable {
-        let instance: UInt32
-        var next = ReloadTable.none
+        let instance: InstanceNumber
+        var next = ReloadNumber.none
         let position: LogPosition
         let issuedAt: Instant
         var expiresAt: Instant
@@ -25,7 +23,7 @@ struct ReloadTable: Sendable {
         /// The pushes that it serves.
         let pushes: CauseList
         /// The node of the push that made the reload happen; none if something else did.
-        let primary: UInt32
+        let primary: CauseNumber
         /// The push named in the effect.
         let push: PushID?
         /// The state of content that the reload brings, as far as senders told.
@@ -39,15 +37,15 @@ struct ReloadTable: Sendable {
 
     /// What every reload has.
     struct Stored: Sendable {
-        let instance: UInt32
-        var next: UInt32
+        let instance: InstanceNumber
+        var next: ReloadNumber
         let position: LogPosition
         let issuedAt: Instant
         let expiresAt: Instant
         let window: BudgetWindow
         let generation: UInt32
         /// The number of its ``Served``, none if it has nothing of that.
-        let served: UInt32
+        fileprivate let served: Number<ReloadTable.Served>
         let causes: ReloadCauses
         let exemption: Exemption?
         let collateral: Collateral?
@@ -60,7 +58,7 @@ struct ReloadTable: Sendable {
     /// What a reload has that pushes made happen, or that serves some.
     fileprivate struct Served: SideRow {
         var pushes = CauseList()
-        var primary = PendingCauses.none
+        var primary = CauseNumber.none
         var push: PushID?
         var digest: ContentDigest?
 
@@ -74,11 +72,11 @@ struct ReloadTable: Sendable {
         }
 
         var isBlank: Bool {
-            self.pushes.count == 0 && self.primary == PendingCauses.none && self.push == nil && self.digest == nil
+            self.pushes.count == 0 && self.primary.isNone && self.push == nil && self.digest == nil
         }
     }
 
-    private(set) var rows = Slab<Stored>()
+    private(set) var rows = Slab<NumberTag.Reload, Stored>()
     private var served = SideTable<Served>()
 
     /// No reloads.
@@ -89,49 +87,49 @@ struct ReloadTable: Sendable {
     /// - Parameters:
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - reloads: About how many will come.
-    init(free: [UInt32], expecting reloads: Int) {
+    init(free: [ReloadNumber], expecting reloads: Int) {
         self.rows = Slab(free: free, expecting: reloads)
     }
 
     var count: Int { self.rows.count }
     /// All numbers are below this; some of them may be free.
     var end: Int { self.rows.end }
-    var free: [UInt32] { self.rows.free }
+    var free: [ReloadNumber] { self.rows.free }
     /// How many reloads have something that only those for pushes have.
     var servedCount: Int { self.served.count }
 
     /// A reload whole; whoever wants one thing that all have asks ``subscript(stored:)``.
-    subscript(slot: UInt32) -> Row {
+    subscript(slot: ReloadNumber) -> Row {
         let stored = self.rows[slot]
         return Row(stored, self.served[stored.served])
     }
 
     @inline(__always)
-    subscript(stored slot: UInt32) -> Stored {
+    subscript(stored slot: ReloadNumber) -> Stored {
         _read { yield self.rows[slot] }
     }
 
     /// Threads a reload before another one of its instance.
-    mutating func link(_ slot: UInt32, to next: UInt32) { self.rows[slot].next = next }
+    mutating func link(_ slot: ReloadNumber, to next: ReloadNumber) { self.rows[slot].next = next }
 
-    mutating func insert(_ row: Row) -> UInt32 {
+    mutating func insert(_ row: Row) -> ReloadNumber {
         let served = self.served.keep(Served(row))
         return self.rows.insert(Stored(row, served: served))
     }
 
-    mutating func release(_ slot: UInt32) {
+    mutating func release(_ slot: ReloadNumber) {
         self.served.release(self.rows[slot].served)
         self.rows.release(slot)
     }
 
     /// Takes back a reload under its number. They come in the order of their numbers.
-    mutating func restore(_ slot: UInt32, _ row: Row) {
+    mutating func restore(_ slot: ReloadNumber, _ row: Row) {
         let served = self.served.keep(Served(row))
         self.rows.restore(slot, Stored(row, served: served), blank: .blank)
     }
 
     /// Gives back the number of a reload that is left out.
-    mutating func leaveOut(_ slot: UInt32) { self.rows.release(slot) }
+    mutating func leaveOut(_ slot: ReloadNumber) { self.rows.release(slot) }
 
     /// Makes the table as long as it was, once its last row was taken back.
     mutating func finishRestoring(end: Int) { self.rows.finishRestoring(end: end, blank: .blank) }
@@ -166,7 +164,7 @@ extension ReloadTable.Row {
 }
 
 extension ReloadTable.Stored {
-    fileprivate init(_ row: ReloadTable.Row, served: UInt32) {
+    fileprivate init(_ row: ReloadTable.Row, served: Number<ReloadTable.Served>) {
         self.init(
             instance: row.instance,
             next: row.next,
@@ -188,14 +186,14 @@ extension ReloadTable.Stored {
 
     /// What a number has that is free.
     static let blank = ReloadTable.Stored(
-        instance: 0,
-        next: ReloadTable.none,
+        instance: .none,
+        next: .none,
         position: .start,
         issuedAt: .epoch,
         expiresAt: .epoch,
         window: BudgetWindow(start: .epoch, length: .day),
         generation: 0,
-        served: ReloadTable.none,
+        served: .none,
         causes: ReloadCauses(rawValue: 0),
         exemption: nil,
         collateral: nil,
@@ -208,6 +206,6 @@ extension ReloadTable.Stored {
 
 /// A digest of content in its sender's namespace.
 struct ContentDigest: Hashable, Sendable {
-    let team: UInt32
+    let team: TeamNumber
     let bytes: [UInt8]
 }

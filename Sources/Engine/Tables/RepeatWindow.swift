@@ -45,21 +45,21 @@ struct RepeatWindow: Sendable {
     func approach(_ id: PushID) { self.index.approach(self.hash(id)) { $0.prefetch($1) } }
 
     @inline(__always)
-    func find(_ id: PushID, key: UInt64) -> UInt32? {
-        self.index.find(self.hash(id)) { slot in
+    func find(_ id: PushID, key: UInt64) -> Int? {
+        self.index.find(self.hash(id)) { (slot: UInt32) in
             self.entries[Int(slot)].id == id && self.entries[Int(slot)].key == key
-        }
+        }.map { Int($0) }
     }
 
     @inline(__always)
-    func matched(_ slot: UInt32) -> Int { Int(self.entries[Int(slot)].matched) }
+    func matched(_ slot: Int) -> Int { Int(self.entries[slot].matched) }
 
-    mutating func setMatched(_ slot: UInt32, _ count: Int) {
-        self.entries[Int(slot)].matched = UInt32(clamping: count)
+    mutating func setMatched(_ slot: Int, _ count: Int) {
+        self.entries[slot].matched = UInt32(clamping: count)
     }
 
     /// Remembers a push, forgetting the oldest one if the ring is full, and returns its slot.
-    mutating func insert(_ id: PushID, key: UInt64, at now: Instant) -> UInt32 {
+    mutating func insert(_ id: PushID, key: UInt64, at now: Instant) -> Int {
         let entry = Entry(id: id, key: key, acceptedAt: now, matched: 0)
         let slot: Int
         if self.entries.count < self.capacity {
@@ -72,7 +72,7 @@ struct RepeatWindow: Sendable {
             self.oldest = slot + 1 == self.capacity ? 0 : slot + 1
         }
         self.index.insert(self.hash(id), UInt32(slot))
-        return UInt32(slot)
+        return slot
     }
 
     /// Keeps as many of the newest as fit another capacity. O(kept).

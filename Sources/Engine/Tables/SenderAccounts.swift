@@ -27,11 +27,11 @@ struct SenderAccounts: Sendable {
         self.accounts = accounts
     }
 
-    subscript(team: UInt32) -> Account {
-        get { Int(team) < self.accounts.count ? self.accounts[Int(team)] : Account() }
+    subscript(team: TeamNumber) -> Account {
+        get { team.index < self.accounts.count ? self.accounts[team.index] : Account() }
         set {
-            while Int(team) >= self.accounts.count { self.accounts.append(Account()) }
-            self.accounts[Int(team)] = newValue
+            while team.index >= self.accounts.count { self.accounts.append(Account()) }
+            self.accounts[team.index] = newValue
         }
     }
 

@@ -1,12 +1,12 @@
+import WidgetModel
+
 /// Rows that keep their number until they are released; numbers are used again, the last released first.
 ///
-/// `none` is the number that no row has. The free list is part of the state: a replay numbers rows alike.
-struct Slab<Row: Sendable>: Sendable {
-    static var none: UInt32 { .max }
-
+/// The free list is part of the state: a replay numbers rows alike.
+struct Slab<Tag, Row: Sendable>: Sendable {
     /// Those that were ever given out.
     private var rows = RowChunks<Row>()
-    private(set) var free: [UInt32] = []
+    private(set) var free: [Number<Tag>] = []
 
     /// No rows.
     init() {}
@@ -16,46 +16,58 @@ struct Slab<Row: Sendable>: Sendable {
     /// - Parameters:
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - rows: About how many rows will come.
-    init(free: [UInt32], expecting rows: Int = 0) {
+    init(free: [Number<Tag>], expecting rows: Int = 0) {
         self.free = free
         self.rows.expect(rows)
     }
 
     /// All numbers are below this; some of them may be free.
     var end: Int { self.rows.count }
+    /// All numbers that were ever given out.
+    var numbers: Range<Number<Tag>> { Number(0)..<Number(self.end) }
+    /// Some of them.
+    ///
+    /// - Parameters:
+    ///   - start: The first one; any number.
+    ///   - count: How many at most.
+    func numbers(from start: Number<Tag>, atMost count: Int) -> Range<Number<Tag>> {
+        let first = min(start.index, self.end)
+        return Number(first)..<Number(min(self.end, first.addingSaturating(count)))
+    }
+
     /// How many rows are in use.
     var count: Int { self.end - self.free.count }
 
     @inline(__always)
-    subscript(slot: UInt32) -> Row {
-        _read { yield self.rows[Int(slot)] }
-        _modify { yield &self.rows[Int(slot)] }
+    subscript(slot: Number<Tag>) -> Row {
+        _read { yield self.rows[slot.index] }
+        _modify { yield &self.rows[slot.index] }
     }
 
     /// Fetches a row that is about to be read, without waiting for it.
     @inline(__always)
-    func prefetch(_ slot: UInt32) { self.rows.prefetch(Int(slot)) }
+    func prefetch(_ slot: Number<Tag>) { self.rows.prefetch(slot.index) }
 
-    mutating func insert(_ row: consuming Row) -> UInt32 {
+    mutating func insert(_ row: consuming Row) -> Number<Tag> {
         guard let slot = self.free.popLast() else {
             self.rows.append(row)
-            return UInt32(self.end - 1)
+            return Number(self.end - 1)
         }
         self[slot] = row
         return slot
     }
 
     /// Gives a number back. The row keeps its last value until the number is used again.
-    mutating func release(_ slot: UInt32) {
+    mutating func release(_ slot: Number<Tag>) {
         self.free.append(slot)
     }
 
     /// Takes back a row under its number. Rows come in the order of their numbers; what is left out is `blank`.
     /// Precondition: no number as high was taken back before.
     @inline(__always)
-    mutating func restore(_ slot: UInt32, _ row: consuming Row, blank: @autoclosure () -> Row) {
-        precondition(slot >= self.end, "rows are read back in their order")
-        if slot > self.end { self.rows.append(repeating: blank(), count: Int(slot) - self.end) }
+    mutating func restore(_ slot: Number<Tag>, _ row: consuming Row, blank: @autoclosure () -> Row) {
+        precondition(slot.index >= self.end, "rows are read back in their order")
+        if slot.index > self.end { self.rows.append(repeating: blank(), count: slot.index - self.end) }
         self.rows.append(row)
     }
 
@@ -68,9 +80,9 @@ struct Slab<Row: Sendable>: Sendable {
     }
 
     /// Every number in use, ascending. O(rows).
-    func usedSlots() -> [UInt32] {
+    func usedSlots() -> [Number<Tag>] {
         var isFree = Array(repeating: false, count: self.end)
-        for slot in self.free { isFree[Int(slot)] = true }
-        return isFree.indices.filter { !isFree[$0] }.map { UInt32($0) }
+        for slot in self.free { isFree[slot.index] = true }
+        return self.numbers.filter { !isFree[$0.index] }
     }
 }

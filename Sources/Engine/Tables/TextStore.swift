@@ -35,7 +35,7 @@ struct TextStore: Sendable {
         guard bytes.count > 0 else { return Self.none }
         self.count += 1
         guard bytes.count <= Self.byteCountMax else {
-            return Self.apart | self.long.keep(Apart(bytes: Array(copying: bytes)))
+            return Self.apart | self.long.keep(Apart(bytes: Array(copying: bytes))).raw
         }
         let words = (bytes.count + 7) / 8
         let start = self.free[words].popLast() ?? UInt32(self.words.appendTogether(words))
@@ -54,7 +54,7 @@ struct TextStore: Sendable {
     func withBytes<Result>(_ number: UInt32, count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
         if number == Self.none { return body(Span()) }
         guard number < Self.apart else {
-            let bytes = self.long[number & ~Self.apart].bytes
+            let bytes = self.long[Number(raw: number & ~Self.apart)].bytes
             return body(bytes.span)
         }
         return self.words.withBytes(from: Int(number), count: count, body)
@@ -74,7 +74,7 @@ struct TextStore: Sendable {
     mutating func release(_ number: UInt32, count: Int) {
         guard number != Self.none else { return }
         self.count -= 1
-        guard number < Self.apart else { return self.long.release(number & ~Self.apart) }
+        guard number < Self.apart else { return self.long.release(Number(raw: number & ~Self.apart)) }
         self.free[(count + 7) / 8].append(number)
     }
 }

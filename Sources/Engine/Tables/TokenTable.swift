@@ -3,16 +3,16 @@ import WidgetModel
 /// Which host each push token stands for, and which tokens were removed lately.
 struct TokenTable: Sendable {
     struct Binding: Hashable, Sendable {
-        let host: UInt32
-        /// The control instance whose own token it is, or `InstanceTable.none`.
-        let instance: UInt32
+        let host: HostNumber
+        /// The control instance whose own token it is, or none.
+        let instance: InstanceNumber
     }
 
     /// A token that stands for nothing any more.
     struct Removal: Sendable {
         let token: DeviceToken
         /// The number of the app whose token it was.
-        let app: UInt32
+        let app: AppNumber
         let at: Instant
         let reason: TokenRemoval
     }
@@ -25,8 +25,6 @@ struct TokenTable: Sendable {
         let environment: PushEnvironment
     }
 
-    static let none = Slab<Row>.none
-
     /// The bytes of a token that lie in its row. Tokens of widgets have as many; those of longer ones lie elsewhere.
     static let bytesInRow = 32
 
@@ -35,7 +33,7 @@ struct TokenTable: Sendable {
         /// The token's bytes, filled up with zeroes; all zero if there are more than fit.
         fileprivate var bytes = InlineArray<32, UInt8>(repeating: 0)
         /// The host that it is bound to. Only looked at where it is bound.
-        fileprivate var host: UInt32 = 0
+        fileprivate var host = HostNumber.none
         /// When it was bound to its host, or removed.
         fileprivate var at = ShortInstant(.epoch)
         /// `.max` if the bytes lie elsewhere.
@@ -54,16 +52,16 @@ struct TokenTable: Sendable {
         static let hasNext = Flags(rawValue: 1 << 3)
     }
 
-    private var rows = Slab<Row>()
+    private var rows = Slab<NumberTag.Token, Row>()
     /// The tokens that are longer than ``bytesInRow``, by their rows' numbers.
-    private var longTokens: [UInt32: DeviceToken] = [:]
+    private var longTokens: [TokenNumber: DeviceToken] = [:]
     /// The instances of controls, by the rows of their tokens.
-    private var controls: [UInt32: UInt32] = [:]
+    private var controls: [TokenNumber: InstanceNumber] = [:]
     /// The next token of the host, a younger one, by rows: nearly all hosts have one token.
-    private var successors: [UInt32: UInt32] = [:]
+    private var successors: [TokenNumber: TokenNumber] = [:]
     private var index = SharedSlotIndex()
     /// Rows that were read back and are not in the index yet.
-    private var late = LateSlots()
+    private var late = LateSlots<NumberTag.Token>()
     /// Whether one of them stands for something that another one stands for, which no state has.
     private(set) var hasDuplicates = false
     private let seed: UInt64
@@ -83,9 +81,9 @@ struct TokenTable: Sendable {
 
     private func hash(_ token: DeviceToken) -> UInt64 { ByteHash.of(token.bytes.span, seed: self.seed) }
 
-    private func find(_ token: DeviceToken) -> UInt32? { self.find(token, self.hash(token)) }
+    private func find(_ token: DeviceToken) -> TokenNumber? { self.find(token, self.hash(token)) }
 
-    private func find(_ token: DeviceToken, _ hash: UInt64) -> UInt32? {
+    private func find(_ token: DeviceToken, _ hash: UInt64) -> TokenNumber? {
         guard token.bytes.count <= Self.bytesInRow else {
             return self.index.find(hash) { self.longTokens[$0] == token }
         }
@@ -94,7 +92,7 @@ struct TokenTable: Sendable {
     }
 
     /// The row of a token, a new one if there is none.
-    private mutating func place(_ token: DeviceToken) -> UInt32 {
+    private mutating func place(_ token: DeviceToken) -> TokenNumber {
         let hash = self.hash(token)
         if let slot = self.find(token, hash) { return slot }
         let slot = self.keep(token)
@@ -103,21 +101,21 @@ struct TokenTable: Sendable {
     }
 
     /// A row for a token that has none; it is not in the index yet.
-    private mutating func keep(_ token: DeviceToken) -> UInt32 {
+    private mutating func keep(_ token: DeviceToken) -> TokenNumber {
         let slot = self.rows.insert(Row(token))
         if token.bytes.count > Self.bytesInRow { self.longTokens[slot] = token }
         return slot
     }
 
     /// A token by its row's number. O(bytes).
-    func token(_ slot: UInt32) -> DeviceToken {
+    func token(_ slot: TokenNumber) -> DeviceToken {
         var bytes: [UInt8] = []
         self.withBytes(of: slot) { bytes = Array(copying: $0) }
         return DeviceToken(bytes: bytes)
     }
 
     @inline(__always)
-    private func withBytes(of slot: UInt32, _ body: (Span<UInt8>) -> Void) {
+    private func withBytes(of slot: TokenNumber, _ body: (Span<UInt8>) -> Void) {
         let row = self.rows[slot]
         if row.byteCount == .max, let token = self.longTokens[slot] {
             body(token.bytes.span)
@@ -131,8 +129,8 @@ struct TokenTable: Sendable {
         if self.rows[slot].isBound { self.boundCount -= 1 }
         self.index.remove(self.hash(token), slot)
         self.longTokens[slot] = nil
-        self.setControl(of: slot, InstanceTable.none)
-        self.link(slot, to: Self.none)
+        self.setControl(of: slot, .none)
+        self.link(slot, to: .none)
         // A number that is free holds no token's bytes.
         self.rows[slot] = Row()
         self.rows.release(slot)
@@ -143,35 +141,35 @@ struct TokenTable: Sendable {
         return Binding(host: self.rows[slot].host, instance: self.control(of: slot))
     }
 
-    /// The control whose token it is, or `InstanceTable.none`.
-    private func control(of slot: UInt32) -> UInt32 {
-        self.rows[slot].flags.contains(.isControl) ? self.controls[slot] ?? InstanceTable.none : InstanceTable.none
+    /// The control whose token it is, or none.
+    private func control(of slot: TokenNumber) -> InstanceNumber {
+        self.rows[slot].flags.contains(.isControl) ? self.controls[slot] ?? .none : .none
     }
 
-    private mutating func setControl(of slot: UInt32, _ instance: UInt32) {
+    private mutating func setControl(of slot: TokenNumber, _ instance: InstanceNumber) {
         Self.set(.isControl, of: slot, in: &self.rows, &self.controls, instance)
     }
 
     /// Notes a number that few rows have, and of none that it has none.
-    private static func set(
+    private static func set<Tag>(
         _ flag: Flags,
-        of slot: UInt32,
-        in rows: inout Slab<Row>,
-        _ numbers: inout [UInt32: UInt32],
-        _ number: UInt32
+        of slot: TokenNumber,
+        in rows: inout Slab<NumberTag.Token, Row>,
+        _ numbers: inout [TokenNumber: Number<Tag>],
+        _ number: Number<Tag>
     ) {
-        guard number != Self.none || rows[slot].flags.contains(flag) else { return }
-        numbers[slot] = number == Self.none ? nil : number
-        rows[slot].set(flag, number != Self.none)
+        guard !number.isNone || rows[slot].flags.contains(flag) else { return }
+        numbers[slot] = number.isNone ? nil : number
+        rows[slot].set(flag, !number.isNone)
     }
 
-    /// The next token of the host, ``none`` if it is the youngest.
+    /// The next token of the host, none if it is the youngest.
     @inline(__always)
-    private func next(_ slot: UInt32) -> UInt32 {
-        self.rows[slot].flags.contains(.hasNext) ? self.successors[slot] ?? Self.none : Self.none
+    private func next(_ slot: TokenNumber) -> TokenNumber {
+        self.rows[slot].flags.contains(.hasNext) ? self.successors[slot] ?? .none : .none
     }
 
-    private mutating func link(_ slot: UInt32, to next: UInt32) {
+    private mutating func link(_ slot: TokenNumber, to next: TokenNumber) {
         Self.set(.hasNext, of: slot, in: &self.rows, &self.successors, next)
     }
 
@@ -179,20 +177,20 @@ struct TokenTable: Sendable {
     ///
     /// - Returns: The token's number.
     @discardableResult
-    mutating func bind(_ token: DeviceToken, to binding: Binding) -> UInt32 {
+    mutating func bind(_ token: DeviceToken, to binding: Binding) -> TokenNumber {
         let slot = self.place(token)
         self.bind(slot, to: binding)
         return slot
     }
 
-    private mutating func bind(_ slot: UInt32, to binding: Binding) {
+    private mutating func bind(_ slot: TokenNumber, to binding: Binding) {
         if !self.rows[slot].isBound { self.boundCount += 1 }
         self.rows[slot].set(.isBound, true)
         self.rows[slot].host = binding.host
         self.setControl(of: slot, binding.instance)
     }
 
-    mutating func remove(_ token: DeviceToken, ofApp app: UInt32, _ reason: TokenRemoval, at now: Instant) {
+    mutating func remove(_ token: DeviceToken, ofApp app: AppNumber, _ reason: TokenRemoval, at now: Instant) {
         self.markRemoved(token, at: now)
         self.removals.append(Removal(token: token, app: app, at: now, reason: reason))
     }
@@ -222,12 +220,12 @@ struct TokenTable: Sendable {
     }
 
     /// Takes in a token of a host that was read back; it is found after ``finishRestoring()``. O(tokens of the host).
-    mutating func restore(_ token: BoundToken, of host: UInt32, to first: inout UInt32) {
+    mutating func restore(_ token: BoundToken, of host: HostNumber, to first: inout TokenNumber) {
         let hash = self.hash(token.token)
         self.index.approach(hash) { $0.prefetch($1) }
         let slot = self.keep(token.token)
         if let (hash, slot) = self.late.exchange(hash, slot) { self.insert(hash, slot) }
-        self.bind(slot, to: Binding(host: host, instance: InstanceTable.none))
+        self.bind(slot, to: Binding(host: host, instance: .none))
         self.append(slot, boundAt: token.boundAt, token.environment, to: &first)
     }
 
@@ -236,7 +234,7 @@ struct TokenTable: Sendable {
         while let (hash, slot) = self.late.takeFirst() { self.insert(hash, slot) }
     }
 
-    private mutating func insert(_ hash: UInt64, _ slot: UInt32) {
+    private mutating func insert(_ hash: UInt64, _ slot: TokenNumber) {
         let other = self.index.find(hash) { other in
             self.rows[other].isSpelled(like: self.rows[slot]) && self.longTokens[other] == self.longTokens[slot]
         }
@@ -294,10 +292,10 @@ struct TokenTable: Sendable {
 /// The tokens of a host: a list, the oldest first, whose first the host knows.
 extension TokenTable {
     /// The tokens of the host whose first one this is. O(tokens).
-    func tokens(from first: UInt32) -> [BoundToken] {
+    func tokens(from first: TokenNumber) -> [BoundToken] {
         var tokens: [BoundToken] = []
         var slot = first
-        while slot != Self.none {
+        while !slot.isNone {
             let row = self.rows[slot]
             tokens.append(BoundToken(token: self.token(slot), boundAt: row.at.instant, environment: row.environment))
             slot = self.next(slot)
@@ -307,25 +305,25 @@ extension TokenTable {
 
     /// Gives the bytes of each token of a host to `body`, the oldest token first. O(tokens).
     @inline(__always)
-    func forEach(from first: UInt32, _ body: (Span<UInt8>) -> Void) {
+    func forEach(from first: TokenNumber, _ body: (Span<UInt8>) -> Void) {
         var slot = first
-        while slot != Self.none {
+        while !slot.isNone {
             self.withBytes(of: slot, body)
             slot = self.next(slot)
         }
     }
 
     /// How many tokens a host has. O(tokens).
-    func count(from first: UInt32) -> Int {
+    func count(from first: TokenNumber) -> Int {
         var (count, slot) = (0, first)
-        while slot != Self.none { (count, slot) = (count + 1, self.next(slot)) }
+        while !slot.isNone { (count, slot) = (count + 1, self.next(slot)) }
         return count
     }
 
     /// The number of the youngest token of a host in an environment. O(tokens).
-    func newest(from first: UInt32, in environment: PushEnvironment) -> UInt32? {
-        var (newest, slot) = (UInt32?.none, first)
-        while slot != Self.none {
+    func newest(from first: TokenNumber, in environment: PushEnvironment) -> TokenNumber? {
+        var (newest, slot) = (TokenNumber?.none, first)
+        while !slot.isNone {
             if self.rows[slot].environment == environment { newest = slot }
             slot = self.next(slot)
         }
@@ -333,51 +331,51 @@ extension TokenTable {
     }
 
     /// The number of a token in the list of the host whose first one this is. O(tokens).
-    func find(_ token: DeviceToken, from first: UInt32) -> UInt32? {
+    func find(_ token: DeviceToken, from first: TokenNumber) -> TokenNumber? {
         guard let wanted = self.find(token) else { return nil }
         var slot = first
-        while slot != Self.none, slot != wanted { slot = self.next(slot) }
+        while !slot.isNone, slot != wanted { slot = self.next(slot) }
         return slot == wanted ? slot : nil
     }
 
-    func boundAt(_ slot: UInt32) -> Instant { self.rows[slot].at.instant }
-    func environment(_ slot: UInt32) -> PushEnvironment { self.rows[slot].environment }
+    func boundAt(_ slot: TokenNumber) -> Instant { self.rows[slot].at.instant }
+    func environment(_ slot: TokenNumber) -> PushEnvironment { self.rows[slot].environment }
 
     /// A host says again that a token is its own.
-    mutating func renew(_ slot: UInt32, at now: Instant, _ environment: PushEnvironment) {
+    mutating func renew(_ slot: TokenNumber, at now: Instant, _ environment: PushEnvironment) {
         self.rows[slot].at = ShortInstant(now)
         self.rows[slot].set(.isDevelopment, environment == .development)
     }
 
     /// Makes a token that was bound to a host the youngest of its list, in which it is not. O(tokens).
     mutating func append(
-        _ slot: UInt32,
+        _ slot: TokenNumber,
         boundAt now: Instant,
         _ environment: PushEnvironment,
-        to first: inout UInt32
+        to first: inout TokenNumber
     ) {
         self.renew(slot, at: now, environment)
-        self.link(slot, to: Self.none)
-        guard first != Self.none else { return first = slot }
+        self.link(slot, to: .none)
+        guard !first.isNone else { return first = slot }
         var last = first
-        while self.next(last) != Self.none { last = self.next(last) }
+        while !self.next(last).isNone { last = self.next(last) }
         self.link(last, to: slot)
     }
 
     /// Makes a host's list empty. O(tokens).
-    mutating func unlinkAll(from first: inout UInt32) {
-        while first != Self.none {
+    mutating func unlinkAll(from first: inout TokenNumber) {
+        while !first.isNone {
             let next = self.next(first)
-            self.link(first, to: Self.none)
+            self.link(first, to: .none)
             first = next
         }
     }
 
     /// Takes a token out of a host's list, whatever it stands for now. O(tokens).
-    mutating func unlink(_ token: DeviceToken, from first: inout UInt32) {
+    mutating func unlink(_ token: DeviceToken, from first: inout TokenNumber) {
         guard let wanted = self.find(token, from: first) else { return }
         let next = self.next(wanted)
-        self.link(wanted, to: Self.none)
+        self.link(wanted, to: .none)
         guard first != wanted else { return first = next }
         var slot = first
         while self.next(slot) != wanted { slot = self.next(slot) }

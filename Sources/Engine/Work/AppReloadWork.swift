@@ -20,29 +20,29 @@ struct AppReloadWork: Sendable {
     }
 
     let request: AppReloadRequest
-    let app: UInt32
-    let kind: UInt32?
+    let app: AppNumber
+    let kind: KindNumber?
     let digest: ContentDigest?
     fileprivate var phase = Phase.silent
-    fileprivate var scan: TableScan
+    fileprivate var scan: TableScan<NumberTag.Instance>
     /// What matches, then what is asked for, then what waits for it.
-    fileprivate var instances: [UInt32]
+    fileprivate var instances: [InstanceNumber]
     /// Where the phase is among ``instances``.
     fileprivate var place = 0
     /// Those that the next phase goes through.
-    fileprivate var kept: [UInt32] = []
+    fileprivate var kept: [InstanceNumber] = []
     /// The last reload that each had before it was decided.
-    fileprivate var lastReloads: [UInt32] = []
+    fileprivate var lastReloads: [ReloadNumber] = []
     /// How many were asked.
     fileprivate var asked = 0
 
     /// - Parameter end: All instances below are looked at for such that are not push-enabled.
     init(
         _ request: AppReloadRequest,
-        app: UInt32,
-        kind: UInt32?,
+        app: AppNumber,
+        kind: KindNumber?,
         _ digest: ContentDigest?,
-        _ matches: [UInt32],
+        _ matches: [InstanceNumber],
         scanningBelow end: Int
     ) {
         self.request = request
@@ -50,7 +50,7 @@ struct AppReloadWork: Sendable {
         self.kind = kind
         self.digest = digest
         self.instances = matches
-        self.scan = TableScan(below: end)
+        self.scan = TableScan<NumberTag.Instance>(below: end)
     }
 
     var isDone: Bool { self.phase == .done }
@@ -71,7 +71,7 @@ struct AppReloadWork: Sendable {
     }
 
     /// The next instance of the phase; nil at its end.
-    fileprivate mutating func popNext() -> UInt32? {
+    fileprivate mutating func popNext() -> InstanceNumber? {
         guard self.place < self.instances.count else { return nil }
         defer { self.place += 1 }
         return self.instances[self.place]
@@ -103,7 +103,7 @@ extension Engine {
         while units > 0, !work.scan.isDone {
             for instance in work.scan.takeNext() {
                 let row = self.instances[instance]
-                guard row.isLive, !row.pushEnabled, self.apps.kinds[Int(row.kind)].app == work.app,
+                guard row.isLive, !row.pushEnabled, self.apps[row.kind].app == work.app,
                     work.kind == nil || row.kind == work.kind
                 else { continue }
                 if let pattern = work.request.pattern, !self.matches(instance, pattern) { continue }

@@ -5,10 +5,24 @@ import WidgetModel
 ///
 /// All of them are taken out of the calendars before the first one fires, since one that fires may arm others.
 struct DueTimers: Sendable {
-    /// Timers of instances, or of hosts, by number.
-    private struct Run {
-        let isOfHosts: Bool
-        var numbers: [UInt32]
+    /// Timers that fire one after the other, of rows of one table.
+    enum Run {
+        case instances([InstanceNumber])
+        case hosts([HostNumber])
+
+        fileprivate var count: Int {
+            switch self {
+            case .instances(let numbers): numbers.count
+            case .hosts(let numbers): numbers.count
+            }
+        }
+
+        fileprivate subscript(range: Range<Int>) -> Run {
+            switch self {
+            case .instances(let numbers): .instances(Array(numbers[range]))
+            case .hosts(let numbers): .hosts(Array(numbers[range]))
+            }
+        }
     }
 
     private var runs: [Run] = []
@@ -19,23 +33,18 @@ struct DueTimers: Sendable {
 
     var isDone: Bool { self.isCollected && self.run == self.runs.count }
 
-    mutating func append(_ numbers: [UInt32], ofHosts: Bool) {
-        guard !numbers.isEmpty else { return }
-        if let last = self.runs.last, last.isOfHosts == ofHosts {
-            self.runs[self.runs.count - 1].numbers += numbers
-        } else {
-            self.runs.append(Run(isOfHosts: ofHosts, numbers: numbers))
-        }
+    /// Adds timers that fire after all others.
+    mutating func append(_ run: Run) {
+        if run.count > 0 { self.runs.append(run) }
     }
 
     /// The next timers, so many at most, all of instances or all of hosts. Precondition: there are some.
-    mutating func takeNext(_ count: Int) -> (isOfHosts: Bool, numbers: [UInt32]) {
-        let isOfHosts = self.runs[self.run].isOfHosts
-        let end = min(self.runs[self.run].numbers.count, self.place + count)
-        let numbers = Array(self.runs[self.run].numbers[self.place..<end])
-        self.place = end
-        if end == self.runs[self.run].numbers.count { (self.run, self.place) = (self.run + 1, 0) }
-        return (isOfHosts, numbers)
+    mutating func takeNext(_ count: Int) -> Run {
+        let run = self.runs[self.run]
+        let range = self.place..<min(run.count, self.place + count)
+        self.place = range.upperBound
+        if range.upperBound == run.count { (self.run, self.place) = (self.run + 1, 0) }
+        return run[range]
     }
 }
 
@@ -51,13 +60,14 @@ extension Engine {
         while units > 0, timers.isCollected, !timers.isDone {
             let before = self.output.effects.count
             let batch = timers.takeNext(min(units, Self.approachedMatches))
-            if batch.isOfHosts {
-                for host in batch.numbers { self.fireHost(host) }
-            } else {
-                self.approach(batch.numbers.span, batch.numbers.indices, ofDigest: false)
-                for instance in batch.numbers { self.fireInstance(instance) }
+            switch batch {
+            case .hosts(let hosts):
+                for host in hosts { self.fireHost(host) }
+            case .instances(let instances):
+                self.approach(instances.span, instances.indices, ofDigest: false)
+                for instance in instances { self.fireInstance(instance) }
             }
-            units -= batch.numbers.count + self.output.effects.count - before
+            units -= batch.count + self.output.effects.count - before
         }
     }
 
@@ -70,8 +80,8 @@ extension Engine {
             }
             let instances = self.instanceTimers.takeDue(upTo: second)
             let hosts = self.hostTimers.takeDue(upTo: second)
-            timers.append(instances, ofHosts: false)
-            timers.append(hosts, ofHosts: true)
+            timers.append(.instances(instances))
+            timers.append(.hosts(hosts))
             units -= 1 + (instances.count + hosts.count) / Self.timersPerUnit
         }
     }

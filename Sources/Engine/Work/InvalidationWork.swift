@@ -2,17 +2,17 @@ import WidgetModel
 
 /// An invalidation of relevance on its way through the hosts of an app.
 struct InvalidationWork: Sendable {
-    let app: UInt32
+    let app: AppNumber
     /// The kinds that it is about, by name.
-    let kinds: [UInt32]
-    fileprivate var scan: TableScan
+    let kinds: [KindNumber]
+    fileprivate var scan: TableScan<NumberTag.Host>
     /// How many were told.
     fileprivate var count = 0
 
-    init(app: UInt32, kinds: [UInt32], hostsBelow end: Int) {
+    init(app: AppNumber, kinds: [KindNumber], hostsBelow end: Int) {
         self.app = app
         self.kinds = kinds
-        self.scan = TableScan(below: end)
+        self.scan = TableScan<NumberTag.Host>(below: end)
     }
 
     var isDone: Bool { self.scan.isDone }

@@ -7,16 +7,16 @@ import WidgetModel
 struct MatchWork: Sendable {
     let push: IncomingPush
     /// Where it is remembered, for repeats.
-    let repeatSlot: UInt32
+    let repeatSlot: Int
     let isCounted: Bool
     /// By number.
-    let matches: [UInt32]
+    let matches: [InstanceNumber]
     /// How many of the matches were looked at.
     fileprivate var next = 0
     /// The hosts that are reached through tokens and still to be decided.
-    fileprivate var hosts = NumberSet()
+    fileprivate var hosts = NumberSet<NumberTag.Host>()
 
-    init(_ push: IncomingPush, _ matches: [UInt32], repeatSlot: UInt32, isCounted: Bool) {
+    init(_ push: IncomingPush, _ matches: [InstanceNumber], repeatSlot: Int, isCounted: Bool) {
         self.push = push
         self.matches = matches
         self.repeatSlot = repeatSlot
@@ -26,7 +26,7 @@ struct MatchWork: Sendable {
     var isDone: Bool { self.next == self.matches.count && self.hosts.isEmpty }
 
     /// Whether an instance is among the matches. O(log matches).
-    fileprivate func isMatched(_ instance: UInt32) -> Bool {
+    fileprivate func isMatched(_ instance: InstanceNumber) -> Bool {
         var (low, high) = (0, self.matches.count)
         while low < high {
             let middle = low + (high - low) / 2
@@ -69,7 +69,7 @@ extension Engine {
 }
 
 /// A set of row numbers from which the least is taken: a bit for each number.
-struct NumberSet: Sendable {
+struct NumberSet<Tag>: Sendable {
     private var words: [UInt64] = []
     /// All words before are empty.
     private var first = 0
@@ -77,8 +77,8 @@ struct NumberSet: Sendable {
 
     var isEmpty: Bool { self.count == 0 }
 
-    mutating func insert(_ number: UInt32) {
-        let (word, bit) = (Int(number / 64), UInt64(1) << UInt64(number % 64))
+    mutating func insert(_ number: Number<Tag>) {
+        let (word, bit) = (number.index / 64, UInt64(1) << UInt64(number.index % 64))
         if word >= self.words.count { self.words += repeatElement(0, count: word + 1 - self.words.count) }
         guard self.words[word] & bit == 0 else { return }
         self.words[word] |= bit
@@ -87,12 +87,12 @@ struct NumberSet: Sendable {
     }
 
     /// Takes the least number out. O(1) amortised, as long as no smaller ones are inserted.
-    mutating func popFirst() -> UInt32? {
+    mutating func popFirst() -> Number<Tag>? {
         guard self.count > 0 else { return nil }
         while self.words[self.first] == 0 { self.first += 1 }
         let bit = self.words[self.first].trailingZeroBitCount
         self.words[self.first] &= self.words[self.first] - 1
         self.count -= 1
-        return UInt32(self.first * 64 + bit)
+        return Number(self.first * 64 + bit)
     }
 }

@@ -4,19 +4,19 @@ import WidgetModel
 struct OrderWork: Sendable {
     /// The live instances that an order is about.
     enum Audience: Sendable {
-        case app(UInt32)
-        case kind(UInt32)
+        case app(AppNumber)
+        case kind(KindNumber)
         /// Those for which pushes wait.
         case waiting
-        case these([UInt32])
+        case these([InstanceNumber])
     }
 
     let order: OperatorOrder
     let audience: Audience
     /// What is still to be looked at for instances that it is about.
-    fileprivate var scan: TableScan
+    fileprivate var scan: TableScan<NumberTag.Instance>
     /// Those that were found, by number.
-    fileprivate var touched: [UInt32]
+    fileprivate var touched: [InstanceNumber]
     /// For how many of them it was carried out.
     fileprivate var next = 0
     /// How many pushes it has cancelled.
@@ -26,9 +26,9 @@ struct OrderWork: Sendable {
         self.order = order
         self.audience = audience
         if case .these(let instances) = audience {
-            (self.touched, self.scan) = (instances, TableScan(below: 0))
+            (self.touched, self.scan) = (instances, TableScan<NumberTag.Instance>(below: 0))
         } else {
-            (self.touched, self.scan) = ([], TableScan(below: end))
+            (self.touched, self.scan) = ([], TableScan<NumberTag.Instance>(below: end))
         }
     }
 

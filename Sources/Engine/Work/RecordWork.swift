@@ -50,6 +50,6 @@ struct IncomingPushRecord: Sendable {
     let head: PushHead
     let pattern: MatchPattern?
     let attributes: Configuration
-    let team: UInt32
+    let team: TeamNumber
     let bytes: [UInt8]
 }

@@ -5,13 +5,13 @@ struct SettingsWork: Sendable {
     /// The apps as they were.
     fileprivate var before: AppTable
     /// By number.
-    private let instances: [UInt32]
+    private let instances: [InstanceNumber]
     private var next = 0
     /// Decided only when all were adopted: what an instance may do can depend on the others of its host.
     fileprivate private(set) var isDeciding = false
     fileprivate var orphaned = 0
 
-    init(before: AppTable, _ instances: [UInt32]) {
+    init(before: AppTable, _ instances: [InstanceNumber]) {
         self.before = before
         self.instances = instances
     }
@@ -19,7 +19,7 @@ struct SettingsWork: Sendable {
     var isDone: Bool { self.isDeciding && self.next == self.instances.count }
     var result: RecordAnswer.Result { .settings(orphaned: self.orphaned) }
 
-    fileprivate mutating func popNext() -> UInt32? {
+    fileprivate mutating func popNext() -> InstanceNumber? {
         guard self.next < self.instances.count else { return nil }
         defer { self.next += 1 }
         return self.instances[self.next]

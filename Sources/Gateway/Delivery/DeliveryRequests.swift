@@ -76,7 +76,7 @@ package enum DeliveryRequests {
         var low = StableHash()
         low.combine(UInt64(reload.partition.rawValue))
         low.combine(reload.position.rawValue)
-        low.combine(UInt64(reload.instance) << 32 | UInt64(reload.check))
+        low.combine(UInt64(reload.instance.raw) << 32 | UInt64(reload.check))
         var high = low
         high.combine(1)
         low.combine(2)

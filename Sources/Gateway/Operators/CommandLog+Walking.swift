@@ -12,17 +12,17 @@ extension CommandLog {
     ///   - limit: How many rows to find at most.
     ///   - step: Looks at rows from a number on, for so many at most.
     /// - Returns: The rows, and the cursor of what comes after them; nil at the end.
-    func walk<Row: Sendable>(
+    func walk<Row: Sendable, Tag>(
         from cursor: [UInt64]?,
         limit: Int,
-        _ step: @escaping @Sendable (borrowing Engine, UInt32, Int) -> ListPage<Row, UInt32>
+        _ step: @escaping @Sendable (borrowing Engine, Number<Tag>, Int) -> ListPage<Row, Number<Tag>>
     ) async throws(Problem) -> ListPage<Row, String> {
         var found = ListPage<Row, String>()
         var partition = Int(clamping: cursor?[0] ?? 0)
-        var start = UInt32(clamping: cursor?[1] ?? 0)
+        var start = Number<Tag>(raw: UInt32(clamping: cursor?[1] ?? 0))
         var budget = SearchBudget()
         while partition < self.partitions {
-            found.next = ListRequest.text([UInt64(partition), UInt64(start)])
+            found.next = ListRequest.text([UInt64(partition), UInt64(start.raw)])
             guard found.rows.count < limit, budget.takeStep() else { return found }
             let (from, left) = (start, limit - found.rows.count)
             let page = try await self.ask(PartitionID(UInt16(partition))) { step($0, from, left) }
@@ -31,7 +31,7 @@ extension CommandLog {
                 start = next
             } else {
                 partition += 1
-                start = 0
+                start = Number(0)
             }
         }
         found.next = nil

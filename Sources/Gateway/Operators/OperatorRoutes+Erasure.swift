@@ -59,7 +59,7 @@ extension OperatorRoutes {
     private func eraseHosts(of app: BundleID, _ takesHistory: Bool) async throws(Problem) -> Int {
         var (found, removed) = (0, 0)
         for number in 0..<self.log.partitions {
-            var next: UInt32? = 0
+            var next: HostNumber? = HostNumber(0)
             while let start = next {
                 let page = try await self.log.ask(PartitionID(UInt16(number))) {
                     $0.hosts(from: start, app: app, limit: Self.batch, scanMax: SearchBudget.stepRows)

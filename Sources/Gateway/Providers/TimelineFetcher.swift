@@ -207,7 +207,7 @@ package actor TimelineFetcher {
         for number in 0..<self.services.log.partitions {
             let partition = PartitionID(UInt16(number))
             let app = self.key.app
-            var cursor: UInt32? = 0
+            var cursor: InstanceNumber? = InstanceNumber(0)
             var through: LogPosition?
             while let from = cursor, !self.isClosed {
                 let before = through

@@ -105,7 +105,7 @@ package actor BudgetSurveys {
 
     private func walk(_ partition: PartitionID, _ from: Instant) async throws(Problem) -> BudgetSurvey {
         var survey = BudgetSurvey(from: from)
-        var next: UInt32? = 0
+        var next: InstanceNumber? = InstanceNumber(0)
         while let start = next {
             // A gateway that ends does not wait for the rest of a million rows.
             guard !Task.isCancelled else { throw Problem(.unavailable, "nobody waits for this survey any more") }

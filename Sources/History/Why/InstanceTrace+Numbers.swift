@@ -21,7 +21,7 @@ extension InstanceTrace {
     }
 
     /// The instance's number in the effect that was issued for it at a position; nil if no output has it.
-    private func number(at position: LogPosition, in history: any LogHistory) throws -> UInt32? {
+    private func number(at position: LogPosition, in history: any LogHistory) throws -> InstanceNumber? {
         var place = try self.firstOutput(through: position, in: history)
         if let output = try history.readOutputs(self.partition, from: place, outputsMax: 1).first {
             if let number = self.number(at: position, among: output.record.effects) { return number }
@@ -38,7 +38,7 @@ extension InstanceTrace {
         return nil
     }
 
-    private func number(at position: LogPosition, among effects: [UInt8]) -> UInt32? {
+    private func number(at position: LogPosition, among effects: [UInt8]) -> InstanceNumber? {
         var reader = ByteReader(effects)
         let effects = try? reader.readEach { (reader) throws(ByteFault) in try Effect(from: &reader) }
         for effect in effects ?? [] {

@@ -20,7 +20,7 @@ package struct InstanceTrace: Sendable {
     package internal(set) var pushes: [TracedPush] = []
     package internal(set) var misses = TraceMisses()
     /// The instance's number in the gateway, by the position at which a reload was issued: see ``id(of:)``.
-    package internal(set) var numbers: [LogPosition: UInt32] = [:]
+    package internal(set) var numbers: [LogPosition: InstanceNumber] = [:]
     /// What it took to find out.
     package internal(set) var work = TraceWork()
 

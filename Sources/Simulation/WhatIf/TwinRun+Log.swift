@@ -43,7 +43,7 @@ extension Engine {
     func allOutstanding(_ settings: EngineSettings) -> [ReloadEffect] {
         var found = self.undeliveredReloads(limit: .max)
         for app in settings.apps {
-            var cursor: UInt32? = 0
+            var cursor: InstanceNumber? = InstanceNumber(0)
             while let from = cursor {
                 let page = self.outstandingReloads(app: app.app, from: from, limit: 4096)
                 found += page.reloads

@@ -1,0 +1,42 @@
+import Timelines
+import WidgetModel
+
+/// The timers of the rows of one table: one a row at most.
+struct Timers<Tag>: Sendable {
+    private var calendar: TimerCalendar
+
+    /// No timers.
+    ///
+    /// - Parameter start: Where time is.
+    init(startingAt start: Instant = .epoch) { self.calendar = TimerCalendar(startingAt: start) }
+
+    /// How many are armed.
+    var count: Int { self.calendar.count }
+
+    /// The first due second.
+    var nextDue: Instant? { self.calendar.nextDue }
+
+    /// Makes room for the timers of so many rows.
+    mutating func makeRoom(for rows: Int) { self.calendar.makeRoom(for: rows) }
+
+    /// Arms a row's timer, or moves it; see ``TimerCalendar/arm(_:at:)``.
+    @inline(__always)
+    mutating func arm(_ number: Number<Tag>, at instant: Instant) { self.calendar.arm(number.raw, at: instant) }
+
+    /// Disarms a row's timer; nothing if it is not armed.
+    @inline(__always)
+    mutating func cancel(_ number: Number<Tag>) { self.calendar.cancel(number.raw) }
+
+    /// When a row's timer is due; nil if it is not armed.
+    @inline(__always)
+    func armed(_ number: Number<Tag>) -> Instant? { self.calendar.armed(number.raw) }
+
+    /// Fetches what arming a row's timer will need.
+    @inline(__always)
+    mutating func prefetch(_ number: Number<Tag>) { self.calendar.approach(number.raw) }
+
+    /// Disarms what is due by an instant: the rows in the order of due seconds, then of numbers.
+    mutating func takeDue(upTo now: Instant) -> [Number<Tag>] {
+        self.calendar.takeDue(upTo: now).map { Number(raw: $0) }
+    }
+}
