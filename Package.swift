@@ -77,7 +77,7 @@ let package = Package(
         product("Storage", ["CKernels", "WidgetModel", containers], settings: lending),
         product("IntentMatching", ["Storage", "WidgetModel", containers], settings: lending),
         product("Timelines", ["WidgetModel"]),
-        product("Engine", ["CKernels", "IntentMatching", "Storage", "Timelines", "WidgetModel"]),
+        product("Engine", ["IntentMatching", "Storage", "Timelines", "WidgetModel", containers]),
         product("TimelineProviding", ["Engine", "Timelines", "WidgetModel", heap]),
         product("APNSWire", ["CSimdjson", "Storage", "WidgetModel"]),
         product("Journaling", ["CKernels", "WidgetModel"]),
@@ -183,7 +183,7 @@ let package = Package(
             "HistoryTests",
             [
                 "APNSWire", "CSQLite", "Engine", "FreshetCLI", "History", "IntentMatching", "JournalSQLite",
-                "Journaling", "Simulation", "TestSupport", "Timelines", "WidgetModel",
+                "Journaling", "Simulation", "TestSupport", "Timelines", "WidgetModel", containers,
             ]
         ),
         suite(

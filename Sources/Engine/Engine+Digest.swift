@@ -50,7 +50,7 @@ extension Engine {
     }
 
     private func sortedPushes() -> [PushNumber] {
-        self.ledger.usedSlots().sorted { left, right in
+        self.ledger.usedNumbers().sorted { left, right in
             let (left, right) = (self.ledger[left], self.ledger[right])
             return (left.position, left.id.high, left.id.low, left.contentHash)
                 < (right.position, right.id.high, right.id.low, right.contentHash)

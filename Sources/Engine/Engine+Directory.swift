@@ -1,3 +1,4 @@
+import Storage
 package import WidgetModel
 
 /// What tokens stand for now, as the changes that led there would have said it. For a process that begins with a snapshot.

@@ -83,7 +83,7 @@ extension Engine {
                 app: self.apps[app].id,
                 kind: audience.kind.map { self.apps[$0].name },
                 pattern: audience.pattern,
-                hosts: HostNames(self.hosts, of: self.apps[app].id),
+                hosts: self.hosts,
                 attributes: audience.attributes,
                 // No order is asked for, so that none is made.
                 order: .asFound,

@@ -10,7 +10,7 @@ extension Engine {
     /// of a record all of that holds, too, but that its push is open and timers that are still to fire are not armed.
     package func checkInvariants() -> [String] {
         var faults: [String] = []
-        let slots = self.ledger.usedSlots()
+        let slots = self.ledger.usedNumbers()
         var held = Held(rows: (slots.last?.index ?? 0) + 1, apps: self.apps.apps.count)
         for host in self.hosts.sortedSlots() { self.check(host: host, &held, &faults) }
         for push in slots { self.check(push: push, held, &faults) }
@@ -37,7 +37,7 @@ extension Engine {
             faults.append("\(complete) pushes complete, \(self.ledger.completeCount) of them listed")
         }
         faults += self.channels.checkInvariants()
-        faults += self.instances.details.checkInvariants(of: self.instances.usedSlots())
+        faults += self.instances.details.checkInvariants(of: self.instances.usedNumbers())
         return faults + self.checkCounts()
     }
 

@@ -62,7 +62,7 @@ extension Engine {
             app: self.apps[app].id,
             kind: kind.map { self.apps[$0].name },
             pattern: pattern,
-            hosts: HostNames(self.hosts, of: self.apps[app].id),
+            hosts: self.hosts,
             attributes: attributes,
             order: order,
             batchLimit: 4096,

@@ -1,3 +1,4 @@
+import Storage
 package import WidgetModel
 
 /// What a reload that goes out as a push to a token needs beside its effect.

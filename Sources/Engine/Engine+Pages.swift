@@ -1,4 +1,5 @@
 package import IntentMatching
+import Storage
 package import WidgetModel
 
 extension Engine {

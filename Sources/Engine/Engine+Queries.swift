@@ -94,8 +94,8 @@ extension Engine {
     /// Hosts and instances, counted one by one: what the running counts have to be. O(instances).
     func counted() -> EngineStats {
         var stats = EngineStats()
-        stats.hosts = self.hosts.usedSlots().count { self.hosts[$0].isRegistered }
-        for instance in self.instances.usedSlots() {
+        stats.hosts = self.hosts.usedNumbers().count { self.hosts[$0].isRegistered }
+        for instance in self.instances.usedNumbers() {
             let row = self.instances[instance]
             if row.isLive { stats.instances += 1 } else { stats.tombstones += 1 }
             if row.isLive, row.pushEnabled { stats.pushEnabledInstances += 1 }

@@ -1,3 +1,4 @@
+import Storage
 package import WidgetModel
 
 /// Some of the reloads of an app that are out, and where to go on.

@@ -10,7 +10,7 @@ extension Engine {
         guard settings.engineVersion <= Self.version else {
             return .settingsTooNew(engineVersion: settings.engineVersion)
         }
-        let before = self.apps
+        let before = (apps: self.apps.apps, kinds: self.apps.kinds)
         self.settings = settings
         self.limits = settings.limits
         self.log.resize(to: settings.limits.decisionsRetainedMax)
@@ -19,13 +19,13 @@ extension Engine {
         for kind in self.apps.kinds.indices { self.apps.kinds[kind].isConfigured = false }
         for app in settings.apps {
             let slot = self.apps.configure(app, team: self.teams.intern(app.team.rawValue))
-            if slot.index < before.apps.count, before[slot].environment != app.environment {
+            if slot.index < before.apps.count, before.apps[slot.index].environment != app.environment {
                 self.changeEnvironment(of: slot)
             }
             for kind in app.kinds { self.configure(kind, of: slot) }
         }
         self.usages.markChanged()
-        self.work.push(.settings(SettingsWork(before: before, self.instances.usedSlots())))
+        self.work.push(.settings(SettingsWork(before: before.kinds, self.instances.usedNumbers())))
         return nil
     }
 
@@ -49,18 +49,18 @@ extension Engine {
 
     /// Fits an instance into changed settings: its budget, and whether its configuration is still what the kind has.
     ///
-    /// - Parameter before: The apps as they were.
-    mutating func adopt(_ instance: InstanceNumber, _ before: inout AppTable) {
+    /// - Parameter before: The kinds as they were, by number.
+    mutating func adopt(_ instance: InstanceNumber, _ before: inout [AppTable.Kind]) {
         let row = self.instances[instance]
         let new = self.apps[row.kind]
-        if row.kind.index < before.kinds.count, before[row.kind].budget != new.budget {
-            swap(&self.apps, &before)
+        if row.kind.index < before.count, before[row.kind.index].budget != new.budget {
+            swap(&self.apps.kinds, &before)
             self.openHostWindows(of: row.host)
             self.openWindow(of: instance)
             let terms = self.terms(of: instance)
-            swap(&self.apps, &before)
+            swap(&self.apps.kinds, &before)
             self.adoptWindow(of: instance)
-            self.carryBudget(of: instance, from: terms, wasShared: before[row.kind].isShared)
+            self.carryBudget(of: instance, from: terms, wasShared: before[row.kind.index].isShared)
         }
         guard row.isLive else { return }
         let configuration = self.instances.configuration(of: instance)

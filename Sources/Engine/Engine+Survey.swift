@@ -1,3 +1,4 @@
+import Storage
 import Timelines
 package import WidgetModel
 

@@ -60,11 +60,11 @@ extension Engine {
     /// What apps have, counted one by one: what the running counts have to be. O(instances).
     func countedUsages() -> UsageTable {
         var usages = UsageTable()
-        for host in self.hosts.usedSlots() where self.hosts[host].isRegistered {
+        for host in self.hosts.usedNumbers() where self.hosts[host].isRegistered {
             usages[self.hosts[host].app].hosts += 1
             usages[self.hosts[host].app].textBytes += self.hosts.nameBytes(of: host)
         }
-        for instance in self.instances.usedSlots() {
+        for instance in self.instances.usedNumbers() {
             let app = self.app(of: instance)
             if self.instances[instance].isLive { usages[app].instances += 1 } else { usages[app].tombstones += 1 }
             usages[app].textBytes += self.instances.details.textBytes(of: instance)

@@ -10,12 +10,9 @@ package import WidgetModel
 /// before the record that comes after their due seconds, in the order of those. A record is applied whole, see
 /// ``apply(_:in:recordIndex:at:logTime:into:)``, or in slices, see ``advance(_:into:)``.
 ///
-/// One owner at a time. Queries are read-only and give values.
-///
-/// The struct itself is large, three kilobytes. Swift 6.3 copies a struct to call a method that does not mutate, unless it
-/// holds something whose layout only the running program knows: see ``handedOver``. It is copied all the same, with a retain
-/// for each of its tables, where a closure captures it or where an argument of such a call is more than a value at hand.
-package struct Engine: Sendable {
+/// One owner at a time: it is gigabytes of tables, and is copied by ``duplicate()`` alone. Queries are read-only and give
+/// values.
+package struct Engine: ~Copyable, Sendable {
     /// The version of the decision rules.
     package static let version = 1
     /// The last instant that the engine's time comes to, as its calendars of timers do (2106-02-07T06:28:13Z): what is due
@@ -57,11 +54,7 @@ package struct Engine: Sendable {
     var channels = ChannelTable()
     var instanceTimers = Timers<NumberTag.Instance>()
     var hostTimers = Timers<NumberTag.Host>()
-    var sharedIndex: SharedIndex
-    var index: IntentIndex {
-        _read { yield self.sharedIndex.index }
-        _modify { yield &self.sharedIndex.index }
-    }
+    var index: IntentIndex
     /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
     var senderPauses: [TeamNumber: Int64] = [:]
     /// Counters alone; the rest of it is filled in when asked.
@@ -75,9 +68,6 @@ package struct Engine: Sendable {
     private var latestTeam: TeamNumber?
     /// The output that is being filled: the caller's, while a record is applied.
     var output = EngineOutput()
-
-    /// Makes the compiler hand the engine over where it lies. Always nil.
-    private let handedOver: (any Sendable)? = nil
 
     /// An empty engine.
     ///
@@ -104,8 +94,38 @@ package struct Engine: Sendable {
         self.ledger = PushLedger(seed: seed)
         self.repeats = RepeatWindow(capacity: EngineLimits().repeatEntriesMax, seed: seed)
         self.log = DecisionLog(capacity: EngineLimits().decisionsRetainedMax)
-        self.sharedIndex = SharedIndex(IntentIndex(interning: interning))
+        self.index = IntentIndex(interning: interning)
         self.index.startLoading()
+    }
+
+    /// Another engine in the same state. For comparisons of two futures and for tests: O(state).
+    package func duplicate() -> Engine {
+        var copy = Engine(partition: self.partition, partitions: self.partitions)
+        copy.position = self.position
+        copy.time = self.time
+        copy.runningHash = self.runningHash
+        copy.settings = self.settings
+        copy.limits = self.limits
+        copy.teams = self.teams.duplicate()
+        copy.apps = self.apps.duplicate()
+        copy.hosts = self.hosts.duplicate()
+        copy.instances = self.instances.duplicate()
+        copy.causes = self.causes.duplicate()
+        copy.reloads = self.reloads.duplicate()
+        copy.ledger = self.ledger.duplicate()
+        copy.repeats = self.repeats.duplicate()
+        copy.accounts = self.accounts
+        copy.log = self.log.duplicate()
+        copy.tokens = self.tokens.duplicate()
+        copy.channels = self.channels
+        copy.instanceTimers = self.instanceTimers
+        copy.hostTimers = self.hostTimers
+        copy.index = self.index.duplicate()
+        copy.senderPauses = self.senderPauses
+        copy.counters = self.counters
+        copy.usages = self.usages
+        copy.work = self.work
+        return copy
     }
 
     /// Makes ready for targeted pushes, once the log was replayed: until the first of them, or this, instances are

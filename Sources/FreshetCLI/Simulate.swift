@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Gateway
 import Simulation
+import WidgetModel
 import Synchronization
 
 /// `freshet simulate`
@@ -105,20 +106,20 @@ struct Simulate: AsyncParsableCommand {
     private func simulate(_ scenario: Scenario) async throws -> SimulationReport {
         let world = SimulatedWorld(scenario)
         let progress = ProgressBar(total: scenario.days * 24 * scenario.partitions, isQuiet: self.quiet)
-        let runs = await withTaskGroup(of: PartitionRun.self) { group in
-            for run in world.runs() {
+        let measured = await withTaskGroup(of: (partition: PartitionID, measures: Measures).self) { group in
+            for partition in world.partitions {
                 group.addTask {
-                    var run = run
+                    var run = PartitionRun(world, partition: partition)
                     for hour in 1...scenario.days * 24 {
                         run.advance(to: scenario.start + hour * 3600)
                         progress.advance()
                     }
-                    return run
+                    return (partition, run.measures)
                 }
             }
             return await group.reduce(into: []) { $0.append($1) }
         }
         progress.finish()
-        return SimulationReport(scenario, runs.sorted { $0.partition < $1.partition })
+        return SimulationReport(scenario, measured.sorted { $0.partition < $1.partition }.map(\.measures))
     }
 }

@@ -83,9 +83,9 @@ struct WhatIf: AsyncParsableCommand {
     /// Runs the partitions side by side.
     private static func runs(
         _ partitions: [PartitionID],
-        run: @escaping @Sendable (PartitionID) throws -> TwinRun
-    ) async throws -> [TwinRun] {
-        try await withThrowingTaskGroup(of: TwinRun.self) { group in
+        run: @escaping @Sendable (PartitionID) throws -> TwinRun.Result
+    ) async throws -> [TwinRun.Result] {
+        try await withThrowingTaskGroup(of: TwinRun.Result.self) { group in
             for partition in partitions { group.addTask { try run(partition) } }
             return try await group.reduce(into: []) { $0.append($1) }
         }

@@ -4,7 +4,7 @@ package import WidgetModel
 
 /// Replays one partition of a log and holds it to its outputs: the same states, and the same effects to the byte. Where it
 /// comes past a snapshot, that has to be the same state, too.
-package struct ReplayCheck {
+package struct ReplayCheck: ~Copyable {
     package private(set) var faults: [LogFault] = []
     /// The newest entry that was applied.
     package private(set) var applied = LogPosition.start

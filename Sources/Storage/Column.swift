@@ -255,6 +255,20 @@ extension Column<UInt64> {
     }
 }
 
+extension Column<UInt64> {
+    /// Writes bytes over words, each word's lowest byte first, from the word `place` on. Bytes of the last word that are not
+    /// written stay as they are. Precondition: the words are there.
+    public mutating func write(bytes: Span<UInt8>, at place: Int) {
+        precondition(place >= 0 && place + (bytes.count + 7) / 8 <= self.count, "beyond the column")
+        unsafe bytes.withUnsafeBufferPointer { source in
+            guard let start = source.baseAddress else { return }
+            // Sound: the bytes lie within the words, and what is written is not this column's, which is not lent.
+            unsafe UnsafeMutableRawPointer(self.memory.unsafelyUnwrapped + place)
+                .copyMemory(from: start, byteCount: source.count)
+        }
+    }
+}
+
 extension Column {
     /// Where blocks, in use or free, leave a gap, overlap or end elsewhere than the elements do; empty if they tile them.
     @inlinable

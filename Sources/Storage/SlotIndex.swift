@@ -1,3 +1,5 @@
+public import WidgetModel
+
 /// A hash table from keys to row numbers that leaves the keys in the rows: eight bytes a cell, open addressing.
 ///
 /// A cell holds half of the hash beside the number: few keys are looked at that are not the one that is sought, and none when
@@ -180,4 +182,22 @@
         if !Self.areEnough(self.cells.count, for: self.numbers) { faults.append("the table is too full") }
         return faults
     }
+}
+
+// MARK: - Typed numbers
+
+extension SlotIndex {
+    /// The row with this hash for which `isSought` holds.
+    @inlinable @inline(__always)
+    public func find<Tag>(_ hash: UInt64, where isSought: (Number<Tag>) -> Bool) -> Number<Tag>? {
+        self.find(hash) { (number: UInt32) in isSought(Number(raw: number)) }.map { Number(raw: $0) }
+    }
+
+    /// Adds a row under a hash, whether or not there is one.
+    @inlinable @inline(__always)
+    public mutating func insert<Tag>(_ number: Number<Tag>, _ hash: UInt64) { self.insert(number.raw, hash) }
+
+    /// Removes a row that was inserted with this hash. Precondition: it is there.
+    @inlinable @inline(__always)
+    public mutating func remove<Tag>(_ number: Number<Tag>, _ hash: UInt64) { self.remove(number.raw, hash) }
 }

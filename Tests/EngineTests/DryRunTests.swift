@@ -104,7 +104,7 @@ import WidgetModel
             // Windows are over, and nothing has opened the next ones.
             schedule.scene.pass(.days(2))
             schedule.scene.apply(.tick)
-            let engine = schedule.scene.engine
+            let engine = schedule.scene.engine.duplicate()
             let (digest, bytes) = (engine.stateDigest(), Self.snapshot(engine))
             for host in RandomSchedule.hosts {
                 for id in ["w1", "w2", "w3", "c1"] {
@@ -120,10 +120,10 @@ import WidgetModel
         }
     }
 
-    private static func snapshot(_ engine: Engine) -> [[UInt8]] {
-        var encoder = EngineSnapshotEncoder(engine)
+    private static func snapshot(_ engine: borrowing Engine) -> [[UInt8]] {
+        var encoder = EngineSnapshotEncoder()
         var frames: [[UInt8]] = []
-        while let frame = encoder.next() { frames.append(frame) }
+        while let frame = encoder.next(engine) { frames.append(frame) }
         return frames
     }
 }

@@ -215,7 +215,7 @@ import WidgetModel
 
         /// Asks everything that can be asked, with the ends of what a question can hold.
         private mutating func ask() {
-            let engine = self.scene.engine
+            let engine = self.scene.engine.duplicate()
             for name in ExtremeTests.hosts {
                 let host = HostKey(name, of: Scene.sports)
                 _ = engine.stack(of: host, at: self.instant())
@@ -262,7 +262,7 @@ import WidgetModel
     func `no number of a record ends the process, and the books close after each`(seed: UInt64) throws {
         var schedule = Schedule(seed, sliceUnits: seed.isMultiple(of: 3) ? 1 : .max)
         schedule.run(steps: 80)
-        let engine = schedule.scene.engine
+        let engine = schedule.scene.engine.duplicate()
         let frames = SnapshotTests.frames(of: engine)
         let again = try SnapshotTests.engine(of: frames)
         #expect(again.stateDigest() == engine.stateDigest(), "seed \(seed)")
@@ -291,7 +291,7 @@ import WidgetModel
         schedule.scene.checks = false
         schedule.run(steps: 120)
         var random = SplitMix64(seed: seed)
-        var engine = schedule.scene.engine
+        var engine = schedule.scene.engine.duplicate()
         var (taken, position) = (0, engine.position)
         for entry in schedule.scene.log {
             for _ in 0..<6 {

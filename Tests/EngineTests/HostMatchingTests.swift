@@ -16,8 +16,8 @@ import WidgetModel
     ]
 
     /// What a look at every instance finds.
-    static func expected(_ engine: Engine, _ pattern: MatchPattern) -> [InstanceNumber] {
-        engine.instances.usedSlots().filter { instance in
+    static func expected(_ engine: borrowing Engine, _ pattern: MatchPattern) -> [InstanceNumber] {
+        engine.instances.usedNumbers().filter { instance in
             let row = engine.instances[instance]
             guard row.isLive, row.pushEnabled else { return false }
             return pattern.matches(
@@ -48,7 +48,7 @@ import WidgetModel
             }
             // From time to time budgets are forgotten, and hosts with them.
             scene.pass(random.chance(1, in: 10) ? .hours(50) : .minutes(1))
-            for slot in scene.engine.hosts.usedSlots() {
+            for slot in scene.engine.hosts.usedNumbers() {
                 ids[slot, default: []].insert(scene.engine.hostKey(of: slot))
             }
             guard step % 5 == 0 else { continue }

@@ -22,12 +22,12 @@ import WidgetModel
     }
 
     /// How many rows each group has.
-    private static func counts(_ details: InstanceDetails) -> [Int] {
+    private static func counts(_ details: borrowing InstanceDetails) -> [Int] {
         [details.particulars.count, details.content.count, details.observed.count]
     }
 
-    /// A table with one instance, which has something of every group.
-    private static func full() -> (details: InstanceDetails, slot: InstanceNumber) {
+    /// A table with one instance of number 0, which has something of every group.
+    private static func full() -> InstanceDetails {
         var details = InstanceDetails()
         let slot = Self.insert("full", 0, into: &details)
         details.setConfiguration(of: slot, Self.bears)
@@ -57,11 +57,11 @@ import WidgetModel
             collateralReloads: 5,
             collateralOverReloads: 6
         )
-        return (details, slot)
+        return details
     }
 
     /// What is written of an instance.
-    private static func bytes(_ details: InstanceDetails, _ slot: InstanceNumber) throws -> [UInt8] {
+    private static func bytes(_ details: borrowing InstanceDetails, _ slot: InstanceNumber) throws -> [UInt8] {
         var writer = StateWriter()
         let whole = details.whole(slot)
         _ = try InstanceShape(kind: 0, whole, details.configuration(of: slot)).coded(by: &writer)
@@ -149,7 +149,7 @@ import WidgetModel
             { $0.confirmedDigest = Self.digest },
             { $0.pendingDigest = Self.digest }, { $0.shownEntry = .epoch },
             { $0.unshown = InstanceDetails.Unshown(position: .start, acceptedAt: .epoch) },
-            { $0.timeline = Self.full().details[content: 0].timeline },
+            { $0.timeline = Self.full()[content: 0].timeline },
         ]
         let observed: [(inout InstanceDetails.Observed) -> Void] = [
             { $0.viewedAt = 0 }, { $0.systemChangeAt = 0 }, { $0.awaitsReport = 0 }, { $0.awaitsLook = true },
@@ -168,7 +168,8 @@ import WidgetModel
     }
 
     @Test func `what is released is blank when its number is used again`() {
-        var (details, slot) = Self.full()
+        var details = Self.full()
+        let slot = InstanceNumber(0)
         details.release(slot)
         #expect(Self.counts(details) == [0, 0, 0])
         #expect(details.count == 0)
@@ -188,7 +189,8 @@ import WidgetModel
     }
 
     @Test func `an instance that is cleared keeps its id and family`() {
-        var (details, slot) = Self.full()
+        var details = Self.full()
+        let slot = InstanceNumber(0)
         details.clear(slot)
         #expect(Self.counts(details) == [0, 0, 0])
         #expect(details.id(of: slot) == InstanceID("full"))
@@ -198,8 +200,9 @@ import WidgetModel
     }
 
     @Test func `a copy does not see what changes`() throws {
-        var (details, slot) = Self.full()
-        let copy = details
+        var details = Self.full()
+        let slot = InstanceNumber(0)
+        let copy = details.duplicate()
         let before = try Self.bytes(copy, slot)
         details[content: slot].confirmedDigest = nil
         details[observed: slot].awaitsLook = false
@@ -256,8 +259,8 @@ import WidgetModel
     }
 
     @Test func `all of an instance comes back from what was written of it`() throws {
-        let (details, slot) = Self.full()
-        let bytes = try Self.bytes(details, slot)
+        let details = Self.full()
+        let bytes = try Self.bytes(details, 0)
         var reader = StateReader(bytes)
         let shape = try InstanceShape.blank.coded(by: &reader)
         let id = InstanceID(try reader.text(""))

@@ -6,7 +6,7 @@ import WidgetModel
 
 /// The number of matches alone is that of the dry run, and that of the push.
 @Suite struct MatchCountTests {
-    private static func compare(_ engine: Engine, _ push: PushRecord, _ place: String) {
+    private static func compare(_ engine: borrowing Engine, _ push: PushRecord, _ place: String) {
         let view = engine.dryRun(push, decidedMax: 1)
         #expect(engine.matchCount(push) == MatchCount(matched: view.matched, isRepeat: view.isRepeat), "\(place)")
     }

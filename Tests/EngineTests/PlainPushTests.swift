@@ -50,7 +50,7 @@ import WidgetModel
         scene.settle("phone", [Scene.scores("a", team: "nfl"), Scene.scores("b", team: "nfl")])
         scene.push(to: "phone", .normal)
         scene.push(to: "phone", .normal)
-        var engine = scene.engine
+        var engine = scene.engine.duplicate()
         for host in ["phone", "nobody", ""] {
             let push = Record.push(scene.makePush(to: host)).bytes
             for end in 0...push.count { engine.approach(Array(push[..<end]), in: 0..<end) }

@@ -22,10 +22,10 @@ struct PolicyHistory {
 
     /// Notes what is in force after a scene's last record.
     mutating func note(_ scene: Scene) {
-        let engine = scene.engine
+        let engine = scene.engine.duplicate()
         var tuned: [HostKey: BudgetWindow] = [:]
         var known: [InstanceAddress: Instant] = [:]
-        for instance in engine.instances.usedSlots() {
+        for instance in engine.instances.usedNumbers() {
             let number = engine.instances[instance].host
             let host = engine.hostKey(of: number)
             tuned[host] = engine.hosts[number].windows.window

@@ -118,7 +118,8 @@ import WidgetModel
             schedule.run(steps: 10)
             let out = RandomSchedule.hosts.flatMap { schedule.scene.engine.outstandingReloads(host: HostKey($0)) }
             guard let reload = out.last else { continue }
-            let host = try #require(schedule.scene.engine.host(reload.host))
+            let view = schedule.scene.engine.host(reload.host)
+            let host = try #require(view)
             let asked = try #require(host.instances.first { $0.id == reload.instance })
             let isControl = asked.controlToken != nil
             let position = schedule.scene.position
@@ -185,17 +186,23 @@ import WidgetModel
         }
     }
 
+    /// What a replay comes to.
+    private struct Replayed: ~Copyable {
+        let engine: Engine
+        let effects: [Effect]
+    }
+
     /// The same records at the same times, with pushes in between that can reload nothing and only open windows: to hosts
     /// for which nothing waits, since with what waits they might be told now.
     private static func replay(
         _ log: [(record: Record, at: LogPosition, time: Instant)],
         lookingEvery interval: Interval
-    ) throws -> (engine: Engine, effects: [Effect]) {
+    ) throws -> Replayed {
         var engine = Engine(partition: PartitionID(0), partitions: 1)
         var output = EngineOutput()
         var looks: UInt64 = 0
         var position = LogPosition.start
-        func look(at time: Instant) throws {
+        func look(at time: Instant, _ engine: inout Engine) throws {
             for host in RandomSchedule.hosts {
                 let instances = engine.host(HostKey(host))?.instances ?? []
                 let isWaitedFor = instances.contains { instance in
@@ -218,14 +225,14 @@ import WidgetModel
         var next = (log.first?.time ?? .epoch) + interval
         for entry in log {
             while next < entry.time {
-                try look(at: next)
+                try look(at: next, &engine)
                 next = next + interval
             }
             try engine.apply(entry, into: &output)
             position = entry.at
         }
-        try look(at: engine.time)
-        return (engine, output.effects)
+        try look(at: engine.time, &engine)
+        return Replayed(engine: engine, effects: output.effects)
     }
 
     @Test(arguments: Seeds.from(801, count: 4))

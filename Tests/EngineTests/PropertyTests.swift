@@ -185,7 +185,7 @@ import WidgetModel
         var schedule = RandomSchedule(seed: seed)
         schedule.scene.checks = false
         schedule.run(steps: 60)
-        var engine = schedule.scene.engine
+        var engine = schedule.scene.engine.duplicate()
         let before = engine.stateDigest()
         var taken: [(LogPosition, Int)] = []
         for entry in schedule.scene.log {

@@ -30,7 +30,8 @@ import WidgetModel
         registration.context = Self.host
         scene.apply(.register(registration))
         let address = InstanceAddress(host: HostKey("desk", of: Scene.game), instance: InstanceID("w1"))
-        let context = try #require(scene.engine.providerContext(of: address))
+        let told = scene.engine.providerContext(of: address)
+        let context = try #require(told)
         #expect(context == TimelineProviderContext(family: .accessoryCircular, host: Self.host))
         #expect(context.displaySize == TimelineProviderContext.DisplaySize(width: 170, height: 180))
         #expect(!context.isPreview)

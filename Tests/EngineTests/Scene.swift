@@ -14,7 +14,7 @@ struct Scene {
     /// 2026-11-02T17:00:00Z.
     static let start = Instant(seconds: 1_793_638_800)
 
-    private(set) var engine: Engine
+    private var held: HeldEngine
     private(set) var position = LogPosition.start
     private(set) var now = Scene.start
     private(set) var log: [(record: Record, at: LogPosition, time: Instant)] = []
@@ -35,8 +35,23 @@ struct Scene {
     var sliceUnits = Int.max
 
     init(settings: EngineSettings = Scene.settings(), partition: UInt16 = 0) {
-        self.engine = Engine(partition: PartitionID(partition), partitions: 1)
+        self.held = HeldEngine(Engine(partition: PartitionID(partition), partitions: 1))
         self.apply(.settings(settings))
+    }
+
+    /// An engine that scenes share until one of them changes it.
+    private final class HeldEngine {
+        var engine: Engine
+
+        init(_ engine: consuming Engine) { self.engine = engine }
+    }
+
+    private(set) var engine: Engine {
+        _read { yield self.held.engine }
+        _modify {
+            if !isKnownUniquelyReferenced(&self.held) { self.held = HeldEngine(self.held.engine.duplicate()) }
+            yield &self.held.engine
+        }
     }
 
     /// WidgetKit's budget without its first, more generous days.
@@ -111,7 +126,8 @@ struct Scene {
     @discardableResult
     mutating func apply(_ records: [Record]) -> [RecordAnswer.Result] {
         self.position = self.position.next
-        self.output.removeAll()
+        var output = self.output
+        output.removeAll()
         for (index, record) in records.enumerated() {
             let bytes = record.bytes
             self.log.append((record, self.position, self.now))
@@ -122,16 +138,17 @@ struct Scene {
                     recordIndex: index,
                     at: self.position,
                     logTime: self.now,
-                    into: &self.output
+                    into: &output
                 )
                 while !self.engine.isRecordDone {
                     var units = self.sliceUnits
-                    self.engine.advance(&units, into: &self.output)
+                    self.engine.advance(&units, into: &output)
                 }
             } catch {
                 Issue.record("\(error)")
             }
         }
+        self.output = output
         self.effects += self.output.effects
         for (reload, collateral) in self.output.effects.flatMap(Self.members) {
             self.reloads.append(reload)

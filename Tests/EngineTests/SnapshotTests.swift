@@ -8,10 +8,10 @@ import WidgetModel
 
 /// An engine's state as frames: whole, exact, and refused where it is not.
 @Suite struct SnapshotTests {
-    static func frames(of engine: Engine) -> [[UInt8]] {
-        var encoder = EngineSnapshotEncoder(engine)
+    static func frames(of engine: borrowing Engine) -> [[UInt8]] {
+        var encoder = EngineSnapshotEncoder()
         var frames: [[UInt8]] = []
-        while let frame = encoder.next() { frames.append(frame) }
+        while let frame = encoder.next(engine) { frames.append(frame) }
         return frames
     }
 
@@ -41,17 +41,28 @@ import WidgetModel
             interning: interning,
             leavesInstances: true
         )
-        var instances = EngineInstancesDecoder()
-        var index = EngineIndexDecoder(interning: interning)
         for frame in frames { try tables.take(frame) }
-        for frame in frames where try !instances.take(frame) { break }
-        for frame in frames where EngineIndexDecoder.needs(frame[0]) {
-            if try !index.take(frame) { break }
-        }
         var engine = try tables.finishWithoutInstances()
-        try engine.adopt(instances.finish())
-        try engine.adopt(index.finish())
+        try engine.adopt(Self.instances(of: frames))
+        try engine.adopt(Self.index(of: frames, interning: interning))
         return engine
+    }
+
+    private static func instances(of frames: [[UInt8]]) throws(SnapshotError) -> EngineInstances {
+        var decoder = EngineInstancesDecoder()
+        for frame in frames where try !decoder.take(frame) { break }
+        return try decoder.finish()
+    }
+
+    private static func index(
+        of frames: [[UInt8]],
+        interning: Interning = .observed(atLeast: 4096)
+    ) throws(SnapshotError) -> EngineIndex {
+        var decoder = EngineIndexDecoder(interning: interning)
+        for frame in frames where EngineIndexDecoder.needs(frame[0]) {
+            if try !decoder.take(frame) { break }
+        }
+        return decoder.finish()
     }
 
     /// Small tables, so that they run over.
@@ -80,7 +91,7 @@ import WidgetModel
         let channel = Channel(id: ChannelID("c\(seed)"), storagePolicy: .mostRecent, pushType: .widgets)
         schedule.scene.apply(.channel(.create(channel, app: Scene.sports, channelsMax: 10)))
         schedule.run(steps: 20 + Int(seed % 400))
-        var written = schedule.scene.engine
+        var written = schedule.scene.engine.duplicate()
         let frames = Self.frames(of: written)
         let interning: Interning = isSmall ? .always : .never
         var read =
@@ -132,7 +143,7 @@ import WidgetModel
         var fromState: [DeviceToken: DirectoryChange] = [:]
         let read = try Self.engine(of: Self.frames(of: schedule.scene.engine))
         read.removedTokens { taken($0, into: &fromState) }
-        read.controlTokens(of: read.instances.usedSlots()) { taken($0, into: &fromState) }
+        read.controlTokens(of: read.instances.usedNumbers()) { taken($0, into: &fromState) }
         let apps = read.appIDs
         read.forEachHostToken { bytes, host, app in
             let token = DeviceToken(bytes: Array(copying: bytes))
@@ -170,24 +181,28 @@ import WidgetModel
         schedule.scene.checks = false
         schedule.run(steps: 100)
         let frames = Self.frames(of: schedule.scene.engine)
-        #expect(throws: SnapshotError.otherPartition) { try Self.engine(of: frames, partition: 1, partitions: 2) }
-        #expect(throws: SnapshotError.otherPartition) { try Self.engine(of: frames, partitions: 2) }
+        #expect(throws: SnapshotError.otherPartition) { _ = try Self.engine(of: frames, partition: 1, partitions: 2) }
+        #expect(throws: SnapshotError.otherPartition) { _ = try Self.engine(of: frames, partitions: 2) }
         // Behind the section come the versions of the format and of the rules, a byte each.
         var other = frames
         other[0][1] += 1
-        #expect(throws: SnapshotError.otherFormat(version: EngineSnapshot.version + 1)) { try Self.engine(of: other) }
+        #expect(throws: SnapshotError.otherFormat(version: EngineSnapshot.version + 1)) {
+            _ = try Self.engine(of: other)
+        }
         other = frames
         other[0][2] -= 1
-        #expect(throws: SnapshotError.otherEngine(version: UInt64(Engine.version - 1))) { try Self.engine(of: other) }
+        #expect(throws: SnapshotError.otherEngine(version: UInt64(Engine.version - 1))) {
+            _ = try Self.engine(of: other)
+        }
         for count in 0..<frames.count {
             #expect(throws: SnapshotError.incomplete(frames: count)) {
-                try Self.engine(of: Array(frames.prefix(count)))
+                _ = try Self.engine(of: Array(frames.prefix(count)))
             }
         }
         for index in frames.indices.dropLast() {
             var missing = frames
             missing.remove(at: index)
-            #expect(throws: SnapshotError.self, "without frame \(index)") { try Self.engine(of: missing) }
+            #expect(throws: SnapshotError.self, "without frame \(index)") { _ = try Self.engine(of: missing) }
         }
     }
 
@@ -202,7 +217,7 @@ import WidgetModel
             for _ in 0..<8 {
                 var damaged = frames
                 damaged[frame].removeLast(1 + Int(random.next() % UInt64(damaged[frame].count)))
-                #expect(throws: SnapshotError.self, "seed \(seed)") { try Self.engine(of: damaged) }
+                #expect(throws: SnapshotError.self, "seed \(seed)") { _ = try Self.engine(of: damaged) }
             }
         }
     }
@@ -219,7 +234,8 @@ import WidgetModel
         scene.acknowledge(charged[1])
         scene.push(match: "mariners")
         let frames = Self.frames(of: scene.engine)
-        for engine in [try Self.engine(of: frames), try Self.engineOfSeveral(of: frames)] {
+        for isOfSeveral in [false, true] {
+            let engine = try isOfSeveral ? Self.engineOfSeveral(of: frames) : Self.engine(of: frames)
             #expect(engine.stateDigest() == scene.engine.stateDigest())
             #expect(engine.checkInvariants() == [])
             #expect(engine.reloads.count == 4)
@@ -240,7 +256,8 @@ import WidgetModel
             var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: id)
             for frame in frames { try decoder.take(frame) }
             let alone = try decoder.finish()
-            let host = try #require(whole.host(id))
+            let view = whole.host(id)
+            let host = try #require(view)
             #expect(alone.host(id) == host, "seed \(seed)")
             for instance in host.instances {
                 let address = InstanceAddress(host: id, instance: instance.id)
@@ -254,18 +271,13 @@ import WidgetModel
         var schedule = RandomSchedule(seed: 6)
         schedule.scene.checks = false
         schedule.run(steps: 40)
-        var instances = EngineInstancesDecoder()
-        var index = EngineIndexDecoder()
         let frames = Self.frames(of: schedule.scene.engine)
-        for frame in frames where try !instances.take(frame) { break }
-        for frame in frames where try !index.take(frame) { break }
         schedule.run(steps: 40)
         var tables = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, leavesInstances: true)
         for frame in Self.frames(of: schedule.scene.engine) { try tables.take(frame) }
         var engine = try tables.finishWithoutInstances()
-        let (otherInstances, otherIndex) = (try instances.finish(), index.finish())
-        #expect(throws: SnapshotError.otherPartition) { try engine.adopt(otherInstances) }
-        #expect(throws: SnapshotError.otherPartition) { try engine.adopt(otherIndex) }
+        #expect(throws: SnapshotError.otherPartition) { try engine.adopt(Self.instances(of: frames)) }
+        #expect(throws: SnapshotError.otherPartition) { try engine.adopt(Self.index(of: frames)) }
     }
 
     @Test func `instances are refused where one of them is missing`() throws {
@@ -273,9 +285,8 @@ import WidgetModel
         scene.register("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "mariners")])
         let frames = Self.frames(of: scene.engine)
         let section = try #require(frames.firstIndex { $0[0] == 4 })
-        var instances = EngineInstancesDecoder()
-        for (index, frame) in frames.enumerated() where index != section { if try !instances.take(frame) { break } }
-        let finished = instances
-        #expect(throws: SnapshotError.incomplete(frames: section)) { try finished.finish() }
+        var others = frames
+        others.remove(at: section)
+        #expect(throws: SnapshotError.incomplete(frames: section)) { _ = try Self.instances(of: others) }
     }
 }

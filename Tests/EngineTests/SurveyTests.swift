@@ -6,7 +6,7 @@ import WidgetModel
 
 /// What is added up over all instances, a step at a time.
 @Suite struct SurveyTests {
-    private static func survey(_ engine: Engine, from: Instant, step: Int) -> BudgetSurvey {
+    private static func survey(_ engine: borrowing Engine, from: Instant, step: Int) -> BudgetSurvey {
         var survey = BudgetSurvey(from: from)
         var next: InstanceNumber? = 0
         while let start = next { next = engine.survey(&survey, from: start, count: step) }

@@ -5,7 +5,7 @@ import WidgetModel
 @testable import Engine
 
 @Suite struct TextStoreTests {
-    private static func text(_ texts: TextStore, _ number: UInt32, _ count: Int) -> [UInt8] {
+    private static func text(_ texts: borrowing TextStore, _ number: UInt32, _ count: Int) -> [UInt8] {
         texts.withBytes(number, count: count) { Array(copying: $0) }
     }
 
@@ -47,7 +47,7 @@ import WidgetModel
                 model.append((Self.insert(bytes, into: &texts), bytes))
             }
         }
-        let copy = texts
+        let copy = texts.duplicate()
         let wrong = model.count { Self.text(copy, $0.number, $0.bytes.count) != $0.bytes }
         #expect(wrong == 0, "seed \(seed)")
         #expect(texts.count == model.count { !$0.bytes.isEmpty }, "seed \(seed)")

@@ -80,9 +80,9 @@ import WidgetModel
             var output = EngineOutput()
             try engine.apply(entry, into: &output)
         }
-        var encoder = EngineSnapshotEncoder(engine)
+        var encoder = EngineSnapshotEncoder()
         var frames: [[UInt8]] = []
-        while let frame = encoder.next() { frames.append(frame) }
+        while let frame = encoder.next(engine) { frames.append(frame) }
         var known = 0
         for address in Self.addresses(of: schedule) {
             var decoder = EngineSnapshotDecoder(partition: PartitionID(0), partitions: 1, only: address.host)
@@ -167,7 +167,7 @@ import WidgetModel
         _ address: InstanceAddress,
         _ entries: some Sequence<LogEntry>,
         since: Instant,
-        from engine: Engine = EmptyStart().engine(of: PartitionID(0), among: 1)
+        from engine: consuming Engine = EmptyStart().engine(of: PartitionID(0), among: 1)
     ) throws -> InstanceTrace {
         var replay = InstanceReplay(address, from: engine, since: since)
         for entry in entries { try replay.take(entry) }

@@ -30,7 +30,7 @@ private enum PatternFuzz {
     ]
     /// The host of each subject, by its place.
     private struct Hosts: HostNaming {
-        func number(ofHost id: [UInt8]) -> HostNumber? {
+        func number(ofHost id: [UInt8], of app: BundleID) -> HostNumber? {
             PatternFuzz.subjects.firstIndex { Array($0.host.rawValue.utf8) == id }.map { HostNumber($0) }
         }
 

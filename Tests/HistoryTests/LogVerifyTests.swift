@@ -13,13 +13,15 @@ func verify(_ directory: String) throws -> [LogFault] {
     var faults = survey.faults
     guard let log = try? LogDirectory(path: directory) else { return faults }
     for index in 0..<log.format.partitions {
-        let check = try? ReplayCheck(
-            log,
-            PartitionID(UInt16(index)),
-            snapshots: log,
-            before: survey.partitions[index].firstFault
-        )
-        faults += check?.faults ?? []
+        guard
+            let check = try? ReplayCheck(
+                log,
+                PartitionID(UInt16(index)),
+                snapshots: log,
+                before: survey.partitions[index].firstFault
+            )
+        else { continue }
+        faults += check.faults
     }
     return faults
 }

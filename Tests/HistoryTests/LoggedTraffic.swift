@@ -1,3 +1,4 @@
+import BasicContainers
 import Dispatch
 import Engine
 import Foundation
@@ -19,7 +20,7 @@ final class LoggedTraffic {
     let directory: String
     private(set) var now = LoggedTraffic.start
     private(set) var journal: SQLiteJournal
-    private(set) var engines: [Engine]
+    private(set) var engines = UniqueArray<Engine>()
     private var outputs: [OutputPosition?]
     private(set) var reloads: [ReloadEffect] = []
     private let clock: Mutex<Instant>.Shared
@@ -37,8 +38,8 @@ final class LoggedTraffic {
         configuration.fileBytesMax = fileBytesMax
         configuration.commitSpacing = .zero
         self.journal = try SQLiteJournal(configuration: configuration) { clock.value }
-        self.engines = (0..<Self.partitions).map {
-            Engine(partition: PartitionID(UInt16($0)), partitions: Self.partitions)
+        for number in 0..<Self.partitions {
+            self.engines.append(Engine(partition: PartitionID(UInt16(number)), partitions: Self.partitions))
         }
         self.outputs = Array(repeating: nil, count: Self.partitions)
         self.whole = Array(repeating: (.start, 0), count: Self.partitions)
@@ -223,10 +224,11 @@ final class LoggedTraffic {
     /// - Returns: The snapshots, in the partitions' order.
     @discardableResult
     func snapshot() throws -> [SnapshotID] {
-        try self.engines.map { engine in
-            let id = SnapshotID(partition: engine.partition, position: engine.position, logTime: engine.time)
-            var encoder = EngineSnapshotEncoder(engine)
-            try self.journal.write(id) { encoder.next() }
+        try self.engines.indices.map { number in
+            let (position, time) = (self.engines[number].position, self.engines[number].time)
+            let id = SnapshotID(partition: self.engines[number].partition, position: position, logTime: time)
+            var encoder = EngineSnapshotEncoder()
+            try self.journal.write(id) { encoder.next(self.engines[number]) }
             return id
         }
     }

@@ -1,3 +1,4 @@
+import BasicContainers
 import Engine
 import Foundation
 import History
@@ -90,9 +91,9 @@ import WidgetModel
         #expect(why.status == 0, "\(why.errors)")
         #expect(!((why.json["steps"] as? [Any]) ?? []).isEmpty)
         let budget = why.json["budget"] as? [String: Any]
-        let home = self.traffic.engines[Self.home]
         let address = try #require(InstanceAddress(Self.instance))
-        let view = try #require(home.instance(address))
+        let instance = self.traffic.engines[Self.home].instance(address)
+        let view = try #require(instance)
         #expect(budget?["charged"] as? Int == view.budget.charged)
 
         let stats = try self.run(["log", "stats", "--json"])
@@ -115,7 +116,7 @@ import WidgetModel
         let log = try LogDirectory(path: self.traffic.directory)
         for number in 0..<LoggedTraffic.partitions {
             var entries = 0
-            let run = try TwinRun.run(
+            _ = try TwinRun.run(
                 PartitionID(UInt16(number)),
                 of: log,
                 from: SnapshotStart(log),
@@ -125,7 +126,6 @@ import WidgetModel
                 step: { entries += 1 }
             )
             let end = self.traffic.engines[number].position
-            #expect(run.position == end)
             #expect(entries == Int(end.rawValue - self.snapshots[0][number].position.rawValue))
         }
     }
@@ -203,8 +203,8 @@ import WidgetModel
         var output = EngineOutput()
         let push = Record.push(self.traffic.push(to: HostKey("host-3"), 1 << 40)).bytes
         try engine.apply(push, in: push.indices, recordIndex: 0, at: id.position, logTime: id.logTime, into: &output)
-        var encoder = EngineSnapshotEncoder(engine)
-        try self.traffic.journal.write(id) { encoder.next() }
+        var encoder = EngineSnapshotEncoder()
+        try self.traffic.journal.write(id) { encoder.next(engine) }
         let check = try ReplayCheck(log, PartitionID(0), snapshots: log)
         #expect(check.faults.map(\.code) == [.snapshot])
         #expect(check.faults.first?.position == id.position.rawValue)

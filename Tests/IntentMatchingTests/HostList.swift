@@ -18,7 +18,7 @@ struct HostList: HostNaming {
     /// The number of a host, used once more.
     mutating func use(_ host: HostID) -> UInt32 {
         let id = Array(host.rawValue.utf8)
-        let number = self.number(ofHost: id)?.raw ?? self.add(id)
+        let number = self.number(of: id)?.raw ?? self.add(id)
         self.uses[Int(number)] += 1
         return number
     }
@@ -35,16 +35,16 @@ struct HostList: HostNaming {
 
     /// Takes back one use of a host.
     mutating func release(_ host: HostID) {
-        guard let number = self.number(ofHost: Array(host.rawValue.utf8)) else { return }
+        guard let number = self.number(of: Array(host.rawValue.utf8)) else { return }
         self.uses[number.index] -= 1
         guard self.uses[number.index] == 0 else { return }
         self.ids[number.index] = nil
         self.free.append(number.raw)
     }
 
-    func number(ofHost id: [UInt8]) -> HostNumber? {
-        self.ids.firstIndex(of: id).map { HostNumber($0) }
-    }
+    func number(ofHost id: [UInt8], of app: BundleID) -> HostNumber? { self.number(of: id) }
+
+    private func number(of id: [UInt8]) -> HostNumber? { self.ids.firstIndex(of: id).map { HostNumber($0) } }
 
     func forEachHost(in numbers: Range<HostNumber>, _ body: (HostNumber, Span<UInt8>) -> Void) {
         for number in numbers.lowerBound.index..<min(numbers.upperBound.index, self.ids.count) {

@@ -118,25 +118,31 @@ final class CrashDirectory {
             clock: { LogClock.wallTime() }
         )
         defer { journal.close() }
-        var engines: [Engine] = []
+        var engines: [RecoveredEngine] = []
         for number in 0..<Self.partitions {
             let partition = PartitionID(UInt16(number))
-            let engine = try await self.recovered(partition, journal)
-            engines.append(engine)
-            #expect(engine.checkInvariants() == [], "\(round)")
-            try self.compare(engine, partition, journal, round)
+            let recovered = try await self.recovered(partition, journal)
+            engines.append(recovered)
+            #expect(recovered.engine.checkInvariants() == [], "\(round)")
+            try self.compare(recovered.engine, partition, journal, round)
         }
         for (id, target) in self.accepted {
-            let found = engines.enumerated().filter { !$0.element.push(id).isEmpty }.map(\.offset)
+            let found = engines.enumerated().filter { !$0.element.engine.push(id).isEmpty }.map(\.offset)
             let expected = target == "all" ? [0, 1] : [Int(PartitionID(of: HostKey(target), among: 2).rawValue)]
             if found != expected { Issue.record("push \(id) to \(target) was answered 200 and is lost: \(round)") }
         }
-        let ended = engines.map { $0.stats() }
+        let ended = engines.map { $0.engine.stats() }
         for stats in ended { #expect(stats.outcomes.total == stats.matched, "\(round)") }
     }
 
+    private final class RecoveredEngine: Sendable {
+        let engine: Engine
+
+        init(_ engine: consuming Engine) { self.engine = engine }
+    }
+
     /// The engine of an owner that has just started.
-    private func recovered(_ partition: PartitionID, _ journal: SQLiteJournal) async throws -> Engine {
+    private func recovered(_ partition: PartitionID, _ journal: SQLiteJournal) async throws -> RecoveredEngine {
         let failure = Mutex<String?>(nil)
         let owner = PartitionOwner(
             engine: Engine(partition: partition, partitions: Self.partitions),
@@ -154,13 +160,18 @@ final class CrashDirectory {
             )
         )
         _ = try await owner.start { _, _ in }
-        let engine = try await owner.query(at: .betweenEntries) { (engine: borrowing Engine) in copy engine }
+        let recovered = try await owner.query(at: .betweenEntries) { RecoveredEngine($0.duplicate()) }
         #expect(failure.withLock { $0 } == nil)
-        return engine
+        return recovered
     }
 
     /// Compares a state with a replay from as far back as the log goes, and the effects with what was committed and sent.
-    private func compare(_ engine: Engine, _ partition: PartitionID, _ journal: SQLiteJournal, _ round: String) throws {
+    private func compare(
+        _ engine: borrowing Engine,
+        _ partition: PartitionID,
+        _ journal: SQLiteJournal,
+        _ round: String
+    ) throws {
         let first = try journal.firstEntry(partition)
         var replayed = Engine(partition: partition, partitions: Self.partitions)
         let isWhole = first == LogPosition.start.next

@@ -43,13 +43,14 @@ enum Scenarios {
 
     /// A run to its end, one partition after the other.
     static func report(_ scenario: Scenario) -> SimulationReport {
-        let runs = SimulatedWorld(scenario).runs().map { run in
-            var run = run
+        let world = SimulatedWorld(scenario)
+        let measured = world.partitions.map { partition in
+            var run = PartitionRun(world, partition: partition)
             // In steps of uneven length, which must not matter.
             for step in 1...scenario.days * 5 { run.advance(to: scenario.start + step * 17_280 - 1) }
             run.advance(to: .max)
-            return run
+            return run.measures
         }
-        return SimulationReport(scenario, runs)
+        return SimulationReport(scenario, measured)
     }
 }

@@ -29,7 +29,7 @@ import WidgetModel
     }
 
     /// A log as a gateway under a policy would have written it: pushes, answers, and ticks where timers were due.
-    private struct Traffic {
+    private struct Traffic: ~Copyable {
         private(set) var entries: [LogEntry] = []
         private(set) var engine = Engine(partition: PartitionID(0), partitions: 1)
         private(set) var now = WhatIfTests.start
@@ -114,10 +114,10 @@ import WidgetModel
     }
 
     private static func run(
-        _ traffic: Traffic,
+        _ traffic: borrowing Traffic,
         _ policy: BudgetPolicy,
         since: Instant = Instant(milliseconds: .min)
-    ) throws -> TwinRun {
+    ) throws -> TwinRun.Result {
         var run = try TwinRun(
             EmptyStart().engine(of: PartitionID(0), among: 1),
             PolicyRewrite(policy),
@@ -125,8 +125,7 @@ import WidgetModel
             starvedAfter: .hours(4)
         )
         for entry in traffic.entries { try run.take(entry) }
-        try run.finish()
-        return run
+        return try run.finish()
     }
 
     @Test(arguments: Seeds.from(1, count: 6))
@@ -168,17 +167,16 @@ import WidgetModel
         let since = traffic.entries[middle].logTime
         // Reloads that were out, and have their answers behind the middle, are the same in both runs.
         #expect(traffic.entries[middle...].contains { $0.logTime > since })
-        var same = try TwinRun(engine, PolicyRewrite(.widgetkit), since: since, starvedAfter: .hours(4))
-        var tight = try TwinRun(engine, PolicyRewrite(Self.tight), since: since, starvedAfter: .hours(4))
+        var first = try TwinRun(engine.duplicate(), PolicyRewrite(.widgetkit), since: since, starvedAfter: .hours(4))
+        var second = try TwinRun(engine, PolicyRewrite(Self.tight), since: since, starvedAfter: .hours(4))
         for entry in traffic.entries[middle...] {
-            try same.take(entry)
-            try tight.take(entry)
+            try first.take(entry)
+            try second.take(entry)
         }
-        try same.finish()
-        try tight.finish()
+        let (same, tight) = (try first.finish(), try second.finish())
         let whole = try Self.run(traffic, .widgetkit, since: since)
         // Whoever waited already begins to wait with the next push: how long is measured from there.
-        func counts(_ run: TwinRun) -> [Int] {
+        func counts(_ run: TwinRun.Result) -> [Int] {
             [run.actual.all.issued, run.actual.all.charged, run.actual.all.exempt, run.actual.all.pushesServed]
         }
         #expect(counts(same) == counts(whole), "seed \(seed)")
@@ -221,8 +219,8 @@ import WidgetModel
             starvedAfter: .hours(4)
         )
         for entry in traffic.entries { try run.take(entry) }
-        try run.finish()
-        #expect(run.actual.all == run.other.all)
+        let result = try run.finish()
+        #expect(result.actual.all == result.other.all)
     }
 
     @Test func `the report says both, the difference, and what is estimated`() throws {

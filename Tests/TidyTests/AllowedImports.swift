@@ -9,7 +9,7 @@ enum AllowedImports {
         "Storage": ["CKernels", "WidgetModel"],
         "IntentMatching": ["Storage", "WidgetModel"],
         "Timelines": ["WidgetModel"],
-        "Engine": ["CKernels", "IntentMatching", "Storage", "Timelines", "WidgetModel"],
+        "Engine": ["IntentMatching", "Storage", "Timelines", "WidgetModel"],
         "TimelineProviding": ["Engine", "Timelines", "WidgetModel"],
         "APNSWire": ["CSimdjson", "Storage", "WidgetModel"],
         "Journaling": ["CKernels", "WidgetModel"],
@@ -47,6 +47,7 @@ enum AllowedImports {
     static let others: [String: Set<String>] = [
         "EmbedText": ["Foundation", "PackagePlugin"],
         "Storage": ["BasicContainers"],
+        "Engine": ["BasicContainers"],
         "IntentMatching": ["BasicContainers"],
         "Journaling": ["Synchronization"],
         "HTTPTransport": ["Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "Synchronization"],
@@ -93,21 +94,16 @@ enum AllowedImports {
         "random", "randomElement", "shuffled", "getenv", "fopen", "socket", "print",
     ]
 
-    /// Whether a file may contain `unsafe`: wrappers around C, the target whose tables hold memory, one file of raw memory in
-    /// other pure targets, and the ones that lend bytes to simdjson, to OpenSSL and to the checksum's kernel, and ask the
-    /// system about the terminal.
+    /// Whether a file may contain `unsafe`: wrappers around C, the target whose tables hold memory, the file that compares
+    /// header values with literals, and the ones that lend bytes to simdjson, to OpenSSL and to the checksum's kernel, and ask
+    /// the system about the terminal.
     static func allowsUnsafe(_ path: String) -> Bool {
         let bridges = [
-            "Sources/APNSWire/JSONReader.swift", "Sources/HTTPTransport/ByteBuffer+Memory.swift",
+            "Sources/APNSWire/JSONReader.swift", "Sources/APNSWire/Span+Literals.swift",
+            "Sources/HTTPTransport/ByteBuffer+Memory.swift",
             "Sources/Journaling/CRC32C.swift", "Sources/FreshetCLI/Top/TerminalMode.swift",
         ]
         let folders = ["Sources/Storage/", "Sources/TLS/", "Sources/HTTP2/", "Sources/JournalSQLite/"]
-        return folders.contains { path.hasPrefix($0) }
-            || bridges.contains(path) || self.isColumn(path)
-    }
-
-    /// Whether a file is a pure target's place for raw memory. There is one at most, see ``Rules/columns(_:)``.
-    static func isColumn(_ path: String) -> Bool {
-        path.hasSuffix("/Column.swift") && self.pure.contains { path.hasPrefix("Sources/\($0)/") }
+        return folders.contains { path.hasPrefix($0) } || bridges.contains(path)
     }
 }

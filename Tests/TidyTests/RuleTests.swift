@@ -44,18 +44,11 @@ import Testing
             "let a = unsafe b.pointee\nlet withUnsafe = \"unsafe\" // unsafe\nnonisolated(unsafe) var c = 0\n"
         )
         #expect(self.lines(Rules.unsafe("Sources/Engine/A.swift", text)) == [1, 3])
-        for path in ["Sources/TLS/A.swift", "Sources/Engine/Tables/Column.swift", "Sources/APNSWire/JSONReader.swift"] {
+        for path in ["Sources/TLS/A.swift", "Sources/Storage/Table.swift", "Sources/APNSWire/JSONReader.swift"] {
             #expect(Rules.unsafe(path, text).isEmpty)
         }
-        #expect(self.lines(Rules.unsafe("Sources/Gateway/Column.swift", text)) == [1, 3])
+        #expect(self.lines(Rules.unsafe("Sources/Engine/Tables/Column.swift", text)) == [1, 3])
         #expect(Rules.unsafe("Tests/EngineTests/A.swift", text).isEmpty)
-    }
-
-    @Test func `a second place for raw memory is caught`() {
-        let paths = [
-            "Sources/Engine/Column.swift", "Sources/Engine/Tables/Column.swift", "Sources/Timelines/Column.swift",
-        ]
-        #expect(Rules.columns(paths).map(\.path) == ["Sources/Engine/Tables/Column.swift"])
     }
 
     @Test(arguments: AllowedImports.impureWords.sorted())

@@ -69,15 +69,7 @@ enum Rules {
     static func unsafe(_ path: String, _ source: SwiftText) -> [Violation] {
         guard self.target(of: path) != nil, !AllowedImports.allowsUnsafe(path) else { return [] }
         return self.words(path, source, ["unsafe"]) { _ in
-            "unsafe stays in the wrappers around C and in one Column.swift per pure target"
-        }
-    }
-
-    /// A target has one place for raw memory, not several.
-    static func columns(_ paths: [String]) -> [Violation] {
-        let byTarget = Dictionary(grouping: paths.filter { AllowedImports.isColumn($0) }) { self.target(of: $0) }
-        return byTarget.values.filter { $0.count > 1 }.flatMap { $0.sorted().dropFirst() }.sorted().map {
-            Violation($0, 0, "is the target's second Column.swift; one place for raw memory has to be enough")
+            "unsafe stays in the wrappers around C and in Storage"
         }
     }
 

@@ -17,7 +17,6 @@ import Testing
 
     @Test func `unsafe stays in its places`() {
         self.expectNone(Tree.swift.flatMap { Rules.unsafe($0.path, $0.source) })
-        self.expectNone(Rules.columns(Tree.swift.map(\.path)))
     }
 
     @Test func `pure targets have no clock, no dice and never wait`() {

@@ -17,7 +17,7 @@ import WidgetModel
     private static let slotSeconds = 300
 
     /// An engine that is fed record by record.
-    private struct Feed {
+    private struct Feed: ~Copyable {
         var engine = Engine(partition: PartitionID(0), partitions: 1, seed: 1)
         var output = EngineOutput()
         var position = LogPosition.start

@@ -1,4 +1,5 @@
 import IntentMatching
+import Storage
 import Timelines
 import WidgetModel
 
@@ -6,42 +7,41 @@ import WidgetModel
 extension Engine {
     /// Takes in the instances that an ``EngineInstancesDecoder`` read of the same snapshot. O(instances), some nanoseconds
     /// each.
-    package mutating func adopt(_ instances: EngineInstances) throws(SnapshotError) {
+    package mutating func adopt(_ instances: consuming EngineInstances) throws(SnapshotError) {
         guard instances.position == self.position, instances.runningHash == self.runningHash else {
             throw .otherPartition
         }
         let rows = instances.rows
-        self.instances = InstanceTable(
-            rows: rows.rows,
-            details: rows.details,
-            days: self.instances.days
-        )
         self.counters.instances = rows.live
-        self.counters.tombstones = Int(rows.rows.count) - rows.live
+        self.counters.tombstones = rows.rows.count - rows.live
         self.counters.pushEnabledInstances = rows.pushEnabled
         self.counters.orphanedInstances = rows.orphaned
         for (kind, usage) in rows.usages.enumerated() { self.usages[self.apps.kinds[kind].app] += usage }
-        for instance in rows.controls {
+        let controls = rows.controls
+        let timers = rows.timers
+        self.instances.takeRows(rows.rows, rows.details)
+        for instance in controls {
             guard let token = self.instances[particulars: instance].controlToken else { continue }
             let host = self.instances[instance].host
             self.tokens.bind(token, to: TokenTable.Binding(host: host, instance: instance))
         }
         self.instanceTimers.makeRoom(for: self.instances.end)
-        for timer in rows.timers {
+        for place in timers.indices {
+            let timer = timers[place]
             self.instanceTimers.arm(timer.instance, at: Instant(seconds: Int64(timer.second)))
         }
     }
 
     /// Takes in the index that an ``EngineIndexDecoder`` made of the same snapshot.
-    package mutating func adopt(_ index: EngineIndex) throws(SnapshotError) {
+    package mutating func adopt(_ index: consuming EngineIndex) throws(SnapshotError) {
         guard index.position == self.position, index.runningHash == self.runningHash else { throw .otherPartition }
-        self.sharedIndex = index.index
+        self.index = index.index
     }
 
     /// Makes the index of the rows.
     mutating func fillIndex() {
         for kind in self.apps.kinds { self.index.declare(kind.schema, app: self.apps[kind.app].id) }
-        for instance in self.instances.usedSlots() where self.instances[instance].isLive {
+        for instance in self.instances.usedNumbers() where self.instances[instance].isLive {
             self.insertIntoIndex(instance, self.instances.configuration(of: instance))
         }
     }

@@ -2,14 +2,14 @@ package import IntentMatching
 import WidgetModel
 
 /// The intent index of a snapshot's state, made beside the tables of the same frames: nobody waits for the other.
-package struct EngineIndex: Sendable {
+package struct EngineIndex: ~Copyable, Sendable {
     let position: LogPosition
     let runningHash: UInt64
-    let index: SharedIndex
+    let index: IntentIndex
 }
 
 /// Reads of a snapshot's frames what its intent index is made of.
-package struct EngineIndexDecoder: Sendable {
+package struct EngineIndexDecoder: ~Copyable, Sendable {
     private typealias Section = EngineSnapshot.Section
 
     /// An instance without tags and conditions, which pushes reach.
@@ -25,11 +25,7 @@ package struct EngineIndexDecoder: Sendable {
     private var head = SnapshotHead()
     /// The number that the next instance has at least.
     private var instances = 0
-    private var shared: SharedIndex
-    private var index: IntentIndex {
-        _read { yield self.shared.index }
-        _modify { yield &self.shared.index }
-    }
+    private var index: IntentIndex
     private var configurations = ConfigurationCache()
     /// By their configuration's place in the cache: instances that others may be like.
     private var models: [Model?] = []
@@ -45,7 +41,7 @@ package struct EngineIndexDecoder: Sendable {
     ///
     /// - Parameter interning: As the engine's.
     package init(interning: Interning = .observed(atLeast: 4096)) {
-        self.shared = SharedIndex(IntentIndex(interning: interning))
+        self.index = IntentIndex(interning: interning)
         self.index.startLoading()
     }
 
@@ -206,6 +202,6 @@ package struct EngineIndexDecoder: Sendable {
     package consuming func finish() -> EngineIndex {
         self.insertPlain()
         self.index.finishLoading()
-        return EngineIndex(position: self.head.position, runningHash: self.head.runningHash, index: self.shared)
+        return EngineIndex(position: self.head.position, runningHash: self.head.runningHash, index: self.index)
     }
 }

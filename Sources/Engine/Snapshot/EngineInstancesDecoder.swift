@@ -1,7 +1,7 @@
 package import WidgetModel
 
 /// The widget instances of a snapshot's state, read beside all the rest of it.
-package struct EngineInstances: Sendable {
+package struct EngineInstances: ~Copyable, Sendable {
     let position: LogPosition
     let runningHash: UInt64
     let rows: InstanceRows
@@ -11,7 +11,7 @@ package struct EngineInstances: Sendable {
 }
 
 /// Reads of a snapshot's frames the tables of instances, most of what there is to read.
-package struct EngineInstancesDecoder: Sendable {
+package struct EngineInstancesDecoder: ~Copyable, Sendable {
     private typealias Section = EngineSnapshot.Section
 
     private var frames = 0

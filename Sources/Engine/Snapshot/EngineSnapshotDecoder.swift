@@ -1,9 +1,10 @@
 package import IntentMatching
+import Storage
 import Timelines
 package import WidgetModel
 
 /// Reads back what an ``EngineSnapshotEncoder`` wrote, frame by frame.
-package struct EngineSnapshotDecoder: Sendable {
+package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private typealias Section = EngineSnapshot.Section
 
     private let partition: PartitionID
@@ -25,10 +26,10 @@ package struct EngineSnapshotDecoder: Sendable {
     private var usages = UsageTable()
     private var instances = InstanceRows(free: [])
     private var configurations = ConfigurationCache()
-    private var days = Slab<RollingDay, RollingDay>()
-    private var causes = Slab<NumberTag.Cause, PendingCauses.Node>()
+    private var days = Table<RollingDay, RollingDay>()
+    private var causes = Table<NumberTag.Cause, PendingCauses.Node>()
     private var reloads = ReloadTable(free: [], expecting: 0)
-    private var pushes = Slab<NumberTag.Push, PushLedger.Row>()
+    private var pushes = Table<NumberTag.Push, PushLedger.Row>()
     private var collapseIDs: [PushNumber: [UInt8]] = [:]
     private var repeats = RowChunks<RepeatWindow.Entry>()
     private var decisions = DecisionLog(capacity: 1)
@@ -116,11 +117,11 @@ package struct EngineSnapshotDecoder: Sendable {
         self.hosts = HostTable(seed: self.seed, free: self.numbers(EngineSnapshot.hostTable), expecting: hosts)
         self.tokens.reserve(hosts)
         self.instances = InstanceRows(free: self.numbers(EngineSnapshot.instanceTable))
-        self.days = Slab(free: self.numbers(2))
+        self.days = Table(free: self.numbers(2))
         let others = self.host == nil ? (3...5).map { self.head.expectedRows($0) } : [0, 0, 0]
-        self.causes = Slab(free: self.numbers(3), expecting: others[0])
+        self.causes = Table(free: self.numbers(3), expecting: others[0])
         self.reloads = ReloadTable(free: self.numbers(4), expecting: others[1])
-        self.pushes = Slab(free: self.numbers(5), expecting: others[2])
+        self.pushes = Table(free: self.numbers(5), expecting: others[2])
         let (capacity, count) = (self.head.decisionCapacity, self.head.decisionCount)
         self.decisions = DecisionLog(
             capacity: capacity,
@@ -284,8 +285,9 @@ package struct EngineSnapshotDecoder: Sendable {
     /// The engine, once the last frame was read. Its index still has to be told ``Engine/finishLoading()``. O(state).
     package consuming func finish() throws(SnapshotError) -> Engine {
         self.instances.finish(end: Int(self.head.ends[EngineSnapshot.instanceTable]))
-        let (instances, position, hash) = (self.instances, self.head.position, self.head.runningHash)
-        self.instances = InstanceRows(free: [])
+        let (position, hash) = (self.head.position, self.head.runningHash)
+        var instances = InstanceRows(free: [])
+        swap(&instances, &self.instances)
         var engine = try self.finishWithoutInstances()
         try engine.adopt(EngineInstances(position: position, runningHash: hash, rows: instances))
         engine.fillIndex()
@@ -323,7 +325,7 @@ package struct EngineSnapshotDecoder: Sendable {
         engine.counters.hosts = self.registeredHosts
         engine.usages = self.usages
         engine.hosts = self.hosts
-        engine.instances = InstanceTable(rows: Slab(), details: InstanceDetails(), days: self.days)
+        engine.instances = InstanceTable(rows: Table(), details: InstanceDetails(), days: self.days)
         engine.causes = PendingCauses(nodes: self.causes)
         engine.reloads = self.reloads
         engine.ledger = PushLedger(

@@ -1,13 +1,13 @@
+import Storage
 import Timelines
 import WidgetModel
 
 /// Writes an engine's state frame by frame, each in a bounded step.
 ///
-/// The engine is shared, not copied: as long as nobody changes it, writing it takes no memory but a frame's.
+/// It holds a place in the state and no part of it: the engine is lent for each frame, and must not change between them.
 package struct EngineSnapshotEncoder: Sendable {
     private typealias Section = EngineSnapshot.Section
 
-    private let engine: Engine
     private var section: Section? = .head
     /// The next row of the section.
     private var cursor = 0
@@ -16,20 +16,20 @@ package struct EngineSnapshotEncoder: Sendable {
     /// How many rows and free numbers were written.
     private var rows: UInt64 = 0
 
-    /// - Parameter engine: One that has applied its last record whole.
-    package init(_ engine: Engine) {
-        precondition(engine.isRecordDone, "a record is still being applied")
-        self.engine = engine
-    }
+    /// Nothing written yet.
+    package init() {}
 
     /// The next frame, nil behind the last. O(frame), but for the first of a table, which is O(free rows of it).
-    package mutating func next() -> [UInt8]? {
+    ///
+    /// - Parameter engine: The same one for all frames, which has applied its last record whole.
+    package mutating func next(_ engine: borrowing Engine) -> [UInt8]? {
+        precondition(engine.isRecordDone, "a record is still being applied")
         while let section = self.section {
             var coder = StateWriter()
             coder.writer.write(byte: section.rawValue)
             let isDone: Bool
             do throws(ByteFault) {
-                isDone = try self.write(section, &coder)
+                isDone = try self.write(section, engine, &coder)
             } catch {
                 preconditionFailure("writing fails at nothing")
             }
@@ -46,13 +46,16 @@ package struct EngineSnapshotEncoder: Sendable {
     /// Writes rows of a section until the frame is full.
     ///
     /// - Returns: Whether that were all.
-    private mutating func write(_ section: Section, _ coder: inout StateWriter) throws(ByteFault) -> Bool {
-        let engine = self.engine
+    private mutating func write(
+        _ section: Section,
+        _ engine: borrowing Engine,
+        _ coder: inout StateWriter
+    ) throws(ByteFault) -> Bool {
         switch section {
         case .head:
             _ = try SnapshotHead(engine).coded(by: &coder)
             return true
-        case .free: return self.writeFree(&coder)
+        case .free: return self.writeFree(engine, &coder)
         case .hosts:
             return try self.write(engine.hosts.rows, &coder) { (slot, row, coder) throws(ByteFault) in
                 try coder.row { (coder) throws(ByteFault) in
@@ -62,7 +65,7 @@ package struct EngineSnapshotEncoder: Sendable {
                     try Self.write(timer: engine.hostTimers.armed(slot), &coder)
                 }
             }
-        case .instances: return try self.writeInstances(&coder)
+        case .instances: return try self.writeInstances(engine, &coder)
         case .days:
             return try self.write(engine.instances.days, &coder) { (_, row, coder) throws(ByteFault) in
                 _ = try row.coded(by: &coder)
@@ -80,11 +83,20 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = try row.coded(by: &coder)
                 if row.hasCollapseID { _ = try coder.bytes(engine.ledger.collapseID(slot)) }
             }
-        case .repeats: return try self.write(engine.repeats.entries, &coder)
+        case .repeats:
+            return try self.write(engine.repeats.entries.count, &coder) { (place, coder) throws(ByteFault) in
+                _ = try engine.repeats.entries[place].coded(by: &coder)
+            }
         case .decisions:
-            return try self.write((0..<engine.log.kept).lazy.map { engine.log.entry(atPlace: $0) }, &coder)
-        case .removals: return try self.write(engine.tokens.removalsInOrder, &coder)
-        case .channels: return self.writeChannels(&coder)
+            return try self.write(engine.log.kept, &coder) { (place, coder) throws(ByteFault) in
+                _ = try engine.log.entry(atPlace: place).coded(by: &coder)
+            }
+        case .removals:
+            let removals = engine.tokens.removalsInOrder
+            return try self.write(removals.count, &coder) { (place, coder) throws(ByteFault) in
+                _ = try removals[removals.startIndex + place].coded(by: &coder)
+            }
+        case .channels: return self.writeChannels(engine, &coder)
         case .end:
             _ = coder.number(self.rows)
             return true
@@ -92,8 +104,10 @@ package struct EngineSnapshotEncoder: Sendable {
     }
 
     /// Writes the shapes of some rows, then the rows.
-    private mutating func writeInstances(_ coder: inout StateWriter) throws(ByteFault) -> Bool {
-        let engine = self.engine
+    private mutating func writeInstances(
+        _ engine: borrowing Engine,
+        _ coder: inout StateWriter
+    ) throws(ByteFault) -> Bool {
         var shapes = ShapeWriter()
         var rows = StateWriter()
         let isDone = try self.write(engine.instances.rows, &rows, beside: { shapes.byteCount }) {
@@ -123,15 +137,15 @@ package struct EngineSnapshotEncoder: Sendable {
     }
 
     /// The numbers that are not in use, of one table after the other: the table, then its numbers.
-    private mutating func writeFree(_ coder: inout StateWriter) -> Bool {
+    private mutating func writeFree(_ engine: borrowing Engine, _ coder: inout StateWriter) -> Bool {
         var skipped = self.cursor
         return
-            !(self.writeRun(of: self.engine.hosts.rows.free, 0, &skipped, &coder)
-            || self.writeRun(of: self.engine.instances.rows.free, 1, &skipped, &coder)
-            || self.writeRun(of: self.engine.instances.days.free, 2, &skipped, &coder)
-            || self.writeRun(of: self.engine.causes.nodes.free, 3, &skipped, &coder)
-            || self.writeRun(of: self.engine.reloads.free, 4, &skipped, &coder)
-            || self.writeRun(of: self.engine.ledger.rows.free, 5, &skipped, &coder))
+            !(self.writeRun(of: engine.hosts.rows.free, 0, &skipped, &coder)
+            || self.writeRun(of: engine.instances.rows.free, 1, &skipped, &coder)
+            || self.writeRun(of: engine.instances.days.free, 2, &skipped, &coder)
+            || self.writeRun(of: engine.causes.nodes.free, 3, &skipped, &coder)
+            || self.writeRun(of: engine.reloads.free, 4, &skipped, &coder)
+            || self.writeRun(of: engine.ledger.rows.free, 5, &skipped, &coder))
     }
 
     /// Writes a frame's worth of a table's free numbers.
@@ -164,7 +178,7 @@ package struct EngineSnapshotEncoder: Sendable {
     ///   - extra: How many bytes the frame has beside them.
     ///   - body: Writes a row.
     private mutating func write<Tag, Row>(
-        _ table: Slab<Tag, Row>,
+        _ table: borrowing Table<Tag, Row>,
         _ coder: inout StateWriter,
         beside extra: () -> Int = { 0 },
         _ body: (Number<Tag>, Row, inout StateWriter) throws(ByteFault) -> Void
@@ -186,23 +200,24 @@ package struct EngineSnapshotEncoder: Sendable {
         return self.cursor >= table.end
     }
 
-    /// Elements of a list.
-    private mutating func write<Row: Coded>(
-        _ list: some RandomAccessCollection<Row>,
-        _ coder: inout StateWriter
+    /// Elements of a list, by their places.
+    private mutating func write(
+        _ count: Int,
+        _ coder: inout StateWriter,
+        _ body: (Int, inout StateWriter) throws(ByteFault) -> Void
     ) throws(ByteFault) -> Bool {
-        while self.cursor < list.count, coder.writer.bytes.count < EngineSnapshot.frameBytes {
-            _ = try list[list.index(list.startIndex, offsetBy: self.cursor)].coded(by: &coder)
+        while self.cursor < count, coder.writer.bytes.count < EngineSnapshot.frameBytes {
+            try body(self.cursor, &coder)
             self.cursor += 1
             self.rows += 1
         }
-        return self.cursor >= list.count
+        return self.cursor >= count
     }
 
     /// An app's channels a frame.
-    private mutating func writeChannels(_ coder: inout StateWriter) -> Bool {
-        guard self.cursor < self.engine.channels.apps.count else { return true }
-        let app = self.engine.channels.apps[self.cursor]
+    private mutating func writeChannels(_ engine: borrowing Engine, _ coder: inout StateWriter) -> Bool {
+        guard self.cursor < engine.channels.apps.count else { return true }
+        let app = engine.channels.apps[self.cursor]
         coder.writer.write(app.id.rawValue)
         coder.writer.write(each: app.channels) { $1.encode(into: &$0) }
         self.cursor += 1

@@ -1,8 +1,9 @@
+import Storage
 import WidgetModel
 
 /// The rows of instances while a snapshot is read, and what follows from each: so that nobody goes through all of them
 /// again.
-struct InstanceRows: Sendable {
+struct InstanceRows: ~Copyable, Sendable {
     struct Timer: Sendable {
         let instance: InstanceNumber
         /// Of the epoch.
@@ -21,7 +22,7 @@ struct InstanceRows: Sendable {
         }
     }
 
-    private(set) var rows: Slab<NumberTag.Instance, InstanceTable.Row>
+    private(set) var rows: Table<NumberTag.Instance, InstanceTable.Row>
     private(set) var details: InstanceDetails
     /// The timers that are armed: the instance, and the second that it is due.
     private(set) var timers = RowChunks<Timer>()
@@ -41,7 +42,7 @@ struct InstanceRows: Sendable {
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - rows: About how many rows will come.
     init(free: [InstanceNumber], expecting rows: Int = 0) {
-        self.rows = Slab(free: free, expecting: rows)
+        self.rows = Table(free: free, expecting: rows)
         self.details = InstanceDetails(expecting: rows)
     }
 

@@ -1,4 +1,5 @@
 import IntentMatching
+import Storage
 import Timelines
 import WidgetModel
 

@@ -1,9 +1,10 @@
 import IntentMatching
+import Storage
 import Timelines
 import WidgetModel
 
 /// The apps and kinds that were ever configured, by number; numbers are never used again.
-struct AppTable: Sendable {
+struct AppTable: ~Copyable, Sendable {
     struct App: Sendable {
         let id: BundleID
         var team: TeamNumber
@@ -99,6 +100,16 @@ struct AppTable: Sendable {
         self.kinds = kinds
         for kind in kinds.indices { self.refreshPause(of: KindNumber(kind)) }
     }
+
+    /// The same apps and kinds under the same numbers.
+    func duplicate() -> AppTable {
+        var copy = AppTable(names: self.names.duplicate())
+        copy.apps = self.apps
+        copy.kinds = self.kinds
+        return copy
+    }
+
+    private init(names: consuming NameTable<NumberTag.App>) { self.names = names }
 
     /// An app that is or was configured.
     @inline(__always)

@@ -1,9 +1,11 @@
+import BasicContainers
 import IntentMatching
+import Storage
 import WidgetModel
 
 /// Codes the configurations of instances as few bytes, and decodes them: as an array of values, one of three parameters takes
 /// 160 bytes, and so seven to some thirty.
-struct ConfigurationCoder: Sendable {
+struct ConfigurationCoder: ~Copyable, Sendable {
     /// The names of a configuration's parameters, in their order: most instances of a kind have the same.
     private struct Shape: Hashable, Sendable {
         /// By number.
@@ -19,13 +21,25 @@ struct ConfigurationCoder: Sendable {
     private var names: [String] = []
     private var numbers: [UTF8Text: Int] = [:]
     /// By the names' numbers.
-    private var texts: [ParameterTexts] = []
-    private let seed = ByteHash.processSeed()
+    private var texts = UniqueArray<ParameterTexts>()
+    private let seed = SeededHash.processSeed
     private var shapes: [Shape] = []
     private var shapeNumbers: [Shape: Int] = [:]
     /// The shape of the configuration that was coded last, and its number if it has one: most are followed by one that is alike.
     private var latest = (shape: Shape(), number: Int?.none)
     private var writer = ByteWriter()
+
+    /// A coder that gives the same codes.
+    func duplicate() -> ConfigurationCoder {
+        var copy = ConfigurationCoder()
+        copy.names = self.names
+        copy.numbers = self.numbers
+        for index in self.texts.indices { copy.texts.append(self.texts[index].duplicate()) }
+        copy.shapes = self.shapes
+        copy.shapeNumbers = self.shapeNumbers
+        copy.latest = self.latest
+        return copy
+    }
 
     /// What ``encode(_:)`` left.
     var bytes: [UInt8] { self.writer.bytes }

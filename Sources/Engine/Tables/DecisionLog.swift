@@ -1,7 +1,8 @@
+import Storage
 import WidgetModel
 
 /// The last decisions of all instances: one ring, in which each decision names its instance's previous one.
-struct DecisionLog: Sendable {
+struct DecisionLog: ~Copyable, Sendable {
     static let none = UInt64.max
 
     struct Entry: Sendable {
@@ -41,6 +42,13 @@ struct DecisionLog: Sendable {
         self.init(capacity: capacity)
         self.count = count
         self.entries.expect(entries)
+    }
+
+    /// The same decisions. O(kept).
+    func duplicate() -> DecisionLog {
+        var copy = DecisionLog(capacity: self.capacity, count: self.count)
+        copy.entries = self.entries.duplicate()
+        return copy
     }
 
     /// Takes back an entry; they come in the ring's order.
@@ -123,7 +131,7 @@ struct DecisionLog: Sendable {
                 ring[Int(number % UInt64(capacity))] = self.entries[Int(number % UInt64(self.capacity))]
             }
         } else if first == 0 {
-            ring = self.entries
+            ring = self.entries.duplicate()
         } else {
             // Not full and not from the start: numbers would not fall into place, so the log starts anew.
             self.count = self.count.roundedUp(toMultipleOf: UInt64(capacity))

@@ -1,9 +1,10 @@
+import Storage
 import WidgetModel
 
 /// What hosts say of themselves, by number: what many say alike is kept once, as long as one of them says it.
 ///
 /// Numbers lie outside of what is decided and written: which one a context has depends on what came before it.
-struct HostContextTable: Sendable {
+struct HostContextTable: ~Copyable, Sendable {
     /// The number of the context in which nothing is said, which takes no place.
     static let blank = Number<NumberTag.HostContext>.none
 
@@ -13,8 +14,8 @@ struct HostContextTable: Sendable {
         var hosts: UInt32 = 0
     }
 
-    private var rows = Slab<NumberTag.HostContext, Row>()
-    private var index = SharedSlotIndex()
+    private var rows = Table<NumberTag.HostContext, Row>()
+    private var index = SlotIndex()
     private let seed: UInt64
 
     /// An empty table.
@@ -22,6 +23,14 @@ struct HostContextTable: Sendable {
     /// - Parameter seed: Hides from untrusted peers where rows are found; nothing that comes out depends on it.
     init(seed: UInt64) {
         self.seed = seed
+    }
+
+    /// The same contexts under the same numbers.
+    func duplicate() -> HostContextTable {
+        var copy = HostContextTable(seed: self.seed)
+        copy.rows = self.rows.duplicate()
+        copy.index = self.index.duplicate()
+        return copy
     }
 
     /// How many different contexts there are, the blank one left out.
@@ -40,7 +49,7 @@ struct HostContextTable: Sendable {
             return number
         }
         let number = self.rows.insert(Row(context: context, hosts: 1))
-        self.index.insert(hash, number)
+        self.index.insert(number, hash)
         return number
     }
 
@@ -49,7 +58,7 @@ struct HostContextTable: Sendable {
         guard number != Self.blank else { return }
         self.rows[number].hosts -= 1
         guard self.rows[number].hosts == 0 else { return }
-        self.index.remove(self.rows[number].context.hash(seed: self.seed), number)
+        self.index.remove(number, self.rows[number].context.hash(seed: self.seed))
         // A number that is free holds nobody's words.
         self.rows[number] = Row()
         self.rows.release(number)

@@ -1,8 +1,10 @@
+import IntentMatching
+import Storage
 import Timelines
 import WidgetModel
 
 /// The hosts of a partition by number, registered ones and those whose instances' budgets are still remembered.
-struct HostTable: Sendable {
+struct HostTable: ~Copyable, Sendable {
     /// What decisions read of a host, with as few pointers as can be.
     struct Row: Sendable {
         var app: AppNumber
@@ -102,16 +104,16 @@ struct HostTable: Sendable {
         var id: Range<Int> { self.offset + self.prefix..<self.offset + self.count }
     }
 
-    private(set) var rows = Slab<NumberTag.Host, Row>()
+    private(set) var rows = Table<NumberTag.Host, Row>()
     private var contexts: HostContextTable
-    private(set) var index = SharedSlotIndex()
+    private var index = SlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots<NumberTag.Host>()
-    private(set) var places = RowChunks<Name>()
-    private(set) var names: [UInt8] = []
+    private var places = RowChunks<Name>()
+    private var names = Column<UInt8>()
     /// How many bytes of ``names`` are those of hosts that are gone.
     private var staleBytes = 0
-    let seed: UInt64
+    private let seed: UInt64
 
     /// No hosts.
     ///
@@ -130,10 +132,23 @@ struct HostTable: Sendable {
     init(seed: UInt64, free: [HostNumber], expecting hosts: Int) {
         self.seed = seed
         self.contexts = HostContextTable(seed: seed)
-        self.rows = Slab(free: free, expecting: hosts)
+        self.rows = Table(free: free, expecting: hosts)
         self.index.reserve(hosts)
         self.places.expect(hosts)
-        self.names.reserveCapacity(hosts * Self.usualNameBytes)
+        self.names.reserve(hosts * Self.usualNameBytes)
+    }
+
+    /// The same hosts under the same numbers. O(hosts).
+    func duplicate() -> HostTable {
+        var copy = HostTable(seed: self.seed)
+        copy.rows = self.rows.duplicate()
+        copy.contexts = self.contexts.duplicate()
+        copy.index = self.index.duplicate()
+        copy.late = self.late
+        copy.places = self.places.duplicate()
+        copy.names = self.names.duplicate()
+        copy.staleBytes = self.staleBytes
+        return copy
     }
 
     /// Takes back a row under its number. Rows come in the order of their numbers, and are found once all have come. O(1).
@@ -147,8 +162,8 @@ struct HostTable: Sendable {
         row.contextNumber = self.contexts.take(context)
         row.firstToken = firstToken
         let hash = ByteHash.of(key.text, seed: self.seed)
-        self.index.approach(hash) { $0.prefetch($1) }
-        if let (hash, slot) = self.late.exchange(hash, slot) { self.index.insert(hash, slot) }
+        self.index.prefetch(hash)
+        if let (hash, slot) = self.late.exchange(hash, slot) { self.index.insert(slot, hash) }
         self.rows.restore(slot, row, blank: .blank)
         self.place(slot, key)
     }
@@ -158,7 +173,7 @@ struct HostTable: Sendable {
 
     /// Makes the table as long as it was, once its last row was taken back.
     mutating func finishRestoring(end: Int) {
-        while let (hash, slot) = self.late.takeFirst() { self.index.insert(hash, slot) }
+        while let (hash, slot) = self.late.takeFirst() { self.index.insert(slot, hash) }
         self.rows.finishRestoring(end: end, blank: .blank)
         self.fillPlaces(below: end)
     }
@@ -180,14 +195,17 @@ struct HostTable: Sendable {
 
     /// The id of a host; empty for a number that is free. O(bytes).
     func id(of slot: HostNumber) -> HostID {
-        HostID(String(decoding: self.names[self.places[slot.index].id], as: UTF8.self))
+        guard let id = try? UTF8Span(validating: self.names.span.extracting(self.places[slot.index].id)) else {
+            preconditionFailure("an id that is no text was kept")
+        }
+        return HostID(String(copying: id))
     }
 
     @inline(__always)
     func find(_ host: HostKey) -> HostNumber? {
         let text = host.text
         return self.index.find(ByteHash.of(text, seed: self.seed)) { slot in
-            self.places[slot.index].isOf(text.utf8.span, among: self.names)
+            self.isKey(text.utf8.span, at: self.places[slot.index])
         }
     }
 
@@ -195,7 +213,7 @@ struct HostTable: Sendable {
     @inline(__always)
     func find(_ bytes: [UInt8], in range: Range<Int>) -> HostNumber? {
         self.index.find(ByteHash.of(bytes, in: range, seed: self.seed)) { slot in
-            self.places[slot.index].isOf(bytes.span.extracting(range), among: self.names)
+            self.isKey(bytes.span.extracting(range), at: self.places[slot.index])
         }
     }
 
@@ -205,7 +223,7 @@ struct HostTable: Sendable {
     @inline(__always)
     func approach(_ bytes: [UInt8], in range: Range<Int>) -> UInt64 {
         let hash = ByteHash.of(bytes, in: range, seed: self.seed)
-        self.index.approach(hash) { $0.prefetch($1) }
+        self.index.prefetch(hash)
         return hash
     }
 
@@ -220,19 +238,19 @@ struct HostTable: Sendable {
 
     /// Fetches the beginning of a host's id.
     @inline(__always)
-    func prefetchID(of slot: HostNumber) { self.names.span.prefetch(self.places[slot.index].offset) }
+    func prefetchID(of slot: HostNumber) { self.names.prefetch(self.places[slot.index].offset) }
 
     mutating func insert(_ row: consuming Row, named key: HostKey, saying context: HostContext) -> HostNumber {
         row.contextNumber = self.contexts.take(context)
         let slot = self.rows.insert(row)
-        self.index.insert(ByteHash.of(key.text, seed: self.seed), slot)
+        self.index.insert(slot, ByteHash.of(key.text, seed: self.seed))
         self.place(slot, key)
         return slot
     }
 
     private mutating func place(_ slot: HostNumber, _ key: HostKey) {
         let start = self.names.count
-        self.names.append(copying: key.text.utf8.span)
+        self.names.append(key.text.utf8.span)
         let name = Name(offset: start, prefix: key.app.rawValue.utf8.count + 1, count: self.names.count - start)
         self.fillPlaces(below: slot.index)
         if slot.index == self.places.count { self.places.append(name) } else { self.places[slot.index] = name }
@@ -240,7 +258,7 @@ struct HostTable: Sendable {
 
     mutating func release(_ slot: HostNumber) {
         let range = self.places[slot.index].range
-        self.index.remove(ByteHash.of(self.names, in: range, seed: self.seed), slot)
+        self.index.remove(slot, ByteHash.of(self.names.span.extracting(range), seed: self.seed))
         self.contexts.release(self.rows[slot].contextNumber)
         self.rows[slot].forget()
         self.rows.release(slot)
@@ -251,19 +269,28 @@ struct HostTable: Sendable {
     }
 
     private mutating func dropStaleBytes() {
-        let old = self.names
-        self.names = []
-        self.names.reserveCapacity(old.count - self.staleBytes)
+        var kept = Column<UInt8>()
+        kept.reserve(self.names.count - self.staleBytes)
         self.staleBytes = 0
         for slot in self.places.indices {
-            let range = self.places[slot].range
-            self.places[slot] = Name(offset: self.names.count, prefix: self.places[slot].prefix, count: range.count)
-            self.names.append(copying: old.span.extracting(range))
+            let name = self.places[slot]
+            self.places[slot] = Name(offset: kept.count, prefix: name.prefix, count: name.count)
+            kept.append(self.names.span.extracting(name.range))
         }
+        self.names = kept
     }
 
     /// How many bytes a host's key takes.
     func nameBytes(of slot: HostNumber) -> Int { self.places[slot.index].count }
+
+    /// Whether the key that lies at a place of ``names`` is this one.
+    @inline(__always)
+    private func isKey(_ bytes: Span<UInt8>, at name: Name) -> Bool {
+        guard name.count == bytes.count else { return false }
+        let start = name.offset
+        for index in bytes.indices where self.names[start &+ index] != bytes[index] { return false }
+        return true
+    }
 
     /// Lends the bytes of a host's id, in UTF-8.
     @inline(__always)
@@ -286,12 +313,27 @@ struct HostTable: Sendable {
 
     /// Every row in use, in the order of keys. O(n log n).
     func sortedSlots() -> [HostNumber] {
-        self.rows.usedSlots().map { (self.names[self.places[$0.index].range], $0) }
+        self.rows.usedNumbers().map { (Array(copying: self.names.span.extracting(self.places[$0.index].range)), $0) }
             .sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
     }
 
     /// Every row in use, in the order of its number. O(n).
-    func usedSlots() -> [HostNumber] { self.rows.usedSlots() }
+    func usedNumbers() -> [HostNumber] { self.rows.usedNumbers() }
+}
+
+/// What the intent index asks of hosts' ids.
+extension HostTable: HostNaming {
+    func number(ofHost id: [UInt8], of app: BundleID) -> HostNumber? {
+        let key = Array(app.rawValue.utf8) + [0] + id
+        return self.find(key, in: key.indices)
+    }
+
+    func forEachHost(in numbers: Range<HostNumber>, _ body: (HostNumber, Span<UInt8>) -> Void) {
+        // Numbers that no host has are those of no instance either, and their ids are empty.
+        for number in numbers.clamped(to: Number(0)..<Number(self.places.count)) {
+            self.withID(of: number) { body(number, $0) }
+        }
+    }
 }
 
 extension HostTable.Row {

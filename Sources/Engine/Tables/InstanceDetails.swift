@@ -1,4 +1,5 @@
 import IntentMatching
+import Storage
 import Timelines
 import WidgetModel
 
@@ -6,7 +7,7 @@ import WidgetModel
 ///
 /// Every instance has an id, a family and a configuration. What only some have lies in side tables, group by group: one that
 /// never had a field of a group reads its defaults and takes no memory for it.
-struct InstanceDetails: Sendable {
+struct InstanceDetails: ~Copyable, Sendable {
     /// What every instance has beside its configuration.
     struct Row: Sendable {
         let id: InstanceID
@@ -14,7 +15,7 @@ struct InstanceDetails: Sendable {
     }
 
     /// What lies in the table of an instance: numbers of what lies elsewhere.
-    private struct Head {
+    struct Head {
         /// What the state of its content is known from: the reload that brought it, or the report that said it.
         var confirmedBy = LogPosition.start
         /// The numbers of its groups, if it has any.
@@ -137,6 +138,18 @@ struct InstanceDetails: Sendable {
     /// Room for about so many rows that are read back, see ``restore(_:_:_:)``.
     init(expecting rows: Int) {
         self.heads.expect(rows)
+    }
+
+    /// The same details of the same numbers. O(instances).
+    func duplicate() -> InstanceDetails {
+        var copy = InstanceDetails()
+        copy.heads = self.heads.duplicate()
+        copy.texts = self.texts.duplicate()
+        copy.coder = self.coder.duplicate()
+        copy.particulars = self.particulars.duplicate()
+        copy.content = self.content.duplicate()
+        copy.observed = self.observed.duplicate()
+        return copy
     }
 
     /// How many instances have an id or a configuration.
@@ -381,7 +394,7 @@ struct InstanceDetails: Sendable {
             check("particulars", self.particulars.count, \.particulars),
             check("content", self.content.count, \.content),
             check("observed", self.observed.count, \.observed),
-            check("texts", self.texts.count, { Number<TextStore>(raw: $0.text) }),
+            check("texts", self.texts.count, { Number<Head>(raw: $0.text) }),
         ].compactMap { $0 }
     }
 }

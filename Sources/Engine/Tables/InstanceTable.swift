@@ -1,8 +1,9 @@
+import Storage
 import Timelines
 import WidgetModel
 
 /// The widget instances of a partition by number: what decisions touch in one table, what they seldom need in another.
-struct InstanceTable: Sendable {
+struct InstanceTable: ~Copyable, Sendable {
     /// What decisions read and write: no pointer in it, so that copying costs nothing, and in an order that leaves no gap between
     /// the fields.
     struct Row: Sendable {
@@ -74,18 +75,36 @@ struct InstanceTable: Sendable {
         }
     }
 
-    private(set) var rows = Slab<NumberTag.Instance, Row>()
-    private(set) var days = Slab<RollingDay, RollingDay>()
+    private(set) var rows = Table<NumberTag.Instance, Row>()
+    private(set) var days = Table<RollingDay, RollingDay>()
     private(set) var details = InstanceDetails()
 
     /// An empty table.
     init() {}
 
     /// The table of rows that were read back; details have the numbers of their rows.
-    init(rows: Slab<NumberTag.Instance, Row>, details: InstanceDetails, days: Slab<RollingDay, RollingDay>) {
+    init(
+        rows: consuming Table<NumberTag.Instance, Row>,
+        details: consuming InstanceDetails,
+        days: consuming Table<RollingDay, RollingDay>
+    ) {
         self.rows = rows
         self.details = details
         self.days = days
+    }
+
+    /// Takes in rows that were read back, and their details.
+    mutating func takeRows(
+        _ rows: consuming Table<NumberTag.Instance, Row>,
+        _ details: consuming InstanceDetails
+    ) {
+        self.rows = rows
+        self.details = details
+    }
+
+    /// The same instances under the same numbers. O(instances).
+    func duplicate() -> InstanceTable {
+        InstanceTable(rows: self.rows.duplicate(), details: self.details.duplicate(), days: self.days.duplicate())
     }
 
     /// Rows in use, those of removed instances included.
@@ -184,5 +203,5 @@ struct InstanceTable: Sendable {
     }
 
     /// Every row in use, in the order of its number. O(rows).
-    func usedSlots() -> [InstanceNumber] { self.rows.usedSlots() }
+    func usedNumbers() -> [InstanceNumber] { self.rows.usedNumbers() }
 }

@@ -1,13 +1,22 @@
+import Storage
 import WidgetModel
 
 /// Names by number and numbers by name, for few names that never go: teams and apps.
-struct NameTable<Tag>: Sendable {
+struct NameTable<Tag>: ~Copyable, Sendable {
     private(set) var names: [String] = []
-    private var index = SharedSlotIndex()
+    private var index = SlotIndex()
     private let seed: UInt64
 
     init(seed: UInt64) {
         self.seed = seed
+    }
+
+    /// The same names under the same numbers.
+    func duplicate() -> NameTable {
+        var copy = NameTable(seed: self.seed)
+        copy.names = self.names
+        copy.index = self.index.duplicate()
+        return copy
     }
 
     subscript(number: Number<Tag>) -> String { self.names[number.index] }
@@ -28,7 +37,7 @@ struct NameTable<Tag>: Sendable {
         if let slot = self.find(name) { return slot }
         self.names.append(name)
         let slot = Number<Tag>(self.names.count - 1)
-        self.index.insert(ByteHash.of(name, seed: self.seed), slot)
+        self.index.insert(slot, ByteHash.of(name, seed: self.seed))
         return slot
     }
 }

@@ -1,4 +1,5 @@
 import IntentMatching
+import Storage
 import WidgetModel
 
 /// The texts that parameters of one name have, by number, as long as there are not too many of them: most are one of a few
@@ -6,14 +7,22 @@ import WidgetModel
 ///
 /// A text that has a number keeps it, and one that came when all were given never gets one. So equal texts have equal codes
 /// whenever they come.
-struct ParameterTexts: Sendable {
+struct ParameterTexts: ~Copyable, Sendable {
     /// How many numbers there are: names whose every instance says something else take no more than that many texts.
     static let countMax = 4096
     /// Longer texts get none.
     static let byteCountMax = 64
 
     private var texts: [String] = []
-    private var index = SharedSlotIndex()
+    private var index = SlotIndex()
+
+    /// The same texts under the same numbers.
+    func duplicate() -> ParameterTexts {
+        var copy = ParameterTexts()
+        copy.texts = self.texts
+        copy.index = self.index.duplicate()
+        return copy
+    }
 
     /// Precondition: a number that was given.
     subscript(number: Int) -> String { self.texts[number] }
@@ -27,10 +36,10 @@ struct ParameterTexts: Sendable {
     mutating func number(of text: String, seed: UInt64) -> Int? {
         guard text.utf8.count <= Self.byteCountMax else { return nil }
         let hash = ByteHash.of(text, seed: seed)
-        let found = self.index.find(hash) { self.texts[Int($0)].hasSameBytes(as: text) }
+        let found = self.index.find(hash) { (number: UInt32) in self.texts[Int(number)].hasSameBytes(as: text) }
         if let found { return Int(found) }
         guard self.texts.count < Self.countMax else { return nil }
-        self.index.insert(hash, UInt32(self.texts.count))
+        self.index.insert(UInt32(self.texts.count), hash)
         self.texts.append(text)
         return self.texts.count - 1
     }

@@ -1,3 +1,4 @@
+import Storage
 import WidgetModel
 
 /// A chain of pushes in the order of their acceptance: those that wait for an instance, or those that a reload serves.
@@ -10,7 +11,7 @@ struct CauseList: Sendable {
 /// The pushes that wait or are in flight, one node for each instance a push matched: a slab threaded by ``CauseList``s.
 ///
 /// Appending, removing and moving a whole chain to a reload are O(1).
-struct PendingCauses: Sendable {
+struct PendingCauses: ~Copyable, Sendable {
     struct Node: Sendable {
         /// The push's row in the ledger.
         let push: PushNumber
@@ -25,15 +26,18 @@ struct PendingCauses: Sendable {
         let isScheduled: Bool
     }
 
-    private(set) var nodes = Slab<NumberTag.Cause, Node>()
+    private(set) var nodes = Table<NumberTag.Cause, Node>()
 
     /// No causes.
     init() {}
 
     /// Causes that were read back.
-    init(nodes: Slab<NumberTag.Cause, Node>) {
+    init(nodes: consuming Table<NumberTag.Cause, Node>) {
         self.nodes = nodes
     }
+
+    /// The same causes under the same numbers. O(causes).
+    func duplicate() -> PendingCauses { PendingCauses(nodes: self.nodes.duplicate()) }
 
     var count: Int { self.nodes.count }
 

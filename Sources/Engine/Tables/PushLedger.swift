@@ -1,9 +1,10 @@
+import Storage
 import WidgetModel
 
 /// What became of every push: a row with a count for each outcome.
 ///
 /// Rows of complete pushes are kept for questions, in the order in which they completed, within the limits.
-struct PushLedger: Sendable {
+struct PushLedger: ~Copyable, Sendable {
     /// When a row completed that is no push any more.
     private static let evicted = Instant(milliseconds: .min)
 
@@ -38,10 +39,10 @@ struct PushLedger: Sendable {
         var isComplete: Bool { !self.isOpen && self.counts[0] == 0 && self.counts[1] == 0 }
     }
 
-    private(set) var rows = Slab<NumberTag.Push, Row>()
+    private(set) var rows = Table<NumberTag.Push, Row>()
     /// Beside the rows, since few pushes have one: a row that refers to nothing is copied and dropped for nothing.
     private var collapseIDs: [PushNumber: [UInt8]] = [:]
-    private var index = SharedSlotIndex()
+    private var index = SlotIndex()
     private(set) var complete = (first: PushNumber.none, last: PushNumber.none)
     private(set) var completeCount = 0
     /// Totals over all pushes ever, evicted ones included.
@@ -71,7 +72,7 @@ struct PushLedger: Sendable {
     ///   - rows: The rows.
     ///   - collapseIDs: Those of the rows that have one.
     ///   - totals: The rest.
-    init(seed: UInt64, rows: Slab<NumberTag.Push, Row>, collapseIDs: [PushNumber: [UInt8]], totals: Totals) {
+    init(seed: UInt64, rows: consuming Table<NumberTag.Push, Row>, collapseIDs: [PushNumber: [UInt8]], totals: Totals) {
         self.seed = seed
         self.rows = rows
         self.collapseIDs = collapseIDs
@@ -80,7 +81,22 @@ struct PushLedger: Sendable {
         self.matched = totals.matched
         self.totals = totals.totals
         self.failures = totals.failures
-        for slot in rows.usedSlots() { self.index.insert(self.hash(rows[slot].id), slot) }
+        for slot in self.rows.usedNumbers() { self.index.insert(slot, self.hash(self.rows[slot].id)) }
+    }
+
+    /// The same pushes under the same numbers. O(pushes).
+    func duplicate() -> PushLedger {
+        var copy = PushLedger(seed: self.seed)
+        copy.rows = self.rows.duplicate()
+        copy.collapseIDs = self.collapseIDs
+        copy.index = self.index.duplicate()
+        copy.complete = self.complete
+        copy.completeCount = self.completeCount
+        copy.matched = self.matched
+        copy.totals = self.totals
+        copy.failures = self.failures
+        copy.recent = self.recent
+        return copy
     }
 
     var count: Int { self.rows.count }
@@ -98,7 +114,7 @@ struct PushLedger: Sendable {
 
     /// Fetches where an id is or goes.
     @inline(__always)
-    func approach(_ id: PushID) { self.index.approach(self.hash(id)) { $0.prefetch($1) } }
+    func approach(_ id: PushID) { self.index.prefetch(self.hash(id)) }
 
     /// Opens a row for a push that was just accepted; ``close(_:at:)`` it when matching is over.
     mutating func open(_ row: consuming Row, collapseID: ArraySlice<UInt8>) -> PushNumber {
@@ -107,7 +123,7 @@ struct PushLedger: Sendable {
         let slot = self.rows.insert(row)
         self.recent.append(slot, at: position)
         if !collapseID.isEmpty { self.collapseIDs[slot] = Array(collapseID) }
-        self.index.insert(hash, slot)
+        self.index.insert(slot, hash)
         return slot
     }
 
@@ -182,7 +198,7 @@ struct PushLedger: Sendable {
             self.complete.first = next
             if next.isNone { self.complete.last = .none } else { self.rows[next].previous = .none }
             self.completeCount -= 1
-            self.index.remove(self.hash(self.rows[slot].id), slot)
+            self.index.remove(slot, self.hash(self.rows[slot].id))
             if self.rows[slot].hasCollapseID { self.collapseIDs[slot] = nil }
             self.rows[slot].completedAt = Self.evicted
             self.rows.release(slot)
@@ -199,7 +215,7 @@ struct PushLedger: Sendable {
     /// Lists what is kept in the order of positions, after rows were filled from elsewhere. O(rows log rows).
     mutating func relist() {
         self.recent = RecentPushes()
-        let slots = self.rows.usedSlots().sorted { (self.rows[$0].position, $0) < (self.rows[$1].position, $1) }
+        let slots = self.rows.usedNumbers().sorted { (self.rows[$0].position, $0) < (self.rows[$1].position, $1) }
         for slot in slots.suffix(RecentPushes.capacity) { self.recent.append(slot, at: self.rows[slot].position) }
     }
 
@@ -219,5 +235,5 @@ struct PushLedger: Sendable {
     }
 
     /// Every row in use, in the order of its number. O(rows).
-    func usedSlots() -> [PushNumber] { self.rows.usedSlots() }
+    func usedNumbers() -> [PushNumber] { self.rows.usedNumbers() }
 }

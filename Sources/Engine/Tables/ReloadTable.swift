@@ -1,10 +1,11 @@
+import Storage
 import Timelines
 import WidgetModel
 
 /// The reloads that were issued and of whose end nothing is known yet; each instance threads its own, oldest first.
 ///
 /// What only reloads for pushes have lies apart from the rest.
-struct ReloadTable: Sendable {
+struct ReloadTable: ~Copyable, Sendable {
     /// A reload whole.
     struct Row: Sendable {
         let instance: InstanceNumber
@@ -45,7 +46,7 @@ struct ReloadTable: Sendable {
         let window: BudgetWindow
         let generation: UInt32
         /// The number of its ``Served``, none if it has nothing of that.
-        fileprivate let served: Number<ReloadTable.Served>
+        let served: Number<ReloadTable.Served>
         let causes: ReloadCauses
         let exemption: Exemption?
         let collateral: Collateral?
@@ -56,7 +57,7 @@ struct ReloadTable: Sendable {
     }
 
     /// What a reload has that pushes made happen, or that serves some.
-    fileprivate struct Served: SideRow {
+    struct Served: SideRow {
         var pushes = CauseList()
         var primary = CauseNumber.none
         var push: PushID?
@@ -76,7 +77,7 @@ struct ReloadTable: Sendable {
         }
     }
 
-    private(set) var rows = Slab<NumberTag.Reload, Stored>()
+    private(set) var rows = Table<NumberTag.Reload, Stored>()
     private var served = SideTable<Served>()
 
     /// No reloads.
@@ -88,7 +89,15 @@ struct ReloadTable: Sendable {
     ///   - free: The numbers that are not in use, in the order in which they were given back.
     ///   - reloads: About how many will come.
     init(free: [ReloadNumber], expecting reloads: Int) {
-        self.rows = Slab(free: free, expecting: reloads)
+        self.rows = Table(free: free, expecting: reloads)
+    }
+
+    /// The same reloads under the same numbers. O(reloads).
+    func duplicate() -> ReloadTable {
+        var copy = ReloadTable()
+        copy.rows = self.rows.duplicate()
+        copy.served = self.served.duplicate()
+        return copy
     }
 
     var count: Int { self.rows.count }

@@ -1,7 +1,8 @@
+import Storage
 import WidgetModel
 
 /// The last pushes, by which a repeat is recognised: a ring of a bounded number of ids.
-struct RepeatWindow: Sendable {
+struct RepeatWindow: ~Copyable, Sendable {
     struct Entry: Sendable {
         let id: PushID
         /// A fixed-seed hash of team, target, headers and body.
@@ -11,7 +12,7 @@ struct RepeatWindow: Sendable {
     }
 
     private(set) var entries = RowChunks<Entry>()
-    private var index = SharedSlotIndex()
+    private var index = SlotIndex()
     /// Where the next entry goes once the ring is full: the oldest one's place.
     private(set) var oldest = 0
     private(set) var capacity: Int
@@ -23,16 +24,25 @@ struct RepeatWindow: Sendable {
     }
 
     /// The window of entries that were read back. O(entries).
-    init(capacity: Int, seed: UInt64, entries: RowChunks<Entry>, oldest: Int) {
+    init(capacity: Int, seed: UInt64, entries: consuming RowChunks<Entry>, oldest: Int) {
         self.init(capacity: capacity, seed: seed)
         self.entries = entries
         self.oldest = oldest
-        for slot in entries.indices { self.index.insert(self.hash(entries[slot].id), UInt32(slot)) }
+        for slot in self.entries.indices { self.index.insert(UInt32(slot), self.hash(self.entries[slot].id)) }
+    }
+
+    /// The same window. O(entries).
+    func duplicate() -> RepeatWindow {
+        var copy = RepeatWindow(capacity: self.capacity, seed: self.seed)
+        copy.entries = self.entries.duplicate()
+        copy.index = self.index.duplicate()
+        copy.oldest = self.oldest
+        return copy
     }
 
     /// When the oldest push that is still recognised was accepted.
     var start: Instant? {
-        self.entries.isEmpty ? nil : self.entries[self.entries.count < self.capacity ? 0 : self.oldest].acceptedAt
+        self.entries.count == 0 ? nil : self.entries[self.entries.count < self.capacity ? 0 : self.oldest].acceptedAt
     }
 
     @inline(__always)
@@ -42,7 +52,7 @@ struct RepeatWindow: Sendable {
 
     /// Fetches where an id is or goes.
     @inline(__always)
-    func approach(_ id: PushID) { self.index.approach(self.hash(id)) { $0.prefetch($1) } }
+    func approach(_ id: PushID) { self.index.prefetch(self.hash(id)) }
 
     @inline(__always)
     func find(_ id: PushID, key: UInt64) -> Int? {
@@ -67,11 +77,11 @@ struct RepeatWindow: Sendable {
             self.entries.append(entry)
         } else {
             slot = self.oldest
-            self.index.remove(self.hash(self.entries[slot].id), UInt32(slot))
+            self.index.remove(UInt32(slot), self.hash(self.entries[slot].id))
             self.entries[slot] = entry
             self.oldest = slot + 1 == self.capacity ? 0 : slot + 1
         }
-        self.index.insert(self.hash(id), UInt32(slot))
+        self.index.insert(UInt32(slot), self.hash(id))
         return slot
     }
 
@@ -79,7 +89,8 @@ struct RepeatWindow: Sendable {
     mutating func resize(to capacity: Int) {
         let capacity = max(1, capacity)
         guard capacity != self.capacity else { return }
-        let inOrder = Array(self.entries[self.oldest...]) + self.entries[..<self.oldest]
+        var inOrder: [Entry] = []
+        self.forEach { inOrder.append($0) }
         self = RepeatWindow(capacity: capacity, seed: self.seed)
         for entry in inOrder.suffix(capacity) {
             self.setMatched(self.insert(entry.id, key: entry.key, at: entry.acceptedAt), Int(entry.matched))
@@ -88,7 +99,7 @@ struct RepeatWindow: Sendable {
 
     /// The entries from the oldest to the newest, for digests.
     func forEach(_ body: (Entry) -> Void) {
-        for entry in self.entries[self.oldest...] { body(entry) }
-        for entry in self.entries[..<self.oldest] { body(entry) }
+        for place in self.oldest..<self.entries.count { body(self.entries[place]) }
+        for place in 0..<self.oldest { body(self.entries[place]) }
     }
 }

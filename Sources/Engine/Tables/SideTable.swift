@@ -1,3 +1,4 @@
+import Storage
 import WidgetModel
 
 /// Fields that few rows of another table have: until one of them is written, they are all as ``init()`` has them.
@@ -11,8 +12,15 @@ protocol SideRow: Sendable {
 ///
 /// A row of the other table keeps a number of this one, none until it has something to keep here. Who has no number
 /// reads a blank row.
-struct SideTable<Row: SideRow>: Sendable {
-    private var rows = Slab<Row, Row>()
+struct SideTable<Row: SideRow>: ~Copyable, Sendable {
+    private var rows = Table<Row, Row>()
+
+    /// The same rows under the same numbers. O(rows).
+    func duplicate() -> SideTable {
+        var copy = SideTable()
+        copy.rows = self.rows.duplicate()
+        return copy
+    }
 
     /// How many rows are in use.
     var count: Int { self.rows.count }

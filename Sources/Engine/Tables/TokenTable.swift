@@ -1,7 +1,8 @@
+import Storage
 import WidgetModel
 
 /// Which host each push token stands for, and which tokens were removed lately.
-struct TokenTable: Sendable {
+struct TokenTable: ~Copyable, Sendable {
     struct Binding: Hashable, Sendable {
         let host: HostNumber
         /// The control instance whose own token it is, or none.
@@ -52,14 +53,14 @@ struct TokenTable: Sendable {
         static let hasNext = Flags(rawValue: 1 << 3)
     }
 
-    private var rows = Slab<NumberTag.Token, Row>()
+    private var rows = Table<NumberTag.Token, Row>()
     /// The tokens that are longer than ``bytesInRow``, by their rows' numbers.
     private var longTokens: [TokenNumber: DeviceToken] = [:]
     /// The instances of controls, by the rows of their tokens.
     private var controls: [TokenNumber: InstanceNumber] = [:]
     /// The next token of the host, a younger one, by rows: nearly all hosts have one token.
     private var successors: [TokenNumber: TokenNumber] = [:]
-    private var index = SharedSlotIndex()
+    private var index = SlotIndex()
     /// Rows that were read back and are not in the index yet.
     private var late = LateSlots<NumberTag.Token>()
     /// Whether one of them stands for something that another one stands for, which no state has.
@@ -75,6 +76,22 @@ struct TokenTable: Sendable {
     /// - Parameter seed: Hides from untrusted peers where rows are found; nothing that comes out depends on it.
     init(seed: UInt64) {
         self.seed = seed
+    }
+
+    /// The same tokens under the same numbers. O(tokens).
+    func duplicate() -> TokenTable {
+        var copy = TokenTable(seed: self.seed)
+        copy.rows = self.rows.duplicate()
+        copy.longTokens = self.longTokens
+        copy.controls = self.controls
+        copy.successors = self.successors
+        copy.index = self.index.duplicate()
+        copy.late = self.late
+        copy.hasDuplicates = self.hasDuplicates
+        copy.removals = self.removals
+        copy.firstRemoval = self.firstRemoval
+        copy.boundCount = self.boundCount
+        return copy
     }
 
     var removedCount: Int { self.rows.count - self.boundCount }
@@ -96,7 +113,7 @@ struct TokenTable: Sendable {
         let hash = self.hash(token)
         if let slot = self.find(token, hash) { return slot }
         let slot = self.keep(token)
-        self.index.insert(hash, slot)
+        self.index.insert(slot, hash)
         return slot
     }
 
@@ -127,7 +144,7 @@ struct TokenTable: Sendable {
     private mutating func remove(_ token: DeviceToken) {
         guard let slot = self.find(token) else { return }
         if self.rows[slot].isBound { self.boundCount -= 1 }
-        self.index.remove(self.hash(token), slot)
+        self.index.remove(slot, self.hash(token))
         self.longTokens[slot] = nil
         self.setControl(of: slot, .none)
         self.link(slot, to: .none)
@@ -154,7 +171,7 @@ struct TokenTable: Sendable {
     private static func set<Tag>(
         _ flag: Flags,
         of slot: TokenNumber,
-        in rows: inout Slab<NumberTag.Token, Row>,
+        in rows: inout Table<NumberTag.Token, Row>,
         _ numbers: inout [TokenNumber: Number<Tag>],
         _ number: Number<Tag>
     ) {
@@ -222,7 +239,7 @@ struct TokenTable: Sendable {
     /// Takes in a token of a host that was read back; it is found after ``finishRestoring()``. O(tokens of the host).
     mutating func restore(_ token: BoundToken, of host: HostNumber, to first: inout TokenNumber) {
         let hash = self.hash(token.token)
-        self.index.approach(hash) { $0.prefetch($1) }
+        self.index.prefetch(hash)
         let slot = self.keep(token.token)
         if let (hash, slot) = self.late.exchange(hash, slot) { self.insert(hash, slot) }
         self.bind(slot, to: Binding(host: host, instance: .none))
@@ -239,7 +256,7 @@ struct TokenTable: Sendable {
             self.rows[other].isSpelled(like: self.rows[slot]) && self.longTokens[other] == self.longTokens[slot]
         }
         if other != nil { self.hasDuplicates = true }
-        self.index.insert(hash, slot)
+        self.index.insert(slot, hash)
     }
 
     /// Makes room for so many tokens.

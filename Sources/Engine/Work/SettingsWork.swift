@@ -2,8 +2,8 @@ import WidgetModel
 
 /// Changed settings on their way through all instances, live and removed.
 struct SettingsWork: Sendable {
-    /// The apps as they were.
-    fileprivate var before: AppTable
+    /// The kinds as they were, by number.
+    fileprivate var before: [AppTable.Kind]
     /// By number.
     private let instances: [InstanceNumber]
     private var next = 0
@@ -11,7 +11,7 @@ struct SettingsWork: Sendable {
     fileprivate private(set) var isDeciding = false
     fileprivate var orphaned = 0
 
-    init(before: AppTable, _ instances: [InstanceNumber]) {
+    init(before: [AppTable.Kind], _ instances: [InstanceNumber]) {
         self.before = before
         self.instances = instances
     }

@@ -2,20 +2,15 @@ import Synchronization
 
 /// A value on its way from one thread to another.
 ///
-/// Whoever takes it has the only one: what it refers to is shared with nobody, and so not copied when it is changed. Results of
-/// futures and captured values stay where they were as well, which for an engine would be a copy of its tables.
-final class Handover<Value: Sendable>: Sendable {
+/// Results of futures and captured values stay where they were as well, which what cannot be copied does not allow.
+final class Handover<Value: ~Copyable & Sendable>: Sendable {
     private let value = Mutex<Value?>(nil)
 
-    func give(_ value: Value) {
-        self.value.withLock { $0 = value }
+    func give(_ value: consuming Value) {
+        var given: Value? = consume value
+        self.value.withLock { $0 = given.take() }
     }
 
-    /// The value, for whoever comes first.
-    func take() -> Value? {
-        self.value.withLock { value in
-            defer { value = nil }
-            return value
-        }
-    }
+    /// The value, for the first that takes it.
+    func take() -> Value? { self.value.withLock { $0.take() } }
 }

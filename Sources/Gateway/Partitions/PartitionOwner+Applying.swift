@@ -85,7 +85,7 @@ extension PartitionOwner {
     /// - Returns: The entry and what came of it, once all of it is applied.
     private func advance(_ units: inout Int) throws -> PartialEntry? {
         let isDone = try self.state.withValue { state throws in
-            try state.partial?.advance(&state.engine, &units, checkStop: self.checkStop) ?? true
+            try state.partial?.advance(&state.held.engine, &units, checkStop: self.checkStop) ?? true
         }
         guard isDone, let partial = self.state.value.partial else { return nil }
         self.state.value.partial = nil

@@ -37,7 +37,11 @@ package final class PartitionOwner: Sendable {
 
     /// Loop-confined state.
     struct State {
-        var engine: Engine
+        let held: HeldEngine
+        var engine: Engine {
+            _read { yield self.held.engine }
+            nonmutating _modify { yield &self.held.engine }
+        }
         /// The last entry that was applied whole.
         var applied: LogPosition = .start
         /// The engine's running hash when it was.
@@ -82,6 +86,15 @@ package final class PartitionOwner: Sendable {
         var nanosecondsUntold = 0
         /// Whether instances came or went since.
         var hasNewAudience = true
+
+        init(_ engine: consuming Engine) { self.held = HeldEngine(engine) }
+    }
+
+    /// The engine, which only the loop touches: the loop's box takes no value that cannot be copied.
+    final class HeldEngine {
+        var engine: Engine
+
+        init(_ engine: consuming Engine) { self.engine = engine }
     }
 
     struct AnswerKey: Hashable {
@@ -101,7 +114,7 @@ package final class PartitionOwner: Sendable {
     ///   - outlets: What is handed on.
     ///   - outputBytesPerCommit: A larger output is cut into pieces; see ``JournalLimits/outputBytesPerCommit``.
     package init(
-        engine: Engine,
+        engine: consuming Engine,
         partition: PartitionID,
         loop: any EventLoop,
         journal: any Journal,
@@ -123,7 +136,7 @@ package final class PartitionOwner: Sendable {
         self.logger = logger
         self.outlets = outlets
         self.outputBytesPerCommit = Atomic(outputBytesPerCommit)
-        var state = State(engine: engine)
+        var state = State(engine)
         state.traces = tracing.map { PartitionTraces($0, partition) }
         self.state = NIOLoopBoundBox.makeBoxSendingValue(state, eventLoop: loop)
     }
@@ -323,7 +336,7 @@ extension PartitionOwner {
     }
 
     private func beginReloads(_ effects: [Effect]) -> [TracedSpan] {
-        self.state.withValue { state in state.traces?.issued(effects, state.engine, self.journal) ?? [] }
+        self.state.withValue { state in state.traces?.issued(effects, state.held.engine, self.journal) ?? [] }
     }
 
     /// Reads what became of an output whose outcome is unknown, since writing it again could write it twice.

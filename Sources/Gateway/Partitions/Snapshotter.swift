@@ -205,11 +205,9 @@ package final class Snapshotter: Sendable {
             store: self.store,
             logger: self.logger
         )
-        var (engine, applied) = (Engine(partition: partition, partitions: self.owners.count), LogPosition.start)
-        do {
-            let loaded = try loader.load(notBehind: checkpoint.through)
-            (engine, applied) = (loaded.engine, loaded.snapshot?.position ?? .start)
-        }
+        let loaded = try loader.load(notBehind: checkpoint.through)
+        var applied = loaded.snapshot?.position ?? .start
+        var engine = loaded.engine
         var output = EngineOutput()
         while applied < checkpoint.through {
             for entry in try self.journal.read(partition, from: applied.next, entriesMax: Self.entriesPerRead)
@@ -234,10 +232,10 @@ package final class Snapshotter: Sendable {
             throw OwnerFault.engineDisagrees(partition: partition, position: checkpoint.through)
         }
         let id = SnapshotID(partition: partition, position: applied, logTime: engine.time)
-        var encoder = EngineSnapshotEncoder(engine)
+        var encoder = EngineSnapshotEncoder()
         try self.store.write(id) {
             if self.isStopping.load(ordering: .relaxed) { throw CancellationError() }
-            return encoder.next()
+            return encoder.next(engine)
         }
         return id
     }

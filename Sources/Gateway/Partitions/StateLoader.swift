@@ -10,7 +10,7 @@ import WidgetModel
 /// Waits for the disk: for threads that may.
 struct StateLoader: Sendable {
     /// A state, and where the log goes on behind it.
-    struct Loaded: Sendable {
+    struct Loaded: ~Copyable, Sendable {
         var engine: Engine
         /// Nil if the log is to be replayed from its beginning.
         let snapshot: SnapshotID?
@@ -84,11 +84,12 @@ struct StateLoader: Sendable {
             // What instances need of this thread is done while the index may still be in work.
             try others[1].wait()
             guard let instances = instances.take() else { throw SnapshotError.otherPartition }
+            let controls = instances.controls
             try engine.adopt(instances)
             try others[0].wait()
             guard let index = index.take() else { throw SnapshotError.otherPartition }
             try engine.adopt(index)
-            if let directory = self.directory { engine.controlTokens(of: instances.controls, directory.changes) }
+            if let directory = self.directory { engine.controlTokens(of: controls, directory.changes) }
             return engine
         } catch {
             for other in others { try? other.wait() }
@@ -109,8 +110,7 @@ struct StateLoader: Sendable {
             leavesInstances: true
         )
         try self.store.read(id, wanting: EngineSnapshotDecoder.needsWithoutInstances) { try decoder.take($0) }
-        // Given away: the tables that are finished would be copied else, for the decoder would still have them.
-        let engine = try self.checked((consume decoder).finishWithoutInstances(), id)
+        let engine = try self.checked(decoder.finishWithoutInstances(), id)
         if let directory = self.directory {
             directory.hosts(engine)
             engine.removedTokens(directory.changes)

@@ -10,7 +10,7 @@ package import WidgetModel
 /// host. The others are left out; where one of them was the moment at which a timer of the host fired, time passes there,
 /// so that everything is decided at the instants and positions at which it was. What couples hosts beside that is not
 /// followed: see `docs/history.md`.
-package struct InstanceReplay {
+package struct InstanceReplay: ~Copyable {
     package private(set) var trace: InstanceTrace
     private var engine: Engine
     private var output = EngineOutput()
@@ -33,19 +33,19 @@ package struct InstanceReplay {
     ///   - isWhole: Whether all records are applied: slower by far, and exact in every case.
     package init(
         _ address: InstanceAddress,
-        from engine: Engine,
+        from engine: consuming Engine,
         since: Instant,
         stepsMax: Int = 10_000,
         isWhole: Bool = false
     ) {
         self.trace = InstanceTrace(address: address, partition: engine.partition, since: since, until: engine.time)
         self.trace.position = engine.position
-        self.engine = engine
         self.host = Array(address.host.text.utf8)
         self.stepsMax = stepsMax
         self.isWhole = isWhole
         for token in engine.host(address.host)?.tokens ?? [] { self.tokens.insert(token.bytes) }
         self.nextTimer = engine.nextTimer?.milliseconds ?? .max
+        self.engine = engine
     }
 
     /// Takes the next entry.

@@ -26,7 +26,7 @@ extension KindSegment {
 
     /// The code of the host whose id a literal is, as far as the highest; 0 if there is none.
     func hostCode(_ literal: MatchLiteral, _ hosts: borrowing some HostNaming & ~Copyable) -> UInt32 {
-        guard case .string(let id) = literal, let number = hosts.number(ofHost: id.bytes),
+        guard case .string(let id) = literal, let number = hosts.number(ofHost: id.bytes, of: self.app),
             number.index < self.highestHost
         else { return 0 }
         return number.raw + 1

@@ -36,12 +36,12 @@ extension FaultRun {
         self.checker.readOutputs(self.journal)
         for number in 0..<FaultWorld.partitions {
             let partition = PartitionID(UInt16(number))
-            var owner = SimulatedOwner(
+            let owner = SimulatedOwner(
                 partition: partition,
                 partitions: FaultWorld.partitions,
                 seed: UInt64(self.start) &* 0x9E37_79B9
             )
-            self.recover(&owner)
+            self.recover(owner)
             self.owners.append(owner)
         }
         for owner in self.owners { self.sendOutstanding(of: owner) }
@@ -49,14 +49,14 @@ extension FaultRun {
         self.checker.checkAccepted(self.owners, team: FaultWorld.team)
     }
 
-    private mutating func recover(_ owner: inout SimulatedOwner) {
+    private mutating func recover(_ owner: SimulatedOwner) {
         let partition = owner.partition
         guard let entries = try? self.journal.read(partition, from: .start, entriesMax: .max),
             let outputs = try? self.journal.readOutputs(partition, from: .first, outputsMax: .max)
         else { return self.checker.fault("partition \(partition): the log cannot be read") }
         var next = outputs[...]
         for entry in entries {
-            self.apply(entry, &owner)
+            self.apply(entry, owner)
             while let output = next.first, output.record.through == entry.position {
                 next = next.dropFirst()
                 if output.record.runningHash != owner.engine.runningHash {
@@ -68,7 +68,7 @@ extension FaultRun {
         owner.lastOutput = outputs.last?.position
     }
 
-    private mutating func apply(_ entry: LogEntry, _ owner: inout SimulatedOwner) {
+    private mutating func apply(_ entry: LogEntry, _ owner: SimulatedOwner) {
         let logTime = self.mutation == .readsClock ? Instant(milliseconds: self.now) : entry.logTime
         do throws(EngineError) {
             let applied = try owner.apply(self.mutated(entry), logTime: logTime)
@@ -230,16 +230,14 @@ extension FaultRun {
         let (partition, next) = (self.owners[number].partition, self.owners[number].applied.next)
         guard let entries = try? self.journal.read(partition, from: next, entriesMax: .max) else { return false }
         if !entries.isEmpty {
-            // Out of the array while it changes, or its tables would be copied.
-            var owner = self.owners.remove(at: number)
+            let owner = self.owners[number]
             for entry in entries {
                 if self.mutation == .skipsEntries, self.dice.chance(0.05) {
                     owner.applied = entry.position
                 } else {
-                    self.apply(entry, &owner)
+                    self.apply(entry, owner)
                 }
             }
-            self.owners.insert(owner, at: number)
             if self.mutation == .deliversEarly { self.hand(self.owners[number].uncommitted) }
             // Between applying and committing.
             if self.dies() { return true }

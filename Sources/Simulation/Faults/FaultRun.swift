@@ -10,7 +10,7 @@ import WidgetModel
 /// gateway's, in virtual time. A gateway may die at every point where it could have written something or told somebody:
 /// before and after a commit, between an output's commit and its delivery, between an answer's making and its sending. It
 /// starts again from the log alone. When the faults are over, everything has to come to its end.
-package struct FaultRun: Sendable {
+package struct FaultRun {
     enum Event: Sendable {
         /// A request reaches the gateway.
         case request(Int)
@@ -320,7 +320,7 @@ package struct FaultRun: Sendable {
     /// The whole log once more, in an engine whose tables are hashed otherwise.
     private mutating func replay() {
         for owner in self.owners {
-            var fresh = SimulatedOwner(partition: owner.partition, partitions: FaultWorld.partitions, seed: self.seed)
+            let fresh = SimulatedOwner(partition: owner.partition, partitions: FaultWorld.partitions, seed: self.seed)
             guard let entries = try? self.journal.read(owner.partition, from: .start, entriesMax: .max) else {
                 continue
             }

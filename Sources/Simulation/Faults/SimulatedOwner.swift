@@ -3,7 +3,7 @@ import Journaling
 import WidgetModel
 
 /// The owner of a partition, as a gateway has one: applies the log and commits what comes out.
-struct SimulatedOwner: Sendable {
+final class SimulatedOwner {
     let partition: PartitionID
     var engine: Engine
     var applied = LogPosition.start
@@ -55,7 +55,7 @@ struct SimulatedOwner: Sendable {
     ///   - entry: The one after the last.
     ///   - logTime: The entry's own, unless a mutation knows better.
     /// - Returns: What it gave.
-    mutating func apply(_ entry: LogEntry, logTime: Instant) throws(EngineError) -> Applied {
+    func apply(_ entry: LogEntry, logTime: Instant) throws(EngineError) -> Applied {
         var output = EngineOutput()
         var applied = Applied()
         var index = 0

@@ -120,7 +120,7 @@ package struct Measures: Hashable, Sendable {
         }
     }
 
-    mutating func take(_ engine: Engine) {
+    mutating func take(_ engine: borrowing Engine) {
         self.engine += engine.stats()
         self.hashes.append(engine.runningHash)
     }

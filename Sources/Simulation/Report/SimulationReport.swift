@@ -9,10 +9,10 @@ package struct SimulationReport: Sendable {
 
     /// - Parameters:
     ///   - scenario: What was run.
-    ///   - runs: All its partitions, each run to the end; in the partitions' order.
-    package init(_ scenario: Scenario, _ runs: [PartitionRun]) {
+    ///   - partitions: What was measured of each partition, run to the end; in the partitions' order.
+    package init(_ scenario: Scenario, _ partitions: [Measures]) {
         var measures = Measures(scenario)
-        for run in runs { measures.add(run.measures) }
+        for partition in partitions { measures.add(partition) }
         self.scenario = scenario
         self.measures = measures
     }

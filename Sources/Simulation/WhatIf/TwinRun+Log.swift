@@ -23,18 +23,17 @@ extension TwinRun {
         since: Instant,
         starvedAfter: Interval,
         step: () -> Void = {}
-    ) throws -> TwinRun {
+    ) throws -> TwinRun.Result {
         let engine = try start.engine(of: partition, in: history, .oldest(notAfter: since))
-        var run = try TwinRun(engine, rewrite, since: since, starvedAfter: starvedAfter)
         var walk = EntryWalk(history, partition, behind: engine.position)
+        var run = try TwinRun(engine, rewrite, since: since, starvedAfter: starvedAfter)
         while case let entries = try walk.take(256), !entries.isEmpty {
             for entry in entries {
                 try run.take(entry)
                 step()
             }
         }
-        try run.finish()
-        return run
+        return try run.finish()
     }
 }
 

@@ -8,15 +8,19 @@ package import WidgetModel
 /// both at about the same moment has the answer that it had; one that is new has an answer estimated by an ``AnswerBook``;
 /// an answer to a reload that never was is left out. Time passes in the other run as a gateway would have let it: a tick
 /// whenever a timer is due.
-package struct TwinRun: Sendable {
-    package private(set) var actual: WhatIfMeasures
-    package private(set) var other: WhatIfMeasures
-    /// How many reloads of the other run had the answer that was given, and how many an estimated one.
-    package private(set) var answersKept = 0
-    package private(set) var answersEstimated = 0
-    /// The newest entry that was taken, and its time.
-    package private(set) var position: LogPosition
-    package private(set) var until: Instant
+package struct TwinRun: ~Copyable, Sendable {
+    /// What a run showed.
+    package struct Result: Sendable {
+        package fileprivate(set) var actual: WhatIfMeasures
+        package fileprivate(set) var other: WhatIfMeasures
+        /// How many reloads of the other run had the answer that was given, and how many an estimated one.
+        package fileprivate(set) var answersKept = 0
+        package fileprivate(set) var answersEstimated = 0
+        /// The newest time that was taken.
+        package fileprivate(set) var until: Instant
+    }
+
+    private var result: Result
 
     private let rewrite: PolicyRewrite
     private let since: Instant
@@ -41,25 +45,23 @@ package struct TwinRun: Sendable {
     /// - Parameter engine: The state to begin with, as it was; the other run goes on from it under the other policy.
     /// - Throws: ``EngineError`` if the settings in force cannot be changed.
     package init(
-        _ engine: Engine,
+        _ engine: consuming Engine,
         _ rewrite: PolicyRewrite,
         since: Instant,
         starvedAfter: Interval
     ) throws(EngineError) {
-        self.first = engine
-        self.second = engine
         self.rewrite = rewrite
         self.since = since
-        self.position = engine.position
         self.otherPosition = engine.position
-        self.until = engine.time
-        self.actual = WhatIfMeasures(since: since, starvedAfter: starvedAfter)
-        self.other = self.actual
-        guard let settings = engine.settings else { return }
-        self.adopt(engine.allOutstanding(settings))
+        let measures = WhatIfMeasures(since: since, starvedAfter: starvedAfter)
+        self.result = Result(actual: measures, other: measures, until: engine.time)
+        self.second = engine.duplicate()
+        self.first = engine
+        guard let settings = self.first.settings else { return }
+        self.adopt(self.first.allOutstanding(settings))
         let rewritten = rewrite.applied(to: settings)
         guard rewritten != settings else { return }
-        try self.applySecond(.settings(rewritten), at: engine.time, isNewEntry: true)
+        try self.applySecond(.settings(rewritten), at: self.first.time, isNewEntry: true)
     }
 
     /// Takes over what was out before both runs began: it is the same in both.
@@ -76,8 +78,8 @@ package struct TwinRun: Sendable {
         if entry.logTime >= self.since {
             // What the other run does from then on is measured, also what it does before this entry.
             try self.passOther(to: self.since - .milliseconds(1))
-            self.actual.begin(self.first)
-            self.other.begin(self.second)
+            self.result.actual.begin(self.first)
+            self.result.other.begin(self.second)
         }
         try self.passOther(to: entry.logTime)
         self.otherPosition = self.otherPosition.next
@@ -97,14 +99,15 @@ package struct TwinRun: Sendable {
             }
             index += 1
         }
-        self.position = entry.position
-        self.until = max(self.until, entry.logTime)
+        self.result.until = max(self.result.until, entry.logTime)
     }
 
-    package mutating func finish() throws(EngineError) {
-        try self.passOther(to: self.until)
-        self.actual.end(self.first)
-        self.other.end(self.second)
+    /// What the run showed, once the last entry was taken.
+    package consuming func finish() throws(EngineError) -> Result {
+        try self.passOther(to: self.result.until)
+        self.result.actual.end(self.first)
+        self.result.other.end(self.second)
+        return self.result
     }
 
     // MARK: - As it was
@@ -126,12 +129,12 @@ package struct TwinRun: Sendable {
             logTime: entry.logTime,
             into: &self.output
         )
-        self.actual.take(self.first, since: number)
+        self.result.actual.take(self.first, since: number)
         for (reloads, key) in Self.units(of: self.output.effects) {
             for reload in reloads {
                 self.outstanding[reload.id] = reload
                 let served = self.first.pushes(servedBy: reload.id).count
-                self.actual.noteServed(served, app: reload.app, kind: reload.kind, at: self.first.time)
+                self.result.actual.noteServed(served, app: reload.app, kind: reload.kind, at: self.first.time)
             }
             self.match(reloads[0], key, isFirst: true)
         }
@@ -174,7 +177,7 @@ package struct TwinRun: Sendable {
     /// Gives an estimated answer, unless the reload has turned out to be one that had an answer.
     private mutating func answer(_ reload: ReloadEffect, at now: Instant) throws(EngineError) {
         guard !self.matchedSecond.contains(reload.id), let answer = self.book.estimate(for: reload) else { return }
-        self.answersEstimated += now >= self.since ? 1 : 0
+        self.result.answersEstimated += now >= self.since ? 1 : 0
         let record: Record =
             answer.timeline.map { timeline in
                 .timeline(
@@ -214,7 +217,7 @@ package struct TwinRun: Sendable {
 
     private mutating func partner(of reload: ReloadID, counts: Bool = true) -> ReloadID? {
         guard let partner = self.partners[reload] else { return nil }
-        if counts, self.first.time >= self.since { self.answersKept += 1 }
+        if counts, self.first.time >= self.since { self.result.answersKept += 1 }
         return partner
     }
 
@@ -231,11 +234,11 @@ package struct TwinRun: Sendable {
             logTime: now,
             into: &self.output
         )
-        self.other.take(self.second, since: number)
+        self.result.other.take(self.second, since: number)
         for (reloads, key) in Self.units(of: self.output.effects) {
             for reload in reloads {
                 let served = self.second.pushes(servedBy: reload.id).count
-                self.other.noteServed(served, app: reload.app, kind: reload.kind, at: self.second.time)
+                self.result.other.noteServed(served, app: reload.app, kind: reload.kind, at: self.second.time)
             }
             if let estimate = self.book.estimate(for: reloads[0]) {
                 self.answers.put(reloads[0], at: estimate.receivedAt.milliseconds)

@@ -15,8 +15,8 @@ package struct WhatIfReport: Sendable {
     package let answersKept: Int
     package let answersEstimated: Int
 
-    /// - Parameter runs: One for each partition, finished; at least one.
-    package init(_ rewrite: PolicyRewrite, since: Instant, starvedAfter: Interval, _ runs: [TwinRun]) {
+    /// - Parameter runs: What one showed for each partition; at least one.
+    package init(_ rewrite: PolicyRewrite, since: Instant, starvedAfter: Interval, _ runs: [TwinRun.Result]) {
         self.rewrite = rewrite
         self.since = since
         self.starvedAfter = starvedAfter

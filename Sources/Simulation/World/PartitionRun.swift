@@ -9,7 +9,7 @@ package import WidgetModel
 /// Hosts of different partitions never meet, so that partitions can be run side by side; what comes out is the same. A
 /// step is one second in which something happens. All that happens in it is one entry of the log, as in a gateway that
 /// gathers what comes together: pushes first, then answers, then signals.
-package struct PartitionRun: Sendable {
+package struct PartitionRun: ~Copyable, Sendable {
     let world: SimulatedWorld
     package internal(set) var engine: Engine
     package internal(set) var measures: Measures
@@ -36,7 +36,8 @@ package struct PartitionRun: Sendable {
     private var logTime: Int
     private var position = LogPosition.start
 
-    init(_ world: SimulatedWorld, partition: PartitionID) {
+    /// A partition's part of a world, before its first step.
+    package init(_ world: SimulatedWorld, partition: PartitionID) {
         let scenario = world.scenario
         let start = Instant(seconds: Int64(scenario.start))
         self.world = world

@@ -1,7 +1,7 @@
 import Engine
 import IntentMatching
 import Timelines
-import WidgetModel
+package import WidgetModel
 
 /// What all partitions of a run share: the scenario, all that happens in the world, and what follows from both.
 package struct SimulatedWorld: Sendable {
@@ -67,8 +67,6 @@ package struct SimulatedWorld: Sendable {
     /// When a value of a kind changed, in seconds after the start.
     func changes(_ kind: Int, _ value: Int) -> [Int32] { self.schedule.changes[kind][value] }
 
-    /// The runs of all partitions, to be advanced each by itself, in any order or side by side.
-    package func runs() -> [PartitionRun] {
-        (0..<self.scenario.partitions).map { PartitionRun(self, partition: PartitionID(UInt16($0))) }
-    }
+    /// All partitions: each has a ``PartitionRun``, to be advanced by itself, in any order or side by side.
+    package var partitions: [PartitionID] { (0..<self.scenario.partitions).map { PartitionID(UInt16($0)) } }
 }

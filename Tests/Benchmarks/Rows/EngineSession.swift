@@ -11,7 +11,7 @@ import WidgetModel
 ///     pass SECONDS         time passes, and timers fire
 ///     pushes COUNT         so many pushes, each to a host at random
 ///     reregister COUNT     so many instances change a parameter, three at a time
-struct EngineSession {
+struct EngineSession: ~Copyable {
     private static let team = TeamID("BENCHTEAM1")
     private static let chunk = 20_000
     /// `dryRun.decidedMax`, as it is by default.

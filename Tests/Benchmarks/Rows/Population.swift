@@ -93,7 +93,7 @@ struct Population {
 
     /// The ids of all hosts, made when they are asked for.
     struct Hosts: HostNaming {
-        func number(ofHost id: [UInt8]) -> HostNumber? {
+        func number(ofHost id: [UInt8], of app: BundleID) -> HostNumber? {
             let text = String(decoding: id, as: UTF8.self)
             guard text.hasPrefix("host-"), let number = UInt32(text.dropFirst(5)) else { return nil }
             return Population.id(ofHost: number).rawValue == text ? HostNumber(raw: number) : nil

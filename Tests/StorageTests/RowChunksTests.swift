@@ -1,33 +1,35 @@
+import Storage
 import Testing
-
-@testable import Engine
 
 @Suite struct RowChunksTests {
     private static let chunkRows = 8192
 
     private final class Owner: Sendable {}
 
+    private static func elements<Row>(_ rows: borrowing RowChunks<Row>) -> [Row] { rows.indices.map { rows[$0] } }
+
     @Test func `rows stay what they are while there become more`() {
         // More chunks than the first list has room for.
         let count = 9 * Self.chunkRows + 5
         var rows = RowChunks<Int>()
-        #expect(rows.isEmpty)
+        #expect(rows.count == 0)
         for number in 0..<count { rows.append(number) }
-        #expect(rows.elementsEqual(0..<count))
+        #expect(Self.elements(rows) == Array(0..<count))
         for number in stride(from: 0, to: count, by: Self.chunkRows - 1) { rows[number] = -number }
-        #expect(rows.indices.allSatisfy { rows[$0] == ($0 % (Self.chunkRows - 1) == 0 ? -$0 : $0) })
+        let isChanged = rows.indices.allSatisfy { rows[$0] == ($0 % (Self.chunkRows - 1) == 0 ? -$0 : $0) }
+        #expect(isChanged)
     }
 
     @Test func `a copy does not see what changes`() {
         let count = Self.chunkRows + 3
         var rows = RowChunks<String>()
         rows.append(repeating: "a", count: count)
-        let copy = rows
+        let copy = rows.duplicate()
         rows[0] = "b"
         rows[count - 1] = "c"
         rows.append("d")
-        #expect(copy.elementsEqual(Array(repeating: "a", count: count)))
-        #expect(rows.elementsEqual(["b"] + Array(repeating: "a", count: count - 2) + ["c", "d"]))
+        #expect(Self.elements(copy) == Array(repeating: "a", count: count))
+        #expect(Self.elements(rows) == ["b"] + Array(repeating: "a", count: count - 2) + ["c", "d"])
     }
 
     @Test func `what rows refer to goes with the last value that has them`() {
@@ -39,7 +41,7 @@ import Testing
             rows.append(repeating: owner, count: Self.chunkRows)
             rows.append(owner)
             do {
-                var copy = rows
+                var copy = rows.duplicate()
                 copy[0] = Owner()
             }
             #expect(held != nil)
@@ -58,11 +60,12 @@ import Testing
             var rows = RowChunks<Odd>()
             rows.expect(expected)
             for number in 0..<count { rows.append(Odd(number: Int32(number), letter: UInt8(number & 0xFF))) }
-            var copy = rows
+            var copy = rows.duplicate()
             copy.append(Odd(number: -1, letter: 0))
             #expect(rows.count == count)
-            #expect(rows.indices.allSatisfy { rows[$0] == Odd(number: Int32($0), letter: UInt8($0 & 0xFF)) })
-            #expect(copy.dropLast().elementsEqual(rows))
+            let isKept = rows.indices.allSatisfy { rows[$0] == Odd(number: Int32($0), letter: UInt8($0 & 0xFF)) }
+            #expect(isKept)
+            #expect(Self.elements(copy).dropLast() == Self.elements(rows)[...])
         }
     }
 
@@ -72,6 +75,6 @@ import Testing
         for number in rows.indices { rows.prefetch(number) }
         [1, 2, 3].span.prefetch(-1)
         [1, 2, 3].span.prefetch(3)
-        #expect(rows.elementsEqual(["0", "1", "2"]))
+        #expect(Self.elements(rows) == ["0", "1", "2"])
     }
 }

@@ -1,0 +1,15 @@
+import WidgetModel
+
+extension NumberTag {
+    /// A push that waits for an instance, or is served by a reload of it.
+    enum Cause {}
+    /// A push token.
+    enum Token {}
+    /// A context that hosts say of themselves.
+    enum HostContext {}
+}
+
+/// The number of a ``PendingCauses/Node``.
+typealias CauseNumber = Number<NumberTag.Cause>
+/// The number of a token.
+typealias TokenNumber = Number<NumberTag.Token>
