@@ -102,6 +102,8 @@ final class UpstreamScene: Sendable {
         configuration.deliveries.afterServerError = .milliseconds(200)
         configuration.deliveries.reconnectMin = .milliseconds(10)
         configuration.deliveries.allowedNetworks = ["127.0.0.0/8", "::1"]
+        // Nor is an answer that takes its time a failed try.
+        configuration.deliveries.request = .hours(1)
         configuration.deliveries.pingAnswer = .hours(1)
         configure(&configuration.deliveries)
         return configuration
