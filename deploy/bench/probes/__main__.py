@@ -102,6 +102,16 @@ def settle(target: Target, memory: float, files: int, patience: int = 1) -> tupl
         time.sleep(0.1)
 
 
+def is_counted(target: Target, name: str, before: int, patience: int) -> bool:
+    """Waits until the gateway has counted something: it may do so after the answer."""
+    end = time.monotonic() + SETTLE_SECONDS * patience
+    while target.count(name) <= before:
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
 def run(probe: Probe, target: Target, witness: Witness, options: argparse.Namespace) -> Result:
     problems = []
     memory, files, counted = target.resident_mib(), target.descriptors(), target.count(probe.counts)
@@ -125,7 +135,7 @@ def run(probe: Probe, target: Target, witness: Witness, options: argparse.Namesp
         problems.append(f"memory grew by {memory_after - memory:.1f} MiB")
     if files_after > files:
         problems.append(f"{files_after - files} descriptors are left")
-    if probe.counts and target.count(probe.counts) <= counted:
+    if probe.counts and not is_counted(target, probe.counts, counted, Patience.factor):
         problems.append(f"{probe.counts} did not count it")
     return Result(probe.name, (probe.run.__doc__ or "").strip(), not problems, problems, round(seconds, 2),
                   round(waited * 1000, 1), answers, round(memory, 1), round(memory_after, 1), files, files_after)
