@@ -40,7 +40,7 @@ properties: setup ## A hundred thousand random schedules of the engine, then as 
 	FRESHET_SEEDS="$(or $(SEEDS),589)" swift test -c release -Xswiftc -enable-testing --disable-xctest \
 		--filter 'EngineTests.(PropertyTests|PromiseTests|SlicingTests)' --skip 'damaged records'
 	FRESHET_SEEDS="$(or $(SEEDS),336)" swift test -c release -Xswiftc -enable-testing --disable-xctest \
-		--filter 'TimelinesTests.(ReloadBudgetModel|TimerCalendarModel|RollingDay|TunedWindows|ViewRate)Tests'
+		--filter 'TimelinesTests.(ReloadBudgetModel|TimingWheelModel|RollingDay|TunedWindows|ViewRate)Tests'
 
 crash: setup ## Kill a gateway ROUNDS (default 300) times at any moment, and at each interesting point: it must come back whole
 	swift build --build-tests

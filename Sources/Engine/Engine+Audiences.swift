@@ -5,9 +5,9 @@ extension Engine {
     /// How many instances a push can match, by app and kind: those that take pushes. O(kinds).
     package func audiences() -> [BundleID: [WidgetKind: Int]] {
         var audiences: [BundleID: [WidgetKind: Int]] = [:]
-        for app in self.apps.apps {
+        for app in self.catalogue.apps {
             for kind in app.kinds {
-                let name = self.apps[kind].name
+                let name = self.catalogue[kind].name
                 let count = self.index.count(app: app.id, kind: name)
                 if count > 0 { audiences[app.id, default: [:]][name] = count }
             }

@@ -28,8 +28,8 @@ extension Engine {
     private func terms(of row: InstanceTable.Row, tuned: BudgetWindow? = nil) -> BudgetTerms {
         let kind = row.kind
         var terms = self.terms(of: kind, self.window(of: row, tuned: tuned), Int(row.allowance))
-        if !self.apps[kind].replaced.isEmpty { terms = self.stricter(terms, row, tuned: tuned, at: self.time) }
-        if self.apps[kind].isShared {
+        if !self.catalogue[kind].replaced.isEmpty { terms = self.stricter(terms, row, tuned: tuned, at: self.time) }
+        if self.catalogue[kind].isShared {
             let measure = self.hosts[row.host].budgetInterval
             if measure != 0 { terms = terms.measured(in: Interval(milliseconds: Int64(measure))) }
         } else if terms.window.start.milliseconds == row.firstWindow {
@@ -41,21 +41,21 @@ extension Engine {
     /// What a kind's policy means in a window: for most instances the same numbers, which are made once.
     @inline(__always)
     private func terms(of kind: KindNumber, _ window: BudgetWindow, _ allowance: Int) -> BudgetTerms {
-        if self.apps[kind].usual.isAlso(for: allowance, in: window) {
-            return self.apps[kind].usual.moved(to: window)
+        if self.catalogue[kind].usual.isAlso(for: allowance, in: window) {
+            return self.catalogue[kind].usual.moved(to: window)
         }
-        if self.apps[kind].early.isAlso(for: allowance, in: window) {
-            return self.apps[kind].early.moved(to: window)
+        if self.catalogue[kind].early.isAlso(for: allowance, in: window) {
+            return self.catalogue[kind].early.moved(to: window)
         }
-        return BudgetTerms(policy: self.apps[kind].bare, window: window, allowance: allowance)
+        return BudgetTerms(policy: self.catalogue[kind].bare, window: window, allowance: allowance)
     }
 
     /// The window of a row's policy around now; its host's tuned windows have been opened.
     @inline(__always)
     private func window(of row: InstanceTable.Row, tuned: BudgetWindow? = nil) -> BudgetWindow {
         let kind = row.kind
-        guard self.apps[kind].isTuned else {
-            return self.apps[kind].bare.window(containing: self.time, anchoredAt: Int(row.anchor))
+        guard self.catalogue[kind].isTuned else {
+            return self.catalogue[kind].bare.window(containing: self.time, anchoredAt: Int(row.anchor))
         }
         return tuned ?? self.hosts[row.host].windows.window
     }
@@ -72,7 +72,7 @@ extension Engine {
     /// often, changes nothing else.
     @inline(__always)
     mutating func openWindow(of instance: InstanceNumber) {
-        if self.apps[self.instances[instance].kind].isTuned {
+        if self.catalogue[self.instances[instance].kind].isTuned {
             self.openHostWindows(of: self.instances[instance].host)
         } else {
             let row = self.instances[instance]
@@ -91,7 +91,7 @@ extension Engine {
     /// O(1) unless windows are over; then O(windows) at most.
     private func opened(_ instance: InstanceNumber) -> (row: InstanceTable.Row, tuned: BudgetWindow?) {
         var row = self.instances[instance]
-        guard self.apps[row.kind].isTuned else {
+        guard self.catalogue[row.kind].isTuned else {
             if self.isFixedWindowOver(row) { self.openFixedWindows(&row) }
             return (row, nil)
         }
@@ -116,7 +116,7 @@ extension Engine {
     private mutating func openTunedWindows(of host: HostNumber) {
         var instance = self.hosts[host].firstInstance
         while !instance.isNone {
-            if self.apps[self.instances[instance].kind].isTuned {
+            if self.catalogue[self.instances[instance].kind].isTuned {
                 self.instances[instance] = self.opened(instance).row
             }
             instance = self.instances[instance].nextOfHost
@@ -153,22 +153,22 @@ extension Engine {
     ) {
         let kind = row.kind
         let opening = row
-        let isBound = self.apps[kind].replaced.contains {
+        let isBound = self.catalogue[kind].replaced.contains {
             self.binding($0, opening, tuned: tuned, at: window.start) != nil
         }
         // A host that never tells what is seen is not one where nothing is.
         if !isBound, self.hosts[row.host].tellsVisibility {
-            row.rate.take(views: row.views, in: self.apps[kind].bare.windowLength)
+            row.rate.take(views: row.views, in: self.catalogue[kind].bare.windowLength)
         }
         row.views = 0
         row.granted = 0
-        let bare = self.apps[kind].bare
+        let bare = self.catalogue[kind].bare
         let before = BudgetTerms(policy: bare, window: old, allowance: Int(row.allowance))
         let allowance = self.allowance(of: row, bare, window)
         row.allowance = UInt16(clamping: allowance)
         row.windowMinute = UInt32(clamping: window.start.milliseconds / 60_000)
         // A shared budget knows the pace in which it is measured.
-        guard !self.apps[kind].isShared else { return }
+        guard !self.catalogue[kind].isShared else { return }
         let after = BudgetTerms(policy: bare, window: window, allowance: allowance)
         // What binds has the same numbers before and after, as nothing was learned from.
         row.budget.carryOver(
@@ -188,7 +188,7 @@ extension Engine {
     mutating func adoptWindow(of instance: InstanceNumber) {
         let kind = self.instances[instance].kind
         let host = self.instances[instance].host
-        let (budget, policy) = (self.apps[kind].budget, self.apps[kind].bare)
+        let (budget, policy) = (self.catalogue[kind].budget, self.catalogue[kind].bare)
         let anchor = budget.anchor(of: self.hostKey(of: host))
         self.instances[instance].anchor = UInt32(clamping: anchor)
         self.openHostWindows(of: host)
@@ -208,7 +208,7 @@ extension Engine {
     mutating func carryBudget(of instance: InstanceNumber, from old: BudgetTerms, wasShared: Bool) {
         let host = self.instances[instance].host
         let new = self.terms(of: instance)
-        switch (wasShared, self.apps[self.instances[instance].kind].isShared) {
+        switch (wasShared, self.catalogue[self.instances[instance].kind].isShared) {
         case (true, true):
             // It knows the pace in which it is measured.
             break
@@ -233,7 +233,7 @@ extension Engine {
         at instant: Instant
     ) -> BudgetTerms {
         var terms = present
-        for old in self.apps[row.kind].replaced.reversed() {
+        for old in self.catalogue[row.kind].replaced.reversed() {
             guard let window = self.binding(old, row, tuned: tuned, at: instant) else { continue }
             let allowance = self.allowance(of: row, old.budget, window)
             terms = BudgetTerms(policy: old.budget, window: window, allowance: allowance).smaller(with: terms)
@@ -243,7 +243,7 @@ extension Engine {
 
     /// The window in which a policy was replaced, if it lasts beyond an instant.
     private func binding(
-        _ old: AppTable.Replaced,
+        _ old: Catalogue.Replaced,
         _ row: InstanceTable.Row,
         tuned: BudgetWindow?,
         at instant: Instant
@@ -260,7 +260,7 @@ extension Engine {
     /// Whether a policy reload of an instance waits until it is seen.
     func isThinned(_ instance: InstanceNumber) -> Bool {
         let row = self.instances[instance]
-        let kind = self.apps[row.kind]
+        let kind = self.catalogue[row.kind]
         guard kind.bare.thinning > 0, !kind.bare.isUnlimited else { return false }
         return self.hosts[row.host].tellsVisibility && row.visibleUntil <= self.now && row.rate < .seldom
     }
@@ -276,7 +276,7 @@ extension Engine {
 
     @inline(__always)
     private func budget(of row: InstanceTable.Row) -> ReloadBudget {
-        self.apps[row.kind].isShared ? self.hosts[row.host].budget : row.budget
+        self.catalogue[row.kind].isShared ? self.hosts[row.host].budget : row.budget
     }
 
     /// The first instant at which the strict rule lets a reload be charged: fewer than the limit in 24 hours.
@@ -289,7 +289,7 @@ extension Engine {
     @inline(__always)
     mutating func charge(_ instance: InstanceNumber, isPush: Bool, terms: BudgetTerms) {
         if terms.isRolling { self.instances.chargeRollingDay(of: instance, at: self.time) }
-        guard self.apps[self.instances[instance].kind].isShared else {
+        guard self.catalogue[self.instances[instance].kind].isShared else {
             return self.instances[instance].budget.charge(at: self.time, isPush: isPush, terms: terms)
         }
         self.hosts[self.instances[instance].host].budget.charge(at: self.time, isPush: isPush, terms: terms)
@@ -300,7 +300,7 @@ extension Engine {
     mutating func book(_ instance: InstanceNumber, isPush: Bool) {
         let terms = self.terms(of: instance)
         if terms.isRolling { self.instances.chargeRollingDay(of: instance, at: self.time) }
-        guard self.apps[self.instances[instance].kind].isShared else {
+        guard self.catalogue[self.instances[instance].kind].isShared else {
             return self.instances[instance].budget.book(at: self.time, isPush: isPush, terms: terms)
         }
         self.hosts[self.instances[instance].host].budget.book(at: self.time, isPush: isPush, terms: terms)
@@ -319,7 +319,7 @@ extension Engine {
     mutating func refund(_ instance: InstanceNumber, in window: BudgetWindow, chargedAt instant: Instant, isPush: Bool)
     {
         self.instances.refundRollingDay(of: instance, chargedAt: instant)
-        guard self.apps[self.instances[instance].kind].isShared else {
+        guard self.catalogue[self.instances[instance].kind].isShared else {
             self.instances[instance].budget.refund(in: window, isPush: isPush)
             return
         }

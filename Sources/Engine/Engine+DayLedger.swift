@@ -8,12 +8,13 @@ extension Engine {
     /// The reloads of an instance in the last 24 hours, as far as its decisions are kept. O(decisions of a day).
     func dayLedger(of instance: InstanceNumber) -> DayLedger {
         let from = self.time - .day
-        var issued: [DecisionLog.Entry] = []
+        var issued: [Ledger.Decision] = []
         var number = self.instances[instance].lastDecision
         var looked = 0
         var isWhole = true
-        while number != DecisionLog.none {
-            guard looked < Self.ledgerDecisionsMax, let entry = self.log[number], entry.instance == instance else {
+        while number != Ledger.noDecision {
+            guard looked < Self.ledgerDecisionsMax, let entry = self.ledger.decision(number), entry.instance == instance
+            else {
                 isWhole = false
                 break
             }
@@ -26,7 +27,7 @@ extension Engine {
     }
 
     /// What was left after each reload of the present window: counted back from what is left now.
-    private func leftAfter(_ issued: [DecisionLog.Entry], _ instance: InstanceNumber) -> [DayLedger.Entry] {
+    private func leftAfter(_ issued: [Ledger.Decision], _ instance: InstanceNumber) -> [DayLedger.Entry] {
         let use = self.use(of: instance)
         var charged = use.charged
         var entries: [DayLedger.Entry] = []

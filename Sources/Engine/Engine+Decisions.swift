@@ -75,7 +75,7 @@ extension Engine {
         self.instances[instance].waiting.insert(ReloadCauses(.policy))
         self.openWindow(of: instance)
         guard self.isThinned(instance) else { return }
-        let intervals = Int64(self.apps[self.instances[instance].kind].bare.thinning)
+        let intervals = Int64(self.catalogue[self.instances[instance].kind].bare.thinning)
         let until = due + (self.terms(of: instance).interval * intervals).milliseconds
         if until > self.now { self.instances[instance].heldUntil = until }
     }
@@ -94,16 +94,16 @@ extension Engine {
             demand.heldUntil = self.instances[instance].heldUntil
             demand.isThinned = true
         }
-        guard self.instances[instance].hasScheduled || !self.senderPauses.isEmpty else { return demand }
+        guard self.instances[instance].hasScheduled || self.ledger.hasPausedSenders else { return demand }
         demand.high = false
         demand.normal = false
         var slot = self.instances[instance].pending.head
         while !slot.isNone {
-            let node = self.causes[slot]
+            let node = self.reloads[slot]
             let until = self.heldUntil(node)
             if until > self.now {
                 demand.heldUntil = min(demand.heldUntil, until)
-                demand.isPaused = demand.isPaused || !self.senderPauses.isEmpty
+                demand.isPaused = demand.isPaused || self.ledger.hasPausedSenders
             } else {
                 if node.priority == .high { demand.high = true }
                 if node.priority == .normal { demand.normal = true }
@@ -124,10 +124,10 @@ extension Engine {
             }
         }
         let kind = self.instances[instance].kind
-        if self.apps[self.apps[kind].app].developerMode { return .developerMode }
+        if self.catalogue[self.catalogue[kind].app].developerMode { return .developerMode }
         if !waiting.isDisjoint(with: .free) { return waiting.exemption }
         guard !waiting.isDisjoint(with: .setup) else { return nil }
-        let interval = self.apps[kind].bare.minimumInterval.milliseconds
+        let interval = self.catalogue[kind].bare.minimumInterval.milliseconds
         let before = self.instances[instance].freeSetupAt
         guard before == .min || before + interval <= self.now else { return nil }
         return waiting.contains(.added) ? .added : .configured
@@ -141,7 +141,7 @@ extension Engine {
         guard demand.high || demand.normal || !demand.waiting.isEmpty else {
             return .wait(until: demand.heldUntil, demand.reason)
         }
-        let pausedUntil = self.apps[self.instances[instance].kind].pausedUntil
+        let pausedUntil = self.catalogue[self.instances[instance].kind].pausedUntil
         if pausedUntil > self.now { return .wait(until: pausedUntil, .paused) }
         if self.instances[instance].isHostDriven, let held = self.heldByToken(instance) { return held }
         // An instance reloads once at an instant, so that its reloads' ids are unique.
@@ -149,7 +149,7 @@ extension Engine {
         let again = budget.lastReload.map { $0.milliseconds + 1 } ?? .min
         if let exemption = self.exemption(of: instance, waiting: demand.waiting) {
             let kind = self.instances[instance].kind
-            let earliest = budget.exemptEarliest(now: self.time, policy: self.apps[kind].bare)
+            let earliest = budget.exemptEarliest(now: self.time, policy: self.catalogue[kind].bare)
             let at = max(again, earliest.milliseconds)
             if at <= self.now { return .issue(exemption, isPush: false) }
             // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
@@ -170,7 +170,7 @@ extension Engine {
     /// When `added` and `configured` are not charged again, in milliseconds, if nothing else reloads the instance before.
     private func freeSetup(of instance: InstanceNumber) -> Int64 {
         let kind = self.instances[instance].kind
-        let policy = self.apps[kind].bare
+        let policy = self.catalogue[kind].bare
         let apart = self.instances[instance].budget.exemptEarliest(now: self.time, policy: policy)
         let before = self.instances[instance].freeSetupAt
         return max(apart.milliseconds, before == .min ? .min : before + policy.minimumInterval.milliseconds)
@@ -269,8 +269,8 @@ extension Engine {
         exemption: Exemption? = nil,
         until: Int64 = .max
     ) {
-        self.instances[instance].lastDecision = self.log.append(
-            DecisionLog.Entry(
+        self.instances[instance].lastDecision = self.ledger.recordDecision(
+            Ledger.Decision(
                 at: self.time,
                 position: self.position,
                 push: push ?? PushID(high: 0, low: 0),

@@ -14,10 +14,10 @@ extension Engine {
         writer.write(fixed64: self.runningHash)
         var hash = StableHash()
         hash.combine(writer.bytes.span)
-        for app in self.apps.apps { self.digest(app, &hash) }
+        for app in self.catalogue.apps { self.digest(app, &hash) }
         for host in self.hosts.sortedSlots() { self.digest(host: host, &hash) }
-        for (team, name) in self.teams.names.enumerated() {
-            let until = self.pausedUntil(team: TeamNumber(team))
+        for (team, name) in self.catalogue.teams.enumerated() {
+            let until = self.ledger.pausedUntil(TeamNumber(team))
             guard until > self.now else { continue }
             hash.combine(name)
             hash.combine(UInt64(bitPattern: until))
@@ -33,19 +33,14 @@ extension Engine {
             hash.combine(UInt64(sender.collateral))
             hash.combine(UInt64(sender.collateralOver))
         }
-        self.repeats.forEach { entry in
-            hash.combine(entry.id.high)
-            hash.combine(entry.id.low)
-            hash.combine(entry.key)
-            hash.combine(UInt64(entry.matched))
-        }
+        self.ledger.digestRepeats(into: &hash)
         for removal in self.tokens.removalsInOrder {
             hash.combine(removal.token.bytes.span)
             hash.combine(UInt64(bitPattern: removal.at.milliseconds))
             hash.combine(UInt64(removal.reason.rawValue))
         }
         self.digestChannels(into: &hash)
-        hash.combine(self.log.count)
+        hash.combine(self.ledger.decisionCount)
         return hash.value
     }
 
@@ -57,10 +52,10 @@ extension Engine {
         }
     }
 
-    private func digest(_ app: AppTable.App, _ hash: inout StableHash) {
+    private func digest(_ app: Catalogue.App, _ hash: inout StableHash) {
         var writer = ByteWriter()
         writer.write(app.id.rawValue)
-        writer.write(self.teams[app.team])
+        writer.write(self.catalogue.teamName(app.team))
         writer.write(app.defaultExpiration)
         writer.write(byte: app.defaultPriority.rawValue)
         writer.write(app.developerMode)
@@ -68,12 +63,12 @@ extension Engine {
         writer.write(app.isConfigured)
         writer.write(signed: app.pausedUntil)
         for kind in app.kinds {
-            self.apps[kind].schema.encode(into: &writer)
-            self.apps[kind].budget.encode(into: &writer)
-            writer.write(self.apps[kind].usesLocation)
-            writer.write(signed: self.apps[kind].ownPausedUntil)
-            writer.write(self.apps[kind].isConfigured)
-            for replaced in self.apps[kind].replaced {
+            self.catalogue[kind].schema.encode(into: &writer)
+            self.catalogue[kind].budget.encode(into: &writer)
+            writer.write(self.catalogue[kind].usesLocation)
+            writer.write(signed: self.catalogue[kind].ownPausedUntil)
+            writer.write(self.catalogue[kind].isConfigured)
+            for replaced in self.catalogue[kind].replaced {
                 replaced.budget.encode(into: &writer)
                 writer.write(replaced.at)
             }
@@ -85,7 +80,7 @@ extension Engine {
         let row = self.hosts[host]
         var writer = ByteWriter()
         self.hostKey(of: host).encode(into: &writer)
-        writer.write(self.apps[row.app].id.rawValue)
+        writer.write(self.catalogue[row.app].id.rawValue)
         writer.write(row.isRegistered)
         writer.write(byte: row.delivery.rawValue)
         writer.write(varint: row.revision)
@@ -124,7 +119,7 @@ extension Engine {
         writer.write(varint: UInt64(row.waiting.rawValue))
         writer.write(byte: row.reason.rawValue)
         for date in [
-            row.decidesAt, row.timelineDue, row.minExpiry, row.reloadsExpire, row.freeSetupAt, row.firstWindow,
+            row.decidesAt, row.timelineDue, row.minExpiry, row.outstanding.expires, row.freeSetupAt, row.firstWindow,
             row.visibleUntil, row.heldUntil, observed.viewedAt, observed.systemChangeAt, observed.awaitsReport,
         ] {
             writer.write(signed: date)
@@ -150,7 +145,7 @@ extension Engine {
         writer.write(content.confirmedDigest) { self.write($1, &$0) }
         writer.write(row.hasPendingDigest ? content.pendingDigest : nil) { self.write($1, &$0) }
         self.digest(row.pending, &writer)
-        self.forEachReload(of: row) { row in
+        self.reloads.forEach(in: row.outstanding) { row in
             Effect.reload(self.effect(of: row)).encode(into: &writer)
             writer.write(varint: UInt64(row.generation))
             for flag in [row.isCounted, row.isPush, row.sharesToken, row.isTrigger] { writer.write(flag) }
@@ -161,7 +156,7 @@ extension Engine {
     }
 
     private func write(_ digest: ContentDigest, _ writer: inout ByteWriter) {
-        writer.write(self.teams[digest.team])
+        writer.write(self.catalogue.teamName(digest.team))
         writer.write(digest.bytes)
     }
 
@@ -169,7 +164,7 @@ extension Engine {
         writer.write(count: Int(list.count))
         var slot = list.head
         while !slot.isNone {
-            let node = self.causes[slot]
+            let node = self.reloads[slot]
             let push = self.ledger[node.push]
             writer.write(fixed64: push.id.high)
             writer.write(fixed64: push.id.low)
@@ -183,7 +178,7 @@ extension Engine {
         let row = self.ledger[push]
         hash.combine(row.id.high)
         hash.combine(row.id.low)
-        hash.combine(self.teams[row.team])
+        hash.combine(self.catalogue.teamName(row.team))
         hash.combine(row.contentHash)
         hash.combine(UInt64(bitPattern: row.expiresAt.milliseconds))
         hash.combine(UInt64(bitPattern: row.completedAt.milliseconds))

@@ -10,7 +10,7 @@ extension Engine {
     package var tokenCount: Int { self.tokens.boundCount + self.tokens.removedCount }
 
     /// The apps, by number.
-    package var appIDs: [BundleID] { self.apps.apps.map(\.id) }
+    package var appIDs: [BundleID] { self.catalogue.apps.map(\.id) }
 
     /// Gives each token of a host to `body`: its bytes, those of the host's id in UTF-8, and the number of the app. Nothing
     /// is made for it: such tokens are by far the most. Known before the instances are. O(hosts + tokens).
@@ -29,7 +29,7 @@ extension Engine {
     package func removedTokens(_ body: ([DirectoryChange]) -> Void) {
         var changes: [DirectoryChange] = []
         for removal in self.tokens.removalsInOrder where self.tokens.isLast(removal) {
-            let app = self.apps[removal.app].id
+            let app = self.catalogue[removal.app].id
             Self.add(.removed(removal.token, app: app, removal.reason, at: removal.at), to: &changes, body)
         }
         if !changes.isEmpty { body(changes) }

@@ -59,13 +59,13 @@ extension Engine {
         var reader = ByteReader(bytes)
         guard let head = try? PushHead(from: &reader) else { return nil }
         // A team that was never seen has sent nothing that this could repeat.
-        let team = self.teams.find(push.team.rawValue)
+        let team = self.catalogue.findTeam(push.team.rawValue)
         return AskedPush(
             head: head,
             bytes: bytes,
             team: team,
             audience: self.audience(head, push.pattern, push.attributes, bytes),
-            isRepeat: team.map { self.repeats.find(head.id, key: self.repeatKey(head, team: $0, bytes)) != nil }
+            isRepeat: team.map { self.ledger.isRepeat(head.id, key: self.repeatKey(head, team: $0, bytes)) }
                 ?? false
         )
     }
@@ -80,8 +80,8 @@ extension Engine {
             body(matched.span)
         case .app(let app):
             return self.index.explain(
-                app: self.apps[app].id,
-                kind: audience.kind.map { self.apps[$0].name },
+                app: self.catalogue[app].id,
+                kind: audience.kind.map { self.catalogue[$0].name },
                 pattern: audience.pattern,
                 hosts: self.hosts,
                 attributes: audience.attributes,
@@ -96,7 +96,7 @@ extension Engine {
     /// What a push would come to for an instance, if it were the only one of its host.
     fileprivate func decision(of push: IncomingPush, _ instance: InstanceNumber) -> DryRunView.Decision {
         if let digest = push.digest, self.shows(instance, digest) { return .unchanged }
-        if !push.isOnce, Int(self.instances[instance].pending.count) >= self.limits.pendingPerInstanceMax {
+        if !push.isOnce, Int(self.instances[instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax {
             return .failed
         }
         guard push.heldUntil <= self.now else { return push.isOnce ? .expired : .deferred }
@@ -140,7 +140,7 @@ private struct DryRunDecisions {
             guard let goes = self.goes(to: row.host, besides: instance, in: engine) else { return false }
             if goes { decision = engine.exemption(of: instance, waiting: []) == nil ? .reload : .exempt }
         }
-        let kind = engine.apps[row.kind].name
+        let kind = engine.catalogue[row.kind].name
         if let index = self.rows.firstIndex(where: { $0.kind == kind && $0.decision == decision }) {
             self.rows[index].count += 1
         } else {

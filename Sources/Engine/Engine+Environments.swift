@@ -6,7 +6,7 @@ import WidgetModel
 extension Engine {
     /// The environment of a host's app.
     func environment(of host: HostNumber) -> PushEnvironment {
-        self.apps[self.hosts[host].app].environment
+        self.catalogue[self.hosts[host].app].environment
     }
 
     /// Whether a control has a token that does not belong to the app's environment.
@@ -30,7 +30,7 @@ extension Engine {
 
     /// Tells the directory which tokens of an app stand for something in its new environment, and which do not. O(hosts).
     mutating func changeEnvironment(of app: AppNumber) {
-        let environment = self.apps[app].environment
+        let environment = self.catalogue[app].environment
         for host in self.hosts.sortedSlots() where self.hosts[host].app == app && self.hosts[host].isRegistered {
             for token in self.tokens(of: host) {
                 self.announce(token.token, token.environment == environment, host: host, instance: nil)

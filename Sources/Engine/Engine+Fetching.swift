@@ -5,11 +5,11 @@ extension Engine {
     /// What a reload that is out is about; nil if it is not out any more.
     package func fetchSubject(of id: ReloadID) -> FetchSubject? {
         guard let slot = self.liveInstance(of: id),
-            let reload = self.reload(id.position, of: slot)
+            let reload = self.reloads.find(id.position, in: self.instances[slot].outstanding)
         else { return nil }
         let row = self.reloads[reload]
         let instance = self.instances[slot]
-        let kind = self.apps[instance.kind]
+        let kind = self.catalogue[instance.kind]
         return FetchSubject(
             reload: id,
             address: self.address(of: slot),
@@ -27,14 +27,14 @@ extension Engine {
         )
     }
 
-    private func priority(of row: ReloadTable.Row) -> Priority {
+    private func priority(of row: Reloads.Reload) -> Priority {
         guard row.causes.isSubset(of: ReloadCauses(.push)) else { return .high }
         var urgent = Priority.low
         var slot = row.pushes.head
         while !slot.isNone {
-            let priority = self.causes[slot].priority
+            let priority = self.reloads[slot].priority
             if priority.rawValue > urgent.rawValue { urgent = priority }
-            slot = self.causes[slot].next
+            slot = self.reloads[slot].next
         }
         return urgent
     }

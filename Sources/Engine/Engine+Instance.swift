@@ -10,9 +10,9 @@ extension Engine {
     package func instance(_ address: InstanceAddress, decisions: Int = 100, pending: Int = .max) -> InstanceView? {
         guard let slot = self.liveInstance(address) else { return nil }
         let row = self.instances[slot]
-        let kind = self.apps[row.kind]
+        let kind = self.catalogue[row.kind]
         var outstanding: [ReloadEffect] = []
-        self.forEachReload(of: row) { outstanding.append(self.effect(of: $0)) }
+        self.reloads.forEach(in: row.outstanding) { outstanding.append(self.effect(of: $0)) }
         return InstanceView(
             address: address,
             kind: kind.name,
@@ -50,7 +50,7 @@ extension Engine {
                 ?? self.time
         }
         return BudgetView(
-            policy: self.apps[row.kind].budget.name,
+            policy: self.catalogue[row.kind].budget.name,
             windowStart: terms.window.start,
             windowEnd: terms.window.end,
             allowance: terms.limit,
@@ -64,7 +64,7 @@ extension Engine {
             collateralReloads: Int(self.instances[observed: instance].collateralReloads),
             collateralOverReloads: Int(self.instances[observed: instance].collateralOverReloads),
             viewRate: Int(funds.rate.scaled),
-            isLearning: self.apps[row.kind].bare.isLearning(
+            isLearning: self.catalogue[row.kind].bare.isLearning(
                 windowFrom: terms.window.start,
                 firstRegisteredAt: self.hosts[row.host].firstRegisteredAt
             ),
@@ -87,7 +87,7 @@ extension Engine {
     /// The key of a host by its number.
     @inline(__always)
     func hostKey(of host: HostNumber) -> HostKey {
-        HostKey(app: self.apps[self.hosts[host].app].id, id: self.hosts.id(of: host))
+        HostKey(app: self.catalogue[self.hosts[host].app].id, id: self.hosts.id(of: host))
     }
 
     /// The address of an instance by its number.
@@ -158,7 +158,7 @@ extension Engine {
         }
         var slot = row.pending.head
         while !slot.isNone, views.count < limit {
-            let node = self.causes[slot]
+            let node = self.reloads[slot]
             let push = self.ledger[node.push]
             views.append(
                 PendingView(
@@ -177,7 +177,7 @@ extension Engine {
     private func decisions(of instance: InstanceNumber, _ limit: Int) -> [DecisionView] {
         var views: [DecisionView] = []
         var number = self.instances[instance].lastDecision
-        while views.count < limit, let entry = self.log[number], entry.instance == instance {
+        while views.count < limit, let entry = self.ledger.decision(number), entry.instance == instance {
             views.append(entry.view)
             number = entry.previous
         }

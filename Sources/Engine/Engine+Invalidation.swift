@@ -8,10 +8,10 @@ extension Engine {
     ///
     /// - Returns: Nil if the work is queued, see ``InvalidationWork``.
     mutating func acceptInvalidation(_ request: InvalidationRequest) -> RecordAnswer.Result? {
-        guard let app = self.apps.find(request.app) else { return .invalidated(count: 0) }
-        let kinds = self.apps[app].kinds.filter { kind in
-            self.apps[kind].isConfigured
-                && (request.kind == nil || request.kind == self.apps[kind].name)
+        guard let app = self.catalogue.findApp(request.app) else { return .invalidated(count: 0) }
+        let kinds = self.catalogue[app].kinds.filter { kind in
+            self.catalogue[kind].isConfigured
+                && (request.kind == nil || request.kind == self.catalogue[kind].name)
         }
         switch request.subject {
         case .recommendations:
@@ -50,8 +50,8 @@ extension Engine {
     }
 
     private mutating func invalidate(_ subject: InvalidationRequest.Subject, _ kind: KindNumber, host: HostID?) {
-        let app = self.apps[self.apps[kind].app].id
-        let name = self.apps[kind].name
+        let app = self.catalogue[self.catalogue[kind].app].id
+        let name = self.catalogue[kind].name
         if let host { self.combine(ByteHash.of(host.rawValue, seed: 5)) }
         self.combine(ByteHash.of(name.rawValue, seed: 6) ^ UInt64(subject.rawValue))
         let invalidation = Invalidation(subject, app: app, kind: name, host: host, at: self.time)

@@ -11,11 +11,11 @@ extension Engine {
     package func checkInvariants() -> [String] {
         var faults: [String] = []
         let slots = self.ledger.usedNumbers()
-        var held = Held(rows: (slots.last?.index ?? 0) + 1, apps: self.apps.apps.count)
+        var held = Held(rows: (slots.last?.index ?? 0) + 1, apps: self.catalogue.apps.count)
         for host in self.hosts.sortedSlots() { self.check(host: host, &held, &faults) }
         for push in slots { self.check(push: push, held, &faults) }
-        if held.nodes != self.causes.count {
-            faults.append("\(self.causes.count) nodes, \(held.nodes) of them in lists")
+        if held.nodes != self.reloads.causeCount {
+            faults.append("\(self.reloads.causeCount) nodes, \(held.nodes) of them in lists")
         }
         if held.reloads != self.reloads.count {
             faults.append("\(self.reloads.count) reloads, \(held.reloads) of them in lists")
@@ -27,15 +27,10 @@ extension Engine {
             faults.append("\(self.tokens.boundCount) tokens bound, \(held.tokens) of them at hosts")
         }
         for (app, count) in held.pushEnabled.enumerated() {
-            let indexed = self.index.count(app: self.apps.apps[app].id)
+            let indexed = self.index.count(app: self.catalogue.apps[app].id)
             if indexed != count { faults.append("app \(app): \(count) push-enabled instances, \(indexed) indexed") }
         }
-        let total = PushOutcome.allCases.reduce(0) { $0 + self.ledger.totals[Int($1.rawValue)] }
-        if total != self.ledger.matched { faults.append("\(self.ledger.matched) matched, \(total) outcomes") }
-        let complete = slots.count { self.ledger[$0].isComplete }
-        if complete != self.ledger.completeCount {
-            faults.append("\(complete) pushes complete, \(self.ledger.completeCount) of them listed")
-        }
+        faults += self.ledger.checkInvariants(isRecordDone: self.isRecordDone)
         faults += self.channels.checkInvariants()
         faults += self.instances.details.checkInvariants(of: self.instances.usedNumbers())
         return faults + self.checkCounts()
@@ -44,7 +39,7 @@ extension Engine {
     private func checkCounts() -> [String] {
         let counted = self.counted()
         let usages = self.countedUsages()
-        let apps = self.apps.apps.indices.compactMap { app -> String? in
+        let apps = self.catalogue.apps.indices.compactMap { app -> String? in
             let (running, real) = (self.usages[AppNumber(app)], usages[AppNumber(app)])
             return running == real ? nil : "app \(app): has \(real), but \(running) is counted"
         }
@@ -106,7 +101,7 @@ extension Engine {
         let row = self.instances[instance]
         let name = self.address(of: instance).description
         held.instances += 1
-        if row.isLive, row.pushEnabled { held.pushEnabled[self.apps[row.kind].app.index] += 1 }
+        if row.isLive, row.pushEnabled { held.pushEnabled[self.catalogue[row.kind].app.index] += 1 }
         let host = row.isLive && row.pushEnabled ? row.host : nil
         if self.index.host(of: instance) != host {
             faults.append("\(name): indexed as another host's")
@@ -115,7 +110,7 @@ extension Engine {
         var (count, high, normal, minExpiry, slot) = (UInt32(0), UInt32(0), UInt32(0), Int64.max, row.pending.head)
         var previous = CauseNumber.none
         while !slot.isNone {
-            let node = self.causes[slot]
+            let node = self.reloads[slot]
             if node.previous != previous { faults.append("\(name): pending list is broken") }
             held.deferred[node.push.index] += 1
             count += 1
@@ -132,7 +127,7 @@ extension Engine {
         if row.minExpiry != minExpiry {
             faults.append("\(name): earliest expiry is \(minExpiry), not \(row.minExpiry)")
         }
-        if !row.isLive, count > 0 || !row.waiting.isEmpty || !row.firstReload.isNone {
+        if !row.isLive, count > 0 || !row.waiting.isEmpty || !row.outstanding.isEmpty {
             faults.append("\(name): removed, but something waits")
         }
         if row.isLive, row.isHostDriven != (self.hosts[row.host].delivery == .apns) {
@@ -148,25 +143,16 @@ extension Engine {
 
     private func check(reloadsOf instance: InstanceNumber, _ name: String, _ held: inout Held, _ faults: inout [String])
     {
-        var (earliest, reload, last) = (Int64.max, self.instances[instance].firstReload, ReloadNumber.none)
-        while !reload.isNone {
-            let row = self.reloads[reload]
+        let list = self.instances[instance].outstanding
+        faults += self.reloads.checkInvariants(of: list, instance).map { "\(name): \($0)" }
+        self.reloads.forEach(in: list) { reload in
             held.reloads += 1
-            earliest = min(earliest, row.expiresAt.milliseconds)
-            if row.instance != instance { faults.append("\(name): holds another instance's reload") }
-            if !last.isNone, self.reloads[stored: last].position >= row.position {
-                faults.append("\(name): two reloads at position \(row.position)")
-            }
-            var slot = row.pushes.head
+            var slot = reload.pushes.head
             while !slot.isNone {
-                held.issued[self.causes[slot].push.index] += 1
+                held.issued[self.reloads[slot].push.index] += 1
                 held.nodes += 1
-                slot = self.causes[slot].next
+                slot = self.reloads[slot].next
             }
-            (last, reload) = (reload, row.next)
-        }
-        if self.instances[instance].reloadsExpire != earliest || self.instances[instance].lastReload != last {
-            faults.append("\(name): list of reloads is broken")
         }
     }
 
@@ -174,7 +160,7 @@ extension Engine {
         let funds = self.funds(of: instance)
         let (terms, budget) = (funds.terms, funds.budget)
         // A policy that became stricter in the window keeps what was charged before.
-        let isSettled = self.apps[self.instances[instance].kind].replaced.isEmpty
+        let isSettled = self.catalogue[self.instances[instance].kind].replaced.isEmpty
         if isSettled, !terms.isUnlimited, budget.charged(in: terms.window) > max(terms.allowance, terms.limit) {
             faults.append("\(name): \(budget.charged(in: terms.window)) charged of \(terms.limit)")
         }
@@ -195,10 +181,6 @@ extension Engine {
 
     private func check(push: PushNumber, _ held: Held, _ faults: inout [String]) {
         let row = self.ledger[push]
-        let sum = PushOutcome.allCases.reduce(UInt32(0)) { $0 + row.counts[Int($1.rawValue)] }
-        if sum != row.matched { faults.append("push \(row.id): matched \(row.matched), outcomes \(sum)") }
-        if row.isOpen, self.isRecordDone { faults.append("push \(row.id): still open") }
-        if row.failure != nil, row.matched != 0 { faults.append("push \(row.id): failed, and matched \(row.matched)") }
         let (deferred, issued) = (row.counts[0], row.counts[1])
         if deferred != held.deferred[push.index] || issued != held.issued[push.index] {
             faults.append(
@@ -206,7 +188,5 @@ extension Engine {
                     + " \(issued) issued, \(held.issued[push.index]) served"
             )
         }
-        let failures = FailureReason.allCases.reduce(UInt32(0)) { $0 + row.failures[Int($1.rawValue)] }
-        if failures != row.counts[Int(PushOutcome.failed.rawValue)] { faults.append("push \(row.id): failures differ") }
     }
 }

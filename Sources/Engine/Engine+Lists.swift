@@ -37,15 +37,15 @@ extension Engine {
     private func summary(ofInstance slot: InstanceNumber, _ filter: InstanceFilter) -> InstanceSummary? {
         let row = self.instances[slot]
         guard row.isLive else { return nil }
-        let kind = self.apps[row.kind]
+        let kind = self.catalogue[row.kind]
         if let wanted = filter.kind, kind.name != wanted { return nil }
-        let app = self.apps[kind.app].id
+        let app = self.catalogue[kind.app].id
         if let wanted = filter.app, app != wanted { return nil }
         let use = self.use(of: slot)
         switch filter.state {
         case nil: break
         case .waiting: guard row.pending.count > 0 || !row.waiting.isEmpty else { return nil }
-        case .outstanding: guard !row.firstReload.isNone else { return nil }
+        case .outstanding: guard !row.outstanding.isEmpty else { return nil }
         case .exhausted: guard use.isExhausted else { return nil }
         case .visible: guard row.visibleUntil > self.now else { return nil }
         case .orphaned: guard row.isOrphaned else { return nil }
@@ -68,13 +68,7 @@ extension Engine {
     }
 
     private func outstanding(of instance: InstanceNumber) -> Int {
-        var count = 0
-        var reload = self.instances[instance].firstReload
-        while !reload.isNone {
-            count += 1
-            reload = self.reloads[stored: reload].next
-        }
-        return count
+        self.reloads.count(of: self.instances[instance].outstanding)
     }
 
     /// Registered hosts from a number on, in the order of their numbers. O(`scanMax` + instances of those listed).
@@ -100,7 +94,7 @@ extension Engine {
         var slot = range.lowerBound
         while slot < range.upperBound, page.rows.count < limit {
             if self.hosts[slot].isRegistered {
-                let id = self.apps[self.hosts[slot].app].id
+                let id = self.catalogue[self.hosts[slot].app].id
                 if app == nil || app == id { page.rows.append(row(slot)) }
             }
             slot = slot.advanced(by: 1)
@@ -170,7 +164,7 @@ extension Engine {
 /// What came in last, and what was decided about it.
 extension Engine {
     /// The number that the next accepted push will have: every listed one's is less.
-    package var pushesListed: UInt64 { self.ledger.recent.count }
+    package var pushesListed: UInt64 { self.ledger.listedCount }
 
     /// The pushes that were accepted last, the newest first, with their numbers. O(`scanMax`).
     ///
@@ -185,16 +179,16 @@ extension Engine {
         scanMax: Int
     ) -> ListPage<(number: UInt64, push: PushView), UInt64> {
         var page = ListPage<(number: UInt64, push: PushView), UInt64>()
-        let oldest = self.ledger.recent.oldest
-        var number = min(before, self.ledger.recent.count)
+        let oldest = self.ledger.oldestListed
+        var number = min(before, self.ledger.listedCount)
         var scanned = 0
         while number > oldest, scanned < scanMax, page.rows.count < limit {
             number -= 1
             scanned += 1
-            guard let slot = self.ledger.listed(number) else { continue }
+            guard let slot = self.ledger.listedPush(number) else { continue }
             let isForApp = self.ledger[slot].isForApp
             if isForApp, self.partition.rawValue != 0 { continue }
-            if let team = filter.team, TeamID(self.teams[self.ledger[slot].team]) != team { continue }
+            if let team = filter.team, TeamID(self.catalogue.teamName(self.ledger[slot].team)) != team { continue }
             let view = self.view(ofPush: slot)
             guard isForApp || filter.contains(view) else { continue }
             page.rows.append((number, view))
@@ -215,36 +209,36 @@ extension Engine {
         limit: Int,
         scanMax: Int
     ) -> ListPage<PushDecision, UInt64> {
-        guard let accepted = self.ledger.find(push, team: nil).map({ self.ledger[$0].position }).min() else {
+        guard let accepted = self.ledger.pushes(with: push).map({ self.ledger[$0].position }).min() else {
             return ListPage()
         }
         var page = ListPage<PushDecision, UInt64>()
-        var number = max(start ?? self.log.first(from: accepted), self.log.oldest)
-        let end = min(self.log.count, number.addingSaturating(UInt64(scanMax)))
+        var number = max(start ?? self.ledger.firstDecision(from: accepted), self.ledger.oldestDecision)
+        let end = min(self.ledger.decisionCount, number.addingSaturating(UInt64(scanMax)))
         while number < end, page.rows.count < limit {
-            if let entry = self.log[number], entry.hasPush, entry.push == push,
+            if let entry = self.ledger.decision(number), entry.hasPush, entry.push == push,
                 outcome == nil || entry.outcome == outcome
             {
                 page.rows.append(PushDecision(instance: self.address(ofDecision: number, entry), decision: entry.view))
             }
             number += 1
         }
-        page.next = number < self.log.count ? number : nil
+        page.next = number < self.ledger.decisionCount ? number : nil
         return page
     }
 
     /// Whom a decision was about; nil if the number of that instance is another's by now.
-    private func address(ofDecision number: UInt64, _ entry: DecisionLog.Entry) -> InstanceAddress? {
+    private func address(ofDecision number: UInt64, _ entry: Ledger.Decision) -> InstanceAddress? {
         var last = self.instances[entry.instance].lastDecision
         while last != number {
-            guard last != DecisionLog.none, last > number, let newer = self.log[last] else { return nil }
+            guard last != Ledger.noDecision, last > number, let newer = self.ledger.decision(last) else { return nil }
             last = newer.previous
         }
         return self.address(of: entry.instance)
     }
 }
 
-extension DecisionLog.Entry {
+extension Ledger.Decision {
     var view: DecisionView {
         DecisionView(
             at: self.at,

@@ -4,14 +4,6 @@ import WidgetModel
 
 /// Whom a push to an app is decided for.
 extension Engine {
-    /// The instances of an app that a push is for, in the order of their numbers.
-    ///
-    /// An instance's number is a part of the engine's state; nothing else decides who comes first.
-    mutating func matching(_ audience: PushAudience, app: AppNumber) -> [InstanceNumber] {
-        self.index.finishLoading()
-        return self.matching(app: app, kind: audience.kind, audience.pattern, attributes: audience.attributes)
-    }
-
     /// How many instances a push matches.
     ///
     /// To an app: what the index takes to find them, and nothing for each that it finds. To a host: O(its instances).
@@ -22,9 +14,8 @@ extension Engine {
         case .app(let app):
             var count = 0
             // No order is asked for, so that none is made.
-            self.findMatches(app, audience.kind, audience.pattern, audience.attributes, order: .asFound) {
-                count += $0.count
-            }
+            var cursor = self.cursor(app, audience.kind, audience.pattern, audience.attributes, order: .asFound)
+            while self.index.next(&cursor, self.hosts) { count += cursor.batch.count }
             return count
         }
     }
@@ -34,39 +25,65 @@ extension Engine {
         self.instances(of: host).filter { self.isMatched($0, head, audience, bytes) }
     }
 
-    /// The push-enabled instances of an app that match, in the order of their numbers; for what is no push their
-    /// conditions do not count.
-    func matching(
-        app: AppNumber,
-        kind: KindNumber?,
-        _ pattern: MatchPattern?,
-        attributes: Configuration? = nil
-    ) -> [InstanceNumber] {
+    /// The push-enabled instances of an app that match, in the order of their numbers, whatever their conditions.
+    ///
+    /// An instance's number is a part of the engine's state; nothing else decides which comes first.
+    func matching(app: AppNumber, kind: KindNumber?, _ pattern: MatchPattern?) -> [InstanceNumber] {
         var found: [InstanceNumber] = []
-        self.findMatches(app, kind, pattern, attributes, order: .ascending) { batch in
-            for index in batch.indices { found.append(batch[index]) }
-        }
+        var cursor = self.cursor(app, kind, pattern, nil, order: .ascending)
+        while self.index.next(&cursor, self.hosts) { cursor.appendBatch(to: &found) }
         return found
     }
 
-    /// Calls `body` with each batch of the push-enabled instances of an app that match.
-    private func findMatches(
+    /// Begins to find the push-enabled instances of an app that match.
+    func cursor(
         _ app: AppNumber,
         _ kind: KindNumber?,
         _ pattern: MatchPattern?,
         _ attributes: Configuration?,
-        order: MatchOrder,
-        _ body: (Span<InstanceNumber>) -> Void
-    ) {
-        self.index.matches(
-            app: self.apps[app].id,
-            kind: kind.map { self.apps[$0].name },
+        order: MatchOrder
+    ) -> MatchCursor {
+        self.index.cursor(
+            app: self.catalogue[app].id,
+            kind: kind.map { self.catalogue[$0].name },
             pattern: pattern,
             hosts: self.hosts,
             attributes: attributes,
             order: order,
-            batchLimit: 4096,
-            body
+            batchLimit: 4096
+        )
+    }
+
+    /// Whether a push to a host is for this instance of it.
+    func isMatched(_ instance: InstanceNumber, _ head: PushHead, _ audience: PushAudience, _ bytes: [UInt8]) -> Bool {
+        guard self.instances[instance].isLive, self.instances[instance].pushEnabled else { return false }
+        guard audience.kind == nil || audience.kind == self.instances[instance].kind else { return false }
+        guard self.isAddressed(instance, head, bytes) else { return false }
+        if self.instances[instance].isConditional, !self.isFulfilled(instance, audience.attributes) { return false }
+        guard let pattern = audience.pattern else { return true }
+        return self.matches(instance, pattern)
+    }
+
+    /// A control has a token of its own; a host's token stands for all the others.
+    @inline(__always)
+    private func isAddressed(_ instance: InstanceNumber, _ head: PushHead, _ bytes: [UInt8]) -> Bool {
+        guard head.target == .instance else { return !self.instances[instance].isControl }
+        return self.instances.id(of: instance).rawValue.equals(bytes, in: head.instance)
+    }
+
+    private func isFulfilled(_ instance: InstanceNumber, _ attributes: Configuration) -> Bool {
+        self.instances[particulars: instance].when?.holds(for: attributes) ?? true
+    }
+
+    func matches(_ instance: InstanceNumber, _ pattern: MatchPattern) -> Bool {
+        pattern.matches(
+            MatchSubject(
+                configuration: self.instances.configuration(of: instance),
+                family: self.instances.family(of: instance),
+                host: self.hosts.id(of: self.instances[instance].host),
+                tags: self.instances[particulars: instance].tags,
+                schema: self.catalogue[self.instances[instance].kind].schema
+            )
         )
     }
 }

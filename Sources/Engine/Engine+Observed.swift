@@ -20,7 +20,7 @@ extension Engine {
             return self.instances[instance].budget.noteExempt(at: self.time)
         }
         let row = self.instances[instance]
-        let earliest = row.budget.exemptEarliest(now: self.time, policy: self.apps[row.kind].bare)
+        let earliest = row.budget.exemptEarliest(now: self.time, policy: self.catalogue[row.kind].bare)
         guard earliest <= self.time else { return }
         self.bookObserved(instance, [])
         self.forgetContent(of: instance)
@@ -61,7 +61,7 @@ extension Engine {
         for instance in live {
             self.instances[instance].isHostDriven = isHostDriven
             guard isHostDriven else { continue }
-            let last = self.instances[instance].lastReload
+            let last = self.instances[instance].outstanding.last
             // What the same entry issued, by the delivery before, counts as the one push of an instant.
             if !last.isNone, self.reloads[stored: last].position == self.position {
                 self.hosts[host].pushedAt = self.now

@@ -19,9 +19,9 @@ extension Engine {
     /// Which live instances an order is about; nil if there is no such thing, or none that the order could be about.
     private func audience(of order: OperatorOrder) -> OrderWork.Audience? {
         switch order.scope {
-        case .app(let id): return self.apps.find(id).map { .app($0) }
+        case .app(let id): return self.catalogue.findApp(id).map { .app($0) }
         case .kind(let id, let name):
-            return self.apps.find(id).flatMap { self.apps.find(name, of: $0) }.map { .kind($0) }
+            return self.catalogue.findApp(id).flatMap { self.catalogue.findKind(name, of: $0) }.map { .kind($0) }
         case .sender: return .waiting
         case .push: return order.action.isPause ? nil : .waiting
         case .host(let id):
@@ -38,32 +38,26 @@ extension Engine {
     private mutating func pause(_ scope: OrderScope, until: Int64) {
         switch scope {
         case .app(let id):
-            guard let app = self.apps.find(id) else { return }
-            self.apps[app].pausedUntil = until
-            for kind in self.apps[app].kinds { self.apps.refreshPause(of: kind) }
+            guard let app = self.catalogue.findApp(id) else { return }
+            self.catalogue.pauseApp(app, until: until)
         case .kind(let id, let name):
-            guard let app = self.apps.find(id), let kind = self.apps.find(name, of: app) else { return }
-            self.apps[kind].ownPausedUntil = until
-            self.apps.refreshPause(of: kind)
+            guard let app = self.catalogue.findApp(id), let kind = self.catalogue.findKind(name, of: app) else {
+                return
+            }
+            self.catalogue.pauseKind(kind, until: until)
         case .sender(let team):
-            self.senderPauses[self.teams.intern(team.rawValue), default: .min] = until
-            self.senderPauses = self.senderPauses.filter { $0.value > self.now }
+            self.ledger.pauseSender(self.catalogue.internTeam(team.rawValue), until: until)
+            self.ledger.endPauses(at: self.now)
         case .host, .instance, .push: return
         }
     }
 
-    /// Until when nothing that a team sends reloads, in milliseconds; `.min` if it is not paused.
-    @inline(__always)
-    func pausedUntil(team: TeamNumber) -> Int64 {
-        self.senderPauses.isEmpty ? .min : self.senderPauses[team] ?? .min
-    }
-
     /// Until when a waiting push may not reload, in milliseconds: its own wish, or its paused sender's.
     @inline(__always)
-    func heldUntil(_ node: PendingCauses.Node) -> Int64 {
+    func heldUntil(_ node: Reloads.Cause) -> Int64 {
         let notBefore = node.isScheduled ? self.ledger[node.push].notBefore.milliseconds : .min
-        return self.senderPauses.isEmpty
-            ? notBefore : max(notBefore, self.pausedUntil(team: self.ledger[node.push].team))
+        return self.ledger.hasPausedSenders
+            ? max(notBefore, self.ledger.pausedUntil(self.ledger[node.push].team)) : notBefore
     }
 
     // MARK: Cancelling
@@ -75,13 +69,13 @@ extension Engine {
         var cancelled = 0
         var slot = self.instances[instance].pending.head
         while !slot.isNone {
-            let node = self.causes[slot]
+            let node = self.reloads[slot]
             if self.isMeant(node, by: scope) {
                 cancelled += 1
-                self.causes.remove(slot, from: &self.instances[instance].pending)
+                self.reloads.remove(slot, from: &self.instances[instance].pending)
                 self.count(node.priority, -1, instance)
                 let id = self.ledger[node.push].id
-                self.ledger.move(node.push, from: .deferred, to: .cancelled, at: self.time)
+                self.ledger.moveOutcome(of: node.push, from: .deferred, to: .cancelled, at: self.time)
                 self.note(instance, .cancelled, .cancelled, push: id)
             }
             slot = node.next
@@ -99,14 +93,14 @@ extension Engine {
         return cancelled
     }
 
-    private func isMeant(_ node: PendingCauses.Node, by scope: OrderScope) -> Bool {
+    private func isMeant(_ node: Reloads.Cause, by scope: OrderScope) -> Bool {
         switch scope {
         case .app, .kind, .host, .instance: true
-        case .sender(let team): self.teams.find(team.rawValue) == self.ledger[node.push].team
+        case .sender(let team): self.catalogue.findTeam(team.rawValue) == self.ledger[node.push].team
         case .push(let id, let team, let app):
             self.ledger[node.push].id == id
-                && (team == nil || team.flatMap { self.teams.find($0.rawValue) } == self.ledger[node.push].team)
-                && (app == nil || app.flatMap { self.apps.find($0) } == self.ledger[node.push].app)
+                && (team == nil || team.flatMap { self.catalogue.findTeam($0.rawValue) } == self.ledger[node.push].team)
+                && (app == nil || app.flatMap { self.catalogue.findApp($0) } == self.ledger[node.push].app)
         }
     }
 
@@ -125,7 +119,7 @@ extension Engine {
         // A number that is free keeps its last row, which is not live.
         guard self.instances[instance].isLive else { return false }
         return switch audience {
-        case .app(let app): self.apps[self.instances[instance].kind].app == app
+        case .app(let app): self.catalogue[self.instances[instance].kind].app == app
         case .kind(let kind): self.instances[instance].kind == kind
         case .waiting: self.instances[instance].pending.count > 0
         case .these: false

@@ -34,7 +34,7 @@ extension Engine {
     /// O(instances of the host + pushes that the reload serves).
     package func outgoingPush(for id: ReloadID) -> OutgoingPush? {
         guard let instance = self.liveInstance(of: id),
-            let reload = self.reload(id.position, of: instance)
+            let reload = self.reloads.find(id.position, in: self.instances[instance].outstanding)
         else { return nil }
         let isControl = self.instances[particulars: instance].controlToken != nil
         guard let token = self.token(of: instance) else { return nil }
@@ -43,9 +43,9 @@ extension Engine {
         var collapseID: [UInt8] = []
         var slot = row.pushes.head
         while !slot.isNone {
-            let node = self.causes[slot]
+            let node = self.reloads[slot]
             if node.priority.rawValue > priority?.rawValue ?? 0 { priority = node.priority }
-            if slot == row.primary { collapseID = self.ledger.collapseID(node.push) }
+            if slot == row.primary { collapseID = self.ledger.collapseID(of: node.push) }
             slot = node.next
         }
         return OutgoingPush(
@@ -73,8 +73,8 @@ extension Engine {
         for slot in self.instances.rows.numbers where found.count < limit {
             // A number that is free keeps its last row, which has no reloads.
             let row = self.instances[slot]
-            guard !row.firstReload.isNone, self.hosts[row.host].delivery != .stream else { continue }
-            self.forEachReload(of: row) { found.append(self.effect(of: $0)) }
+            guard !row.outstanding.isEmpty, self.hosts[row.host].delivery != .stream else { continue }
+            self.reloads.forEach(in: row.outstanding) { found.append(self.effect(of: $0)) }
         }
         // In the order in which they were issued.
         return found.sorted { $0.id.position < $1.id.position }

@@ -28,8 +28,8 @@ extension Engine {
             let instance = slot
             slot = slot.advanced(by: 1)
             let row = self.instances[instance]
-            guard row.isLive, self.apps[self.apps[row.kind].app].id == app else { continue }
-            if let kind, self.apps[row.kind].name != kind { continue }
+            guard row.isLive, self.catalogue[self.catalogue[row.kind].app].id == app else { continue }
+            if let kind, self.catalogue[row.kind].name != kind { continue }
             if let pattern, !self.matches(instance, pattern) { continue }
             page.rows.append(
                 ListedWidget(host: self.hostKey(of: row.host), registration: self.registration(of: instance))

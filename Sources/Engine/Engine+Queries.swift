@@ -4,13 +4,13 @@ package import WidgetModel
 extension Engine {
     /// What became here of the pushes with this id of this team: several if content or target differed.
     package func push(_ id: PushID, team: TeamID) -> [PushView] {
-        guard let team = self.teams.find(team.rawValue) else { return [] }
-        return self.ledger.find(id, team: team).map { self.view(ofPush: $0) }
+        guard let team = self.catalogue.findTeam(team.rawValue) else { return [] }
+        return self.ledger.pushes(with: id, of: team).map { self.view(ofPush: $0) }
     }
 
     /// What became here of the pushes with this id, whoever sent them: for operators.
     package func push(_ id: PushID) -> [PushView] {
-        self.ledger.find(id, team: nil).map { self.view(ofPush: $0) }
+        self.ledger.pushes(with: id).map { self.view(ofPush: $0) }
     }
 
     func view(ofPush slot: PushNumber) -> PushView {
@@ -20,8 +20,8 @@ extension Engine {
         for reason in FailureReason.allCases { counts[reason] = Int(row.failures[Int(reason.rawValue)]) }
         return PushView(
             id: row.id,
-            team: TeamID(self.teams[row.team]),
-            app: row.app == .none ? nil : self.apps[row.app].id,
+            team: TeamID(self.catalogue.teamName(row.team)),
+            app: row.app == .none ? nil : self.catalogue[row.app].id,
             contentHash: row.contentHash,
             position: row.position,
             acceptedAt: row.acceptedAt,
@@ -76,17 +76,8 @@ extension Engine {
         stats.tokens = self.tokens.boundCount
         stats.removedTokens = self.tokens.removedCount
         stats.channels = self.channels.count
-        stats.pushesRetained = self.ledger.count
-        stats.pushesIncomplete = self.ledger.incompleteCount
-        stats.matched = self.ledger.matched
-        for outcome in PushOutcome.allCases {
-            stats.outcomes[outcome] = self.ledger.totals[Int(outcome.rawValue)]
-        }
-        for reason in FailureReason.allCases {
-            stats.outcomes[reason] = self.ledger.failures[Int(reason.rawValue)]
-        }
+        self.ledger.count(into: &stats)
         stats.reloadsOutstanding = self.reloads.count
-        stats.decisions = self.log.count
         stats.timersArmed = self.instanceTimers.count + self.hostTimers.count
         return stats
     }

@@ -29,7 +29,7 @@ extension Engine {
     }
 
     /// Whether a newer registration was applied. What a host counts by itself does not keep its back end out.
-    private func isStale(_ registration: HostRegistration, _ host: HostNumber) -> Bool {
+    func isStale(_ registration: HostRegistration, _ host: HostNumber) -> Bool {
         let row = self.hosts[host]
         guard row.isRegistered, registration.revision < row.revision else { return false }
         return registration.registrant.isHost || !row.isRegisteredByItself
@@ -52,114 +52,6 @@ extension Engine {
         let live = self.instances(of: host).filter { self.instances[$0].isLive }
         for instance in live { self.removeInstance(instance, .hostRemoved) }
         return live.count
-    }
-
-    /// What a registration would be refused with now; nil if it would be taken.
-    package func refusal(of registration: HostRegistration) -> RecordAnswer.Result? {
-        let existing = self.hosts.find(registration.host)
-        if let existing, self.isStale(registration, existing) {
-            return .staleRevision(current: self.hosts[existing].revision)
-        }
-        do throws(RegistrationError) {
-            _ = try self.check(registration, existing: existing)
-            return nil
-        } catch {
-            return .refused(error)
-        }
-    }
-
-    /// An instance of a registration with its kind's number.
-    struct PlannedInstance {
-        let registration: InstanceRegistration
-        let kind: KindNumber
-    }
-
-    /// What a registration must fulfil before anything changes; its instances in the order of their ids.
-    private func check(
-        _ registration: HostRegistration,
-        existing: HostNumber?
-    ) throws(RegistrationError) -> (AppNumber, [PlannedInstance]) {
-        guard let app = self.apps.find(registration.app) else { throw .unknownApp(registration.app) }
-        if registration.instances.count > self.limits.instancesPerHostMax {
-            throw .tooManyInstances(max: self.limits.instancesPerHostMax)
-        }
-        let tokens = [registration.token] + registration.instances.compactMap(\.controlToken)
-        for token in tokens {
-            if let binding = self.tokens.binding(of: token), self.hosts[binding.host].app != app {
-                throw .tokenOfAnotherApp
-            }
-        }
-        try self.checkHolder(registration, existing)
-        var taken: Set<DeviceToken> = [registration.token]
-        for instance in registration.instances {
-            guard let token = instance.controlToken else { continue }
-            guard taken.insert(token).inserted else { throw .duplicateToken(instance.id) }
-        }
-        var planned: [PlannedInstance] = []
-        planned.reserveCapacity(registration.instances.count)
-        for instance in registration.instances {
-            guard let kind = self.apps.find(instance.kind, of: app) else { throw .unknownKind(instance.kind) }
-            guard self.apps[kind].schema.accepts(instance.configuration) else {
-                throw .configuration(instance.id)
-            }
-            if instance.tags.count > self.limits.tagsMax {
-                throw .tooManyTags(instance.id, max: self.limits.tagsMax)
-            }
-            planned.append(PlannedInstance(registration: instance, kind: kind))
-        }
-        planned.sort { $0.registration.id < $1.registration.id }
-        for index in planned.indices.dropFirst()
-        where planned[index - 1].registration.id == planned[index].registration.id {
-            throw .duplicateInstance(planned[index].registration.id)
-        }
-        if let existing { try self.checkTombstones(of: existing, planned) }
-        return (app, planned)
-    }
-
-    /// Refuses what would leave the host with more tombstones than it may have: each instance that is not named is one
-    /// afterwards.
-    ///
-    /// After a removal, or under a smaller limit, a host may have more of them already. Then it may still name what it has: a
-    /// registration that neither adds an instance nor leaves more tombstones than there were needs none. Nor is one refused
-    /// where no tombstone ends, since there would be nothing to wait for: only a smaller limit makes that possible.
-    private func checkTombstones(
-        of host: HostNumber,
-        _ planned: [PlannedInstance]
-    ) throws(RegistrationError) {
-        let max = self.limits.tombstonesPerHostMax
-        let instances = self.instances(of: host)
-        guard instances.count > max else { return }
-        let ids = Set(planned.map(\.registration.id))
-        let others = instances.filter { !ids.contains(self.instances.id(of: $0)) }
-        let tombstones = instances.count { !self.instances[$0].isLive }
-        let isAdding = instances.count - others.count < planned.count
-        guard others.count > max, isAdding || others.count > tombstones else { return }
-        let ends = others.compactMap { self.instances[$0].isLive ? nil : self.instanceTimers.armed($0) }
-        guard let first = ends.min() else { return }
-        throw .tooManyTombstones(max: max, until: first)
-    }
-
-    /// A host speaks for itself only; its back end may give and take.
-    private func checkHolder(
-        _ registration: HostRegistration,
-        _ existing: HostNumber?
-    ) throws(RegistrationError) {
-        func isBound(_ token: DeviceToken) -> Bool { self.tokens.binding(of: token)?.host == existing }
-        if let replaced = registration.replacedToken, let binding = self.tokens.binding(of: replaced),
-            binding.host != existing || !binding.instance.isNone
-        {
-            throw .replacedTokenOfOther
-        }
-        for instance in registration.instances {
-            guard let token = instance.controlToken, let binding = self.tokens.binding(of: token) else { continue }
-            let isTakenOver = !registration.registrant.isHost || binding.host == existing
-            guard isTakenOver, !binding.instance.isNone else { throw .controlTokenOfOther(instance.id) }
-        }
-        if registration.registrant == .host, let existing, self.hosts[existing].isRegistered,
-            !isBound(registration.token) || (registration.replacedToken.map(isBound) ?? false)
-        {
-            throw .hostOfOtherTokens
-        }
     }
 
     private mutating func insertHost(_ registration: HostRegistration, app: AppNumber) -> HostNumber {
@@ -320,7 +212,7 @@ extension Engine {
         self.openHostWindows(of: self.instances[instance].host)
         self.openWindow(of: instance)
         let old = self.terms(of: instance)
-        let wasShared = self.apps[self.instances[instance].kind].isShared
+        let wasShared = self.catalogue[self.instances[instance].kind].isShared
         self.instances[instance].kind = kind
         self.adoptWindow(of: instance)
         self.carryBudget(of: instance, from: old, wasShared: wasShared)
@@ -334,7 +226,7 @@ extension Engine {
         let particulars = self.instances.details.particulars(of: instance)
         return InstanceRegistration(
             id: self.instances.id(of: instance),
-            kind: self.apps[self.instances[instance].kind].name,
+            kind: self.catalogue[self.instances[instance].kind].name,
             family: self.instances.family(of: instance),
             configuration: configuration,
             pushEnabled: self.instances[instance].pushEnabled,
@@ -393,11 +285,11 @@ extension Engine {
     /// Gives the index an instance with its configuration.
     mutating func insertIntoIndex(_ instance: InstanceNumber, _ configuration: Configuration) {
         let row = self.instances[instance]
-        let kind = self.apps[row.kind]
+        let kind = self.catalogue[row.kind]
         let particulars = self.instances.details.particulars(of: instance)
         self.index.insert(
             instance,
-            app: self.apps[kind.app].id,
+            app: self.catalogue[kind.app].id,
             kind: kind.name,
             family: self.instances.family(of: instance),
             host: row.host,

@@ -36,7 +36,7 @@ extension Engine {
         limit: Int
     ) -> ReloadsPage {
         let through = through ?? self.position
-        guard let number = self.apps.names.find(app.rawValue) else {
+        guard let number = self.catalogue.findAnyApp(app) else {
             return ReloadsPage(reloads: [], next: nil, through: through)
         }
         var found: [ReloadEffect] = []
@@ -46,8 +46,8 @@ extension Engine {
             let row = self.instances[slot]
             // A number that is free keeps its last row, which has no reloads.
             // What a push to a token brings is not for streams.
-            if !row.firstReload.isNone, !row.isHostDriven, self.apps[row.kind].app == number {
-                self.forEachReload(of: row) {
+            if !row.outstanding.isEmpty, !row.isHostDriven, self.catalogue[row.kind].app == number {
+                self.reloads.forEach(in: row.outstanding) {
                     if $0.position <= through { found.append(self.effect(of: $0)) }
                 }
             }

@@ -24,7 +24,7 @@ extension Engine {
         let row = self.open(instance, payment)
         self.combine(row)
         self.output.effects.append(.reload(self.effect(of: row)))
-        self.append(row, to: instance)
+        self.reloads.append(row, to: &self.instances[instance].outstanding)
     }
 
     /// Pays for a reload, takes along what waits and books it; gives its row, which is not in the table yet.
@@ -35,7 +35,7 @@ extension Engine {
     ///   - trigger: The push that made another instance with the same token reload, if that is the cause.
     @inline(__always)
     mutating func open(_ instance: InstanceNumber, _ payment: ReloadPayment, for trigger: PushID? = nil)
-        -> ReloadTable.Row
+        -> Reloads.Reload
     {
         let terms = self.terms(of: instance)
         let counted = self.pay(instance, payment, terms)
@@ -47,14 +47,14 @@ extension Engine {
         self.instances[instance].heldUntil = .min
         let (primary, latest) = self.markIssued(taken)
         let expiresAt = isSystem ? Instant.distantFuture : max(latest, self.time + Self.acknowledgementMin)
-        let push = primary.isNone ? trigger : self.ledger[self.causes[primary].push].id
+        let push = primary.isNone ? trigger : self.ledger[self.reloads[primary].push].id
         let details = self.instances[instance].hasPendingDigest ? self.instances[content: instance].pendingDigest : nil
         self.instances[instance].hasPendingDigest = false
-        let row = ReloadTable.Row(
+        let row = Reloads.Reload(
             instance: instance,
             position: self.position,
             issuedAt: self.time,
-            expiresAt: min(expiresAt, self.time + min(self.limits.acknowledgementMax, .hours(24))),
+            expiresAt: min(expiresAt, self.time + min(self.catalogue.limits.acknowledgementMax, .hours(24))),
             causes: causes,
             exemption: payment.exemption,
             generation: self.instances[instance].generation,
@@ -106,7 +106,7 @@ extension Engine {
     /// Takes what a reload may serve out of the waiting pushes.
     private mutating func takePending(of instance: InstanceNumber) -> CauseList {
         var taken = CauseList()
-        guard self.instances[instance].hasScheduled || !self.senderPauses.isEmpty else {
+        guard self.instances[instance].hasScheduled || self.ledger.hasPausedSenders else {
             swap(&taken, &self.instances[instance].pending)
             self.instances[instance].high = 0
             self.instances[instance].normal = 0
@@ -116,11 +116,11 @@ extension Engine {
         var remaining = false
         var slot = self.instances[instance].pending.head
         while !slot.isNone {
-            let node = self.causes[slot]
+            let node = self.reloads[slot]
             if self.heldUntil(node) > self.now {
                 remaining = remaining || node.isScheduled
             } else {
-                self.causes.move(slot, from: &self.instances[instance].pending, to: &taken)
+                self.reloads.move(slot, from: &self.instances[instance].pending, to: &taken)
                 self.count(node.priority, -1, instance)
                 // What the scheduled push said of its content may be older than what others said since.
                 if node.isScheduled { self.instances[instance].hasPendingDigest = false }
@@ -139,8 +139,8 @@ extension Engine {
         var latest = Int64.min
         var slot = taken.head
         while !slot.isNone {
-            let node = self.causes[slot]
-            self.ledger.move(node.push, from: .deferred, to: .issued, at: self.time)
+            let node = self.reloads[slot]
+            self.ledger.moveOutcome(of: node.push, from: .deferred, to: .issued, at: self.time)
             latest = max(latest, node.expiresAt)
             if node.priority.rawValue > urgency { (primary, urgency) = (slot, node.priority.rawValue) }
             slot = node.next
@@ -149,7 +149,7 @@ extension Engine {
     }
 
     /// Takes a reload into the running hash.
-    mutating func combine(_ row: ReloadTable.Row) {
+    mutating func combine(_ row: Reloads.Reload) {
         self.combine(self.addressHash(of: row.instance))
         self.combine(UInt64(row.causes.rawValue) | UInt64(row.exemption.map { $0.rawValue + 1 } ?? 0) << 16)
         self.combine(UInt64(bitPattern: row.expiresAt.milliseconds))
@@ -159,13 +159,13 @@ extension Engine {
 
     /// The effect that a reload was given out as.
     @inline(__always)
-    func effect(of row: ReloadTable.Row) -> ReloadEffect {
+    func effect(of row: Reloads.Reload) -> ReloadEffect {
         let instance = self.instances[row.instance]
         let kind = instance.kind
         return ReloadEffect(
             id: self.reloadID(at: row.position, of: row.instance),
             address: self.address(of: row.instance),
-            kind: self.apps[kind].name,
+            kind: self.catalogue[kind].name,
             family: self.instances.family(of: row.instance),
             delivery: self.hosts[instance.host].delivery,
             causes: row.causes,
@@ -181,10 +181,10 @@ extension Engine {
     /// offered again when it comes back.
     package func outstandingReloads(host: HostKey) -> [ReloadEffect] {
         guard let slot = self.hosts.find(host) else { return [] }
-        var found: [ReloadTable.Row] = []
+        var found: [Reloads.Reload] = []
         var instance = self.hosts[slot].firstInstance
         while !instance.isNone {
-            self.forEachReload(of: self.instances[instance]) { found.append($0) }
+            self.reloads.forEach(in: self.instances[instance].outstanding) { found.append($0) }
             instance = self.instances[instance].nextOfHost
         }
         // Instances come in the order of their ids, and the sort is stable.
@@ -200,7 +200,7 @@ extension Engine {
             return .delivery(known: false)
         }
         if let instance = self.liveInstance(of: report.reload, on: host),
-            let named = self.reload(report.reload.position, of: instance),
+            let named = self.reloads.find(report.reload.position, in: self.instances[instance].outstanding),
             !self.reloads[stored: named].sharesToken || !self.instances[instance].isHostDriven
         {
             self.end(named, of: instance, by: report.result)
@@ -236,7 +236,7 @@ extension Engine {
 
     /// Gives up the reloads that nobody acknowledged in time. Their charge is kept.
     mutating func expireReloads(of instance: InstanceNumber) {
-        var slot = self.instances[instance].firstReload
+        var slot = self.instances[instance].outstanding.first
         while !slot.isNone {
             let reload = self.reloads[stored: slot]
             if reload.expiresAt <= self.time {
@@ -249,8 +249,8 @@ extension Engine {
 
     /// Ends every reload of an instance that is gone.
     mutating func removeReloads(of instance: InstanceNumber, _ reason: DecisionReason) {
-        while !self.instances[instance].firstReload.isNone {
-            self.end(self.instances[instance].firstReload, of: instance, .removed(reason))
+        while !self.instances[instance].outstanding.isEmpty {
+            self.end(self.instances[instance].outstanding.first, of: instance, .removed(reason))
         }
     }
 
@@ -262,7 +262,7 @@ extension Engine {
             self.instances[content: instance].unshown = news
         }
         self.endPushes(of: row, end)
-        self.unlink(reload, from: instance)
+        self.reloads.remove(reload, from: &self.instances[instance].outstanding)
         let cause = row.causes.first
         switch end {
         case .acknowledged:
@@ -287,35 +287,35 @@ extension Engine {
     }
 
     /// When the oldest push that a reload serves was accepted; nil if it serves none.
-    private func oldestPush(of row: ReloadTable.Row) -> Instant? {
+    private func oldestPush(of row: Reloads.Reload) -> Instant? {
         var oldest: Instant?
         var slot = row.pushes.head
         while !slot.isNone {
-            let acceptedAt = self.ledger[self.causes[slot].push].acceptedAt
+            let acceptedAt = self.ledger[self.reloads[slot].push].acceptedAt
             oldest = min(oldest ?? acceptedAt, acceptedAt)
-            slot = self.causes[slot].next
+            slot = self.reloads[slot].next
         }
         return oldest
     }
 
-    private mutating func endPushes(of row: ReloadTable.Row, _ end: ReloadEnd) {
+    private mutating func endPushes(of row: Reloads.Reload, _ end: ReloadEnd) {
         var slot = row.pushes.head
         while !slot.isNone {
-            let node = self.causes[slot]
+            let node = self.reloads[slot]
             switch end {
             case .acknowledged:
                 let outcome: PushOutcome =
                     slot != row.primary ? .coalesced : row.exemption == nil ? .reloaded : .exempt
-                self.ledger.move(node.push, from: .issued, to: outcome, at: self.time)
+                self.ledger.moveOutcome(of: node.push, from: .issued, to: outcome, at: self.time)
             case .failed(let failure, _):
-                self.ledger.noteFailure(node.push, failure)
-                self.ledger.move(node.push, from: .issued, to: .failed, at: self.time)
+                self.ledger.countFailure(of: node.push, failure)
+                self.ledger.moveOutcome(of: node.push, from: .issued, to: .failed, at: self.time)
             case .removed:
-                self.ledger.move(node.push, from: .issued, to: .removed, at: self.time)
+                self.ledger.moveOutcome(of: node.push, from: .issued, to: .removed, at: self.time)
             }
             slot = node.next
         }
-        self.causes.release(row.pushes)
+        self.reloads.release(row.pushes)
     }
 
     /// The number of a live instance by its address.

@@ -62,12 +62,12 @@ extension Engine {
     ) {
         var slot = self.instances[instance].pending.head
         while !slot.isNone {
-            let push = self.causes[slot].push
+            let push = self.reloads[slot].push
             self.note(instance, .removed, reason, push: self.ledger[push].id)
-            self.ledger.move(push, from: .deferred, to: .removed, at: self.time)
-            slot = self.causes[slot].next
+            self.ledger.moveOutcome(of: push, from: .deferred, to: .removed, at: self.time)
+            slot = self.reloads[slot].next
         }
-        self.causes.release(self.instances[instance].pending)
+        self.reloads.release(self.instances[instance].pending)
         self.removeReloads(of: instance, reason)
         self.index.remove(instance)
         self.setControlToken(of: instance, nil, tokenReason)
@@ -122,7 +122,7 @@ extension Engine {
     /// Forgets a removed instance's budget, and its host with the last one.
     mutating func releaseTombstone(_ instance: InstanceNumber) {
         let host = self.instances[instance].host
-        let isShared = self.apps[self.instances[instance].kind].isShared
+        let isShared = self.catalogue[self.instances[instance].kind].isShared
         let first = self.hosts[host].firstInstance
         let isLast = first == instance && self.instances[instance].nextOfHost.isNone
         // A shared budget is remembered with the host, which is there as long as any of its instances.
@@ -170,7 +170,7 @@ extension Engine {
         self.tokens.append(slot, boundAt: self.time, environment, to: &self.hosts[host].firstToken)
         self.announce(token, host: host, instance: nil)
         let first = self.hosts[host].firstToken
-        if self.tokens.count(from: first) > self.limits.tokensPerHostMax {
+        if self.tokens.count(from: first) > self.catalogue.limits.tokensPerHostMax {
             let oldest = self.tokens.token(first)
             self.tokens.unlink(oldest, from: &self.hosts[host].firstToken)
             self.forget(oldest, ofApp: self.hosts[host].app)
@@ -212,7 +212,7 @@ extension Engine {
     /// From now on the token is answered as removed.
     mutating func forget(_ token: DeviceToken, ofApp app: AppNumber, _ reason: TokenRemoval = .unregistered) {
         self.tokens.remove(token, ofApp: app, reason, at: self.time)
-        self.output.directory.append(.removed(token, app: self.apps[app].id, reason, at: self.time))
+        self.output.directory.append(.removed(token, app: self.catalogue[app].id, reason, at: self.time))
     }
 
     /// Gives a control its own token, or takes it away.

@@ -9,14 +9,14 @@ extension Engine {
         let address = InstanceAddress(host: report.host, instance: report.instance)
         guard let instance = self.liveInstance(address) else { return .unknownInstance }
         do throws(TimelineFault) {
-            try report.timeline.validate(self.limits.timelines)
+            try report.timeline.validate(self.catalogue.limits.timelines)
         } catch {
             return .timelineRefused(error)
         }
         var isStale = false
         if let id = report.reload {
             guard self.liveInstance(of: id, on: host) == instance else { return .unknownReload }
-            if let reload = self.reload(id.position, of: instance) {
+            if let reload = self.reloads.find(id.position, in: self.instances[instance].outstanding) {
                 isStale = self.reloads[stored: reload].generation != self.instances[instance].generation
                 self.counters.reloadsAcknowledged += 1
                 self.end(reload, of: instance, .acknowledged)
@@ -43,14 +43,14 @@ extension Engine {
         let before = self.instances[content: instance].timeline
         let isSame = timeline.digest != nil && before?.timeline.digest == timeline.digest
         let kind = self.instances[instance].kind
-        let atEnd = self.apps[kind].bare.atEnd
+        let atEnd = self.catalogue[kind].bare.atEnd
         var context = LintContext()
         context.pace = terms.interval
         context.atEnd = atEnd
         context.isReloadedOtherwise = self.instances[instance].pushEnabled
         context.equalDigestsBefore = isSame ? before?.equalDigests ?? 0 : 0
         context.contentBytes = report.contentBytes
-        let findings = timeline.lint(receivedAt: self.time, context: context, limits: self.limits.timelines)
+        let findings = timeline.lint(receivedAt: self.time, context: context, limits: self.catalogue.limits.timelines)
         self.counters.timelinesAccepted += 1
         self.counters.timelineFindings += findings.count
         self.instances[content: instance].timeline = InstanceDetails.Shown(
@@ -60,7 +60,7 @@ extension Engine {
             equalDigests: isSame ? context.equalDigestsBefore + 1 : 1
         )
         if let digest = timeline.digest {
-            let team = self.apps[self.hosts[self.instances[instance].host].app].team
+            let team = self.catalogue[self.hosts[self.instances[instance].host].app].team
             self.instances[content: instance].confirmedDigest = ContentDigest(team: team, bytes: digest)
             self.instances.setConfirmedBy(of: instance, self.position)
         }
@@ -71,7 +71,7 @@ extension Engine {
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
             let host = self.hostKey(of: self.instances[instance].host)
             // Smoothing spares who is asked; a host that asks by itself does so when it likes.
-            let slot = self.instances[instance].isHostDriven ? .zero : self.apps[kind].bare.smoothing
+            let slot = self.instances[instance].isHostDriven ? .zero : self.catalogue[kind].bare.smoothing
             let offset = Smoothing.offset(host: host, date: date, slot: slot)
             self.instances[instance].timelineDue = (date + offset).milliseconds
         }
@@ -82,13 +82,13 @@ extension Engine {
     ///
     /// - Returns: Nil if the work is queued, see ``AppReloadWork``.
     mutating func acceptAppReload(_ request: AppReloadRequest) -> RecordAnswer.Result? {
-        guard let app = self.apps.find(request.app) else { return .appReload(matched: 0) }
+        guard let app = self.catalogue.findApp(request.app) else { return .appReload(matched: 0) }
         var kind: KindNumber?
         if let name = request.kind {
-            guard let found = self.apps.findAny(name, of: app) else { return .appReload(matched: 0) }
+            guard let found = self.catalogue.findAnyKind(name, of: app) else { return .appReload(matched: 0) }
             kind = found
         }
-        let digest = request.digest.map { ContentDigest(team: self.apps[app].team, bytes: $0) }
+        let digest = request.digest.map { ContentDigest(team: self.catalogue[app].team, bytes: $0) }
         let (hit, end): ([InstanceNumber], Int)
         if let id = request.host {
             guard let host = self.hosts.find(HostKey(app: request.app, id: id)), self.hosts[host].isRegistered else {

@@ -4,12 +4,12 @@ package import WidgetModel
 extension Engine {
     /// The accounts of all senders that have sent something here, in the order of their teams.
     package func senders() -> [SenderView] {
-        self.accounts.accounts.indices.compactMap { team -> SenderView? in
-            let account = self.accounts[TeamNumber(team)]
+        (0..<self.ledger.accountCount).compactMap { team -> SenderView? in
+            let account = self.ledger.account(of: TeamNumber(team))
             // A push to an app is counted by the first partition, and may have cost something here.
-            guard account != SenderAccounts.Account() else { return nil }
+            guard account != Ledger.Account() else { return nil }
             return SenderView(
-                team: TeamID(self.teams.names[team]),
+                team: TeamID(self.catalogue.teams[team]),
                 pushes: account.pushes,
                 repeats: account.repeats,
                 matched: account.matched,
@@ -26,10 +26,9 @@ extension Engine {
 
     /// Books an issued reload on the account of the sender whose push made it happen; the system's own causes cost
     /// nobody anything.
-    mutating func book(_ row: ReloadTable.Row) {
+    mutating func book(_ row: Reloads.Reload) {
         guard !row.primary.isNone else { return }
-        let team = self.ledger[self.causes[row.primary].push].team
-        if row.exemption == nil { self.accounts[team].charged += 1 } else { self.accounts[team].exempt += 1 }
+        self.ledger.chargeSender(of: self.reloads[row.primary].push, isExempt: row.exemption != nil)
     }
 
     /// The widgets of a host in the order of a Smart Stack, or nil if it is not registered here.

@@ -125,7 +125,7 @@ extension Engine {
     /// Widgets that use the location reload when the user next looks at them, now if that is what the user does.
     private mutating func move(_ host: HostNumber) {
         for instance in self.instances(of: host) where self.instances[instance].isLive {
-            guard self.apps[self.instances[instance].kind].usesLocation else { continue }
+            guard self.catalogue[self.instances[instance].kind].usesLocation else { continue }
             if self.instances[instance].visibleUntil > self.now {
                 self.want(.significantLocationChange, instance)
             } else {
@@ -136,7 +136,7 @@ extension Engine {
 
     private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: InstanceNumber) {
         self.instances[content: instance].shownEntry = date
-        let reload = self.reload(id.position, of: instance)
+        let reload = self.reloads.find(id.position, in: self.instances[instance].outstanding)
         if let reload {
             self.counters.reloadsAcknowledged += 1
             self.end(reload, of: instance, .acknowledged)

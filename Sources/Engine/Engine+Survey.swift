@@ -30,8 +30,8 @@ extension Engine {
     ///
     /// - Returns: The number to go on with, nil after the last instance.
     package func survey(_ survey: inout BudgetSurvey, from start: InstanceNumber, count: Int) -> InstanceNumber? {
-        for kind in self.apps.kinds[survey.kinds.count...] {
-            survey.kinds.append(BudgetSurvey.KindRow(app: self.apps[kind.app].id, kind: kind.name))
+        for kind in self.catalogue.kinds[survey.kinds.count...] {
+            survey.kinds.append(BudgetSurvey.KindRow(app: self.catalogue[kind.app].id, kind: kind.name))
         }
         let range = self.instances.rows.numbers(from: start, atMost: count)
         for instance in range where self.instances[instance].isLive {
@@ -84,7 +84,7 @@ extension Engine {
         if planned < Int64(BudgetSurvey.herdSeconds) { survey.planned[Int(planned)] += 1 }
         guard let shown = self.instances[content: instance].timeline else { return }
         let terms = self.terms(of: instance)
-        let atEnd = self.apps[row.kind].bare.atEnd
+        let atEnd = self.catalogue[row.kind].bare.atEnd
         guard
             let date = shown.timeline.nextRequest(receivedAt: shown.receivedAt, pace: terms.interval, atEnd: atEnd)
         else { return }

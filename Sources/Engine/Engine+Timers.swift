@@ -5,7 +5,7 @@ extension Engine {
     /// When the owner must append a `tick`, if nothing else is appended before; nil if nothing is ever due. Between two
     /// slices of a record it does not know of the timers that are still to fire before that.
     package var nextTimer: Instant? {
-        let forgotten = self.tokens.nextForgotten(after: self.limits.removedTokenRetention)
+        let forgotten = self.tokens.nextForgotten(after: self.catalogue.limits.removedTokenRetention)
         guard let due = self.nextDue else { return forgotten }
         return forgotten.map { min($0, due) } ?? due
     }
@@ -24,7 +24,7 @@ extension Engine {
             self.instanceTimers.cancel(instance)
         }
         guard self.instances[instance].isLive else { return self.releaseTombstone(instance) }
-        if self.instances[instance].reloadsExpire <= self.now { self.expireReloads(of: instance) }
+        if self.instances[instance].outstanding.expires <= self.now { self.expireReloads(of: instance) }
         self.decide(instance)
     }
 
@@ -47,6 +47,6 @@ extension Engine {
 extension InstanceTable.Row {
     /// The first of the instance's dates, in milliseconds; `.max` if it has none.
     var nextDate: Int64 {
-        min(min(self.decidesAt, self.minExpiry), min(self.timelineDue, self.reloadsExpire))
+        min(min(self.decidesAt, self.minExpiry), min(self.timelineDue, self.outstanding.expires))
     }
 }

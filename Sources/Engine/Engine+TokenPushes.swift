@@ -47,7 +47,7 @@ extension Engine {
             rows[index].sharesToken = !isControl
             self.combine(rows[index])
             self.combine(UInt64(rows[index].collateral.map { $0.rawValue + 1 } ?? 0))
-            self.append(rows[index], to: rows[index].instance)
+            self.reloads.append(rows[index], to: &self.instances[rows[index].instance].outstanding)
             self.instances[observed: rows[index].instance].awaitsReport = self.now
         }
         self.bookCollateral(of: rows)
@@ -60,7 +60,7 @@ extension Engine {
     private mutating func payment(of instance: InstanceNumber, besides trigger: InstanceNumber) -> ReloadPayment {
         if let exemption = self.exemption(of: instance, waiting: []) { return .exempt(exemption) }
         let kinds = (self.instances[instance].kind, self.instances[trigger].kind)
-        if self.apps[kinds.0].isShared, self.apps[kinds.1].isShared {
+        if self.catalogue[kinds.0].isShared, self.catalogue[kinds.1].isShared {
             return .collateral(.conforming, isPaid: true)
         }
         if case .issue(nil, let isPush) = self.plan(instance, self.demand(of: instance)) {
@@ -106,15 +106,17 @@ extension Engine {
     }
 
     /// Puts collateral reloads on the account of the sender whose push brought them.
-    private mutating func bookCollateral(of rows: [ReloadTable.Row]) {
+    private mutating func bookCollateral(of rows: [Reloads.Reload]) {
         guard !rows[0].primary.isNone else { return }
-        let team = self.ledger[self.causes[rows[0].primary].push].team
-        self.accounts[team].collateral += rows.count { $0.collateral == .conforming }
-        self.accounts[team].collateralOver += rows.count { $0.collateral == .over }
+        self.ledger.chargeCollateral(
+            of: self.reloads[rows[0].primary].push,
+            conforming: rows.count { $0.collateral == .conforming },
+            over: rows.count { $0.collateral == .over }
+        )
     }
 
     /// The effect of rows that share a push, the one that made it go out first; nil if the token is gone.
-    private func effect(of rows: [ReloadTable.Row]) -> TokenPush? {
+    private func effect(of rows: [Reloads.Reload]) -> TokenPush? {
         let trigger = rows[0].instance
         guard let token = self.token(of: trigger) else { return nil }
         var priority = Priority.low
@@ -122,9 +124,9 @@ extension Engine {
             if row.causes.contains(.appRequest) { priority = .high }
             var slot = row.pushes.head
             while !slot.isNone {
-                let other = self.causes[slot].priority
+                let other = self.reloads[slot].priority
                 if other.rawValue > priority.rawValue { priority = other }
-                slot = self.causes[slot].next
+                slot = self.reloads[slot].next
             }
         }
         return TokenPush(
@@ -143,7 +145,7 @@ extension Engine {
     )] {
         guard self.hosts[host].delivery == .apns else { return [] }
         return self.instances(of: host).compactMap { instance in
-            guard let reload = self.reload(position, of: instance),
+            guard let reload = self.reloads.find(position, in: self.instances[instance].outstanding),
                 self.reloads[stored: reload].sharesToken
             else { return nil }
             return (instance, reload)
@@ -159,10 +161,10 @@ extension Engine {
     }
 
     private func outstandingTokenPushes(_ host: HostNumber) -> [TokenPush] {
-        var groups: [[ReloadTable.Row]] = []
+        var groups: [[Reloads.Reload]] = []
         for instance in self.instances(of: host) {
             let instance = self.instances[instance]
-            self.forEachReload(of: instance) { row in
+            self.reloads.forEach(in: instance.outstanding) { row in
                 guard row.sharesToken || instance.isControl else { return }
                 let group = groups.firstIndex {
                     $0[0].position == row.position && $0[0].sharesToken && row.sharesToken
@@ -199,7 +201,7 @@ extension Engine {
         var waiting: [InstanceNumber] = []
         for instance in matched {
             if let digest = push.digest, self.shows(instance, digest) {
-                self.ledger.match(push.row, as: .unchanged)
+                self.ledger.countMatch(of: push.row, as: .unchanged)
                 self.note(instance, .unchanged, .sameDigest, push: push.id)
             } else {
                 waiting.append(instance)
@@ -207,19 +209,19 @@ extension Engine {
         }
         if push.isOnce, !self.conforms(push, oneOf: waiting) {
             for instance in waiting {
-                self.ledger.match(push.row, as: .expired)
+                self.ledger.countMatch(of: push.row, as: .expired)
                 self.note(instance, .expired, .expiration, push: push.id)
             }
             return
         }
         var queued: [InstanceNumber] = []
         for instance in waiting where self.enqueueIfPossible(push, instance) { queued.append(instance) }
-        let reloads = queued.map { self.instances[$0].lastReload }
+        let reloads = queued.map { self.instances[$0].outstanding.last }
         for instance in queued { self.decide(instance, isOnce: push.isOnce) }
         for (instance, before) in zip(queued, reloads) {
             if push.notBefore > self.now {
                 self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
-            } else if self.instances[instance].lastReload == before {
+            } else if self.instances[instance].outstanding.last == before {
                 let row = self.instances[instance]
                 let reason = push.priority == .low ? .waitsForAnother : row.reason
                 self.note(instance, .deferred, reason, push: push.id, until: row.decidesAt)

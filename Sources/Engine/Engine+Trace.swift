@@ -23,7 +23,7 @@ package struct ServedPush: Hashable, Sendable {
 
 extension Engine {
     /// How many decisions were ever noted: the number of the next one.
-    package var decisionCount: UInt64 { self.log.count }
+    package var decisionCount: UInt64 { self.ledger.decisionCount }
 
     /// The decisions from a number on, in the order in which they were made.
     ///
@@ -38,14 +38,14 @@ extension Engine {
     package func forEachDecision(from number: UInt64, _ body: (TracedDecision) -> Void) -> Int {
         var lost = 0
         var next = number
-        while next < self.log.count {
+        while next < self.ledger.decisionCount {
             defer { next += 1 }
-            guard let entry = self.log[next] else {
+            guard let entry = self.ledger.decision(next) else {
                 lost += 1
                 continue
             }
             let row = self.instances[entry.instance]
-            let kind = self.apps[row.kind]
+            let kind = self.catalogue[row.kind]
             body(
                 TracedDecision(
                     number: next,
@@ -69,24 +69,25 @@ extension Engine {
 
     /// The pushes that a reload serves, in the order in which they came; none if it is not outstanding.
     package func pushes(servedBy reload: ReloadID) -> [ServedPush] {
-        guard let instance = self.liveInstance(of: reload), let slot = self.reload(reload.position, of: instance)
+        guard let instance = self.liveInstance(of: reload),
+            let slot = self.reloads.find(reload.position, in: self.instances[instance].outstanding)
         else { return [] }
         let row = self.reloads[slot]
         var served: [ServedPush] = []
         var cause = row.pushes.head
         while !cause.isNone {
-            let push = self.ledger[self.causes[cause].push]
+            let push = self.ledger[self.reloads[cause].push]
             served.append(
                 ServedPush(
                     id: push.id,
-                    team: TeamID(self.teams[push.team]),
+                    team: TeamID(self.catalogue.teamName(push.team)),
                     contentHash: push.contentHash,
                     position: push.position,
                     acceptedAt: push.acceptedAt,
                     isPrimary: cause == row.primary
                 )
             )
-            cause = self.causes[cause].next
+            cause = self.reloads[cause].next
         }
         return served
     }

@@ -5,10 +5,10 @@ package import WidgetModel
 extension Engine {
     /// What of the registry is each app's, in the order of the apps' numbers. O(apps).
     package var appUsages: [AppUsage] {
-        self.apps.apps.enumerated().map { number, app in
+        self.catalogue.apps.enumerated().map { number, app in
             AppUsage(
                 app: app.id,
-                team: TeamID(self.teams[app.team]),
+                team: TeamID(self.catalogue.teamName(app.team)),
                 self.usages[AppNumber(number)]
             )
         }
@@ -55,7 +55,7 @@ extension Engine {
     }
 
     /// The app whose an instance is.
-    func app(of instance: InstanceNumber) -> AppNumber { self.apps[self.instances[instance].kind].app }
+    func app(of instance: InstanceNumber) -> AppNumber { self.catalogue[self.instances[instance].kind].app }
 
     /// What apps have, counted one by one: what the running counts have to be. O(instances).
     func countedUsages() -> UsageTable {

@@ -15,7 +15,7 @@ package import WidgetModel
 package struct Engine: ~Copyable, Sendable {
     /// The version of the decision rules.
     package static let version = 1
-    /// The last instant that the engine's time comes to, as its calendars of timers do (2106-02-07T06:28:13Z): what is due
+    /// The last instant that the engine's time comes to, as its timing wheels do (2106-02-07T06:28:13Z): what is due
     /// later is never due, and what the log says to have happened later happens then.
     package static let latest = Instant(seconds: Int64(UInt32.max) - 2)
     /// The furthest `apns-expiration` that counts: 30 days, as APNs stores a notification at most.
@@ -37,35 +37,23 @@ package struct Engine: ~Copyable, Sendable {
     /// A hash over all records, their positions and times, and the effects: equal for equal histories.
     package internal(set) var runningHash: UInt64 = 0
 
-    /// The settings in force, nil before the first.
-    package internal(set) var settings: EngineSettings?
-    var limits = EngineLimits()
-    var teams: NameTable<NumberTag.Team>
-    var apps: AppTable
+    var catalogue: Catalogue
     var hosts: HostTable
     var instances = InstanceTable()
-    var causes = PendingCauses()
-    var reloads = ReloadTable()
-    var ledger: PushLedger
-    var repeats: RepeatWindow
-    var accounts = SenderAccounts()
-    var log: DecisionLog
+    var reloads = Reloads()
+    var ledger: Ledger
     var tokens: TokenTable
     var channels = ChannelTable()
     var instanceTimers = Timers<NumberTag.Instance>()
     var hostTimers = Timers<NumberTag.Host>()
     var index: IntentIndex
-    /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
-    var senderPauses: [TeamNumber: Int64] = [:]
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
     /// What of the registry is each app's.
     var usages = UsageTable()
-    var approached = Approach()
+    var prefetched = PrefetchedRows()
     /// What is left to do of the record that was begun: nothing, but between two slices of it.
     var work = RecordWork()
-    /// Whose push came last: looked at first, and no part of the state.
-    private var latestTeam: TeamNumber?
     /// The output that is being filled: the caller's, while a record is applied.
     var output = EngineOutput()
 
@@ -87,44 +75,34 @@ package struct Engine: ~Copyable, Sendable {
         let seed = seed ?? ByteHash.processSeed()
         self.partition = partition
         self.partitions = partitions
-        self.teams = NameTable(seed: seed)
-        self.apps = AppTable(seed: seed)
+        self.catalogue = Catalogue(seed: seed)
         self.hosts = HostTable(seed: seed)
         self.tokens = TokenTable(seed: seed)
-        self.ledger = PushLedger(seed: seed)
-        self.repeats = RepeatWindow(capacity: EngineLimits().repeatEntriesMax, seed: seed)
-        self.log = DecisionLog(capacity: EngineLimits().decisionsRetainedMax)
+        self.ledger = Ledger(seed: seed)
         self.index = IntentIndex(interning: interning)
         self.index.startLoading()
     }
 
-    /// Another engine in the same state. For comparisons of two futures and for tests: O(state).
+    /// Another engine in the same state. For comparisons of two futures and for tests: O(state). Precondition: the last record
+    /// was applied whole.
     package func duplicate() -> Engine {
+        precondition(self.isRecordDone, "a record is still being applied")
         var copy = Engine(partition: self.partition, partitions: self.partitions)
         copy.position = self.position
         copy.time = self.time
         copy.runningHash = self.runningHash
-        copy.settings = self.settings
-        copy.limits = self.limits
-        copy.teams = self.teams.duplicate()
-        copy.apps = self.apps.duplicate()
+        copy.catalogue = self.catalogue.duplicate()
         copy.hosts = self.hosts.duplicate()
         copy.instances = self.instances.duplicate()
-        copy.causes = self.causes.duplicate()
         copy.reloads = self.reloads.duplicate()
         copy.ledger = self.ledger.duplicate()
-        copy.repeats = self.repeats.duplicate()
-        copy.accounts = self.accounts
-        copy.log = self.log.duplicate()
         copy.tokens = self.tokens.duplicate()
         copy.channels = self.channels
         copy.instanceTimers = self.instanceTimers
         copy.hostTimers = self.hostTimers
         copy.index = self.index.duplicate()
-        copy.senderPauses = self.senderPauses
         copy.counters = self.counters
         copy.usages = self.usages
-        copy.work = self.work
         return copy
     }
 
@@ -142,21 +120,11 @@ package struct Engine: ~Copyable, Sendable {
         return (try? reader.readVarint()).map { Int(truncatingIfNeeded: $0) }
     }
 
-    mutating func internTeam(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> TeamNumber {
-        // Most pushes are of the sender that pushed last.
-        if let latest = self.latestTeam, self.teams[latest].equals(bytes, in: range) { return latest }
-        let team = try self.team(bytes, in: range)
-        self.latestTeam = team
-        return team
-    }
+    /// The settings in force, nil before the first.
+    package var settings: EngineSettings? { self.catalogue.settings }
 
-    private mutating func team(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> TeamNumber {
-        if let team = self.teams.find(bytes, in: range) { return team }
-        guard let name = String(validating: bytes[range], as: UTF8.self) else {
-            throw .invalid(offset: range.lowerBound)
-        }
-        return self.teams.intern(name)
-    }
+    /// The limits in force.
+    var limits: EngineLimits { self.catalogue.limits }
 
     /// Takes a word into the running hash.
     @inline(__always)

@@ -33,7 +33,7 @@ extension HTTP2Session {
     }
 
     /// Looks at streams that are about to be answered, so that the processor fetches what belongs to them for many at a time.
-    package func approach(_ streamIDs: Span<Int32>) {
+    package func prefetch(_ streamIDs: Span<Int32>) {
         for index in streamIDs.indices {
             if let slot = unsafe self.slot(streamIDs[index]) {
                 unsafe Prefetch.all(slot, MemoryLayout<StreamSlot>.size)

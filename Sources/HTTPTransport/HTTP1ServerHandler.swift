@@ -257,7 +257,7 @@ extension HTTP1ServerHandler: HTTPConnectionBackend {
     }
 
     /// One request is in work at a time, and nothing is looked up for it.
-    func approach(_ streamIDs: Span<Int32>) {}
+    func prefetch(_ streamIDs: Span<Int32>) {}
 
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool {
         guard self.isUnanswered(streamID) else { return false }

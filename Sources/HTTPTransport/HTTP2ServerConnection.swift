@@ -188,8 +188,8 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
         self.session.limitBody(of: streamID, to: bytes, into: &self.loop.batch)
     }
 
-    func approach(_ streamIDs: Span<Int32>) {
-        self.session.approach(streamIDs)
+    func prefetch(_ streamIDs: Span<Int32>) {
+        self.session.prefetch(streamIDs)
     }
 
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool {

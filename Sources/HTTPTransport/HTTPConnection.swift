@@ -86,9 +86,9 @@ package final class HTTPConnection {
     }
 
     /// Tells of streams that are about to be answered: where there are many, answering them takes less time then.
-    package func approach(_ streamIDs: Span<Int32>) {
+    package func prefetch(_ streamIDs: Span<Int32>) {
         self.eventLoop.assertInEventLoop()
-        self.backend?.approach(streamIDs)
+        self.backend?.prefetch(streamIDs)
     }
 
     /// Begins an answer whose body comes in pieces: ``write(_:_:)``, then ``finish(_:)``.
@@ -193,7 +193,7 @@ package enum HTTPVersion: Hashable, Sendable {
 /// What a connection does for its owner; one class for HTTP/2 and one for HTTP/1.1.
 package protocol HTTPConnectionBackend: AnyObject {
     func limitBody(of streamID: Int32, to bytes: Int)
-    func approach(_ streamIDs: Span<Int32>)
+    func prefetch(_ streamIDs: Span<Int32>)
     func respond(_ streamID: Int32, status: Int, fields: borrowing ResponseFields, body: Span<UInt8>) -> Bool
     func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool
     func write(_ streamID: Int32, _ bytes: Span<UInt8>) -> StreamWrite

@@ -54,12 +54,12 @@ package struct LogStatistics: Sendable {
         self.from = min(self.from ?? entry.logTime, entry.logTime)
         self.to = max(self.to ?? entry.logTime, entry.logTime)
         for range in entry.records {
-            guard let glance = try? RecordGlance(bytes, in: range) else {
+            guard let header = try? RecordHeader(bytes, in: range) else {
                 self.unreadable += 1
                 continue
             }
-            self.kinds[Int(glance.kind.rawValue)].add(range.count)
-            guard let app = glance.app else { continue }
+            self.kinds[Int(header.kind.rawValue)].add(range.count)
+            guard let app = header.app else { continue }
             self.apps[String(decoding: bytes[app], as: UTF8.self), default: Count()].add(range.count)
         }
     }

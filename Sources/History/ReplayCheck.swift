@@ -120,8 +120,8 @@ package struct ReplayCheck: ~Copyable {
 
     /// A host's registration stands in the partition that the host belongs to.
     private mutating func checkPlace(_ bytes: [UInt8], _ range: Range<Int>, _ position: LogPosition, _ index: Int) {
-        guard let glance = try? RecordGlance(bytes, in: range), glance.kind == .register,
-            case .host(let place) = glance.subject
+        guard let header = try? RecordHeader(bytes, in: range), header.kind == .register,
+            case .host(let place) = header.subject
         else { return }
         guard let host = HostKey(text: String(decoding: bytes[place], as: UTF8.self)) else { return }
         let home = PartitionID(of: host, among: self.partitions)

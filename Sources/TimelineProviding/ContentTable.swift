@@ -42,7 +42,7 @@ package struct ContentTable: Sendable {
     private var free: [UInt32] = []
     /// Never iterated.
     private var slots: [InstanceAddress: UInt32] = [:]
-    private var calendar = TimerCalendar()
+    private var wheel = TimingWheel()
     /// By stamp; those that were stored anew or have gone since are skipped.
     private var order: [(stamp: UInt64, slot: UInt32)] = []
     private var oldest = 0
@@ -68,7 +68,7 @@ package struct ContentTable: Sendable {
 
     package var count: Int { self.slots.count }
     /// When the next entry is due; a whole second.
-    package var nextDue: Instant? { self.calendar.nextDue }
+    package var nextDue: Instant? { self.wheel.nextDue }
 
     /// The timeline of an instance.
     package subscript(address: InstanceAddress) -> StoredTimeline? {
@@ -101,7 +101,7 @@ package struct ContentTable: Sendable {
         guard let slot = self.slots.removeValue(forKey: address), let row = self.rows[Int(slot)] else { return nil }
         self.bytes -= row.timeline.bytes
         self.rows[Int(slot)] = nil
-        self.calendar.cancel(slot)
+        self.wheel.cancel(slot)
         self.free.append(slot)
         return row.record
     }
@@ -110,7 +110,7 @@ package struct ContentTable: Sendable {
     /// none whose content is what the instance shows already.
     package mutating func due(upTo now: Instant) -> [Due] {
         var fired: [UInt32] = []
-        self.calendar.fire(upTo: now) { fired.append($0) }
+        self.wheel.fire(upTo: now) { fired.append($0) }
         var due: [Due] = []
         for slot in fired {
             guard let timeline = self.rows[Int(slot)]?.timeline, let index = timeline.index(at: now) else { continue }
@@ -135,9 +135,9 @@ package struct ContentTable: Sendable {
         let entries = self.rows[Int(slot)]?.timeline.entries ?? []
         let next = (index ?? -1) + 1
         if next < entries.count {
-            self.calendar.arm(slot, at: entries[next].date)
+            self.wheel.arm(slot, at: entries[next].date)
         } else {
-            self.calendar.cancel(slot)
+            self.wheel.cancel(slot)
         }
     }
 

@@ -13,10 +13,24 @@ extension BudgetPolicy {
 
     /// Everything that is wrong with the policy, in the order of the fields.
     package func faults() -> [BudgetPolicyFault] {
+        var check = Check()
+        self.checkWindow(&check)
+        self.checkPace(&check)
+        self.checkScope(&check)
+        return check.faults
+    }
+
+    /// What was found to be wrong so far.
+    private struct Check {
         var faults: [BudgetPolicyFault] = []
-        func check(_ holds: Bool, _ field: String, _ message: String) {
-            if !holds { faults.append(BudgetPolicyFault(field: field, message: message)) }
+
+        mutating func callAsFunction(_ holds: Bool, _ field: String, _ message: String) {
+            if !holds { self.faults.append(BudgetPolicyFault(field: field, message: message)) }
         }
+    }
+
+    /// What a window allows, and how long it is.
+    private func checkWindow(_ check: inout Check) {
         check(!self.name.isEmpty, "name", "is empty")
         if case .fixed(let length, _) = self.window {
             check(
@@ -42,6 +56,10 @@ extension BudgetPolicy {
                 "has to be at most \(Self.allowanceMax)"
             )
         }
+    }
+
+    /// How fast an allowance may be used, and by whom.
+    private func checkPace(_ check: inout Check) {
         check(
             (2...Self.allowanceMax).contains(self.burstDivisor),
             "burstDivisor",
@@ -70,6 +88,10 @@ extension BudgetPolicy {
             "learning.factor",
             "has to be a fraction from 1 to 10"
         )
+    }
+
+    /// Whom an allowance is for, and what else follows from it.
+    private func checkScope(_ check: inout Check) {
         check((0...365).contains(self.learning.days), "learning.days", "has to be 0 to 365")
         check((0...100).contains(self.thinning), "thinning", "has to be 0 to 100")
         check(
@@ -84,7 +106,6 @@ extension BudgetPolicy {
             "needs scope instance, a window and a minimumInterval of at least 5 minutes"
         )
         check(self.smoothing >= .zero && self.smoothing <= Self.smoothingMax, "smoothing", "has to be 0 to 1 hour")
-        return faults
     }
 
     /// The allowance of a window that opens in a host's first days: floor(factor * A).

@@ -302,7 +302,7 @@ import WidgetModel
                 }
                 position = position.next
                 var output = EngineOutput()
-                engine.approach(bytes, in: 0..<bytes.count)
+                engine.prefetch(bytes, in: 0..<bytes.count)
                 let isTaken =
                     (try? engine.apply(
                         bytes,
@@ -312,7 +312,7 @@ import WidgetModel
                         logTime: engine.time + .seconds(Int64(random.next() % 600)),
                         into: &output
                     )) != nil
-                engine.finishApproach()
+                engine.finishPrefetch()
                 taken += isTaken ? 1 : 0
             }
         }

@@ -40,10 +40,10 @@ import WidgetModel
         row.foregroundUntil = .min
         row.budget = ReloadBudget()
         row.budgetInterval = 0
-        #expect(!row.hasAside)
+        #expect(!row.hasColdFields)
         #expect(row.sessionsUntil[0] == .min && row.sessionsUntil[1] == .min && row.sessionsUntil[2] == .min)
         row.sessionsUntil[1] = 7
-        #expect(row.hasAside)
+        #expect(row.hasColdFields)
         row.foregroundUntil = 8
         row.budgetInterval = 9
         row.budget.noteExempt(at: Instant(seconds: 10))
@@ -54,9 +54,9 @@ import WidgetModel
         row.sessionsUntil[1] = .min
         row.foregroundUntil = .min
         row.budgetInterval = 0
-        #expect(row.hasAside)
+        #expect(row.hasColdFields)
         row.budget = ReloadBudget()
-        #expect(!row.hasAside)
+        #expect(!row.hasColdFields)
     }
 
     @Test func `a copy does not see what changes apart from the row`() {
@@ -84,7 +84,7 @@ import WidgetModel
         let first = hosts.insert(Self.row("phone"), named: HostKey("phone"), saying: Self.context("en-US"))
         hosts[first].foregroundUntil = 5
         hosts.release(first)
-        #expect(!hosts[first].hasAside)
+        #expect(!hosts[first].hasColdFields)
         #expect(hosts.contextCount == 0)
         let second = hosts.insert(Self.row("tablet"), named: HostKey("tablet"), saying: HostContext())
         #expect(second == first)

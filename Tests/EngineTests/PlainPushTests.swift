@@ -53,13 +53,13 @@ import WidgetModel
         var engine = scene.engine.duplicate()
         for host in ["phone", "nobody", ""] {
             let push = Record.push(scene.makePush(to: host)).bytes
-            for end in 0...push.count { engine.approach(Array(push[..<end]), in: 0..<end) }
+            for end in 0...push.count { engine.prefetch(Array(push[..<end]), in: 0..<end) }
             for index in push.indices {
                 var damaged = push
                 damaged[index] = 0xFF
-                engine.approach(damaged, in: 0..<damaged.count)
+                engine.prefetch(damaged, in: 0..<damaged.count)
             }
-            engine.finishApproach()
+            engine.finishPrefetch()
         }
         #expect(engine.stateDigest() == scene.engine.stateDigest())
     }

@@ -5,16 +5,16 @@ import WidgetModel
 @testable import Engine
 
 @Suite struct TextStoreTests {
-    private static func text(_ texts: borrowing TextStore, _ number: UInt32, _ count: Int) -> [UInt8] {
+    private static func text(_ texts: borrowing TextStore, _ number: TextNumber, _ count: Int) -> [UInt8] {
         texts.withBytes(number, count: count) { Array(copying: $0) }
     }
 
-    private static func insert(_ bytes: [UInt8], into texts: inout TextStore) -> UInt32 { texts.insert(bytes.span) }
+    private static func insert(_ bytes: [UInt8], into texts: inout TextStore) -> TextNumber { texts.insert(bytes.span) }
 
     @Test func `no bytes have no place`() {
         var texts = TextStore()
         let number = Self.insert([], into: &texts)
-        #expect(number == TextStore.none)
+        #expect(number == .none)
         #expect(Self.text(texts, number, 0) == [])
         texts.release(number, count: 0)
         #expect(texts.count == 0)
@@ -37,7 +37,7 @@ import WidgetModel
     func `what is kept stays as it is`(seed: UInt64) {
         var dice = SplitMix64(seed: seed)
         var texts = TextStore()
-        var model: [(number: UInt32, bytes: [UInt8])] = []
+        var model: [(number: TextNumber, bytes: [UInt8])] = []
         for _ in 0..<6000 {
             if !model.isEmpty, dice.next() % 4 == 0 {
                 let gone = model.remove(at: Int(dice.next() % UInt64(model.count)))

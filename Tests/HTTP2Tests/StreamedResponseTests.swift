@@ -61,12 +61,12 @@ import Testing
         for path in ["/a", "/b"] { _ = pair.client.request(method: "POST", fields: Self.fields(path)) }
         try pair.run()
         let streams: [Int32] = [1, 3, 5, 0, -1, .max]
-        pair.server.approach(streams.span)
+        pair.server.prefetch(streams.span)
         for stream in streams.prefix(2) {
             #expect(pair.server.respond(stream, status: 200, fields: ResponseFields()))
         }
         try pair.run()
-        pair.server.approach(streams.span)
+        pair.server.prefetch(streams.span)
         #expect(
             Self.taken(pair).responses == [TextResponse(stream: 1, status: 200), TextResponse(stream: 3, status: 200)]
         )

@@ -51,6 +51,19 @@ import Testing
         #expect(Rules.unsafe("Tests/EngineTests/A.swift", text).isEmpty)
     }
 
+    @Test func `another part's table is caught`() {
+        let table = SwiftText("struct PushTable: ~Copyable, Sendable {\n    struct Row {}\n}\n")
+        let user = SwiftText("// PushTable\nlet a: PushTable.Row\nlet b = Ledger()\n")
+        let files = [
+            ("Sources/Engine/Ledger/PushTable.swift", table), ("Sources/Engine/Ledger/Ledger.swift", user),
+            ("Sources/Engine/Snapshot/A.swift", user), ("Sources/Engine/Reloads/A.swift", user),
+            ("Sources/Engine/A.swift", user), ("Sources/Gateway/A.swift", user),
+        ]
+        let found = Rules.parts(files)
+        #expect(found.map(\.path) == ["Sources/Engine/Reloads/A.swift", "Sources/Engine/A.swift"])
+        #expect(self.lines(found) == [2, 2])
+    }
+
     @Test(arguments: AllowedImports.impureWords.sorted())
     func `a pure target that reaches out is caught`(word: String) {
         let text = SwiftText("/// \(word)\nlet a = \"\(word)\"\nlet b = \(word)(1)\n")
@@ -58,15 +71,15 @@ import Testing
         #expect(Rules.purity("Sources/Gateway/A.swift", text).isEmpty)
     }
 
-    @Test func `a file that is too long is caught`() {
-        let text = SwiftText(String(repeating: "\n", count: 501))
-        #expect(
-            Rules.length("Sources/Engine/A.swift", text) == [
-                Violation("Sources/Engine/A.swift", 0, "has 501 lines, at most 500")
-            ]
-        )
-        #expect(Rules.length("Tests/EngineTests/A.swift", text).isEmpty)
-        #expect(Rules.length("Sources/Engine/A.swift", SwiftText(String(repeating: "\n", count: 500))).isEmpty)
+    @Test(arguments: [
+        ("Sources/Gateway/A.swift", 500), ("Sources/Engine/A.swift", 400), ("Tests/EngineTests/A.swift", 700),
+    ])
+    func `a file that is too long is caught`(path: String, max: Int) {
+        func violations(lines: Int) -> [Violation] {
+            Rules.length(path, SwiftText(String(repeating: "\n", count: lines)))
+        }
+        #expect(violations(lines: max).isEmpty)
+        #expect(violations(lines: max + 1) == [Violation(path, 0, "has \(max + 1) lines, at most \(max)")])
     }
 
     @Test func `what is left for later is caught, in comments too`() {

@@ -19,6 +19,12 @@ import Testing
         self.expectNone(Tree.swift.flatMap { Rules.unsafe($0.path, $0.source) })
     }
 
+    @Test func `no part of the engine reads another's tables`() {
+        let files = Tree.swift.map { (path: $0.path, source: $0.source) }
+        for part in Rules.engineParts { #expect(!Rules.tables(of: part, files).isEmpty, "\(part)") }
+        self.expectNone(Rules.parts(files))
+    }
+
     @Test func `pure targets have no clock, no dice and never wait`() {
         self.expectNone(Tree.swift.flatMap { Rules.purity($0.path, $0.source) })
     }

@@ -31,7 +31,7 @@ package final class RecordedConnection: HTTPConnectionBackend {
 
     package var unacknowledgedSettings: Int { 0 }
 
-    package func approach(_ streamIDs: Span<Int32>) {}
+    package func prefetch(_ streamIDs: Span<Int32>) {}
     package func beginStreaming(_ streamID: Int32, status: Int, fields: borrowing ResponseFields) -> Bool { true }
     package func finish(_ streamID: Int32) {}
     package func reset(_ streamID: Int32, _ code: HTTP2ErrorCode) {}

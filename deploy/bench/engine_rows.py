@@ -48,7 +48,7 @@ def engine_rows(options: argparse.Namespace) -> list[Row]:
 
 
 def timer_rows(options: argparse.Namespace) -> list[Row]:
-    """The calendar of timers."""
+    """The timing wheel."""
     count = max(options.sizes)
     runs = [lines(options.rows_program, "timers", str(count))["timers"] for _ in range(min(3, options.rounds))]
     if any(run["left"] for run in runs):

@@ -42,6 +42,6 @@ package struct PushTrace: Hashable, Sendable {
 extension Engine {
     /// Where in the log a push stands and when it was accepted, if it is still known; the last one if several have the id.
     package func origin(of push: PushID) -> (position: LogPosition, acceptedAt: Instant)? {
-        self.ledger.find(push, team: nil).last.map { (self.ledger[$0].position, self.ledger[$0].acceptedAt) }
+        self.ledger.pushes(with: push).last.map { (self.ledger[$0].position, self.ledger[$0].acceptedAt) }
     }
 }

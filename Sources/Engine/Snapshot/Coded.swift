@@ -218,8 +218,8 @@ extension RepeatWindow.Entry: Coded {
     }
 }
 
-extension PushLedger.Row: Coded {
-    static let blank = PushLedger.Row(
+extension PushTable.Row: Coded {
+    static let blank = PushTable.Row(
         id: PushID(high: 0, low: 0),
         team: .none,
         app: .none,
@@ -232,8 +232,8 @@ extension PushLedger.Row: Coded {
         hasCollapseID: false
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> PushLedger.Row {
-        PushLedger.Row(
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> PushTable.Row {
+        PushTable.Row(
             id: try coder.push(self.id),
             team: try coder.number(self.team),
             app: try coder.slot(self.app),

@@ -16,7 +16,7 @@ extension Engine {
         self.counters.tombstones = rows.rows.count - rows.live
         self.counters.pushEnabledInstances = rows.pushEnabled
         self.counters.orphanedInstances = rows.orphaned
-        for (kind, usage) in rows.usages.enumerated() { self.usages[self.apps.kinds[kind].app] += usage }
+        for (kind, usage) in rows.usages.enumerated() { self.usages[self.catalogue.kinds[kind].app] += usage }
         let controls = rows.controls
         let timers = rows.timers
         self.instances.takeRows(rows.rows, rows.details)
@@ -40,7 +40,7 @@ extension Engine {
 
     /// Makes the index of the rows.
     mutating func fillIndex() {
-        for kind in self.apps.kinds { self.index.declare(kind.schema, app: self.apps[kind.app].id) }
+        for kind in self.catalogue.kinds { self.index.declare(kind.schema, app: self.catalogue[kind.app].id) }
         for instance in self.instances.usedNumbers() where self.instances[instance].isLive {
             self.insertIntoIndex(instance, self.instances.configuration(of: instance))
         }

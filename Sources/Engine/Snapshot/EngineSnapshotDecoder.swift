@@ -29,7 +29,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
     private var days = Table<RollingDay, RollingDay>()
     private var causes = Table<NumberTag.Cause, PendingCauses.Node>()
     private var reloads = ReloadTable(free: [], expecting: 0)
-    private var pushes = Table<NumberTag.Push, PushLedger.Row>()
+    private var pushes = Table<NumberTag.Push, PushTable.Row>()
     private var collapseIDs: [PushNumber: [UInt8]] = [:]
     private var repeats = RowChunks<RepeatWindow.Entry>()
     private var decisions = DecisionLog(capacity: 1)
@@ -159,7 +159,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
             if isKept { self.reloads.restore(slot, row) } else { self.reloads.leaveOut(slot) }
         case .pushes:
             let slot: PushNumber = try self.slot(5, from: self.pushes.end, &coder)
-            let row = try PushLedger.Row.blank.coded(by: &coder)
+            let row = try PushTable.Row.blank.coded(by: &coder)
             self.pushes.restore(slot, row, blank: .blank)
             if row.hasCollapseID { self.collapseIDs[slot] = try coder.bytes([]) }
         case .repeats: self.repeats.append(try RepeatWindow.Entry.blank.coded(by: &coder))
@@ -315,33 +315,36 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         engine.position = self.head.position
         engine.time = self.head.time
         engine.runningHash = self.head.runningHash
-        engine.settings = self.head.settings
-        engine.limits = self.head.settings?.limits ?? EngineLimits()
-        for team in self.head.teams { _ = engine.teams.intern(team) }
-        engine.apps = AppTable(seed: self.seed, apps: self.head.apps, kinds: self.head.kinds)
-        for pause in self.head.pauses { engine.senderPauses[pause.team] = pause.until }
-        engine.accounts = SenderAccounts(accounts: self.head.accounts)
+        engine.catalogue = Catalogue(
+            seed: self.seed,
+            settings: self.head.settings,
+            teams: self.head.teams,
+            apps: self.head.apps,
+            kinds: self.head.kinds
+        )
         engine.counters = self.head.counters
         engine.counters.hosts = self.registeredHosts
         engine.usages = self.usages
         engine.hosts = self.hosts
         engine.instances = InstanceTable(rows: Table(), details: InstanceDetails(), days: self.days)
-        engine.causes = PendingCauses(nodes: self.causes)
-        engine.reloads = self.reloads
-        engine.ledger = PushLedger(
-            seed: self.seed,
-            rows: self.pushes,
-            collapseIDs: self.collapseIDs,
-            totals: self.head.ledger
+        engine.reloads = Reloads(table: self.reloads, causes: PendingCauses(nodes: self.causes))
+        engine.ledger = Ledger(
+            pushes: PushTable(
+                seed: self.seed,
+                rows: self.pushes,
+                collapseIDs: self.collapseIDs,
+                sums: self.head.pushes
+            ),
+            repeats: RepeatWindow(
+                capacity: self.head.repeatCapacity,
+                seed: self.seed,
+                entries: self.repeats,
+                oldest: self.head.repeatOldest
+            ),
+            decisions: self.decisions,
+            accounts: SenderAccounts(accounts: self.head.accounts),
+            senderPauses: Dictionary(uniqueKeysWithValues: self.head.pauses.map { ($0.team, $0.until) })
         )
-        engine.ledger.relist()
-        engine.repeats = RepeatWindow(
-            capacity: self.head.repeatCapacity,
-            seed: self.seed,
-            entries: self.repeats,
-            oldest: self.head.repeatOldest
-        )
-        engine.log = self.decisions
         engine.tokens = self.tokens
         engine.channels = self.channels
         engine.instanceTimers = Timers(startingAt: self.head.time)

@@ -71,25 +71,25 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = try row.coded(by: &coder)
             }
         case .causes:
-            return try self.write(engine.causes.nodes, &coder) { (_, row, coder) throws(ByteFault) in
+            return try self.write(engine.reloads.causes.nodes, &coder) { (_, row, coder) throws(ByteFault) in
                 _ = try row.coded(by: &coder)
             }
         case .reloads:
-            return try self.write(engine.reloads.rows, &coder) { (slot, _, coder) throws(ByteFault) in
+            return try self.write(engine.reloads.table.rows, &coder) { (slot, _, coder) throws(ByteFault) in
                 _ = try engine.reloads[slot].coded(by: &coder)
             }
         case .pushes:
-            return try self.write(engine.ledger.rows, &coder) { (slot, row, coder) throws(ByteFault) in
+            return try self.write(engine.ledger.pushes.rows, &coder) { (slot, row, coder) throws(ByteFault) in
                 _ = try row.coded(by: &coder)
-                if row.hasCollapseID { _ = try coder.bytes(engine.ledger.collapseID(slot)) }
+                if row.hasCollapseID { _ = try coder.bytes(engine.ledger.collapseID(of: slot)) }
             }
         case .repeats:
-            return try self.write(engine.repeats.entries.count, &coder) { (place, coder) throws(ByteFault) in
-                _ = try engine.repeats.entries[place].coded(by: &coder)
+            return try self.write(engine.ledger.repeats.entries.count, &coder) { (place, coder) throws(ByteFault) in
+                _ = try engine.ledger.repeats.entries[place].coded(by: &coder)
             }
         case .decisions:
-            return try self.write(engine.log.kept, &coder) { (place, coder) throws(ByteFault) in
-                _ = try engine.log.entry(atPlace: place).coded(by: &coder)
+            return try self.write(engine.ledger.decisions.kept, &coder) { (place, coder) throws(ByteFault) in
+                _ = try engine.ledger.decisions.entry(atPlace: place).coded(by: &coder)
             }
         case .removals:
             let removals = engine.tokens.removalsInOrder
@@ -143,9 +143,9 @@ package struct EngineSnapshotEncoder: Sendable {
             !(self.writeRun(of: engine.hosts.rows.free, 0, &skipped, &coder)
             || self.writeRun(of: engine.instances.rows.free, 1, &skipped, &coder)
             || self.writeRun(of: engine.instances.days.free, 2, &skipped, &coder)
-            || self.writeRun(of: engine.causes.nodes.free, 3, &skipped, &coder)
-            || self.writeRun(of: engine.reloads.free, 4, &skipped, &coder)
-            || self.writeRun(of: engine.ledger.rows.free, 5, &skipped, &coder))
+            || self.writeRun(of: engine.reloads.causes.nodes.free, 3, &skipped, &coder)
+            || self.writeRun(of: engine.reloads.table.free, 4, &skipped, &coder)
+            || self.writeRun(of: engine.ledger.pushes.rows.free, 5, &skipped, &coder))
     }
 
     /// Writes a frame's worth of a table's free numbers.

@@ -42,7 +42,7 @@ extension HostTable.Record: Coded {
             row.exemptUntil = try coder.date(old.exemptUntil)
             row.pushedAt = try coder.date(old.pushedAt)
         }
-        if said.contains(.aside) { row.aside = try old.aside.coded(by: &coder) }
+        if said.contains(.coldFields) { row.coldFields = try old.coldFields.coded(by: &coder) }
         guard said.contains(.context) else { return HostTable.Record(key: key, row: row, context: HostContext()) }
         return HostTable.Record(key: key, row: row, context: try Self.coded(self.context, by: &coder))
     }
@@ -79,7 +79,7 @@ extension HostTable.Record: Coded {
         static let isInLowPower = Said(rawValue: 1 << 3)
         static let lease = Said(rawValue: 1 << 4)
         static let times = Said(rawValue: 1 << 5)
-        static let aside = Said(rawValue: 1 << 6)
+        static let coldFields = Said(rawValue: 1 << 6)
         static let context = Said(rawValue: 1 << 7)
         static let isRegisteredByItself = Said(rawValue: 1 << 8)
         static let known = Said(rawValue: (1 << 9) - 1)
@@ -94,7 +94,7 @@ extension HostTable.Record: Coded {
             if record.row.isInLowPower { said.insert(.isInLowPower) }
             if record.row.leaseEnds != nil { said.insert(.lease) }
             if record.row.exemptUntil != .min || record.row.pushedAt != .min { said.insert(.times) }
-            if record.row.hasAside { said.insert(.aside) }
+            if record.row.hasColdFields { said.insert(.coldFields) }
             if !record.context.isBlank { said.insert(.context) }
             if record.row.isRegisteredByItself { said.insert(.isRegisteredByItself) }
             self = said
@@ -102,16 +102,16 @@ extension HostTable.Record: Coded {
     }
 }
 
-extension HostTable.Seldom: Coded {
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> HostTable.Seldom {
-        var aside = self
-        aside.foregroundUntil = try coder.date(self.foregroundUntil)
-        for session in aside.sessionsUntil.indices {
-            aside.sessionsUntil[session] = try coder.date(self.sessionsUntil[session])
+extension HostTable.ColdFields: Coded {
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> HostTable.ColdFields {
+        var coldFields = self
+        coldFields.foregroundUntil = try coder.date(self.foregroundUntil)
+        for session in coldFields.sessionsUntil.indices {
+            coldFields.sessionsUntil[session] = try coder.date(self.sessionsUntil[session])
         }
-        aside.budget = try self.budget.coded(by: &coder)
-        aside.budgetInterval = try coder.number(self.budgetInterval)
-        return aside
+        coldFields.budget = try self.budget.coded(by: &coder)
+        coldFields.budgetInterval = try coder.number(self.budgetInterval)
+        return coldFields
     }
 }
 

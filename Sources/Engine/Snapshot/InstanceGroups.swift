@@ -33,9 +33,7 @@ struct InstanceGroups: OptionSet {
         if details.content?.isBlank == false || details.confirmedBy != .start { groups.insert(.content) }
         if let observed = details.observed, !observed.isBlank { groups.insert(.observed) }
         if row.budget != ReloadBudget() || row.windowMinute != 0 || row.allowance != 0 { groups.insert(.budget) }
-        if !row.firstReload.isNone || !row.lastReload.isNone || row.reloadsExpire != .max {
-            groups.insert(.reloads)
-        }
+        if row.outstanding != ReloadList() { groups.insert(.reloads) }
         if row.isWaiting { groups.insert(.waiting) }
         if row.views != 0 || row.rate != .typical || row.visibleUntil != .min || row.heldUntil != .min {
             groups.insert(.views)

@@ -61,9 +61,9 @@ extension InstanceTable.Row {
             row.allowance = try coder.number(self.allowance)
         }
         if groups.contains(.reloads) {
-            row.firstReload = try coder.slot(self.firstReload)
-            row.lastReload = try coder.slot(self.lastReload)
-            row.reloadsExpire = try coder.date(self.reloadsExpire)
+            row.outstanding.first = try coder.slot(self.outstanding.first)
+            row.outstanding.last = try coder.slot(self.outstanding.last)
+            row.outstanding.expires = try coder.date(self.outstanding.expires)
         }
         if groups.contains(.waiting) {
             row.pending = try self.pending.coded(by: &coder)

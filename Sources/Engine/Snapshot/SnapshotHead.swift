@@ -14,13 +14,13 @@ struct SnapshotHead: Sendable {
     var runningHash: UInt64 = 0
     var settings: EngineSettings?
     var teams: [String] = []
-    var apps: [AppTable.App] = []
-    var kinds: [AppTable.Kind] = []
+    var apps: [Catalogue.App] = []
+    var kinds: [Catalogue.Kind] = []
     /// By team, ascending.
     var pauses: [(team: TeamNumber, until: Int64)] = []
     var accounts: [SenderAccounts.Account] = []
     var counters = EngineStats()
-    var ledger = PushLedger.Totals()
+    var pushes = PushTable.Sums()
     var repeatCapacity = 1
     var repeatOldest = 0
     var decisionCapacity = 1
@@ -39,27 +39,23 @@ struct SnapshotHead: Sendable {
         self.time = engine.time
         self.runningHash = engine.runningHash
         self.settings = engine.settings
-        self.teams = engine.teams.names
-        self.apps = engine.apps.apps
-        self.kinds = engine.apps.kinds
-        self.pauses = engine.senderPauses.map { ($0.key, $0.value) }.sorted { $0.team < $1.team }
-        self.accounts = engine.accounts.accounts
+        self.teams = engine.catalogue.teams
+        self.apps = engine.catalogue.apps
+        self.kinds = engine.catalogue.kinds
+        self.pauses = engine.ledger.senderPauses.map { ($0.key, $0.value) }.sorted { $0.team < $1.team }
+        self.accounts = engine.ledger.accounts.accounts
         self.counters = engine.counters
-        self.ledger.complete = engine.ledger.complete
-        self.ledger.completeCount = engine.ledger.completeCount
-        self.ledger.matched = engine.ledger.matched
-        self.ledger.totals = engine.ledger.totals
-        self.ledger.failures = engine.ledger.failures
-        self.repeatCapacity = engine.repeats.capacity
-        self.repeatOldest = engine.repeats.oldest
-        self.decisionCapacity = engine.log.capacity
-        self.decisionCount = engine.log.count
+        self.pushes = engine.ledger.pushes.sums
+        self.repeatCapacity = engine.ledger.repeats.capacity
+        self.repeatOldest = engine.ledger.repeats.oldest
+        self.decisionCapacity = engine.ledger.decisions.capacity
+        self.decisionCount = engine.ledger.decisions.count
         self.ends[0] = UInt32(engine.hosts.rows.end)
         self.ends[1] = UInt32(engine.instances.rows.end)
         self.ends[2] = UInt32(engine.instances.days.end)
-        self.ends[3] = UInt32(engine.causes.nodes.end)
-        self.ends[4] = UInt32(engine.reloads.end)
-        self.ends[5] = UInt32(engine.ledger.rows.end)
+        self.ends[3] = UInt32(engine.reloads.causes.nodes.end)
+        self.ends[4] = UInt32(engine.reloads.table.end)
+        self.ends[5] = UInt32(engine.ledger.pushes.rows.end)
     }
 }
 
@@ -112,12 +108,12 @@ extension SnapshotHead: Coded {
             try value.coded(by: &coder)
         }
         head.counters = try self.counters.coded(by: &coder)
-        head.ledger.complete.first = try coder.slot(self.ledger.complete.first)
-        head.ledger.complete.last = try coder.slot(self.ledger.complete.last)
-        head.ledger.completeCount = try coder.number(self.ledger.completeCount)
-        head.ledger.matched = try coder.number(self.ledger.matched)
-        head.ledger.totals = try coder.counters(self.ledger.totals)
-        head.ledger.failures = try coder.counters(self.ledger.failures)
+        head.pushes.complete.first = try coder.slot(self.pushes.complete.first)
+        head.pushes.complete.last = try coder.slot(self.pushes.complete.last)
+        head.pushes.completeCount = try coder.number(self.pushes.completeCount)
+        head.pushes.matched = try coder.number(self.pushes.matched)
+        head.pushes.totals = try coder.counters(self.pushes.totals)
+        head.pushes.failures = try coder.counters(self.pushes.failures)
         head.repeatCapacity = try coder.number(self.repeatCapacity)
         head.repeatOldest = try coder.number(self.repeatOldest)
         head.decisionCapacity = try coder.number(self.decisionCapacity)
@@ -127,8 +123,8 @@ extension SnapshotHead: Coded {
     }
 }
 
-extension AppTable.App: Coded {
-    static let blank = AppTable.App(
+extension Catalogue.App: Coded {
+    static let blank = Catalogue.App(
         id: BundleID(""),
         team: .none,
         defaultExpiration: .zero,
@@ -137,8 +133,8 @@ extension AppTable.App: Coded {
         environment: .production
     )
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> AppTable.App {
-        AppTable.App(
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Catalogue.App {
+        Catalogue.App(
             id: BundleID(try coder.text(self.id.rawValue)),
             team: try coder.number(self.team),
             defaultExpiration: try coder.interval(self.defaultExpiration),
@@ -152,18 +148,18 @@ extension AppTable.App: Coded {
     }
 }
 
-extension AppTable.Kind: Coded {
-    static let blank: AppTable.Kind = {
+extension Catalogue.Kind: Coded {
+    static let blank: Catalogue.Kind = {
         do throws(SchemaFault) {
             let schema = try KindSchema(kind: WidgetKind("blank"))
-            return AppTable.Kind(app: .none, schema: schema, budget: .widgetkit, usesLocation: false)
+            return Catalogue.Kind(app: .none, schema: schema, budget: .widgetkit, usesLocation: false)
         } catch {
             preconditionFailure("a schema without parameters: \(error)")
         }
     }()
 
-    func coded(by coder: inout some StateCoder) throws(ByteFault) -> AppTable.Kind {
-        var kind = AppTable.Kind(
+    func coded(by coder: inout some StateCoder) throws(ByteFault) -> Catalogue.Kind {
+        var kind = Catalogue.Kind(
             app: try coder.number(self.app),
             schema: try coder.value(
                 self.schema,
@@ -174,7 +170,7 @@ extension AppTable.Kind: Coded {
             usesLocation: try coder.flag(self.usesLocation)
         )
         kind.replaced = try coder.list(self.replaced, .blank) { (coder, value) throws(ByteFault) in
-            AppTable.Replaced(budget: try value.budget.coded(by: &coder), at: try coder.instant(value.at))
+            Catalogue.Replaced(budget: try value.budget.coded(by: &coder), at: try coder.instant(value.at))
         }
         kind.isConfigured = try coder.flag(self.isConfigured)
         kind.ownPausedUntil = try coder.date(self.ownPausedUntil)
@@ -182,8 +178,8 @@ extension AppTable.Kind: Coded {
     }
 }
 
-extension AppTable.Replaced {
-    static let blank = AppTable.Replaced(budget: .widgetkit, at: .epoch)
+extension Catalogue.Replaced {
+    static let blank = Catalogue.Replaced(budget: .widgetkit, at: .epoch)
 }
 
 extension BudgetPolicy: Coded {

@@ -5,11 +5,15 @@ extension NumberTag {
     enum Cause {}
     /// A push token.
     enum Token {}
+    /// An id of an instance, and what it is configured with.
+    enum Text {}
     /// A context that hosts say of themselves.
     enum HostContext {}
 }
 
 /// The number of a ``PendingCauses/Node``.
 typealias CauseNumber = Number<NumberTag.Cause>
+/// The number of a text in a ``TextStore``.
+typealias TextNumber = Number<NumberTag.Text>
 /// The number of a token.
 typealias TokenNumber = Number<NumberTag.Token>

@@ -36,7 +36,7 @@ struct HostTable: ~Copyable, Sendable {
         /// `noLease`, or when it ends.
         private var leaseEnd = Self.noLease
         /// One, or none while all of it is as at first.
-        private var seldom: [Seldom] = []
+        private var coldRow: [ColdFields] = []
         /// Makes it two whole lines of memory, so that no row has a part in a third.
         private let padding: (UInt64, UInt64) = (0, 0)
 
@@ -58,7 +58,7 @@ struct HostTable: ~Copyable, Sendable {
     }
 
     /// What most hosts never have: it lies apart from the row, from its first change away from the start on.
-    struct Seldom: Sendable {
+    struct ColdFields: Sendable {
         var foregroundUntil: Int64 = .min
         var sessionsUntil = InlineArray<3, Int64>(repeating: .min)
         var budget = ReloadBudget()
@@ -219,9 +219,9 @@ struct HostTable: ~Copyable, Sendable {
 
     /// Fetches where a look-up of these bytes begins.
     ///
-    /// - Returns: Their hash, for ``approach(hash:)``.
+    /// - Returns: Their hash, for ``prefetch(hash:)``.
     @inline(__always)
-    func approach(_ bytes: [UInt8], in range: Range<Int>) -> UInt64 {
+    func prefetch(_ bytes: [UInt8], in range: Range<Int>) -> UInt64 {
         let hash = ByteHash.of(bytes, in: range, seed: self.seed)
         self.index.prefetch(hash)
         return hash
@@ -229,7 +229,7 @@ struct HostTable: ~Copyable, Sendable {
 
     /// Fetches the row, and where the id is, of the host that a look-up compares first, nearly always the right one.
     @inline(__always)
-    func approach(hash: UInt64) -> HostNumber? {
+    func prefetch(hash: UInt64) -> HostNumber? {
         guard let slot: HostNumber = self.index.find(hash, where: { _ in true }) else { return nil }
         self.rows.prefetch(slot)
         self.places.prefetch(slot.index)
@@ -339,25 +339,25 @@ extension HostTable: HostNaming {
 extension HostTable.Row {
     /// Until when the app is in the foreground, in milliseconds.
     var foregroundUntil: Int64 {
-        get { self.aside.foregroundUntil }
+        get { self.coldFields.foregroundUntil }
         set { self.change { $0.foregroundUntil = newValue } }
     }
 
     /// Until when the sessions hold, in milliseconds.
     var sessionsUntil: InlineArray<3, Int64> {
-        get { self.aside.sessionsUntil }
+        get { self.coldFields.sessionsUntil }
         set { self.change { $0.sessionsUntil = newValue } }
     }
 
     /// What its instances share, those whose policy says so.
     var budget: ReloadBudget {
-        get { self.aside.budget }
+        get { self.coldFields.budget }
         set { self.change { $0.budget = newValue } }
     }
 
     /// The pace by which what is shared was last charged, and in which its TAT is measured, in milliseconds; 0 before.
     var budgetInterval: UInt32 {
-        get { self.aside.budgetInterval }
+        get { self.coldFields.budgetInterval }
         set { self.change { $0.budgetInterval = newValue } }
     }
 
@@ -367,28 +367,28 @@ extension HostTable.Row {
     }
 
     /// All of what lies apart from the row.
-    var aside: HostTable.Seldom {
-        get { self.seldom.first ?? HostTable.Seldom() }
-        set { self.seldom = newValue.isBlank ? [] : [newValue] }
+    var coldFields: HostTable.ColdFields {
+        get { self.coldRow.first ?? HostTable.ColdFields() }
+        set { self.coldRow = newValue.isBlank ? [] : [newValue] }
     }
 
     /// Whether anything lies apart from the row.
-    var hasAside: Bool { !self.seldom.isEmpty }
+    var hasColdFields: Bool { !self.coldRow.isEmpty }
 
-    private mutating func change(_ body: (inout HostTable.Seldom) -> Void) {
-        if self.seldom.isEmpty {
-            var aside = HostTable.Seldom()
-            body(&aside)
-            if !aside.isBlank { self.seldom = [aside] }
+    private mutating func change(_ body: (inout HostTable.ColdFields) -> Void) {
+        if self.coldRow.isEmpty {
+            var coldFields = HostTable.ColdFields()
+            body(&coldFields)
+            if !coldFields.isBlank { self.coldRow = [coldFields] }
         } else {
-            body(&self.seldom[0])
-            if self.seldom[0].isBlank { self.seldom = [] }
+            body(&self.coldRow[0])
+            if self.coldRow[0].isBlank { self.coldRow = [] }
         }
     }
 
     /// Gives back what lies apart from the row, when its number is given back.
     fileprivate mutating func forget() {
-        self.seldom = []
+        self.coldRow = []
         self.contextNumber = HostContextTable.blank
     }
 }

@@ -23,7 +23,7 @@ struct InstanceDetails: ~Copyable, Sendable {
         var content = Number<Content>.none
         var observed = Number<Observed>.none
         /// Its id, and behind it its configuration's code.
-        var text = TextStore.none
+        var text = TextNumber.none
         var configurationCount: UInt32 = 0
         var idCount: UInt16 = 0
         var family = WidgetFamily.systemSmall
@@ -394,7 +394,7 @@ struct InstanceDetails: ~Copyable, Sendable {
             check("particulars", self.particulars.count, \.particulars),
             check("content", self.content.count, \.content),
             check("observed", self.observed.count, \.observed),
-            check("texts", self.texts.count, { Number<Head>(raw: $0.text) }),
+            check("texts", self.texts.count, \.text),
         ].compactMap { $0 }
     }
 }

@@ -34,9 +34,8 @@ struct InstanceTable: ~Copyable, Sendable {
         /// Until when a waiting policy reload is held since nobody sees it, in milliseconds; `.min` if it is not.
         var heldUntil = Int64.min
         /// The number of the last decision.
-        var lastDecision = DecisionLog.none
-        /// The earliest end of a reload that is out, in milliseconds.
-        var reloadsExpire = Int64.max
+        var lastDecision = Ledger.noDecision
+        var outstanding = ReloadList()
         /// Until when the user is taken to see it, in milliseconds.
         var visibleUntil = Int64.min
         /// When an `added` or `configured` reload was last not charged, in milliseconds.
@@ -60,9 +59,6 @@ struct InstanceTable: ~Copyable, Sendable {
         var rate = ViewRate.typical
         /// What an operator gave on top, for the present window.
         var granted: UInt16 = 0
-        /// The reloads that are out, oldest first.
-        var firstReload = ReloadNumber.none
-        var lastReload = ReloadNumber.none
         var exemptReloads: UInt32 = 0
         /// Makes it three whole lines of memory, so that no row has a part in a fourth.
         private let padding: UInt64 = 0
@@ -178,7 +174,7 @@ struct InstanceTable: ~Copyable, Sendable {
     mutating func release(_ slot: InstanceNumber) {
         if !self.rows[slot].rollingDay.isNone { self.days.release(self.rows[slot].rollingDay) }
         // No decision is this one's any more.
-        self.rows[slot].lastDecision = DecisionLog.none
+        self.rows[slot].lastDecision = Ledger.noDecision
         self.rows.release(slot)
         self.details.release(slot)
     }

@@ -1,12 +1,10 @@
 import Storage
+import WidgetModel
 
 /// Short runs of bytes, each under a number: the ids of instances and what they are configured with.
 ///
 /// A run lies in whole words, so that it is compared eight bytes at a time.
 struct TextStore: ~Copyable, Sendable {
-    /// The number of no bytes, which take no place.
-    static let none = UInt32.max
-
     private var words = ByteStore<UInt64>()
     /// How many numbers are in use.
     private(set) var count = 0
@@ -24,41 +22,41 @@ struct TextStore: ~Copyable, Sendable {
 
     /// Keeps bytes.
     ///
-    /// - Returns: Their number; ``none`` if there are none.
-    mutating func insert(_ bytes: Span<UInt8>) -> UInt32 {
-        guard bytes.count > 0 else { return Self.none }
+    /// - Returns: Their number; none of no bytes, which take no place.
+    mutating func insert(_ bytes: Span<UInt8>) -> TextNumber {
+        guard bytes.count > 0 else { return .none }
         self.count += 1
         let start = self.words.allocate((bytes.count + 7) / 8)
         self.words.elements.write(bytes: bytes, at: Int(start))
-        return start
+        return TextNumber(raw: start)
     }
 
     /// Lends the bytes of a number to `body`.
     ///
     /// - Parameters:
-    ///   - number: The number, or ``none``.
+    ///   - number: The number, or none.
     ///   - count: How many they are.
     ///   - body: Reads them.
     @inline(__always)
-    func withBytes<Result>(_ number: UInt32, count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
-        if number == Self.none { return body(Span()) }
-        return self.words.elements.withBytes(at: Int(number) * 8, count: count, body)
+    func withBytes<Result>(_ number: TextNumber, count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
+        if number.isNone { return body(Span()) }
+        return self.words.elements.withBytes(at: number.index * 8, count: count, body)
     }
 
     /// Fetches bytes that are about to be read.
     @inline(__always)
-    func prefetch(_ number: UInt32) {
-        if number != Self.none { self.words.elements.prefetch(Int(number)) }
+    func prefetch(_ number: TextNumber) {
+        if !number.isNone { self.words.elements.prefetch(number.index) }
     }
 
-    /// Gives a number back. Does nothing for ``none``.
+    /// Gives a number back. Does nothing for none.
     ///
     /// - Parameters:
     ///   - number: The number.
     ///   - count: How many bytes it has.
-    mutating func release(_ number: UInt32, count: Int) {
-        guard number != Self.none else { return }
+    mutating func release(_ number: TextNumber, count: Int) {
+        guard !number.isNone else { return }
         self.count -= 1
-        self.words.release(number, (count + 7) / 8)
+        self.words.release(number.raw, (count + 7) / 8)
     }
 }

@@ -3,40 +3,40 @@ import WidgetModel
 
 /// The timers of the rows of one table: one a row at most.
 struct Timers<Tag>: Sendable {
-    private var calendar: TimerCalendar
+    private var wheel: TimingWheel
 
     /// No timers.
     ///
     /// - Parameter start: Where time is.
-    init(startingAt start: Instant = .epoch) { self.calendar = TimerCalendar(startingAt: start) }
+    init(startingAt start: Instant = .epoch) { self.wheel = TimingWheel(startingAt: start) }
 
     /// How many are armed.
-    var count: Int { self.calendar.count }
+    var count: Int { self.wheel.count }
 
     /// The first due second.
-    var nextDue: Instant? { self.calendar.nextDue }
+    var nextDue: Instant? { self.wheel.nextDue }
 
     /// Makes room for the timers of so many rows.
-    mutating func makeRoom(for rows: Int) { self.calendar.makeRoom(for: rows) }
+    mutating func makeRoom(for rows: Int) { self.wheel.makeRoom(for: rows) }
 
-    /// Arms a row's timer, or moves it; see ``TimerCalendar/arm(_:at:)``.
+    /// Arms a row's timer, or moves it; see ``TimingWheel/arm(_:at:)``.
     @inline(__always)
-    mutating func arm(_ number: Number<Tag>, at instant: Instant) { self.calendar.arm(number.raw, at: instant) }
+    mutating func arm(_ number: Number<Tag>, at instant: Instant) { self.wheel.arm(number.raw, at: instant) }
 
     /// Disarms a row's timer; nothing if it is not armed.
     @inline(__always)
-    mutating func cancel(_ number: Number<Tag>) { self.calendar.cancel(number.raw) }
+    mutating func cancel(_ number: Number<Tag>) { self.wheel.cancel(number.raw) }
 
     /// When a row's timer is due; nil if it is not armed.
     @inline(__always)
-    func armed(_ number: Number<Tag>) -> Instant? { self.calendar.armed(number.raw) }
+    func armed(_ number: Number<Tag>) -> Instant? { self.wheel.armed(number.raw) }
 
     /// Fetches what arming a row's timer will need.
     @inline(__always)
-    mutating func prefetch(_ number: Number<Tag>) { self.calendar.approach(number.raw) }
+    mutating func prefetch(_ number: Number<Tag>) { self.wheel.prefetch(number.raw) }
 
     /// Disarms what is due by an instant: the rows in the order of due seconds, then of numbers.
     mutating func takeDue(upTo now: Instant) -> [Number<Tag>] {
-        self.calendar.takeDue(upTo: now).map { Number(raw: $0) }
+        self.wheel.takeDue(upTo: now).map { Number(raw: $0) }
     }
 }

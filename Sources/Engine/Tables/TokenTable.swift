@@ -26,33 +26,6 @@ struct TokenTable: ~Copyable, Sendable {
         let environment: PushEnvironment
     }
 
-    /// The bytes of a token that lie in its row. Tokens of widgets have as many; those of longer ones lie elsewhere.
-    static let bytesInRow = 32
-
-    /// 44 bytes.
-    struct Row: Sendable {
-        /// The token's bytes, filled up with zeroes; all zero if there are more than fit.
-        fileprivate var bytes = InlineArray<32, UInt8>(repeating: 0)
-        /// The host that it is bound to. Only looked at where it is bound.
-        fileprivate var host = HostNumber.none
-        /// When it was bound to its host, or removed.
-        fileprivate var at = ShortInstant(.epoch)
-        /// `.max` if the bytes lie elsewhere.
-        fileprivate var byteCount: UInt8 = 0
-        fileprivate var flags: Flags = []
-    }
-
-    fileprivate struct Flags: OptionSet {
-        let rawValue: UInt8
-
-        static let isBound = Flags(rawValue: 1 << 0)
-        static let isDevelopment = Flags(rawValue: 1 << 1)
-        /// Whether it has an entry in ``TokenTable/controls``.
-        static let isControl = Flags(rawValue: 1 << 2)
-        /// Whether it has one in ``TokenTable/successors``.
-        static let hasNext = Flags(rawValue: 1 << 3)
-    }
-
     private var rows = Table<NumberTag.Token, Row>()
     /// The tokens that are longer than ``bytesInRow``, by their rows' numbers.
     private var longTokens: [TokenNumber: DeviceToken] = [:]
@@ -397,32 +370,5 @@ extension TokenTable {
         var slot = first
         while self.next(slot) != wanted { slot = self.next(slot) }
         self.link(slot, to: next)
-    }
-}
-
-extension TokenTable.Row {
-    fileprivate var isBound: Bool { self.flags.contains(.isBound) }
-    fileprivate var environment: PushEnvironment { self.flags.contains(.isDevelopment) ? .development : .production }
-
-    fileprivate mutating func set(_ flag: TokenTable.Flags, _ isSet: Bool) {
-        if isSet { self.flags.insert(flag) } else { self.flags.remove(flag) }
-    }
-
-    fileprivate init(_ token: DeviceToken) {
-        let bytes = token.bytes.span
-        self.byteCount = bytes.count <= TokenTable.bytesInRow ? UInt8(bytes.count) : .max
-        guard self.byteCount != .max else { return }
-        for index in bytes.indices { self.bytes[index] = bytes[index] }
-    }
-
-    @inline(__always)
-    fileprivate func isSpelled(like other: TokenTable.Row) -> Bool {
-        guard self.byteCount == other.byteCount else { return false }
-        let (bytes, others) = (self.bytes.span, other.bytes.span)
-        for index in stride(from: 0, to: TokenTable.bytesInRow, by: 8)
-        where ByteHash.word(bytes, at: index) != ByteHash.word(others, at: index) {
-            return false
-        }
-        return true
     }
 }

@@ -103,7 +103,7 @@ extension Engine {
         while units > 0, !work.scan.isDone {
             for instance in work.scan.takeNext() {
                 let row = self.instances[instance]
-                guard row.isLive, !row.pushEnabled, self.apps[row.kind].app == work.app,
+                guard row.isLive, !row.pushEnabled, self.catalogue[row.kind].app == work.app,
                     work.kind == nil || row.kind == work.kind
                 else { continue }
                 if let pattern = work.request.pattern, !self.matches(instance, pattern) { continue }
@@ -134,7 +134,7 @@ extension Engine {
             units -= 1
             guard self.addRequest(instance, work.digest) else { continue }
             work.kept.append(instance)
-            work.lastReloads.append(self.instances[instance].lastReload)
+            work.lastReloads.append(self.instances[instance].outstanding.last)
         }
         if units > 0 { work.enter(.decided) }
     }
@@ -143,7 +143,7 @@ extension Engine {
         while units > 0, let instance = work.popNext() {
             units -= 1
             let row = self.instances[instance]
-            guard row.lastReload == work.lastReloads[work.place - 1] else { continue }
+            guard row.outstanding.last == work.lastReloads[work.place - 1] else { continue }
             self.note(instance, .deferred, row.reason, cause: .appRequest, until: row.decidesAt)
         }
         if units > 0 { work.phase = .done }

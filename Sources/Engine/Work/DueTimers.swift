@@ -3,7 +3,7 @@ import WidgetModel
 
 /// Timers that were due before a record, in the order in which they fire.
 ///
-/// All of them are taken out of the calendars before the first one fires, since one that fires may arm others.
+/// All of them are taken out of the timing wheels before the first one fires, since one that fires may arm others.
 struct DueTimers: Sendable {
     /// Timers that fire one after the other, of rows of one table.
     enum Run {
@@ -59,12 +59,12 @@ extension Engine {
         self.collect(&timers, &units)
         while units > 0, timers.isCollected, !timers.isDone {
             let before = self.output.effects.count
-            let batch = timers.takeNext(min(units, Self.approachedMatches))
+            let batch = timers.takeNext(min(units, Self.prefetchedMatches))
             switch batch {
             case .hosts(let hosts):
                 for host in hosts { self.fireHost(host) }
             case .instances(let instances):
-                self.approach(instances.span, instances.indices, ofDigest: false)
+                self.prefetch(instances.span, instances.indices, ofDigest: false)
                 for instance in instances { self.fireInstance(instance) }
             }
             units -= batch.count + self.output.effects.count - before

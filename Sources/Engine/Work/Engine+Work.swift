@@ -92,6 +92,7 @@ extension Engine {
         case .completedPushes:
             if !self.evictPushes(&units) { self.work.push(.completedPushes) }
         case .record(let record): self.perform(record)
+        case .finding(let work): self.advance(work, &units)
         case .matches(var work):
             self.decide(&work, &units)
             if work.isDone { self.answer(self.close(work)) } else { self.work.push(.matches(work)) }
@@ -122,7 +123,8 @@ extension Engine {
     private var isAnythingDue: Bool {
         mutating get {
             if let due = self.nextDue, due <= self.time { return true }
-            if let due = self.tokens.nextForgotten(after: self.limits.removedTokenRetention), due <= self.time {
+            if let due = self.tokens.nextForgotten(after: self.catalogue.limits.removedTokenRetention), due <= self.time
+            {
                 return true
             }
             var units = Self.evictedAtOnce
@@ -134,9 +136,9 @@ extension Engine {
     ///
     /// - Returns: Whether that were all.
     private mutating func evictPushes(_ units: inout Int) -> Bool {
-        self.ledger.evict(
-            above: self.limits.pushesRetainedMax,
-            completedBefore: self.time - self.limits.pushRetention,
+        self.ledger.evictPushes(
+            above: self.catalogue.limits.pushesRetainedMax,
+            completedBefore: self.time - self.catalogue.limits.pushRetention,
             atMost: &units
         )
         return units > 0
@@ -146,7 +148,7 @@ extension Engine {
     ///
     /// - Returns: Whether that were all.
     private mutating func forgetTokens(_ units: inout Int) -> Bool {
-        let retention = self.limits.removedTokenRetention
+        let retention = self.catalogue.limits.removedTokenRetention
         for token in self.tokens.forget(at: self.time, after: retention, atMost: &units) {
             self.output.directory.append(.forgotten(token))
         }
@@ -168,7 +170,7 @@ extension Engine {
         let pattern = head.flags.contains(.pattern) ? try MatchPattern(from: &reader) : nil
         let attributes = head.flags.contains(.attributes) ? try Configuration(from: &reader) : .empty
         guard reader.isAtEnd else { throw ByteFault.invalid(offset: reader.offset) }
-        let team = try self.internTeam(bytes, in: head.team)
+        let team = try self.catalogue.internTeam(bytes, in: head.team)
         return .push(
             IncomingPushRecord(head: head, pattern: pattern, attributes: attributes, team: team, bytes: bytes)
         )
@@ -181,7 +183,7 @@ extension Engine {
         self.combine(position.rawValue)
         self.combine(UInt64(bitPattern: self.time.milliseconds))
         self.combine(ByteHash.of(bytes, in: range, seed: 0))
-        if !self.senderPauses.isEmpty { self.senderPauses = self.senderPauses.filter { $0.value > self.now } }
+        self.ledger.endPauses(at: self.now)
     }
 
     /// Applies a record before which nothing is due any more. What has no answer yet has queued its work.
@@ -217,7 +219,7 @@ extension Engine {
         }
     }
 
-    private mutating func answer(_ result: RecordAnswer.Result) {
+    mutating func answer(_ result: RecordAnswer.Result) {
         self.output.answers.append(RecordAnswer(recordIndex: self.work.recordIndex, result: result))
     }
 }

@@ -6,8 +6,6 @@ import WidgetModel
 /// whose hosts are reached through tokens, host by host: what goes to a token for one of them is for all of them.
 struct MatchWork: Sendable {
     let push: IncomingPush
-    /// Where it is remembered, for repeats.
-    let repeatSlot: Int
     let isCounted: Bool
     /// By number.
     let matches: [InstanceNumber]
@@ -16,10 +14,9 @@ struct MatchWork: Sendable {
     /// The hosts that are reached through tokens and still to be decided.
     fileprivate var hosts = NumberSet<NumberTag.Host>()
 
-    init(_ push: IncomingPush, _ matches: [InstanceNumber], repeatSlot: Int, isCounted: Bool) {
+    init(_ push: IncomingPush, _ matches: [InstanceNumber], isCounted: Bool) {
         self.push = push
         self.matches = matches
-        self.repeatSlot = repeatSlot
         self.isCounted = isCounted
     }
 
@@ -40,10 +37,10 @@ extension Engine {
     /// Decides a push for some of its matches. A unit is a match, or a reload that comes of one.
     mutating func decide(_ work: inout MatchWork, _ units: inout Int) {
         while units > 0, work.next < work.matches.count {
-            let count = min(units, Self.approachedMatches, work.matches.count - work.next)
+            let count = min(units, Self.prefetchedMatches, work.matches.count - work.next)
             let range = work.next..<work.next + count
             let before = self.output.effects.count
-            self.approach(work.matches.span, range, ofDigest: work.push.digest != nil)
+            self.prefetch(work.matches.span, range, ofDigest: work.push.digest != nil)
             for place in range {
                 let instance = work.matches[place]
                 if self.instances[instance].isHostDriven {
@@ -64,7 +61,7 @@ extension Engine {
 
     /// Ends the matching of a push.
     mutating func close(_ work: MatchWork) -> RecordAnswer.Result {
-        self.close(work.push, repeatSlot: work.repeatSlot, isCounted: work.isCounted)
+        self.close(work.push, isCounted: work.isCounted)
     }
 }
 

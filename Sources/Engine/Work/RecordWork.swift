@@ -1,3 +1,4 @@
+import BasicContainers
 import IntentMatching
 import WidgetModel
 
@@ -5,14 +6,16 @@ import WidgetModel
 ///
 /// A step is a value that knows how far it is. It can be left after any unit of its work and taken up again, so the work of
 /// a record can be done in slices of any size; what comes of it is the same.
-struct RecordWork: Sendable {
-    enum Step: Sendable {
+struct RecordWork: ~Copyable, Sendable {
+    enum Step: ~Copyable, Sendable {
         /// Timers that were due before the record.
         case timers(DueTimers)
         case removedTokens
         case completedPushes
         /// The record itself, once that is done.
         case record(IncomingRecord)
+        /// A push to an app: the instances that it matches are found, and then decided.
+        case finding(FindingWork)
         case matches(MatchWork)
         case appReload(AppReloadWork)
         case invalidation(InvalidationWork)
@@ -23,13 +26,17 @@ struct RecordWork: Sendable {
     /// The record's index in its entry.
     var recordIndex = 0
     /// The next one is the last.
-    private var steps: [Step] = []
+    private var steps = UniqueArray<Step>()
 
     var isDone: Bool { self.steps.isEmpty }
 
     /// Whether what is done so far adds up: not while some instances have adopted changed settings, and others have not.
     var isConsistent: Bool {
-        if case .settings = self.steps.last { false } else { true }
+        guard !self.steps.isEmpty else { return true }
+        return switch self.steps[self.steps.count - 1] {
+        case .settings: false
+        default: true
+        }
     }
 
     /// Adds a step that is done before all others.

@@ -3,7 +3,7 @@ import WidgetModel
 /// Changed settings on their way through all instances, live and removed.
 struct SettingsWork: Sendable {
     /// The kinds as they were, by number.
-    fileprivate var before: [AppTable.Kind]
+    fileprivate var before: [Catalogue.Kind]
     /// By number.
     private let instances: [InstanceNumber]
     private var next = 0
@@ -11,7 +11,7 @@ struct SettingsWork: Sendable {
     fileprivate private(set) var isDeciding = false
     fileprivate var orphaned = 0
 
-    init(before: [AppTable.Kind], _ instances: [InstanceNumber]) {
+    init(before: [Catalogue.Kind], _ instances: [InstanceNumber]) {
         self.before = before
         self.instances = instances
     }

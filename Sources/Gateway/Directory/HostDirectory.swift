@@ -65,15 +65,15 @@ package final class HostDirectory: Sendable {
         return self.parts[Self.part(hash)].withLock { $0.find(token, hash, of: app, into: &place) }
     }
 
-    /// What ``approach(_:)`` knows a token by.
+    /// What ``prefetch(_:)`` knows a token by.
     package func hash(_ token: borrowing TokenWords) -> UInt64 { token.hash(seed: self.seed) }
 
     /// Fetches what look-ups of these tokens will read, for all of them at once: each of them alone waits for memory three
     /// times. O(hashes).
-    package func approach(_ hashes: [UInt64]) {
-        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.approachCell(hash) } }
-        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.approachRow(hash) } }
-        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.approachText(hash) } }
+    package func prefetch(_ hashes: [UInt64]) {
+        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.prefetchCell(hash) } }
+        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.prefetchRow(hash) } }
+        for hash in hashes { self.parts[Self.part(hash)].withLock { $0.prefetchText(hash) } }
     }
 
     /// What a token is bound to now.

@@ -60,7 +60,7 @@ struct HostDirectoryPart: ~Copyable, Sendable {
     private static let usualTextBytes = 48
 
     /// How many tokens ahead it is fetched what they will look at.
-    private static let approachedAhead = 16
+    private static let prefetchedAhead = 16
 
     private var rows: [Row] = []
     private var free: [UInt32] = []
@@ -108,15 +108,15 @@ extension HostDirectoryPart {
     }
 
     /// Fetches the cell where a look-up of this hash begins.
-    func approachCell(_ hash: UInt64) { self.index.prefetch(hash) }
+    func prefetchCell(_ hash: UInt64) { self.index.prefetch(hash) }
 
     /// Fetches the row that a look-up of this hash compares first: nearly always the right one.
-    func approachRow(_ hash: UInt64) {
+    func prefetchRow(_ hash: UInt64) {
         if let slot = self.index.find(hash, where: { _ in true }) { self.rows.span.prefetch(Int(slot)) }
     }
 
     /// Fetches the text of that row.
-    func approachText(_ hash: UInt64) {
+    func prefetchText(_ hash: UInt64) {
         guard let slot = self.index.find(hash, where: { _ in true }) else { return }
         let text = self.rows[Int(slot)].text
         self.text.span.prefetch(text.lowerBound)
@@ -226,15 +226,15 @@ extension HostDirectoryPart {
     ///
     /// - Parameter apps: The apps by the numbers that the rows have.
     mutating func take(_ batch: Batch, of apps: [BundleID]) {
-        for hash in batch.hashes.prefix(Self.approachedAhead) { self.approachCell(hash) }
+        for hash in batch.hashes.prefix(Self.prefetchedAhead) { self.prefetchCell(hash) }
         let start = self.text.count
         self.text.append(contentsOf: batch.text)
         var app: (given: UInt32, number: UInt32)?
         for index in batch.rows.indices {
             var row = batch.rows[index]
             let hash = batch.hashes[index]
-            let ahead = index + Self.approachedAhead
-            if ahead < batch.hashes.count { self.approachCell(batch.hashes[ahead]) }
+            let ahead = index + Self.prefetchedAhead
+            if ahead < batch.hashes.count { self.prefetchCell(batch.hashes[ahead]) }
             self.drop(batch.text.span.extracting(row.token), hash, in: row.partition)
             if app?.given != row.app { app = (row.app, self.number(of: apps[Int(row.app)])) }
             row.app = app?.number ?? row.app

@@ -10,7 +10,7 @@ package import WidgetModel
 package final class MovableClock: Sendable {
     /// The furthest that one move may go.
     package static let moveMax = Interval.days(366)
-    /// How far it can be moved in all: to 2100-01-01T00:00:00Z, some years before calendars of timers end (2106) and
+    /// How far it can be moved in all: to 2100-01-01T00:00:00Z, some years before timing wheels end (2106) and
     /// nanoseconds since 1970 leave 64 bits (2262).
     package static let end = Instant(seconds: 4_102_444_800)
 

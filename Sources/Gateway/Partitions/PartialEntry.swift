@@ -76,9 +76,9 @@ struct PartialEntry: Sendable {
     private mutating func prefetchIfNeeded(_ engine: inout Engine) {
         guard self.index == self.prefetched else { return }
         while self.prefetched < self.index + Self.recordsPrefetched, let range = self.ahead.next() {
-            engine.approach(self.entry.bytes, in: range)
+            engine.prefetch(self.entry.bytes, in: range)
             self.prefetched += 1
         }
-        engine.finishApproach()
+        engine.finishPrefetch()
     }
 }

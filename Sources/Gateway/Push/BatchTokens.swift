@@ -40,7 +40,7 @@ package struct BatchTokens: Sendable {
             self.entries[number].isHex = self.entries[number].token.decode(hex: bytes.extracting(digits))
             if self.entries[number].isHex { self.hashes.append(directory.hash(self.entries[number].token)) }
         }
-        if self.hashes.count >= Self.fetchedMin { directory.approach(self.hashes) }
+        if self.hashes.count >= Self.fetchedMin { directory.prefetch(self.hashes) }
     }
 
     /// Exchanges a token for that of a request, if it was read.

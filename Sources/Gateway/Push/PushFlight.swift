@@ -67,7 +67,7 @@ struct PushFlight {
         var start = 0
         var development = self.inDevelopment[...]
         for group in self.groups {
-            group.connection.approach(self.streams.span.extracting(start..<group.end))
+            group.connection.prefetch(self.streams.span.extracting(start..<group.end))
             for index in start..<group.end {
                 let offset = index * Self.idBytes
                 let isInDevelopment = development.first == index

@@ -59,7 +59,7 @@ package final class PushHandler: RequestBatchHandler {
     package func receive(_ batch: borrowing RequestBatch, from connection: HTTPConnection) {
         let now = self.services.clock.now()
         let state = self.state(of: connection)
-        self.intake.approach(batch)
+        self.intake.prefetch(batch)
         for number in batch.requests.indices {
             self.receive(number, batch, connection, state, now)
         }

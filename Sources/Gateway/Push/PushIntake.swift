@@ -98,13 +98,13 @@ struct PushIntake: ~Copyable {
     }
 
     /// Reads the device tokens of a batch whose requests are about to be taken.
-    mutating func approach(_ batch: borrowing RequestBatch) {
-        self.judge.approach(batch)
+    mutating func prefetch(_ batch: borrowing RequestBatch) {
+        self.judge.prefetch(batch)
     }
 
     /// Takes a push, if it is in order and its sender is within its limits.
     ///
-    /// - Parameter number: Its place in the batch that was approached last.
+    /// - Parameter number: Its place in the batch that was prefetched last.
     /// - Throws: What is answered instead.
     mutating func take(
         _ request: RequestBatch.Request,

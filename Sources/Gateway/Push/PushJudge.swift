@@ -60,7 +60,7 @@ package struct PushJudge: ~Copyable {
     package var rememberedTokens: Int { self.tokens.count }
 
     /// Reads the device tokens of a batch whose requests are about to be judged.
-    mutating func approach(_ batch: borrowing RequestBatch) {
+    mutating func prefetch(_ batch: borrowing RequestBatch) {
         self.batchTokens.read(batch, self.directory)
     }
 

@@ -66,19 +66,19 @@ package struct InstanceReplay: ~Copyable {
         for range in entry.records {
             self.trace.work.records += 1
             defer { index += 1 }
-            let glance: RecordGlance
+            let header: RecordHeader
             do throws(ByteFault) {
-                glance = try RecordGlance(bytes, in: range)
+                header = try RecordHeader(bytes, in: range)
             } catch {
                 throw .damaged(entry.position, error)
             }
-            if self.concerns(glance, bytes) {
+            if self.concerns(header, bytes) {
                 if self.isTracing {
-                    try self.watch(bytes, range, glance, index, entry)
+                    try self.watch(bytes, range, header, index, entry)
                 } else {
                     try self.apply(bytes, range, index, entry)
                 }
-                self.learnTokens(glance, bytes)
+                self.learnTokens(header, bytes)
             } else if self.nextTimer <= time {
                 try self.pass(to: entry)
             } else if self.isWhole {
@@ -100,19 +100,19 @@ package struct InstanceReplay: ~Copyable {
 
     // MARK: - What is applied
 
-    private func concerns(_ glance: RecordGlance, _ bytes: [UInt8]) -> Bool {
-        switch glance.subject {
+    private func concerns(_ header: RecordHeader, _ bytes: [UInt8]) -> Bool {
+        switch header.subject {
         case .anybody: return true
         case .nobody: return false
         case .host(let range):
             if range.count == self.host.count, bytes[range].elementsEqual(self.host) { return true }
-            guard let token = glance.token, !self.tokens.isEmpty else { return false }
+            guard let token = header.token, !self.tokens.isEmpty else { return false }
             return self.tokens.contains(Array(bytes[token]))
         }
     }
 
-    private mutating func learnTokens(_ glance: RecordGlance, _ bytes: [UInt8]) {
-        guard glance.kind == .register, case .host(let range) = glance.subject, let token = glance.token,
+    private mutating func learnTokens(_ header: RecordHeader, _ bytes: [UInt8]) {
+        guard header.kind == .register, case .host(let range) = header.subject, let token = header.token,
             bytes[range].elementsEqual(self.host)
         else { return }
         self.tokens.insert(Array(bytes[token]))
@@ -153,7 +153,7 @@ package struct InstanceReplay: ~Copyable {
     private mutating func watch(
         _ bytes: [UInt8],
         _ range: Range<Int>,
-        _ glance: RecordGlance,
+        _ header: RecordHeader,
         _ index: Int,
         _ entry: LogEntry
     ) throws(EngineError) {

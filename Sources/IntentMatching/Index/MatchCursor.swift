@@ -5,9 +5,9 @@ package import WidgetModel
 ///
 /// It is made by ``IntentIndex/cursor(app:kind:pattern:hosts:attributes:order:batchLimit:)`` and moved on by
 /// ``IntentIndex/next(_:_:)``; between two calls the index must not change.
-package struct MatchCursor: ~Copyable {
+package struct MatchCursor: ~Copyable, Sendable {
     /// What a query does with the rows of one form in one segment.
-    struct Step {
+    struct Step: Sendable {
         let segment: Int
         let isShared: Bool
         let plan: SegmentPlan
@@ -56,6 +56,12 @@ package struct MatchCursor: ~Copyable {
     package var batch: Span<InstanceNumber> {
         @_lifetime(borrow self)
         get { self.found.span.extracting(first: self.batchCount).numbers() }
+    }
+
+    /// Adds ``batch`` to instances that were found before.
+    package func appendBatch(to instances: inout [InstanceNumber]) {
+        let batch = self.batch
+        for index in batch.indices { instances.append(batch[index]) }
     }
 
     /// Whether all steps were walked to their ends.

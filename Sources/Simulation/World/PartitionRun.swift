@@ -19,10 +19,10 @@ package struct PartitionRun: ~Copyable, Sendable {
     var writer = ByteWriter(reserving: 1 << 16)
     var ranges: [Range<Int>] = []
     /// Hosts' timers: even ids for what the user does, odd ones for the charger.
-    var hostTimers: TimerCalendar
-    var answerTimers: TimerCalendar
+    var hostTimers: TimingWheel
+    var answerTimers: TimingWheel
     /// By instance: when a phone asks for the next timeline by itself.
-    var phoneTimers: TimerCalendar
+    var phoneTimers: TimingWheel
     var flights: [Flight] = []
     var freeFlights: [Int] = []
     var samples: BudgetSamples
@@ -44,9 +44,9 @@ package struct PartitionRun: ~Copyable, Sendable {
         self.engine = Engine(partition: partition, partitions: scenario.partitions, seed: 0)
         self.crowd = Crowd(world, partition: partition)
         self.measures = Measures(scenario)
-        self.hostTimers = TimerCalendar(startingAt: start)
-        self.answerTimers = TimerCalendar(startingAt: start)
-        self.phoneTimers = TimerCalendar(startingAt: start)
+        self.hostTimers = TimingWheel(startingAt: start)
+        self.answerTimers = TimingWheel(startingAt: start)
+        self.phoneTimers = TimingWheel(startingAt: start)
         self.samples = BudgetSamples(instances: self.crowd.instances.count)
         self.now = scenario.start
         self.logTime = scenario.start

@@ -7,7 +7,7 @@ import IntentMatching
 ///                                          command a line on standard input
 ///     BenchmarkRows conditions COUNT       conditions on the instances' side and what pushes bring, one a line
 ///     BenchmarkRows subscriptions COUNT    the same conditions, indexed and asked
-///     BenchmarkRows timers COUNT           a calendar of timers
+///     BenchmarkRows timers COUNT           a timing wheel
 ///     BenchmarkRows engine COUNT           an engine; then a command a line on standard input
 ///     BenchmarkRows worst COUNT            the costliest patterns, asked of so many instances
 ///

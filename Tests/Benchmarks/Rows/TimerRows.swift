@@ -2,7 +2,7 @@ import TestSupport
 import Timelines
 import WidgetModel
 
-/// A calendar of timers spread over 24 hours: armed one after the other, armed anew in no order, fired for a day.
+/// A wheel of timers spread over 24 hours: armed one after the other, armed anew in no order, fired for a day.
 struct TimerRows {
     private let count: Int
     private static let start = Instant(seconds: 1_793_638_800)
@@ -15,9 +15,9 @@ struct TimerRows {
         var dice = SplitMix64(seed: 42)
         let first = (0..<self.count).map { _ in UInt32(dice.below(86_400)) }
         let before = Report.residentBytes()
-        var calendar = TimerCalendar(startingAt: Self.start)
+        var wheel = TimingWheel(startingAt: Self.start)
         let arming = Stopwatch.seconds {
-            for id in 0..<self.count { calendar.arm(UInt32(id), at: Self.start + .seconds(Int64(first[id]) + 1)) }
+            for id in 0..<self.count { wheel.arm(UInt32(id), at: Self.start + .seconds(Int64(first[id]) + 1)) }
         }
         let bytes = Double(Report.residentBytes() - before) / Double(self.count)
         // Not given back before its memory was counted.
@@ -29,9 +29,9 @@ struct TimerRows {
             // Looked at ahead, as one can where many are known beforehand.
             for from in stride(from: 0, to: moves, by: 64) {
                 let group = from..<min(moves, from + 64)
-                for index in group { calendar.approach(moved[index]) }
+                for index in group { wheel.prefetch(moved[index]) }
                 for index in group {
-                    calendar.arm(moved[index], at: Self.start + .seconds(Int64(second[index]) + 1))
+                    wheel.arm(moved[index], at: Self.start + .seconds(Int64(second[index]) + 1))
                 }
             }
         }
@@ -39,14 +39,14 @@ struct TimerRows {
         var fired = 0
         let firing = Stopwatch.seconds {
             for tick in 1...86_400 {
-                ticks.add { calendar.fire(upTo: Self.start + .seconds(Int64(tick))) { _ in fired += 1 } }
+                ticks.add { wheel.fire(upTo: Self.start + .seconds(Int64(tick))) { _ in fired += 1 } }
             }
         }
         Report.line(
             "timers",
             [
                 "arm": Double(self.count) / arming, "rearm": Double(moves) / rearming, "fire": Double(fired) / firing,
-                "resident": bytes, "maxTick": ticks.quantile(1), "left": Double(calendar.count),
+                "resident": bytes, "maxTick": ticks.quantile(1), "left": Double(wheel.count),
             ]
         )
     }

@@ -1,6 +1,6 @@
 import WidgetModel
 
-/// The pushes that were accepted last, by the number of their coming: a ring of rows of the ledger.
+/// The pushes that were accepted last, by the number of their coming: a ring of their rows.
 ///
 /// For lists, newest first. No part of the state: nothing is decided by it, and after a restart it begins anew.
 struct RecentPushes: Sendable {

@@ -1,4 +1,4 @@
-extension TimerCalendar {
+extension TimingWheel {
     /// The group in progress.
     var group: Int { self.block >> (Self.groupShift - Self.blockShift) }
 
@@ -102,7 +102,7 @@ extension TimerCalendar {
     }
 
     private mutating func takeMoreLive(of bucket: Int) {
-        self.approach(entriesOf: bucket)
+        self.prefetch(entriesOf: bucket)
         let chunks = self.chunks
         chunks.forEach(of: self.buckets[bucket]) { id in
             let second = self.due[Int(id)]
@@ -117,15 +117,15 @@ extension TimerCalendar {
 /// Looking ahead. The due seconds of ids lie all over a large table, so that the processor waits for each of them in turn,
 /// since what it does next depends on it. Read one after the other beforehand, with nothing that depends on them, many come
 /// at a time.
-extension TimerCalendar {
+extension TimingWheel {
     /// Looks at the places in memory that arming or cancelling an id will need; changes nothing to be seen. Worth it where
     /// several ids are known beforehand: call this for each, then arm them. O(1).
-    package mutating func approach(_ id: UInt32) {
+    package mutating func prefetch(_ id: UInt32) {
         if Int(id) < self.due.count { self.seen &+= self.due[Int(id)] }
     }
 
     /// The same for the entries of a bucket.
-    private mutating func approach(entriesOf bucket: Int) {
+    private mutating func prefetch(entriesOf bucket: Int) {
         var seen: UInt32 = 0
         self.chunks.forEach(of: self.buckets[bucket]) { seen &+= self.due[Int($0)] }
         self.seen &+= seen
@@ -133,7 +133,7 @@ extension TimerCalendar {
 }
 
 /// Time moving on.
-extension TimerCalendar {
+extension TimingWheel {
     /// The first second up to the limit that has a timer, after entering its block. Empty time is skipped in one step.
     mutating func nextSecond(upTo limit: Int) -> Int? {
         while true {
@@ -190,7 +190,7 @@ extension TimerCalendar {
 }
 
 /// The first due second.
-extension TimerCalendar {
+extension TimingWheel {
     private func firstLiveSecond() -> Int? {
         let rest = self.secondBits & (UInt64.max << UInt64(self.cursor & (Self.blockSeconds - 1)))
         return rest == 0 ? nil : self.block << Self.blockShift + rest.trailingZeroBitCount

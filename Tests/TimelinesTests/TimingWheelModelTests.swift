@@ -3,24 +3,24 @@ import Testing
 import Timelines
 import WidgetModel
 
-@Suite struct TimerCalendarModelTests {
+@Suite struct TimingWheelModelTests {
     /// Random arming, moving, cancelling and jumps of time against a dictionary that is sorted on demand.
     @Test(arguments: Seeds.from(0, count: 60))
-    func `the calendar does what a sorted map does`(seed: UInt64) {
+    func `the wheel does what a sorted map does`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         let ids: UInt32 = [4, 40, 300][Int(seed % 3)]
         var now = seed % 2 == 0 ? noon : .epoch
-        var calendar = TimerCalendar(startingAt: now)
+        var wheel = TimingWheel(startingAt: now)
         var model: [UInt32: Int64] = [:]
         for step in 0..<1_500 {
             let id = UInt32.random(in: 0..<ids, using: &random)
             switch random.next() % 16 {
             case 0..<9:
                 let instant = now + self.distance(using: &random)
-                calendar.arm(id, at: instant)
+                wheel.arm(id, at: instant)
                 model[id] = max(0, (instant.milliseconds + 999) / 1000)
             case 9..<13:
-                calendar.cancel(id)
+                wheel.cancel(id)
                 model[id] = nil
             default:
                 now = now + self.jump(using: &random)
@@ -28,15 +28,15 @@ import WidgetModel
                 let expected = model.filter { $0.value <= seconds }
                     .sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
                 for id in expected { model[id] = nil }
-                #expect(calendar.takeDue(upTo: now) == expected, "seed \(seed), step \(step)")
+                #expect(wheel.takeDue(upTo: now) == expected, "seed \(seed), step \(step)")
             }
-            #expect(calendar.nextDue == model.values.min().map { Instant(seconds: $0) }, "seed \(seed), step \(step)")
-            #expect(calendar.armed(id) == model[id].map { Instant(seconds: $0) }, "seed \(seed), step \(step)")
-            if step % 100 == 0 { #expect(calendar.checkInvariants() == [], "seed \(seed), step \(step)") }
+            #expect(wheel.nextDue == model.values.min().map { Instant(seconds: $0) }, "seed \(seed), step \(step)")
+            #expect(wheel.armed(id) == model[id].map { Instant(seconds: $0) }, "seed \(seed), step \(step)")
+            if step % 100 == 0 { #expect(wheel.checkInvariants() == [], "seed \(seed), step \(step)") }
         }
-        #expect(calendar.count == model.count, "seed \(seed)")
-        #expect(calendar.checkInvariants() == [], "seed \(seed)")
-        let entries = calendar.armedEntries
+        #expect(wheel.count == model.count, "seed \(seed)")
+        #expect(wheel.checkInvariants() == [], "seed \(seed)")
+        let entries = wheel.armedEntries
         #expect(entries.map(\.id) == model.keys.sorted(), "seed \(seed)")
         #expect(entries.allSatisfy { model[$0.id] == $0.due.seconds }, "seed \(seed)")
     }
@@ -59,7 +59,7 @@ import WidgetModel
     @Test(arguments: Seeds.from(100, count: 10))
     func `a jump drains in the order of single steps`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var stepping = TimerCalendar(startingAt: noon)
+        var stepping = TimingWheel(startingAt: noon)
         for id in UInt32(0)..<2_000 {
             stepping.arm(id, at: noon + .milliseconds(Int64.random(in: -5_000...10_000_000, using: &random)))
         }

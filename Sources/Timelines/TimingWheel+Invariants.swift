@@ -1,5 +1,5 @@
-extension TimerCalendar {
-    /// What is wrong with the calendar's insides; empty if nothing is. For tests: O(entries).
+extension TimingWheel {
+    /// What is wrong with the wheel's insides; empty if nothing is. For tests: O(entries).
     package func checkInvariants() -> [String] {
         var faults: [String] = []
         var live = Array(repeating: 0, count: self.buckets.count)
@@ -81,7 +81,7 @@ extension TimerCalendar {
         return faults
     }
 
-    /// The bytes of the calendar's arrays, roughly.
+    /// The bytes of the wheel's arrays, roughly.
     package var footprint: Int {
         (self.due.capacity + self.chunks.storage.capacity) * MemoryLayout<UInt32>.stride
             + self.buckets.capacity * MemoryLayout<TimerBucket>.stride

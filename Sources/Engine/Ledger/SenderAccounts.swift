@@ -37,7 +37,7 @@ struct SenderAccounts: Sendable {
 
     /// A push was decided for everybody that it matched here; some other partition may count the push itself.
     @inline(__always)
-    mutating func note(_ row: PushLedger.Row, isCounted: Bool) {
+    mutating func countPush(_ row: PushTable.Row, isCounted: Bool) {
         var account = self[row.team]
         account.pushes += isCounted ? 1 : 0
         account.matched += Int(row.matched)

@@ -3,7 +3,7 @@ package import WidgetModel
 /// Timers of one second's resolution, for very many ids of which few are due at any time.
 ///
 /// The seconds of the block in progress (64 s) have a bucket each, and so have the blocks of the next 97 days; one bucket
-/// takes what lies beyond. When time enters a block, its bucket is dealt out to the seconds: blocks are short, so that no
+/// takes what lies beyond. When time enters a block, its bucket cascades to the seconds: blocks are short, so that no
 /// second has much to deal out. Blocks come in groups of 64, whose buckets are made when something is armed in one of them.
 /// Buckets are lists of ids in chunks of one array; a cancelled or moved timer leaves its entry behind, which is recognised
 /// as stale by the due second of the id. A bucket is thrown away when its last live entry goes and compacted when more than
@@ -13,7 +13,7 @@ package import WidgetModel
 /// All that can be seen is a pure function of time and of what is armed, whatever led to it.
 ///
 /// Source: Varghese, Lauck, "Hashed and Hierarchical Timing Wheels" (SOSP 1987); Brown, "Calendar queues" (CACM 1988).
-package struct TimerCalendar: Sendable {
+package struct TimingWheel: Sendable {
     /// Seconds in a block and blocks in a group: both 64, the bits of a word.
     static let blockShift = 6
     static let groupShift = 2 * blockShift
@@ -52,13 +52,13 @@ package struct TimerCalendar: Sendable {
     /// How many ids are armed.
     package private(set) var count = 0
 
-    /// What ``approach(_:)`` has read: it has to go somewhere, lest the compiler finds that nobody wants it.
+    /// What ``prefetch(_:)`` has read: it has to go somewhere, lest the compiler finds that nobody wants it.
     var seen: UInt32 = 0
-    /// What is being fired, dealt out or compacted, and when that is due.
+    /// What is being fired, cascaded or compacted, and when that is due.
     var scratch: [UInt32] = []
     var scratchSeconds: [UInt32] = []
 
-    /// An empty calendar.
+    /// An empty wheel.
     ///
     /// - Parameter start: Where time is; what is armed for earlier fires the next time anything does.
     package init(startingAt start: Instant = .epoch) {

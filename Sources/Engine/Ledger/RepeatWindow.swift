@@ -52,7 +52,7 @@ struct RepeatWindow: ~Copyable, Sendable {
 
     /// Fetches where an id is or goes.
     @inline(__always)
-    func approach(_ id: PushID) { self.index.prefetch(self.hash(id)) }
+    func prefetch(_ id: PushID) { self.index.prefetch(self.hash(id)) }
 
     @inline(__always)
     func find(_ id: PushID, key: UInt64) -> Int? {

@@ -4,7 +4,7 @@ import WidgetModel
 /// What became of every push: a row with a count for each outcome.
 ///
 /// Rows of complete pushes are kept for questions, in the order in which they completed, within the limits.
-struct PushLedger: ~Copyable, Sendable {
+struct PushTable: ~Copyable, Sendable {
     /// When a row completed that is no push any more.
     private static let evicted = Instant(milliseconds: .min)
 
@@ -57,7 +57,7 @@ struct PushLedger: ~Copyable, Sendable {
     }
 
     /// What there is beside the rows.
-    struct Totals: Sendable {
+    struct Sums: Sendable {
         var complete = (first: PushNumber.none, last: PushNumber.none)
         var completeCount = 0
         var matched = 0
@@ -65,28 +65,40 @@ struct PushLedger: ~Copyable, Sendable {
         var failures = InlineArray<3, Int>(repeating: 0)
     }
 
-    /// The ledger of rows that were read back. O(rows).
+    /// The table of rows that were read back. O(rows).
     ///
     /// - Parameters:
     ///   - seed: As for an empty one.
     ///   - rows: The rows.
     ///   - collapseIDs: Those of the rows that have one.
-    ///   - totals: The rest.
-    init(seed: UInt64, rows: consuming Table<NumberTag.Push, Row>, collapseIDs: [PushNumber: [UInt8]], totals: Totals) {
+    ///   - sums: The rest.
+    init(seed: UInt64, rows: consuming Table<NumberTag.Push, Row>, collapseIDs: [PushNumber: [UInt8]], sums: Sums) {
         self.seed = seed
         self.rows = rows
         self.collapseIDs = collapseIDs
-        self.complete = totals.complete
-        self.completeCount = totals.completeCount
-        self.matched = totals.matched
-        self.totals = totals.totals
-        self.failures = totals.failures
+        self.complete = sums.complete
+        self.completeCount = sums.completeCount
+        self.matched = sums.matched
+        self.totals = sums.totals
+        self.failures = sums.failures
         for slot in self.rows.usedNumbers() { self.index.insert(slot, self.hash(self.rows[slot].id)) }
+        self.relist()
+    }
+
+    /// What there is beside the rows.
+    var sums: Sums {
+        Sums(
+            complete: self.complete,
+            completeCount: self.completeCount,
+            matched: self.matched,
+            totals: self.totals,
+            failures: self.failures
+        )
     }
 
     /// The same pushes under the same numbers. O(pushes).
-    func duplicate() -> PushLedger {
-        var copy = PushLedger(seed: self.seed)
+    func duplicate() -> PushTable {
+        var copy = PushTable(seed: self.seed)
         copy.rows = self.rows.duplicate()
         copy.collapseIDs = self.collapseIDs
         copy.index = self.index.duplicate()
@@ -114,7 +126,7 @@ struct PushLedger: ~Copyable, Sendable {
 
     /// Fetches where an id is or goes.
     @inline(__always)
-    func approach(_ id: PushID) { self.index.prefetch(self.hash(id)) }
+    func prefetch(_ id: PushID) { self.index.prefetch(self.hash(id)) }
 
     /// Opens a row for a push that was just accepted; ``close(_:at:)`` it when matching is over.
     mutating func open(_ row: consuming Row, collapseID: ArraySlice<UInt8>) -> PushNumber {
@@ -137,7 +149,7 @@ struct PushLedger: ~Copyable, Sendable {
 
     /// One more instance matched, and this is what its push starts as.
     @inline(__always)
-    mutating func match(_ push: PushNumber, as outcome: PushOutcome) {
+    mutating func countMatch(of push: PushNumber, as outcome: PushOutcome) {
         let outcome = Int(outcome.rawValue)
         self.rows[push].matched += 1
         self.rows[push].counts[outcome] += 1
@@ -147,7 +159,7 @@ struct PushLedger: ~Copyable, Sendable {
 
     /// An instance's push goes from one outcome to the next.
     @inline(__always)
-    mutating func move(_ push: PushNumber, from old: PushOutcome, to new: PushOutcome, at now: Instant) {
+    mutating func moveOutcome(of push: PushNumber, from old: PushOutcome, to new: PushOutcome, at now: Instant) {
         let (old, newIndex) = (Int(old.rawValue), Int(new.rawValue))
         precondition(self.rows[push].counts[old] > 0, "an outcome is taken back that was not counted")
         self.rows[push].counts[old] -= 1
@@ -157,13 +169,13 @@ struct PushLedger: ~Copyable, Sendable {
         if new.isFinal, self.rows[push].isComplete { self.appendComplete(push, at: now) }
     }
 
-    mutating func noteFailure(_ push: PushNumber, _ reason: FailureReason) {
+    mutating func countFailure(of push: PushNumber, _ reason: FailureReason) {
         self.rows[push].failures[Int(reason.rawValue)] += 1
         self.failures[Int(reason.rawValue)] += 1
     }
 
     /// Counts a repeat of a push, if the push is still here; of several that are equal the newest has it.
-    mutating func noteRepeat(_ id: PushID, team: TeamNumber, contentHash: UInt64) {
+    mutating func countRepeat(of id: PushID, team: TeamNumber, contentHash: UInt64) {
         var found: PushNumber?
         _ = self.index.find(self.hash(id)) { (slot: PushNumber) in
             let row = self.rows[slot]
@@ -213,14 +225,14 @@ struct PushLedger: ~Copyable, Sendable {
     }
 
     /// Lists what is kept in the order of positions, after rows were filled from elsewhere. O(rows log rows).
-    mutating func relist() {
+    private mutating func relist() {
         self.recent = RecentPushes()
         let slots = self.rows.usedNumbers().sorted { (self.rows[$0].position, $0) < (self.rows[$1].position, $1) }
         for slot in slots.suffix(RecentPushes.capacity) { self.recent.append(slot, at: self.rows[slot].position) }
     }
 
     /// The collapse id of a push, empty if it has none.
-    func collapseID(_ push: PushNumber) -> [UInt8] {
+    func collapseID(of push: PushNumber) -> [UInt8] {
         self.rows[push].hasCollapseID ? self.collapseIDs[push] ?? [] : []
     }
 

@@ -1,7 +1,7 @@
 package import WidgetModel
 
 /// What a record is and whom it is about, read from its first bytes alone: for whoever looks for few records among many.
-package struct RecordGlance: Hashable, Sendable {
+package struct RecordHeader: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
         /// It may concern any host.
         case anybody

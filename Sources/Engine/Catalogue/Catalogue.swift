@@ -1,0 +1,309 @@
+import IntentMatching
+import Storage
+import Timelines
+import WidgetModel
+
+/// What operators have said: the settings in force, and the teams, apps and kinds that were ever named, by number; numbers are
+/// never used again.
+struct Catalogue: ~Copyable, Sendable {
+    struct App: Sendable {
+        let id: BundleID
+        var team: TeamNumber
+        var defaultExpiration: Interval
+        var defaultPriority: Priority
+        var developerMode: Bool
+        var environment: PushEnvironment
+        /// Until when nothing of it reloads, in milliseconds.
+        var pausedUntil = Int64.min
+        /// Whether the settings in force name it.
+        var isConfigured = true
+        /// Numbers of its kinds, sorted by kind.
+        var kinds: [KindNumber] = []
+    }
+
+    struct Kind: Sendable {
+        let app: AppNumber
+        var schema: KindSchema
+        var budget: BudgetPolicy {
+            didSet {
+                self.bare = self.budget.withoutTexts
+                (self.usual, self.early) = Self.terms(of: self.bare)
+                self.isTuned = self.budget.window == .tuned
+                self.isShared = self.budget.scope == .host
+            }
+        }
+        /// The budget's numbers, for decisions.
+        private(set) var bare: BudgetPolicy
+        /// The terms of the allowances that most instances have, in some window of the policy's length: the typical one,
+        /// and that of a host's first days.
+        private(set) var usual: BudgetTerms
+        private(set) var early: BudgetTerms
+        private(set) var isTuned: Bool
+        /// Whether all instances of a host share one budget.
+        private(set) var isShared: Bool
+        /// Whether a significant change of location reloads its instances.
+        var usesLocation: Bool
+        /// Policies that were replaced less than a window ago, oldest first: they still bind the windows they opened.
+        var replaced: [Replaced] = []
+        var isConfigured = true
+        /// Until when nothing of it reloads by an order of its own, and by that or its app's, in milliseconds.
+        var ownPausedUntil = Int64.min
+        fileprivate(set) var pausedUntil = Int64.min
+
+        /// A kind that was read back; its pause is found out when its app is there.
+        init(app: AppNumber, schema: KindSchema, budget: BudgetPolicy, usesLocation: Bool) {
+            self.init(app: app, KindSettings(schema: schema, budget: budget, usesLocation: usesLocation))
+        }
+
+        init(app: AppNumber, _ settings: KindSettings) {
+            self.app = app
+            self.schema = settings.schema
+            self.budget = settings.budget
+            self.bare = settings.budget.withoutTexts
+            (self.usual, self.early) = Self.terms(of: self.bare)
+            self.isTuned = settings.budget.window == .tuned
+            self.isShared = settings.budget.scope == .host
+            self.usesLocation = settings.usesLocation
+        }
+
+        private static func terms(of policy: BudgetPolicy) -> (usual: BudgetTerms, early: BudgetTerms) {
+            let window = BudgetWindow(start: .epoch, length: policy.windowLength)
+            let allowances = [false, true].map { isLearning in
+                policy.allowance(for: .typical, in: window.length, isLearning: isLearning)
+            }
+            return (
+                BudgetTerms(policy: policy, window: window, allowance: allowances[0]),
+                BudgetTerms(policy: policy, window: window, allowance: allowances[1])
+            )
+        }
+
+        var name: WidgetKind { self.schema.kind }
+    }
+
+    struct Replaced: Sendable {
+        let budget: BudgetPolicy
+        let at: Instant
+    }
+
+    /// The settings in force, nil before the first.
+    private(set) var settings: EngineSettings?
+    private(set) var limits = EngineLimits()
+    private var teamNames: NameTable<NumberTag.Team>
+    private var appNames: NameTable<NumberTag.App>
+    private(set) var apps: [App] = []
+    private(set) var kinds: [Kind] = []
+    /// Whose push came last: looked at first, and no part of the state.
+    private var latestTeam: TeamNumber?
+
+    init(seed: UInt64) {
+        self.teamNames = NameTable(seed: seed)
+        self.appNames = NameTable(seed: seed)
+    }
+
+    /// What was read back.
+    init(seed: UInt64, settings: EngineSettings?, teams: [String], apps: [App], kinds: [Kind]) {
+        self.init(seed: seed)
+        self.settings = settings
+        self.limits = settings?.limits ?? EngineLimits()
+        for team in teams { _ = self.teamNames.intern(team) }
+        for app in apps { _ = self.appNames.intern(app.id.rawValue) }
+        self.apps = apps
+        self.kinds = kinds
+        for kind in kinds.indices { self.refreshPause(of: KindNumber(kind)) }
+    }
+
+    private init(teamNames: consuming NameTable<NumberTag.Team>, appNames: consuming NameTable<NumberTag.App>) {
+        self.teamNames = teamNames
+        self.appNames = appNames
+    }
+
+    /// The same teams, apps and kinds under the same numbers.
+    func duplicate() -> Catalogue {
+        var copy = Catalogue(teamNames: self.teamNames.duplicate(), appNames: self.appNames.duplicate())
+        copy.settings = self.settings
+        copy.limits = self.limits
+        copy.apps = self.apps
+        copy.kinds = self.kinds
+        return copy
+    }
+}
+
+// MARK: - Teams
+
+extension Catalogue {
+    /// The names of all teams, by their numbers.
+    var teams: [String] { self.teamNames.names }
+
+    func teamName(_ team: TeamNumber) -> String { self.teamNames[team] }
+
+    func findTeam(_ name: String) -> TeamNumber? { self.teamNames.find(name) }
+
+    mutating func internTeam(_ name: String) -> TeamNumber { self.teamNames.intern(name) }
+
+    /// The number of the team whose name stands in these bytes; a new one if it has none.
+    mutating func internTeam(_ bytes: [UInt8], in range: Range<Int>) throws(ByteFault) -> TeamNumber {
+        // Most pushes are of the sender that pushed last.
+        if let latest = self.latestTeam, self.teamNames[latest].equals(bytes, in: range) { return latest }
+        let team: TeamNumber
+        if let known = self.teamNames.find(bytes, in: range) {
+            team = known
+        } else {
+            guard let name = String(validating: bytes[range], as: UTF8.self) else {
+                throw .invalid(offset: range.lowerBound)
+            }
+            team = self.teamNames.intern(name)
+        }
+        self.latestTeam = team
+        return team
+    }
+}
+
+// MARK: - Apps and kinds
+
+extension Catalogue {
+    /// An app that is or was configured.
+    @inline(__always)
+    subscript(app: AppNumber) -> App {
+        _read { yield self.apps[app.index] }
+    }
+
+    /// A kind that is or was configured.
+    @inline(__always)
+    subscript(kind: KindNumber) -> Kind {
+        _read { yield self.kinds[kind.index] }
+    }
+
+    /// The number of a configured app.
+    func findApp(_ app: BundleID) -> AppNumber? {
+        guard let slot = self.appNames.find(app.rawValue), self[slot].isConfigured else { return nil }
+        return slot
+    }
+
+    /// The number of the configured app whose id stands in these bytes.
+    func findApp(_ bytes: [UInt8], in range: Range<Int>) -> AppNumber? {
+        guard let slot = self.appNames.find(bytes, in: range), self[slot].isConfigured else { return nil }
+        return slot
+    }
+
+    /// The number of an app that is configured or was.
+    func findAnyApp(_ app: BundleID) -> AppNumber? { self.appNames.find(app.rawValue) }
+
+    /// The number of a configured kind of an app.
+    func findKind(_ kind: WidgetKind, of app: AppNumber) -> KindNumber? {
+        self[app].kinds.first { slot in
+            self[slot].isConfigured && self[slot].name == kind
+        }
+    }
+
+    /// The number of a kind that is configured or was.
+    func findAnyKind(_ kind: WidgetKind, of app: AppNumber) -> KindNumber? {
+        self[app].kinds.first { self[$0].name == kind }
+    }
+}
+
+// MARK: - Orders
+
+extension Catalogue {
+    /// Nothing of an app reloads until then, in milliseconds.
+    mutating func pauseApp(_ app: AppNumber, until: Int64) {
+        self.apps[app.index].pausedUntil = until
+        for kind in self[app].kinds { self.refreshPause(of: kind) }
+    }
+
+    /// Nothing of a kind reloads until then, in milliseconds.
+    mutating func pauseKind(_ kind: KindNumber, until: Int64) {
+        self.kinds[kind.index].ownPausedUntil = until
+        self.refreshPause(of: kind)
+    }
+
+    /// Finds out again until when a kind is paused.
+    private mutating func refreshPause(of kind: KindNumber) {
+        let app = self[kind].app
+        self.kinds[kind.index].pausedUntil = max(self[kind].ownPausedUntil, self[app].pausedUntil)
+    }
+}
+
+// MARK: - Settings
+
+extension Catalogue {
+    /// Puts settings in force. Apps and kinds that they do not name keep their numbers and are configured no longer.
+    ///
+    /// - Returns: The apps whose tokens are of another environment from now on.
+    mutating func applySettings(_ settings: EngineSettings, at now: Instant) -> [AppNumber] {
+        self.settings = settings
+        self.limits = settings.limits
+        let before = self.apps
+        for app in self.apps.indices { self.apps[app].isConfigured = false }
+        for kind in self.kinds.indices { self.kinds[kind].isConfigured = false }
+        var moved: [AppNumber] = []
+        for app in settings.apps {
+            let slot = self.applyApp(app, team: self.internTeam(app.team.rawValue))
+            if slot.index < before.count, before[slot.index].environment != app.environment { moved.append(slot) }
+            for kind in app.kinds { self.applyKind(kind, of: slot, at: now) }
+        }
+        return moved
+    }
+
+    /// Runs with the kinds as they were before the last settings.
+    ///
+    /// - Parameter kinds: Those, by number.
+    mutating func swapKinds(with kinds: inout [Kind]) { swap(&self.kinds, &kinds) }
+
+    private mutating func applyKind(_ settings: KindSettings, of app: AppNumber, at now: Instant) {
+        guard let kind = self.findAnyKind(settings.schema.kind, of: app) else {
+            return self.addKind(settings, of: app)
+        }
+        let old = self[kind].budget
+        self.kinds[kind.index].isConfigured = true
+        self.kinds[kind.index].schema = settings.schema
+        self.kinds[kind.index].budget = settings.budget
+        self.kinds[kind.index].usesLocation = settings.usesLocation
+        // A replaced policy binds the window that it opened, so it is needed for as long as that lasts.
+        self.kinds[kind.index].replaced.removeAll { $0.at + $0.budget.windowLengthMax <= now }
+        if old != settings.budget { self.kinds[kind.index].replaced.append(Replaced(budget: old, at: now)) }
+    }
+
+    /// Takes an app's settings in, keeping its number.
+    private mutating func applyApp(_ settings: AppSettings, team: TeamNumber) -> AppNumber {
+        let slot = self.appNames.intern(settings.app.rawValue)
+        if slot.index == self.apps.count {
+            self.apps.append(
+                App(
+                    id: settings.app,
+                    team: team,
+                    defaultExpiration: settings.defaultExpiration,
+                    defaultPriority: settings.defaultPriority,
+                    developerMode: settings.developerMode,
+                    environment: settings.environment
+                )
+            )
+            return slot
+        }
+        self.apps[slot.index].team = team
+        self.apps[slot.index].defaultExpiration = settings.defaultExpiration
+        self.apps[slot.index].defaultPriority = settings.defaultPriority
+        self.apps[slot.index].developerMode = settings.developerMode
+        self.apps[slot.index].environment = settings.environment
+        self.apps[slot.index].isConfigured = true
+        return slot
+    }
+
+    private mutating func addKind(_ settings: KindSettings, of app: AppNumber) {
+        self.kinds.append(Kind(app: app, settings))
+        let slot = KindNumber(self.kinds.count - 1)
+        self.refreshPause(of: slot)
+        let kinds = (self[app].kinds + [slot]).sorted { self[$0].name < self[$1].name }
+        self.apps[app.index].kinds = kinds
+    }
+}
+
+extension BudgetPolicy {
+    /// The same numbers without the texts, which would be counted references whenever the policy is passed on.
+    var withoutTexts: BudgetPolicy {
+        var policy = self
+        policy.name = ""
+        policy.source = ""
+        policy.date = ""
+        return policy
+    }
+}

@@ -1,0 +1,39 @@
+import IntentMatching
+import WidgetModel
+
+/// An accepted push, ready to be decided for each instance that it matches.
+struct IncomingPush: Sendable {
+    /// Its row in the ledger, and its place among the pushes by which repeats are recognised.
+    var row: PushNumber
+    var repeatSlot = -1
+    let id: PushID
+    let priority: Priority
+    /// Milliseconds.
+    let expiresAt: Int64
+    /// Reloads at its log instant or ends `expired`.
+    let isOnce: Bool
+    /// Milliseconds; `.min` if there is none or it has come already.
+    let notBefore: Int64
+    /// Until when it may not reload, by its not-before or since its sender is paused, in milliseconds.
+    let heldUntil: Int64
+    /// 0 if it has no collapse id.
+    let collapseTag: UInt32
+    let digest: ContentDigest?
+}
+
+/// Whom a push is for.
+struct PushAudience {
+    enum Reach {
+        case nobody
+        case host(HostNumber)
+        case app(AppNumber)
+    }
+
+    /// The app that the target belongs to, if it is known.
+    var app: AppNumber?
+    var reach: Reach
+    var kind: KindNumber?
+    let pattern: MatchPattern?
+    /// What the conditions of instances ask for.
+    let attributes: Configuration
+}

@@ -1,0 +1,273 @@
+import Storage
+import WidgetModel
+
+/// What came in and what became of it: pushes with their outcomes, the repeats among them, what each sender has cost, whose
+/// pushes wait by an order, and the decisions about instances.
+///
+/// Conservation is kept here: of every push, the instances that it matched are those of its outcomes together. Which instances
+/// wait, and what reloads serve, is told by who knows it.
+struct Ledger: ~Copyable, Sendable {
+    typealias Push = PushTable.Row
+    typealias Decision = DecisionLog.Entry
+    typealias Account = SenderAccounts.Account
+
+    /// The number of no decision.
+    static let noDecision = DecisionLog.none
+
+    private(set) var pushes: PushTable
+    private(set) var repeats: RepeatWindow
+    private(set) var decisions: DecisionLog
+    private(set) var accounts = SenderAccounts()
+    /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
+    private(set) var senderPauses: [TeamNumber: Int64] = [:]
+
+    /// - Parameter seed: Hides from untrusted peers where rows are found; nothing that comes out depends on it.
+    init(seed: UInt64) {
+        self.pushes = PushTable(seed: seed)
+        self.repeats = RepeatWindow(capacity: EngineLimits().repeatEntriesMax, seed: seed)
+        self.decisions = DecisionLog(capacity: EngineLimits().decisionsRetainedMax)
+    }
+
+    /// A ledger that was read back.
+    init(
+        pushes: consuming PushTable,
+        repeats: consuming RepeatWindow,
+        decisions: consuming DecisionLog,
+        accounts: SenderAccounts,
+        senderPauses: [TeamNumber: Int64]
+    ) {
+        self.pushes = pushes
+        self.repeats = repeats
+        self.decisions = decisions
+        self.accounts = accounts
+        self.senderPauses = senderPauses
+    }
+
+    /// The same under the same numbers. O(pushes and decisions that are kept).
+    func duplicate() -> Ledger {
+        Ledger(
+            pushes: self.pushes.duplicate(),
+            repeats: self.repeats.duplicate(),
+            decisions: self.decisions.duplicate(),
+            accounts: self.accounts,
+            senderPauses: self.senderPauses
+        )
+    }
+
+    /// Keeps as much as limits say from now on.
+    mutating func applyLimits(_ limits: EngineLimits) {
+        self.decisions.resize(to: limits.decisionsRetainedMax)
+        self.repeats.resize(to: limits.repeatEntriesMax)
+    }
+}
+
+// MARK: - Pushes
+
+extension Ledger {
+    /// A push that is kept.
+    @inline(__always)
+    subscript(push: PushNumber) -> Push {
+        _read { yield self.pushes[push] }
+    }
+
+    /// Fetches where a push of an id is looked up, and where it goes.
+    @inline(__always)
+    func prefetchPush(_ id: PushID) {
+        self.repeats.prefetch(id)
+        self.pushes.prefetch(id)
+    }
+
+    /// Whether a push of this id and key was accepted lately.
+    func isRepeat(_ id: PushID, key: UInt64) -> Bool { self.repeats.find(id, key: key) != nil }
+
+    /// Counts a push that was accepted before.
+    ///
+    /// - Returns: How many instances the first one matched; nil if there is none, and nothing was counted.
+    mutating func countRepeat(_ head: PushHead, key: UInt64, team: TeamNumber, isCounted: Bool) -> Int? {
+        guard let known = self.repeats.find(head.id, key: key) else { return nil }
+        self.accounts[team].repeats += isCounted ? 1 : 0
+        self.pushes.countRepeat(of: head.id, team: team, contentHash: head.contentHash)
+        return self.repeats.matched(known)
+    }
+
+    /// Opens a push that was just accepted; ``closePush(_:repeatSlot:isCounted:at:)`` it when matching is over.
+    ///
+    /// - Parameters:
+    ///   - push: What it is.
+    ///   - collapseID: Empty for none.
+    ///   - key: By which a repeat of it is known, beside its id.
+    mutating func openPush(_ push: consuming Push, collapseID: ArraySlice<UInt8>, key: UInt64)
+        -> (number: PushNumber, repeatSlot: Int)
+    {
+        let (id, acceptedAt) = (push.id, push.acceptedAt)
+        let number = self.pushes.open(push, collapseID: collapseID)
+        return (number, self.repeats.insert(id, key: key, at: acceptedAt))
+    }
+
+    /// Ends an open push that is decided for no instance.
+    mutating func failPush(_ push: PushNumber, _ failure: PushFailure) { self.pushes.fail(push, failure) }
+
+    /// Ends the matching of a push, and puts it on its sender's account.
+    ///
+    /// - Parameter isCounted: Whether the push itself is counted here, and not by some other partition.
+    /// - Returns: How many instances it matched.
+    mutating func closePush(_ push: PushNumber, repeatSlot: Int, isCounted: Bool, at now: Instant) -> Int {
+        self.pushes.close(push, at: now)
+        self.accounts.countPush(self.pushes[push], isCounted: isCounted)
+        let matched = Int(self.pushes[push].matched)
+        self.repeats.setMatched(repeatSlot, matched)
+        return matched
+    }
+
+    /// One more instance matched, and this is what its push starts as.
+    @inline(__always)
+    mutating func countMatch(of push: PushNumber, as outcome: PushOutcome) {
+        self.pushes.countMatch(of: push, as: outcome)
+    }
+
+    /// An instance's push goes from one outcome to the next.
+    @inline(__always)
+    mutating func moveOutcome(of push: PushNumber, from old: PushOutcome, to new: PushOutcome, at now: Instant) {
+        self.pushes.moveOutcome(of: push, from: old, to: new, at: now)
+    }
+
+    mutating func countFailure(of push: PushNumber, _ reason: FailureReason) {
+        self.pushes.countFailure(of: push, reason)
+    }
+
+    /// Forgets the pushes that completed first: those above `max`, and those that completed before `instant`.
+    ///
+    /// - Parameter units: How many at most; left with what is not used up.
+    mutating func evictPushes(above max: Int, completedBefore instant: Instant, atMost units: inout Int) {
+        self.pushes.evict(above: max, completedBefore: instant, atMost: &units)
+    }
+
+    /// The collapse id of a push, empty if it has none.
+    func collapseID(of push: PushNumber) -> [UInt8] { self.pushes.collapseID(of: push) }
+
+    /// The pushes of an id, of one team or of any, sorted by position: several if content or target differed.
+    func pushes(with id: PushID, of team: TeamNumber? = nil) -> [PushNumber] { self.pushes.find(id, team: team) }
+
+    /// How many pushes ever came to be listed; the next one's number.
+    var listedCount: UInt64 { self.pushes.recent.count }
+
+    /// The number of the oldest push that is still listed.
+    var oldestListed: UInt64 { self.pushes.recent.oldest }
+
+    /// The push that was accepted as the `number`th, if it is listed and still kept.
+    func listedPush(_ number: UInt64) -> PushNumber? { self.pushes.listed(number) }
+}
+
+// MARK: - Senders
+
+extension Ledger {
+    /// Until when nothing that a team sends reloads, in milliseconds; `.min` if it is not paused.
+    @inline(__always)
+    func pausedUntil(_ team: TeamNumber) -> Int64 {
+        self.senderPauses.isEmpty ? .min : self.senderPauses[team] ?? .min
+    }
+
+    /// Whether any sender may be paused.
+    @inline(__always)
+    var hasPausedSenders: Bool { !self.senderPauses.isEmpty }
+
+    mutating func pauseSender(_ team: TeamNumber, until: Int64) { self.senderPauses[team, default: .min] = until }
+
+    /// Forgets the pauses that are over. O(pauses).
+    @inline(__always)
+    mutating func endPauses(at now: Int64) {
+        if !self.senderPauses.isEmpty { self.senderPauses = self.senderPauses.filter { $0.value > now } }
+    }
+
+    /// What a sender's pushes have cost and brought. Teams have numbers below ``accountCount``, or nothing on theirs.
+    func account(of team: TeamNumber) -> Account { self.accounts[team] }
+
+    var accountCount: Int { self.accounts.accounts.count }
+
+    /// Books a reload on the account of the sender whose push made it happen.
+    mutating func chargeSender(of push: PushNumber, isExempt: Bool) {
+        let team = self.pushes[push].team
+        if isExempt { self.accounts[team].exempt += 1 } else { self.accounts[team].charged += 1 }
+    }
+
+    /// Books reloads of other instances on the account of the sender whose push brought them.
+    mutating func chargeCollateral(of push: PushNumber, conforming: Int, over: Int) {
+        let team = self.pushes[push].team
+        self.accounts[team].collateral += conforming
+        self.accounts[team].collateralOver += over
+    }
+}
+
+// MARK: - Decisions
+
+extension Ledger {
+    /// - Returns: The decision's number.
+    mutating func recordDecision(_ decision: consuming Decision) -> UInt64 { self.decisions.append(decision) }
+
+    /// A decision by its number, if it is still kept.
+    func decision(_ number: UInt64) -> Decision? { self.decisions[number] }
+
+    /// How many decisions were ever recorded; the next one's number.
+    var decisionCount: UInt64 { self.decisions.count }
+
+    /// The number of the oldest decision that is kept.
+    var oldestDecision: UInt64 { self.decisions.oldest }
+
+    /// The number of the first kept decision at this position or a later one; ``decisionCount`` if there is none. O(log kept).
+    func firstDecision(from position: LogPosition) -> UInt64 { self.decisions.first(from: position) }
+}
+
+// MARK: - Totals
+
+extension Ledger {
+    /// Fills in what is counted here.
+    func count(into stats: inout EngineStats) {
+        stats.pushesRetained = self.pushes.count
+        stats.pushesIncomplete = self.pushes.incompleteCount
+        stats.matched = self.pushes.matched
+        for outcome in PushOutcome.allCases { stats.outcomes[outcome] = self.pushes.totals[Int(outcome.rawValue)] }
+        for reason in FailureReason.allCases { stats.outcomes[reason] = self.pushes.failures[Int(reason.rawValue)] }
+        stats.decisions = self.decisions.count
+    }
+
+    /// Takes the pushes by which repeats are recognised into a digest, the oldest first.
+    func digestRepeats(into hash: inout StableHash) {
+        self.repeats.forEach { entry in
+            hash.combine(entry.id.high)
+            hash.combine(entry.id.low)
+            hash.combine(entry.key)
+            hash.combine(UInt64(entry.matched))
+        }
+    }
+
+    /// Every push that is kept, in the order of its number. O(pushes).
+    func usedNumbers() -> [PushNumber] { self.pushes.usedNumbers() }
+
+    /// What does not hold of what must always hold; empty unless there is a bug. O(pushes).
+    ///
+    /// - Parameter isRecordDone: Whether no record is being applied: then no push is open.
+    func checkInvariants(isRecordDone: Bool) -> [String] {
+        var faults: [String] = []
+        let total = PushOutcome.allCases.reduce(0) { $0 + self.pushes.totals[Int($1.rawValue)] }
+        if total != self.pushes.matched { faults.append("\(self.pushes.matched) matched, \(total) outcomes") }
+        var complete = 0
+        for push in self.usedNumbers() {
+            let row = self.pushes[push]
+            if row.isComplete { complete += 1 }
+            let sum = PushOutcome.allCases.reduce(UInt32(0)) { $0 + row.counts[Int($1.rawValue)] }
+            if sum != row.matched { faults.append("push \(row.id): matched \(row.matched), outcomes \(sum)") }
+            if row.isOpen, isRecordDone { faults.append("push \(row.id): still open") }
+            if row.failure != nil, row.matched != 0 {
+                faults.append("push \(row.id): failed, and matched \(row.matched)")
+            }
+            let failures = FailureReason.allCases.reduce(UInt32(0)) { $0 + row.failures[Int($1.rawValue)] }
+            if failures != row.counts[Int(PushOutcome.failed.rawValue)] {
+                faults.append("push \(row.id): failures differ")
+            }
+        }
+        if complete != self.pushes.completeCount {
+            faults.append("\(complete) pushes complete, \(self.pushes.completeCount) of them listed")
+        }
+        return faults
+    }
+}

@@ -1,0 +1,12 @@
+import WidgetModel
+
+/// The outstanding reloads of an instance, oldest first: where they begin and end in ``Reloads``.
+struct ReloadList: Hashable, Sendable {
+    var first = ReloadNumber.none
+    var last = ReloadNumber.none
+    /// The earliest end of one of them, in milliseconds; `.max` if there is none.
+    var expires = Int64.max
+
+    @inline(__always)
+    var isEmpty: Bool { self.first.isNone }
+}

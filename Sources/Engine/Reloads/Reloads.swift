@@ -1,0 +1,166 @@
+import Storage
+import WidgetModel
+
+/// What is asked of instances and not yet settled: the pushes that wait for one or are served by a reload of it, and the
+/// outstanding reloads.
+///
+/// Each instance threads its own: a ``CauseList`` of those that wait, a ``ReloadList``, and in each reload a list of those that
+/// it serves. Whose a list is, its holder knows.
+struct Reloads: ~Copyable, Sendable {
+    typealias Reload = ReloadTable.Row
+    typealias Cause = PendingCauses.Node
+
+    private(set) var table: ReloadTable
+    private(set) var causes: PendingCauses
+
+    /// None.
+    init() {
+        self.table = ReloadTable()
+        self.causes = PendingCauses()
+    }
+
+    /// Some that were read back.
+    init(table: consuming ReloadTable, causes: consuming PendingCauses) {
+        self.table = table
+        self.causes = causes
+    }
+
+    /// The same under the same numbers. O(reloads and causes).
+    func duplicate() -> Reloads { Reloads(table: self.table.duplicate(), causes: self.causes.duplicate()) }
+}
+
+// MARK: - Causes
+
+extension Reloads {
+    /// How many pushes wait or are served, one for each instance that they matched.
+    var causeCount: Int { self.causes.count }
+
+    @inline(__always)
+    subscript(cause: CauseNumber) -> Cause {
+        _read { yield self.causes[cause] }
+    }
+
+    /// Fetches a cause that is about to be read.
+    @inline(__always)
+    func prefetch(_ cause: CauseNumber) { self.causes.nodes.prefetch(cause) }
+
+    /// Adds a cause at the end of a list. O(1).
+    mutating func append(_ cause: Cause, to list: inout CauseList) { self.causes.append(cause, to: &list) }
+
+    /// Takes a cause out of its list and forgets it. O(1).
+    mutating func remove(_ cause: CauseNumber, from list: inout CauseList) { self.causes.remove(cause, from: &list) }
+
+    /// Moves a cause from its list to the end of another. O(1).
+    mutating func move(_ cause: CauseNumber, from list: inout CauseList, to other: inout CauseList) {
+        self.causes.move(cause, from: &list, to: &other)
+    }
+
+    /// Puts another push in a cause's place in its list. O(1).
+    mutating func replace(_ cause: CauseNumber, with other: Cause) { self.causes.replace(cause, with: other) }
+
+    /// Forgets the causes of a list that nothing refers to any more. O(causes).
+    mutating func release(_ list: CauseList) { self.causes.release(list) }
+}
+
+// MARK: - Reloads
+
+extension Reloads {
+    /// How many reloads are outstanding.
+    var count: Int { self.table.count }
+
+    /// A reload whole; for one thing that all have see ``subscript(stored:)``.
+    subscript(reload: ReloadNumber) -> Reload { self.table[reload] }
+
+    /// What every reload has.
+    @inline(__always)
+    subscript(stored reload: ReloadNumber) -> ReloadTable.Stored {
+        _read { yield self.table[stored: reload] }
+    }
+
+    /// How many reloads a list has. O(them).
+    func count(of list: ReloadList) -> Int {
+        var (count, reload) = (0, list.first)
+        while !reload.isNone {
+            count += 1
+            reload = self.table[stored: reload].next
+        }
+        return count
+    }
+
+    /// Gives each reload of a list to `body`, the oldest first.
+    @inline(__always)
+    func forEach(in list: ReloadList, _ body: (Reload) -> Void) {
+        var reload = list.first
+        while !reload.isNone {
+            let row = self.table[reload]
+            body(row)
+            reload = row.next
+        }
+    }
+
+    /// The reload of a list that was issued at a position, if it is still outstanding.
+    ///
+    /// They lie in the order of their positions. The newest is looked at first, the others from the oldest on, and only as
+    /// far as they are older: while a provider is down, thousands may be outstanding for one instance. O(those that are older).
+    @inline(__always)
+    func find(_ position: LogPosition, in list: ReloadList) -> ReloadNumber? {
+        guard !list.isEmpty else { return nil }
+        var found = self.table[stored: list.last].position
+        guard found > position else { return found == position ? list.last : nil }
+        var reload = list.first
+        found = self.table[stored: reload].position
+        while found < position {
+            reload = self.table[stored: reload].next
+            found = self.table[stored: reload].position
+        }
+        return found == position ? reload : nil
+    }
+
+    /// Makes a reload the newest of a list. O(1).
+    mutating func append(_ reload: Reload, to list: inout ReloadList) {
+        let number = self.table.insert(reload)
+        if list.isEmpty { list.first = number } else { self.table.link(list.last, to: number) }
+        list.last = number
+        list.expires = min(list.expires, reload.expiresAt.milliseconds)
+    }
+
+    /// Takes a reload out of its list, and forgets it. O(reloads of the list).
+    mutating func remove(_ reload: ReloadNumber, from list: inout ReloadList) {
+        var previous = ReloadNumber.none
+        var other = list.first
+        list.expires = .max
+        while !other.isNone {
+            let row = self.table[stored: other]
+            if other == reload {
+                if previous.isNone { list.first = row.next } else { self.table.link(previous, to: row.next) }
+                if row.next.isNone { list.last = previous }
+            } else {
+                list.expires = min(list.expires, row.expiresAt.milliseconds)
+                previous = other
+            }
+            other = row.next
+        }
+        self.table.release(reload)
+    }
+}
+
+// MARK: - Checks
+
+extension Reloads {
+    /// What does not hold of an instance's list; empty unless there is a bug. O(reloads of the list).
+    func checkInvariants(of list: ReloadList, _ instance: InstanceNumber) -> [String] {
+        var faults: [String] = []
+        var (earliest, last, reload) = (Int64.max, ReloadNumber.none, list.first)
+        while !reload.isNone {
+            let row = self.table[stored: reload]
+            earliest = min(earliest, row.expiresAt.milliseconds)
+            if row.instance != instance { faults.append("holds another instance's reload") }
+            if !last.isNone, self.table[stored: last].position >= row.position {
+                faults.append("two reloads at position \(row.position)")
+            }
+            (last, reload) = (reload, row.next)
+        }
+        if list.expires != earliest || list.last != last { faults.append("list of reloads is broken") }
+        return faults
+    }
+}
