@@ -7,8 +7,11 @@ extension Engine {
     /// - Returns: Nil if the work is queued, see ``OrderWork``.
     mutating func acceptOrder(_ order: OperatorOrder) -> RecordAnswer.Result? {
         switch order.action {
-        case .pause(let until): self.pause(order.scope, until: until?.milliseconds ?? .max)
-        case .resume: self.pause(order.scope, until: .min)
+        case .pause(let until):
+            guard self.isConfigured(order.scope) else { break }
+            let pause = StandingOrder(scope: order.scope, since: self.time, until: until, source: order.source)
+            self.setPause(order.scope, pause)
+        case .resume: self.setPause(order.scope, nil)
         case .cancel, .grant: break
         }
         guard let audience = self.audience(of: order) else { return .order(matched: 0) }
@@ -33,24 +36,6 @@ extension Engine {
     }
 
     // MARK: Pausing
-
-    /// Notes until when nothing of an app, a kind or a sender reloads, if there is such a thing.
-    private mutating func pause(_ scope: OrderScope, until: Int64) {
-        switch scope {
-        case .app(let id):
-            guard let app = self.apps.find(id) else { return }
-            self.apps[app].pausedUntil = until
-            for kind in self.apps[app].kinds { self.apps.refreshPause(of: kind) }
-        case .kind(let id, let name):
-            guard let app = self.apps.find(id), let kind = self.apps.find(name, of: app) else { return }
-            self.apps[kind].ownPausedUntil = until
-            self.apps.refreshPause(of: kind)
-        case .sender(let team):
-            self.senderPauses[self.teams.intern(team.rawValue), default: .min] = until
-            self.senderPauses = self.senderPauses.filter { $0.value > self.now }
-        case .host, .instance, .push: return
-        }
-    }
 
     /// Until when nothing that a team sends reloads, in milliseconds; `.min` if it is not paused.
     @inline(__always)

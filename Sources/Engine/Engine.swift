@@ -57,6 +57,8 @@ package struct Engine: ~Copyable, Sendable {
     var index: IntentIndex
     /// Teams whose pushes wait, and until when, in milliseconds. Looked up only, never iterated into an answer.
     var senderPauses: [TeamNumber: Int64] = [:]
+    /// The pauses in force, in the order in which they were given; rows and ``senderPauses`` have their ends from here.
+    var standing: [StandingOrder] = []
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
     /// What of the registry is each app's.
@@ -122,6 +124,7 @@ package struct Engine: ~Copyable, Sendable {
         copy.hostTimers = self.hostTimers
         copy.index = self.index.duplicate()
         copy.senderPauses = self.senderPauses
+        copy.standing = self.standing
         copy.counters = self.counters
         copy.usages = self.usages
         copy.work = self.work

@@ -319,7 +319,8 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         engine.limits = self.head.settings?.limits ?? EngineLimits()
         for team in self.head.teams { _ = engine.teams.intern(team) }
         engine.apps = AppTable(seed: self.seed, apps: self.head.apps, kinds: self.head.kinds)
-        for pause in self.head.pauses { engine.senderPauses[pause.team] = pause.until }
+        engine.standing = self.head.pauses
+        for pause in self.head.pauses { engine.applyPause(pause.scope, until: pause.end) }
         engine.accounts = SenderAccounts(accounts: self.head.accounts)
         engine.counters = self.head.counters
         engine.counters.hosts = self.registeredHosts

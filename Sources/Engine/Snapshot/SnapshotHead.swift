@@ -16,8 +16,7 @@ struct SnapshotHead: Sendable {
     var teams: [String] = []
     var apps: [AppTable.App] = []
     var kinds: [AppTable.Kind] = []
-    /// By team, ascending.
-    var pauses: [(team: TeamNumber, until: Int64)] = []
+    var pauses: [StandingOrder] = []
     var accounts: [SenderAccounts.Account] = []
     var counters = EngineStats()
     var ledger = PushLedger.Totals()
@@ -42,7 +41,7 @@ struct SnapshotHead: Sendable {
         self.teams = engine.teams.names
         self.apps = engine.apps.apps
         self.kinds = engine.apps.kinds
-        self.pauses = engine.senderPauses.map { ($0.key, $0.value) }.sorted { $0.team < $1.team }
+        self.pauses = engine.standing
         self.accounts = engine.accounts.accounts
         self.counters = engine.counters
         self.ledger.complete = engine.ledger.complete
@@ -104,9 +103,12 @@ extension SnapshotHead: Coded {
         head.kinds = try coder.list(self.kinds, .blank) { (coder, value) throws(ByteFault) in
             try value.coded(by: &coder)
         }
-        head.pauses = try coder.list(self.pauses, (team: TeamNumber.none, until: 0)) {
-            (coder, value) throws(ByteFault) in
-            (team: try coder.number(value.team), until: try coder.date(value.until))
+        head.pauses = try coder.list(self.pauses, .blank) { (coder, value) throws(ByteFault) in
+            try coder.value(
+                value,
+                { $0.encode(into: &$1) },
+                { (reader) throws(ByteFault) in try StandingOrder(from: &reader) }
+            )
         }
         head.accounts = try coder.list(self.accounts, SenderAccounts.Account()) { (coder, value) throws(ByteFault) in
             try value.coded(by: &coder)
@@ -145,7 +147,6 @@ extension AppTable.App: Coded {
             defaultPriority: try coder.choice(self.defaultPriority),
             developerMode: try coder.flag(self.developerMode),
             environment: try coder.choice(self.environment),
-            pausedUntil: try coder.date(self.pausedUntil),
             isConfigured: try coder.flag(self.isConfigured),
             kinds: try coder.list(self.kinds, .none) { (coder, value) throws(ByteFault) in try coder.number(value) }
         )
@@ -177,7 +178,6 @@ extension AppTable.Kind: Coded {
             AppTable.Replaced(budget: try value.budget.coded(by: &coder), at: try coder.instant(value.at))
         }
         kind.isConfigured = try coder.flag(self.isConfigured)
-        kind.ownPausedUntil = try coder.date(self.ownPausedUntil)
         return kind
     }
 }

@@ -131,6 +131,9 @@ struct AppTable: ~Copyable, Sendable {
         return slot
     }
 
+    /// The number of an app that is configured or was, or nil.
+    func findAny(_ app: BundleID) -> AppNumber? { self.names.find(app.rawValue) }
+
     /// The number of a configured kind of an app.
     func find(_ kind: WidgetKind, of app: AppNumber) -> KindNumber? {
         self[app].kinds.first { slot in
