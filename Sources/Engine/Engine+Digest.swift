@@ -16,12 +16,9 @@ extension Engine {
         hash.combine(writer.bytes.span)
         for app in self.catalogue.apps { self.digest(app, &hash) }
         for host in self.hosts.sortedSlots() { self.digest(host: host, &hash) }
-        for (team, name) in self.catalogue.teams.enumerated() {
-            let until = self.ledger.pausedUntil(TeamNumber(team))
-            guard until > self.now else { continue }
-            hash.combine(name)
-            hash.combine(UInt64(bitPattern: until))
-        }
+        var pauses = ByteWriter()
+        for order in self.standing { order.encode(into: &pauses) }
+        hash.combine(pauses.bytes.span)
         for push in self.sortedPushes() { self.digest(push: push, &hash) }
         for sender in self.senders() {
             hash.combine(sender.team.rawValue)
@@ -61,12 +58,10 @@ extension Engine {
         writer.write(app.developerMode)
         writer.write(byte: app.environment.rawValue)
         writer.write(app.isConfigured)
-        writer.write(signed: app.pausedUntil)
         for kind in app.kinds {
             self.catalogue[kind].schema.encode(into: &writer)
             self.catalogue[kind].budget.encode(into: &writer)
             writer.write(self.catalogue[kind].usesLocation)
-            writer.write(signed: self.catalogue[kind].ownPausedUntil)
             writer.write(self.catalogue[kind].isConfigured)
             for replaced in self.catalogue[kind].replaced {
                 replaced.budget.encode(into: &writer)

@@ -7,8 +7,11 @@ extension Engine {
     /// - Returns: Nil if the work is queued, see ``OrderWork``.
     mutating func acceptOrder(_ order: OperatorOrder) -> RecordAnswer.Result? {
         switch order.action {
-        case .pause(let until): self.pause(order.scope, until: until?.milliseconds ?? .max)
-        case .resume: self.pause(order.scope, until: .min)
+        case .pause(let until):
+            guard self.isConfigured(order.scope) else { break }
+            let pause = StandingOrder(scope: order.scope, since: self.time, until: until, source: order.source)
+            self.setPause(order.scope, pause)
+        case .resume: self.setPause(order.scope, nil)
         case .cancel, .grant: break
         }
         guard let audience = self.audience(of: order) else { return .order(matched: 0) }
@@ -33,24 +36,6 @@ extension Engine {
     }
 
     // MARK: Pausing
-
-    /// Notes until when nothing of an app, a kind or a sender reloads, if there is such a thing.
-    private mutating func pause(_ scope: OrderScope, until: Int64) {
-        switch scope {
-        case .app(let id):
-            guard let app = self.catalogue.findApp(id) else { return }
-            self.catalogue.pauseApp(app, until: until)
-        case .kind(let id, let name):
-            guard let app = self.catalogue.findApp(id), let kind = self.catalogue.findKind(name, of: app) else {
-                return
-            }
-            self.catalogue.pauseKind(kind, until: until)
-        case .sender(let team):
-            self.ledger.pauseSender(self.catalogue.internTeam(team.rawValue), until: until)
-            self.ledger.endPauses(at: self.now)
-        case .host, .instance, .push: return
-        }
-    }
 
     /// Until when a waiting push may not reload, in milliseconds: its own wish, or its paused sender's.
     @inline(__always)

@@ -47,6 +47,8 @@ package struct Engine: ~Copyable, Sendable {
     var instanceTimers = Timers<NumberTag.Instance>()
     var hostTimers = Timers<NumberTag.Host>()
     var index: IntentIndex
+    /// The pauses in force, in the order in which they were given; the catalogue and the ledger have their ends from here.
+    var standing: [StandingOrder] = []
     /// Counters alone; the rest of it is filled in when asked.
     var counters = EngineStats()
     /// What of the registry is each app's.
@@ -101,6 +103,7 @@ package struct Engine: ~Copyable, Sendable {
         copy.instanceTimers = self.instanceTimers
         copy.hostTimers = self.hostTimers
         copy.index = self.index.duplicate()
+        copy.standing = self.standing
         copy.counters = self.counters
         copy.usages = self.usages
         return copy

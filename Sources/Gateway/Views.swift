@@ -143,7 +143,7 @@ package enum Views {
     }
 
     /// What a sender's pushes have cost and brought.
-    package static func sender(_ view: SenderView) -> JSONValue {
+    package static func sender(_ view: SenderView, paused: StandingOrder? = nil) -> JSONValue {
         let share = view.matched == 0 ? 0 : Double(view.unchanged) / Double(view.matched)
         return JSONValue.object(of: [
             ("team", .string(view.team.rawValue)),
@@ -157,6 +157,7 @@ package enum Views {
             ("reloadsExempt", .count(view.exempt)),
             ("collateral", .count(view.collateral)),
             ("collateralOver", .count(view.collateralOver)),
+            ("paused", paused.map { Views.order($0) }),
         ])
     }
 

@@ -8,7 +8,34 @@ import Testing
         let text: String
     }
 
+    @Test(
+        arguments: [
+            (
+                #"{"of": {"app": "a.b"}, "since": "2026-11-25", "by": "night", "isConfigured": true}"#,
+                "Paused: a.b, since "
+            ),
+            (
+                #"{"of": {"app": "a.b", "kind": "k"}, "since": "2026-11-25", "isConfigured": false}"#,
+                "Paused: k of a.b (not in the configuration any more), since "
+            ),
+            (
+                #"{"of": {"sender": "TEAM"}, "since": "2026-11-25", "isConfigured": true}"#,
+                "Paused: Pushes of TEAM, since "
+            ),
+        ]
+    )
+    func `what is paused is said above every view`(order: String, sentence: String) async throws {
+        let said = try await self.run("pauseText(\(order))", as: String.self)
+        #expect(said.hasPrefix(sentence) && said.hasSuffix("until somebody resumes it."), "\(said)")
+        #expect(said.contains(" by night") == order.contains("night"))
+    }
+
     private func advice(_ stats: String) async throws -> [Advice] {
+        try await self.run("advice({ stats: \(stats) })", as: [Advice].self)
+    }
+
+    /// What an expression of the rules comes to.
+    private func run<Value: Decodable>(_ expression: String, as type: Value.Type) async throws -> Value {
         let folder = try TestGateway.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try #"{"type": "module"}"#.write(toFile: "\(folder)/package.json", atomically: true, encoding: .utf8)
@@ -17,13 +44,13 @@ import Testing
             try FileManager.default.copyItem(atPath: page, toPath: "\(folder)/\(file)")
         }
         let script = """
-            import { advice } from "./advice.js";
-            console.log(JSON.stringify(advice({ stats: \(stats) })));
+            import { advice, pauseText } from "./advice.js";
+            console.log(JSON.stringify(\(expression)));
             """
         try script.write(toFile: "\(folder)/ask.js", atomically: true, encoding: .utf8)
         let result = try await Command.run("node", ["\(folder)/ask.js"])
         try #require(result.status == 0, "\(result.errors)")
-        return try JSONDecoder().decode([Advice].self, from: Data(result.output.utf8))
+        return try JSONDecoder().decode(type, from: Data(result.output.utf8))
     }
 
     private static func stats(_ secondsAgo: Int) -> String {

@@ -106,7 +106,7 @@ import WidgetModel
         let grant = try await scene.send("POST", "/v1/orders", #"{"action":"grant","of":{"app":"com.example.scores"}}"#)
         #expect(grant.status == 400)
         #expect(Self.text(grant.json["path"]) == #""count""#)
-        #expect(try await scene.send("GET", "/v1/orders").status == 405)
+        #expect(try await scene.send("PUT", "/v1/orders").status == 405)
     }
 
     @Test func `what senders cost is summed over the partitions`() async throws {

@@ -1,6 +1,6 @@
 // What the numbers mean, and what to do about them. No element is made here, so that this can be read as the rules.
 
-import { bytes, count, duration, percent } from "./numbers.js";
+import { bytes, count, duration, moment, percent } from "./numbers.js";
 
 /// News up to this old is fresh: most within a minute, nearly all within what a quarter of an hour of budget allows.
 export const freshWithin = { p50Milliseconds: 60_000, p95Milliseconds: 900_000 };
@@ -24,6 +24,15 @@ export function freshness(stats) {
   if (within(freshWithin)) return { level: "good", word: "Fresh", numbers, why };
   if (within(fairWithin)) return { level: "warn", word: "Getting old", numbers, why };
   return { level: "bad", word: "Stale", numbers, why };
+}
+
+/// What a pause in force is, as a sentence.
+export function pauseText(order) {
+  const { app, kind, sender } = order.of;
+  const what = sender ? `Pushes of ${sender}` : kind ? `${kind} of ${app}` : app;
+  const gone = order.isConfigured ? "" : " (not in the configuration any more)";
+  const end = order.until ? `until ${moment(order.until)}` : "until somebody resumes it";
+  return `Paused: ${what}${gone}, since ${moment(order.since)}${order.by ? ` by ${order.by}` : ""}, ${end}.`;
 }
 
 const view = {

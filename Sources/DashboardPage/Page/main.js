@@ -3,6 +3,7 @@
 import { loadCharts } from "./charts.js";
 import { field, h } from "./elements.js";
 import { Away, forgetHistory, gateway, operator, Refused } from "./gateway.js";
+import { pauseText } from "./advice.js";
 import { duration, time } from "./numbers.js";
 import * as budget from "./budget.js";
 import * as herd from "./herd.js";
@@ -67,8 +68,9 @@ async function look() {
   const asking = new AbortController();
   state.asking = asking;
   try {
-    const data = await view.ask(asking.signal);
+    const [data, orders] = await Promise.all([view.ask(asking.signal), context.sometimes("/v1/orders", asking.signal)]);
     if (asking.signal.aborted) return;
+    showOrders(orders?.orders ?? []);
     answered(view, data);
   } catch (error) {
     if (asking.signal.aborted) return;
@@ -88,6 +90,12 @@ function answered(view, data) {
   say("live", "Live");
   at("asof").textContent = state.seen.asOf ? `as of ${time(state.seen.asOf)}` : "";
   state.timer = setTimeout(look, view.interval);
+}
+
+/// What is paused is said above every view: a pause that was forgotten looks like a fault of something else.
+function showOrders(orders) {
+  at("orders").hidden = orders.length === 0;
+  at("orders").replaceChildren(...orders.map((order) => h("p", {}, pauseText(order))));
 }
 
 function missed(error) {

@@ -171,7 +171,10 @@ extension Ledger {
     @inline(__always)
     var hasPausedSenders: Bool { !self.senderPauses.isEmpty }
 
-    mutating func pauseSender(_ team: TeamNumber, until: Int64) { self.senderPauses[team, default: .min] = until }
+    /// Nothing that a team sends reloads until then, in milliseconds; `.min` lifts the pause.
+    mutating func pauseSender(_ team: TeamNumber, until: Int64) {
+        self.senderPauses[team] = until == .min ? nil : until
+    }
 
     /// Forgets the pauses that are over. O(pauses).
     @inline(__always)

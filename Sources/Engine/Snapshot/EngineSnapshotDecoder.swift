@@ -343,8 +343,10 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
             ),
             decisions: self.decisions,
             accounts: SenderAccounts(accounts: self.head.accounts),
-            senderPauses: Dictionary(uniqueKeysWithValues: self.head.pauses.map { ($0.team, $0.until) })
+            senderPauses: [:]
         )
+        engine.standing = self.head.pauses
+        for pause in self.head.pauses { engine.applyPause(pause.scope, until: pause.end) }
         engine.tokens = self.tokens
         engine.channels = self.channels
         engine.instanceTimers = Timers(startingAt: self.head.time)

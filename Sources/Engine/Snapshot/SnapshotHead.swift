@@ -16,8 +16,7 @@ struct SnapshotHead: Sendable {
     var teams: [String] = []
     var apps: [Catalogue.App] = []
     var kinds: [Catalogue.Kind] = []
-    /// By team, ascending.
-    var pauses: [(team: TeamNumber, until: Int64)] = []
+    var pauses: [StandingOrder] = []
     var accounts: [SenderAccounts.Account] = []
     var counters = EngineStats()
     var pushes = PushTable.Sums()
@@ -42,7 +41,7 @@ struct SnapshotHead: Sendable {
         self.teams = engine.catalogue.teams
         self.apps = engine.catalogue.apps
         self.kinds = engine.catalogue.kinds
-        self.pauses = engine.ledger.senderPauses.map { ($0.key, $0.value) }.sorted { $0.team < $1.team }
+        self.pauses = engine.standing
         self.accounts = engine.ledger.accounts.accounts
         self.counters = engine.counters
         self.pushes = engine.ledger.pushes.sums
@@ -100,9 +99,12 @@ extension SnapshotHead: Coded {
         head.kinds = try coder.list(self.kinds, .blank) { (coder, value) throws(ByteFault) in
             try value.coded(by: &coder)
         }
-        head.pauses = try coder.list(self.pauses, (team: TeamNumber.none, until: 0)) {
-            (coder, value) throws(ByteFault) in
-            (team: try coder.number(value.team), until: try coder.date(value.until))
+        head.pauses = try coder.list(self.pauses, .blank) { (coder, value) throws(ByteFault) in
+            try coder.value(
+                value,
+                { $0.encode(into: &$1) },
+                { (reader) throws(ByteFault) in try StandingOrder(from: &reader) }
+            )
         }
         head.accounts = try coder.list(self.accounts, SenderAccounts.Account()) { (coder, value) throws(ByteFault) in
             try value.coded(by: &coder)
@@ -141,7 +143,6 @@ extension Catalogue.App: Coded {
             defaultPriority: try coder.choice(self.defaultPriority),
             developerMode: try coder.flag(self.developerMode),
             environment: try coder.choice(self.environment),
-            pausedUntil: try coder.date(self.pausedUntil),
             isConfigured: try coder.flag(self.isConfigured),
             kinds: try coder.list(self.kinds, .none) { (coder, value) throws(ByteFault) in try coder.number(value) }
         )
@@ -173,7 +174,6 @@ extension Catalogue.Kind: Coded {
             Catalogue.Replaced(budget: try value.budget.coded(by: &coder), at: try coder.instant(value.at))
         }
         kind.isConfigured = try coder.flag(self.isConfigured)
-        kind.ownPausedUntil = try coder.date(self.ownPausedUntil)
         return kind
     }
 }

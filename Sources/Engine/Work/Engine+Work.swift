@@ -183,7 +183,7 @@ extension Engine {
         self.combine(position.rawValue)
         self.combine(UInt64(bitPattern: self.time.milliseconds))
         self.combine(ByteHash.of(bytes, in: range, seed: 0))
-        self.ledger.endPauses(at: self.now)
+        self.endPauses()
     }
 
     /// Applies a record before which nothing is due any more. What has no answer yet has queued its work.

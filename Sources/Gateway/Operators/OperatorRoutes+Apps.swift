@@ -12,6 +12,7 @@ extension OperatorRoutes {
         let survey = await self.watch.surveys.current()
         let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
         let usages = self.registry?.view.apps ?? []
+        let orders = try await self.standingOrders()
         return try await self.answer([
             self.survey(survey),
             (
@@ -37,6 +38,7 @@ extension OperatorRoutes {
                             ("pushEnabled", counted.map { .count($0.pushEnabled) }),
                             ("waiting", counted.map { .count($0.waiting) }),
                             ("exhausted", counted.map { .count($0.exhausted) }),
+                            ("paused", orders.holding(.app(app.bundle)).map { Views.order($0) }),
                         ])
                     }
                 )
@@ -48,6 +50,7 @@ extension OperatorRoutes {
     func kindList() async throws(Problem) -> HTTPResponse {
         let survey = await self.watch.surveys.current()
         let settings = try await self.log.ask(PartitionID(0)) { $0.settings }
+        let orders = try await self.standingOrders()
         var kinds: [JSONValue] = []
         for app in self.apps.apps {
             for schema in app.schemas {
@@ -64,6 +67,7 @@ extension OperatorRoutes {
                             ("instances", row.map { .count($0.instances) }),
                             ("waiting", row.map { .count($0.waiting) }),
                             ("exhausted", row.map { .count($0.exhausted) }),
+                            ("paused", orders.holding(.kind(app.bundle, schema.kind)).map { Views.order($0) }),
                         ]
                     )
                 )

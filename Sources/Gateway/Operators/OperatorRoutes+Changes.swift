@@ -35,7 +35,7 @@ extension OperatorRoutes {
     private func change(of request: HTTPRequest, _ source: OperatorSource) throws(Problem) -> Change? {
         let path = request.path
         guard path.count >= 2, path[0] == "v1" else { return nil }
-        if path == ["v1", "orders"] {
+        if path == ["v1", "orders"], request.method != "GET" {
             try HostRoutes.allow(request, "POST")
             return try self.order(request, by: source)
         }
@@ -61,7 +61,8 @@ extension OperatorRoutes {
         var order = try OrderBody.order(try HostRoutes.json(request.body, reader: JSONReader(), bytesMax: bytesMax))
         order.source = source
         return Change { [order] () async throws(Problem) in
-            HTTPResponse(json: JSONValue.object(of: [("matched", .count(try await self.log.carryOut(order)))]))
+            try await self.checkThatThereIs(order.scope)
+            return HTTPResponse(json: JSONValue.object(of: [("matched", .count(try await self.log.carryOut(order)))]))
         }
     }
 

@@ -30,6 +30,13 @@ extension OperatorRoutes {
                 report.faults.isEmpty ? 1 : 0
             )
         }
+        text.add(
+            "freshet_paused_scopes",
+            .gauge,
+            "Apps, kinds and senders that operators have paused.",
+            by: "scope",
+            Self.paused(try await self.standingOrders()).map { ($0.name, $0.count) }
+        )
         self.addTraffic(&text)
         try await self.addEngine(&text)
         await self.addBudgets(&text)

@@ -52,6 +52,10 @@ extension OperatorRoutes {
                 ])
             ),
             ("clientCertificates", Self.revocations(self.clientCertificates.revocations, now: self.clock.now())),
+            (
+                "paused",
+                JSONValue.object(of: Self.paused(try await self.standingOrders()).map { ($0.name, .count($0.count)) })
+            ),
             ("deliveries", await self.deliveries()),
             ("feed", self.feed()),
             ("snapshots", self.snapshotCounters()),

@@ -238,6 +238,7 @@ package struct OperatorRoutes: Sendable {
         case "instances": return try await self.instances(request)
         case "kinds": return try await self.kindList()
         case "log-levels": return self.logLevels()
+        case "orders": return try await self.orderList()
         case "partitions": return try await self.partitionList()
         case "providers": return try await self.providerList()
         case "pushes": return try await self.pushes(request)
@@ -287,7 +288,10 @@ package struct OperatorRoutes: Sendable {
             }
         }
         sums.sort { $0.team.rawValue < $1.team.rawValue }
-        return try await self.answer([("senders", .array(sums.map { Views.sender($0) }))])
+        let orders = try await self.standingOrders()
+        return try await self.answer([
+            ("senders", .array(sums.map { Views.sender($0, paused: orders.holding(.sender($0.team))) }))
+        ])
     }
 
     /// The host of a path `/v1/hosts/<app>/<host>`.

@@ -1,0 +1,115 @@
+import Timelines
+package import WidgetModel
+
+/// A pause in force: of what, since and until when, and by whose order.
+package struct StandingOrder: Hashable, Sendable {
+    /// An app, a kind or a sender.
+    package let scope: OrderScope
+    /// When the order was given, in the log's time.
+    package let since: Instant
+    /// When it ends by itself; nil if it has to be lifted.
+    package let until: Instant?
+    /// The operator who gave it, if the record says so.
+    package let source: OperatorSource?
+    /// Whether the settings name its app and kind; a sender is always named. One that they do not name holds nothing back
+    /// until they do again.
+    package internal(set) var isConfigured = true
+
+    package init(scope: OrderScope, since: Instant, until: Instant?, source: OperatorSource?) {
+        self.scope = scope
+        self.since = since
+        self.until = until
+        self.source = source
+    }
+
+    /// Whether it still holds at an instant.
+    package func holds(at now: Instant) -> Bool { self.until.map { $0 > now } ?? true }
+
+    /// Until when, in milliseconds.
+    var end: Int64 { self.until?.milliseconds ?? .max }
+}
+
+extension StandingOrder {
+    static let blank = StandingOrder(scope: .sender(TeamID("")), since: .epoch, until: nil, source: nil)
+
+    /// In the words of the record that it was, so that both have one form.
+    func encode(into writer: inout ByteWriter) {
+        writer.write(self.since)
+        OperatorOrder(.pause(until: self.until), self.scope, by: self.source).encode(into: &writer)
+    }
+
+    init(from reader: inout ByteReader) throws(ByteFault) {
+        let start = reader.offset
+        let since = try reader.readInstant()
+        let order = try OperatorOrder(from: &reader)
+        guard case .pause(let until) = order.action else { throw .invalid(offset: start) }
+        self.init(scope: order.scope, since: since, until: until, source: order.source)
+    }
+}
+
+extension Engine {
+    /// The pauses in force, in the order in which they were given.
+    package var standingOrders: [StandingOrder] {
+        self.standing.filter { $0.holds(at: self.time) }.map { order in
+            var order = order
+            order.isConfigured = self.isConfigured(order.scope)
+            return order
+        }
+    }
+
+    /// Whether there is what an order is about: also an app or kind that the settings do not name any more, if it is paused.
+    ///
+    /// A push is known for as long as it is retained, a sender from its first push or its first app on.
+    package func knows(_ scope: OrderScope) -> Bool {
+        switch scope {
+        case .app, .kind: self.isConfigured(scope) || self.standing.contains { $0.scope == scope }
+        case .sender(let team): self.catalogue.findTeam(team.rawValue) != nil
+        case .host(let host): self.hosts.find(host).map { self.hosts[$0].isRegistered } ?? false
+        case .instance(let address): self.liveInstance(address) != nil
+        case .push(let push, let team, _):
+            self.ledger.pushes(with: push).contains { number in
+                team.map { TeamID(self.catalogue.teamName(self.ledger[number].team)) == $0 } ?? true
+            }
+        }
+    }
+
+    func isConfigured(_ scope: OrderScope) -> Bool {
+        switch scope {
+        case .app(let app): self.catalogue.findApp(app) != nil
+        case .kind(let app, let kind): self.catalogue.findApp(app).flatMap { self.catalogue.findKind(kind, of: $0) } != nil
+        case .sender, .host, .instance, .push: true
+        }
+    }
+
+    /// Notes a pause, in the place of one of the same scope, or that there is none.
+    mutating func setPause(_ scope: OrderScope, _ order: StandingOrder?) {
+        self.standing.removeAll { $0.scope == scope }
+        if let order { self.standing.append(order) }
+        self.applyPause(scope, until: order?.end ?? .min)
+    }
+
+    /// Writes until when nothing of an app, a kind or a sender reloads to where decisions look for it.
+    mutating func applyPause(_ scope: OrderScope, until: Int64) {
+        switch scope {
+        case .app(let id):
+            guard let app = self.catalogue.findAnyApp(id) else { return }
+            self.catalogue.pauseApp(app, until: until)
+        case .kind(let id, let name):
+            guard let app = self.catalogue.findAnyApp(id), let kind = self.catalogue.findAnyKind(name, of: app) else {
+                return
+            }
+            self.catalogue.pauseKind(kind, until: until)
+        case .sender(let team):
+            self.ledger.pauseSender(self.catalogue.internTeam(team.rawValue), until: until)
+            self.ledger.endPauses(at: self.now)
+        case .host, .instance, .push: return
+        }
+    }
+
+    /// Forgets the pauses that have ended.
+    mutating func endPauses() {
+        guard !self.standing.isEmpty else { return }
+        self.standing.removeAll { !$0.holds(at: self.time) }
+        self.ledger.endPauses(at: self.now)
+    }
+}
