@@ -79,7 +79,7 @@ package struct BroadcastBody: Hashable, Sendable {
         let own = try members.first { $0.name == "freshet" }.map { (member) throws(RejectionAnswer) in
             try ChannelBody.own(member.value)
         }
-        if let own, own.kind != nil || own.match != nil {
+        if let own, own.kind != nil || own.match != nil || own.isForAll {
             throw RejectionAnswer(
                 .badRequestParams,
                 detail: "freshet: the channel says which kind and match, not the push"

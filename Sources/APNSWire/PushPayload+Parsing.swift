@@ -3,14 +3,18 @@ package import WidgetModel
 extension PushPayload {
     /// Reads a body.
     ///
-    /// The plain body, with any white space, is recognised without building values. Members of the body beside `aps`
-    /// and `freshet` and members of `aps` beside `content-changed` are the app's own and ignored; a member of
-    /// `freshet` that is not known is refused, since a misspelt `match` would reach everybody.
+    /// The plain body, with any white space, is recognised without building values. Members of `aps` beside
+    /// `content-changed` are the app's own and ignored, as are members beside `aps` and `freshet` in a push to a device;
+    /// a member of `freshet` that is not known is refused. A targeted push has no members beside the two, and says whom
+    /// it is about: a misspelt `match` or `freshet` would reach everybody.
+    ///
+    /// - Parameter isTargeted: Whether the push is to an app, not to a device.
     package static func parse(
         _ body: Span<UInt8>,
+        isTargeted: Bool,
         reader: JSONReader
     ) throws(PayloadFault) -> PushPayload {
-        if Self.isPlain(body) { return .plain }
+        if !isTargeted, Self.isPlain(body) { return .plain }
         let value: JSONValue
         do throws(JSONFault) {
             value = try reader.parse(body, limits: JSONLimits(depthMax: Self.depthMax))
@@ -25,7 +29,25 @@ extension PushPayload {
         case nil: throw PayloadFault("aps.content-changed", "is missing; a widget push says true")
         default: throw PayloadFault("aps.content-changed", "is not true")
         }
-        return try value["freshet"].map { (own) throws(PayloadFault) in try PushPayload(own: own) } ?? .plain
+        let payload = try value["freshet"].map { (own) throws(PayloadFault) in try PushPayload(own: own) } ?? .plain
+        guard isTargeted else {
+            guard !payload.isForAll else {
+                throw PayloadFault("freshet.all", "is for pushes to an app, not to a device")
+            }
+            return payload
+        }
+        if case .object(let members) = value,
+            let other = members.first(where: { $0.name != "aps" && $0.name != "freshet" })
+        {
+            throw PayloadFault("\(other.name.prefix(64))", "is not a member that is known; there are aps and freshet")
+        }
+        guard payload.kind != nil || payload.match != nil || payload.isForAll else {
+            throw PayloadFault(
+                "freshet",
+                "says neither kind nor match; a push to every widget of the app says \"all\": true"
+            )
+        }
+        return payload
     }
 
     /// Reads the member `freshet`.
@@ -43,6 +65,11 @@ extension PushPayload {
                     throw PayloadFault("freshet.match", "is \(member.value.typeName), not an object")
                 }
                 self.match = member.value
+            case "all":
+                guard case .bool(true) = member.value else {
+                    throw PayloadFault("freshet.all", "is not true; leave it out to say kind or match")
+                }
+                self.isForAll = true
             case "digest":
                 self.digest = try Self.text(member, bytesMax: Self.digestBytesMax)
             case "not-before":
@@ -63,6 +90,9 @@ extension PushPayload {
             default:
                 throw PayloadFault("freshet.\(member.name.prefix(64))", "is not a member that is known")
             }
+        }
+        guard !self.isForAll || (self.kind == nil && self.match == nil) else {
+            throw PayloadFault("freshet.all", "is every widget of the app; say either all or kind and match")
         }
     }
 

@@ -6,6 +6,8 @@ package struct PushPayload: Hashable, Sendable {
     package var kind: WidgetKind?
     /// The match pattern, an object as it was sent, or nil for every instance.
     package var match: JSONValue?
+    /// Whether the push says `all`: every instance of the app, of every kind. Then there is neither kind nor match.
+    package var isForAll: Bool
     /// What the conditions of instances ask for, an object as it was sent, or nil for nothing.
     package var attributes: JSONValue?
     /// Names the state of the content. UTF-8, 1 to ``digestBytesMax`` bytes, opaque.
@@ -26,6 +28,7 @@ package struct PushPayload: Hashable, Sendable {
     package init(
         kind: WidgetKind? = nil,
         match: JSONValue? = nil,
+        isForAll: Bool = false,
         attributes: JSONValue? = nil,
         digest: String? = nil,
         notBefore: Instant? = nil,
@@ -33,6 +36,7 @@ package struct PushPayload: Hashable, Sendable {
     ) {
         self.kind = kind
         self.match = match
+        self.isForAll = isForAll
         self.attributes = attributes
         self.digest = digest
         self.notBefore = notBefore
@@ -56,6 +60,7 @@ package struct PushPayload: Hashable, Sendable {
         var own: [JSONValue.Member] = []
         if let kind { own.append(JSONValue.Member(name: "kind", value: .string(kind.rawValue))) }
         if let match { own.append(JSONValue.Member(name: "match", value: match)) }
+        if self.isForAll { own.append(JSONValue.Member(name: "all", value: .bool(true))) }
         if let attributes { own.append(JSONValue.Member(name: "attributes", value: attributes)) }
         if let digest { own.append(JSONValue.Member(name: "digest", value: .string(digest))) }
         if let notBefore { own.append(JSONValue.Member(name: "not-before", value: .int(notBefore.seconds))) }

@@ -28,6 +28,11 @@ package struct ValidatedPush: Hashable, Sendable {
     /// At most ``CollapseID/bytesMax`` bytes, never empty.
     package let collapseID: ByteRange?
 
+    /// Whether it is to an app, not to a device.
+    package var isTargeted: Bool {
+        if case .targeted = self.target { true } else { false }
+    }
+
     /// A hash of all that makes a push what it is but its id and target: type, priority, expiration, collapse id, body.
     ///
     /// Two requests with one id and different hashes are different pushes. The same in every process, since it goes

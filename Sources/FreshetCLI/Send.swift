@@ -17,7 +17,8 @@ struct Send: AsyncParsableCommand {
     @OptionGroup var server: ServerOptions
     @OptionGroup var credential: CredentialOptions
     @Option(help: "The app's bundle id.") var app: String
-    @Option(help: "A push token in hex; without it the push goes to the whole app.") var device: String?
+    @Option(help: "A push token in hex; without it the push goes to the app, with --kind, --match or --all.")
+    var device: String?
     @Option(help: "widgets or controls.") var type = "widgets"
     @Option(help: "1, 5 or 10; the app's default if not given.") var priority: UInt8?
     @Option(help: "UNIX seconds until which the push may wait; 0 means now or never.") var expiration: Int64?
@@ -25,6 +26,7 @@ struct Send: AsyncParsableCommand {
     @Option(help: "The push's id, a UUID; the gateway makes one if not given.") var id: String?
     @Option(help: "Only instances of this kind.") var kind: String?
     @Option(help: "Only instances whose configuration matches, a pattern in JSON.") var match: String?
+    @Flag(help: "Every instance of the app, of every kind.") var all = false
     @Option(help: "Names the content: instances that show it already are left alone.") var digest: String?
     @Flag(help: "Only say who would be hit and what would be decided.") var dryRun = false
     @Flag(help: "Print JSON.") var json = false
@@ -85,9 +87,14 @@ struct Send: AsyncParsableCommand {
         var request: PushRequest
         if let device = self.device {
             guard let token = DeviceToken(hex: device) else { throw ValidationError("--device is not hex") }
+            guard !self.all else { throw ValidationError("--all goes with a push to an app, without --device") }
             guard !self.dryRun else { throw ValidationError("--dry-run goes with a push to an app, without --device") }
             request = .device(token, app: app, type: type, payload: payload)
         } else {
+            guard self.all != (self.kind != nil || self.match != nil) else {
+                throw ValidationError("a push to an app takes --kind, --match or both, or --all for every instance")
+            }
+            payload.isForAll = self.all
             request = PushRequest(.app(app, isDryRun: self.dryRun), payload: payload)
         }
         if let id = self.id {

@@ -95,6 +95,7 @@ import WidgetModel
             (#"{"aps":{},"freshet":[]}"#, .badRequestParams), (#"{"aps":{},"freshet":{"x":1}}"#, .badRequestParams),
             (#"{"aps":{},"freshet":{"kind":"scores"}}"#, .badRequestParams),
             (#"{"aps":{},"freshet":{"match":{}}}"#, .badRequestParams),
+            (#"{"aps":{},"freshet":{"all":true}}"#, .badRequestParams),
         ]
     )
     func `what is no broadcast is refused`(text: String, rejection: Rejection) {

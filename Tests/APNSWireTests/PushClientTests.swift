@@ -7,7 +7,9 @@ import WidgetModel
 
     private func payload(_ request: PushRequest) throws(PayloadFault) -> PushPayload {
         let body = request.body
-        return try PushPayload.parse(body.span, reader: self.reader)
+        var isTargeted = false
+        if case .app = request.target { isTargeted = true }
+        return try PushPayload.parse(body.span, isTargeted: isTargeted, reader: self.reader)
     }
 
     @Test func `what a sender writes is what the gateway reads`() throws {

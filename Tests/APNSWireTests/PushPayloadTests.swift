@@ -5,13 +5,13 @@ import WidgetModel
 @Suite struct PushPayloadTests {
     private let reader = JSONReader()
 
-    private func parse(_ text: String) throws(PayloadFault) -> PushPayload {
-        try PushPayload.parse(Array(text.utf8).span, reader: self.reader)
+    private func parse(_ text: String, isTargeted: Bool = false) throws(PayloadFault) -> PushPayload {
+        try PushPayload.parse(Array(text.utf8).span, isTargeted: isTargeted, reader: self.reader)
     }
 
-    private func fault(_ text: String) -> String? {
+    private func fault(_ text: String, isTargeted: Bool = false) -> String? {
         do throws(PayloadFault) {
-            _ = try self.parse(text)
+            _ = try self.parse(text, isTargeted: isTargeted)
             return nil
         } catch {
             return error.description
@@ -91,6 +91,39 @@ import WidgetModel
     )
     func `a freshet member that is wrong is refused with its path`(own: String, fault: String) {
         #expect(self.fault(#"{"aps":{"content-changed":true},"freshet":\#(own)}"#) == fault)
+    }
+
+    @Test(
+        arguments: [
+            ("", "freshet: says neither kind nor match; a push to every widget of the app says \"all\": true"),
+            (
+                #","freshet":{"digest":"v7"}"#,
+                "freshet: says neither kind nor match; a push to every widget of the app says \"all\": true"
+            ),
+            (#","freshett":{"kind":"scores"}"#, "freshett: is not a member that is known; there are aps and freshet"),
+            (
+                #","freshet":{"kind":"scores"},"mine":1"#,
+                "mine: is not a member that is known; there are aps and freshet"
+            ),
+            (#","freshet":{"all":false}"#, "freshet.all: is not true; leave it out to say kind or match"),
+            (
+                #","freshet":{"all":true,"match":{}}"#,
+                "freshet.all: is every widget of the app; say either all or kind and match"
+            ),
+            (#","freshet":{"all":true}"#, nil), (#","freshet":{"kind":"scores"}"#, nil),
+            (#","freshet":{"match":{}}"#, nil),
+        ] as [(String, String?)]
+    )
+    func `a targeted push says whom it is about, and nothing that is not known`(beside: String, fault: String?) {
+        #expect(self.fault(#"{"aps":{"content-changed":true}\#(beside)}"#, isTargeted: true) == fault)
+    }
+
+    @Test func `all is for pushes to an app`() throws {
+        let text = #"{"aps":{"content-changed":true},"freshet":{"all":true}}"#
+        #expect(self.fault(text) == "freshet.all: is for pushes to an app, not to a device")
+        let payload = try self.parse(text, isTargeted: true)
+        #expect(payload == PushPayload(isForAll: true))
+        #expect(try self.parse(String(decoding: payload.jsonText, as: UTF8.self), isTargeted: true) == payload)
     }
 
     @Test(arguments: ["kind", "digest"], [128, 129])

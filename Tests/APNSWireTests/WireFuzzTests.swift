@@ -71,8 +71,10 @@ import WidgetModel
         var random = SplitMix64(seed: seed)
         for _ in 0..<2000 {
             let body = JSONFuzz.mutate(JSONFuzz.texts[Int(random.next() % 2)], &random)
-            if let payload = try? PushPayload.parse(body.span, reader: self.reader) {
-                let again = try? PushPayload.parse(payload.jsonText.span, reader: self.reader)
+            let isTargeted = random.chance(1, in: 2)
+            if let payload = try? PushPayload.parse(body.span, isTargeted: isTargeted, reader: self.reader) {
+                let text = payload.jsonText
+                let again = try? PushPayload.parse(text.span, isTargeted: isTargeted, reader: self.reader)
                 #expect(again == payload, "seed \(seed): \(body)")
             }
             _ = PushResponse.parse(status: 410, id: nil, body: body.span, reader: self.reader)

@@ -308,7 +308,7 @@ import Testing
                 "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
                 bearer: bearer,
                 headers: ["apns-id: \(id)"],
-                body: #"{"aps":{"content-changed":true}}"#
+                body: #"{"aps":{"content-changed":true},"freshet":{"all":true}}"#
             )
         }
         let accepted = "123e4567-e89b-12d3-a456-4266554400a0"

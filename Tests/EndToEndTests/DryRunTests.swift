@@ -20,7 +20,7 @@ import Testing
                 "POST",
                 "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes?dry-run=true",
                 bearer: bearer,
-                body: #"{"aps":{"content-changed":true}}"#
+                body: #"{"aps":{"content-changed":true},"freshet":{"all":true}}"#
             ),
             try await gateway.curl(
                 "POST",
@@ -42,7 +42,7 @@ import Testing
                 "send", "--app", TestGateway.app, "--token", bearer, "--port", "\(gateway.pushPort)", "--host",
                 "localhost",
             ]
-                + ["--ca", gateway.ca, "--dry-run"]
+                + ["--ca", gateway.ca, "--all", "--dry-run"]
         )
         #expect(sent.status == 0, "\(sent.errors)")
         let start = #"{"dryRun":true,"matched":3,"sampled":\#(max < 3),"decided":\#(min(3, max))"#
@@ -57,7 +57,7 @@ import Testing
             "POST",
             "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes",
             bearer: bearer,
-            body: #"{"aps":{"content-changed":true},"freshet":{"maxMatched":\#(max)}}"#
+            body: #"{"aps":{"content-changed":true},"freshet":{"all":true,"maxMatched":\#(max)}}"#
         )
         #expect(answer.status == (max < 3 ? 409 : 200), "\(answer.body)")
         #expect(answer.json["matched"] as? Int == (max < 3 ? 3 : nil))

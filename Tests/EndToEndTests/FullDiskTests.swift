@@ -135,7 +135,7 @@ struct FullDiskTests {
         #expect(refused.headers["retry-after"] == "30")
         // Neither what is only asked nor what is taken away is new.
         let targeted = "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes"
-        let body = #"{"aps":{"content-changed":true}}"#
+        let body = #"{"aps":{"content-changed":true},"freshet":{"all":true}}"#
         #expect(try await gateway.curl("POST", targeted, bearer: bearer, body: body).status == 503)
         #expect(try await gateway.curl("POST", "\(targeted)?dry-run=true", bearer: bearer, body: body).status == 200)
         try await gateway.acknowledge([reload], bearer: bearer)

@@ -190,6 +190,9 @@ import Testing
         let pushed = try await Command.run(TestGateway.program, send + ["--device", TestGateway.token(2)])
         #expect(pushed.status == 0)
         #expect(pushed.output.hasPrefix("accepted "))
+        for aim in [[], ["--all", "--kind", "scores"], ["--all", "--device", TestGateway.token(2)]] {
+            #expect(try await Command.run(TestGateway.program, send + aim).status == 64, "\(aim)")
+        }
         let refused = try await Command.run(TestGateway.program, send + ["--device", TestGateway.token(9)])
         #expect(refused.status == 2)
         #expect(refused.output.contains("BadDeviceToken"))

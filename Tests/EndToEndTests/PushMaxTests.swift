@@ -3,7 +3,7 @@ import Testing
 
 /// Pushes that are more work than one may be, over real sockets.
 @Suite struct PushMaxTests {
-    @Test(arguments: ["", #""match":{"team":["seahawks"]}"#])
+    @Test(arguments: [#""all":true"#, #""match":{"team":["seahawks"]}"#])
     func `a push to an app that is too much work is refused with its units, and one to a device is not`(
         members: String
     ) async throws {

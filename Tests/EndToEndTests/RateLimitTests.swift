@@ -50,11 +50,12 @@ import Testing
         )
         let bearer = try await gateway.providerToken()
         let targeted = "\(gateway.pushURL)/v1/apps/\(TestGateway.app)/pushes"
+        let all = #"{"aps":{"content-changed":true},"freshet":{"all":true}}"#
         let statuses = [
             try await Self.push(gateway, bearer, TestGateway.token(1)).status,
-            try await gateway.curl("POST", targeted, bearer: bearer, body: Self.body).status,
-            try await gateway.curl("POST", "\(targeted)?dry-run=true", bearer: bearer, body: Self.body).status,
-            try await gateway.curl("POST", targeted, bearer: bearer, body: Self.body).status,
+            try await gateway.curl("POST", targeted, bearer: bearer, body: all).status,
+            try await gateway.curl("POST", "\(targeted)?dry-run=true", bearer: bearer, body: all).status,
+            try await gateway.curl("POST", targeted, bearer: bearer, body: all).status,
             try await Self.push(gateway, bearer, TestGateway.token(1)).status,
         ]
         #expect(statuses == [200, 200, 200, 429, 429])

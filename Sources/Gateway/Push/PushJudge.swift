@@ -98,7 +98,8 @@ package struct PushJudge: ~Copyable {
         if !PushTypeSet.widgetKit.contains(push.type) {
             return JudgedPush(sender: sender, app: app, push: push, destination: .upstream, details: nil)
         }
-        let details = PushPayload.isPlain(bytes.extracting(body)) ? nil : try self.details(bytes.extracting(body), app)
+        let isPlain = !push.isTargeted && PushPayload.isPlain(bytes.extracting(body))
+        let details = isPlain ? nil : try self.details(bytes.extracting(body), isTargeted: push.isTargeted, app)
         return JudgedPush(
             sender: sender,
             app: app,
@@ -375,11 +376,12 @@ extension PushTarget {
 extension PushJudge {
     private func details(
         _ body: Span<UInt8>,
+        isTargeted: Bool,
         _ app: ServedApps.App
     ) throws(RejectionAnswer) -> JudgedPush.Details {
         let payload: PushPayload
         do throws(PayloadFault) {
-            payload = try PushPayload.parse(body, reader: self.reader)
+            payload = try PushPayload.parse(body, isTargeted: isTargeted, reader: self.reader)
         } catch {
             throw RejectionAnswer(.badPayload, detail: error.description)
         }

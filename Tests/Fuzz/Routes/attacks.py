@@ -80,7 +80,7 @@ ATTACKS = [
     Attack("wildcards", "26 alternatives like `*aaa…(504)b*` on 960 widgets that almost match", lambda t, n: push(t, {"kind": "scores", "match": {"team": WILDCARDS}}), {200, 400, 503}),
     Attack("max-matched", "a match-all with `maxMatched: 1`", lambda t, n: push(t, {"kind": "scores", "match": {}, "maxMatched": 1}), {409, 503}),
     Attack("dry-run", "dry runs of a match-all", lambda t, n: post(t, f"/v1/apps/{APP}/pushes?dry-run=true", {"aps": {"content-changed": True}, "freshet": {"match": {}}}), {200, 409, 503}),
-    Attack("attributes", "an attribute of a push with a thousand elements", lambda t, n: push(t, {"attributes": {"team": ["a"] * 1000}}), {400, 413}),
+    Attack("attributes", "an attribute of a push with a thousand elements", lambda t, n: push(t, {"all": True, "attributes": {"team": ["a"] * 1000}}), {400, 413}),
     Attack("environment", "a registration with 30,000 environment variants", lambda t, n: registration(t, 1, [instance("w")], {"environmentVariants": {f"v{i}": ["a"] for i in range(30_000)}}), {400, 413}, 4),
     Attack("tombstones", "a host that gives its 200 widgets new ids each time", lambda t, n: registration(t, 2, [instance(f"w{n}-{i}") for i in range(200)]), {200, 429, 503}),
     Attack("hosts", "a new host with each request", lambda t, n: registration(t, 1000 + n, [instance("w")]), {200, 507, 503}),

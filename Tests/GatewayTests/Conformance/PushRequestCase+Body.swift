@@ -100,6 +100,7 @@ extension PushRequestCase {
         PushRequestCase("maxMatched", [], body: Self.freshet(#"{"maxMatched":1}"#), "\(Self.ok) maxMatched=1"),
         PushRequestCase("maxMatched of none", [], body: Self.freshet(#"{"maxMatched":0}"#), "400 BadPayload"),
         PushRequestCase("a misspelt match", [], body: Self.freshet(#"{"macth":{}}"#), "400 BadPayload"),
+        PushRequestCase("all, to a device", [], body: Self.freshet(#"{"all":true}"#), "400 BadPayload"),
         PushRequestCase("freshet that is no object", [], body: Self.freshet("[]"), "400 BadPayload"),
     ]
 
@@ -117,65 +118,132 @@ extension PushRequestCase {
             body: Self.freshet(#"{"match":{\#(Self.alternatives(512)),"limit":1}}"#),
             "400 BadPayload"
         ),
-        PushRequestCase("the path alone names the app", Self.app("scores"), "200 scores widgets everywhere"),
+        PushRequestCase("neither kind, match nor all", Self.app("scores"), "400 BadPayload"),
+        PushRequestCase("freshet that says nothing", Self.app("scores"), body: Self.freshet("{}"), "400 BadPayload"),
+        PushRequestCase(
+            "maxMatched alone",
+            Self.app("scores"),
+            body: Self.freshet(#"{"maxMatched":5}"#),
+            "400 BadPayload"
+        ),
+        PushRequestCase(
+            "a dry run that says nothing",
+            Self.app("scores", "?dry-run=true"),
+            "400 BadPayload"
+        ),
+        PushRequestCase(
+            "a misspelt freshet",
+            Self.app("scores"),
+            body: #"{"aps":{"content-changed":true},"freshett":{"kind":"scores"},"freshet":{"all":true}}"#,
+            "400 BadPayload"
+        ),
+        PushRequestCase(
+            "all and a kind",
+            Self.app("scores"),
+            body: Self.freshet(#"{"all":true,"kind":"scores"}"#),
+            "400 BadPayload"
+        ),
+        PushRequestCase("all: false", Self.app("scores"), body: Self.freshet(#"{"all":false}"#), "400 BadPayload"),
+        PushRequestCase(
+            "a kind alone",
+            Self.app("scores"),
+            body: Self.freshet(#"{"kind":"scores"}"#),
+            "200 scores widgets everywhere kind=scores"
+        ),
+        PushRequestCase(
+            "a pattern that is empty",
+            Self.app("scores"),
+            body: Self.freshet(#"{"match":{}}"#),
+            "200 scores widgets everywhere pattern"
+        ),
+        PushRequestCase(
+            "the path alone names the app",
+            Self.app("scores"),
+            body: Self.all,
+            "200 scores widgets everywhere"
+        ),
         PushRequestCase(
             "a topic that agrees",
             [Self.app("scores")[0], "apns-push-type"],
+            body: Self.all,
             "200 scores widgets everywhere"
         ),
         PushRequestCase(
             "controls",
             [Self.app("scores")[0]] + Self.controls,
+            body: Self.all,
             "200 scores controls everywhere"
         ),
         PushRequestCase(
             "controls by header alone",
             [Self.app("scores")[0], "apns-topic", "apns-push-type: controls"],
+            body: Self.all,
             "200 scores controls everywhere"
         ),
-        PushRequestCase("a dry run", Self.app("scores", "?dry-run=true"), "200 scores widgets everywhere dry"),
-        PushRequestCase("no dry run", Self.app("scores", "?dry-run=false"), "200 scores widgets everywhere"),
-        PushRequestCase("an empty query", Self.app("scores", "?"), "200 scores widgets everywhere"),
+        PushRequestCase(
+            "a dry run",
+            Self.app("scores", "?dry-run=true"),
+            body: Self.all,
+            "200 scores widgets everywhere dry"
+        ),
+        PushRequestCase(
+            "no dry run",
+            Self.app("scores", "?dry-run=false"),
+            body: Self.all,
+            "200 scores widgets everywhere"
+        ),
+        PushRequestCase("an empty query", Self.app("scores", "?"), body: Self.all, "200 scores widgets everywhere"),
         PushRequestCase(
             "an escaped bundle id",
             [":path: /v1/apps/com%2Eexample%2escores/pushes", "apns-topic", "apns-push-type"],
+            body: Self.all,
             "200 scores widgets everywhere"
         ),
         PushRequestCase(
             "16,384 bytes",
             Self.app("scores"),
-            body: Self.padded(to: 16_384),
+            body: Self.all(padded: 16_384),
             "200 scores widgets everywhere"
         ),
-        PushRequestCase("16,385 bytes", Self.app("scores"), body: Self.padded(to: 16_385), "413 PayloadTooLarge"),
-        PushRequestCase("an app that is not served", Self.app("stranger"), "400 TopicDisallowed"),
-        PushRequestCase("another team's app", Self.app("other"), "400 TopicDisallowed"),
+        PushRequestCase("16,385 bytes", Self.app("scores"), body: Self.all(padded: 16_385), "413 PayloadTooLarge"),
+        PushRequestCase("an app that is not served", Self.app("stranger"), body: Self.all, "400 TopicDisallowed"),
+        PushRequestCase("another team's app", Self.app("other"), body: Self.all, "400 TopicDisallowed"),
         PushRequestCase(
             "an app that the key is not for",
             Self.app("weather"),
+            body: Self.all,
             key: "TOPICKEY01",
             "400 TopicDisallowed"
         ),
-        PushRequestCase("a topic of another app", [Self.app("scores")[0], Self.weather], "400 BadTopic"),
+        PushRequestCase(
+            "a topic of another app",
+            [Self.app("scores")[0], Self.weather],
+            body: Self.all,
+            "400 BadTopic"
+        ),
         PushRequestCase(
             "a topic that is not served",
             [Self.app("scores")[0], "apns-topic: com.example.stranger.push-type.widgets"],
+            body: Self.all,
             "400 TopicDisallowed"
         ),
         PushRequestCase(
             "a type that is not handled",
             [Self.app("scores")[0], "apns-topic", "apns-push-type: alert"],
+            body: Self.all,
             "400 InvalidPushType"
         ),
         PushRequestCase(
             "a topic and a type that differ",
             [Self.app("scores")[0], "apns-push-type: controls"],
+            body: Self.all,
             "400 BadTopic"
         ),
         PushRequestCase(
             "every header",
             Self.app("scores")
                 + ["apns-id: \(Self.id)", "apns-priority: 1", "apns-expiration: 0", "apns-collapse-id: a"],
+            body: Self.all,
             "200 scores widgets everywhere id=\(Self.id) priority=1 expiration=0 collapse=a"
         ),
     ]
@@ -220,18 +288,21 @@ extension PushRequestCase {
         PushRequestCase(
             "a targeted push with a key for those",
             Self.app("scores"),
+            body: Self.all,
             key: "TARGETKEY1",
             "200 scores widgets everywhere"
         ),
         PushRequestCase(
             "a targeted push with a key for devices",
             Self.app("scores"),
+            body: Self.all,
             key: "DEVICEKEY1",
             "403 Forbidden"
         ),
         PushRequestCase(
             "a dry run with a key for devices",
             Self.app("scores", "?dry-run=true"),
+            body: Self.all,
             key: "DEVICEKEY1",
             "403 Forbidden"
         ),
@@ -243,6 +314,13 @@ extension PushRequestCase {
     static func padded(to count: Int) -> String {
         let start = #"{"aps":{"content-changed":true},"x":""#
         return start + String(repeating: "x", count: count - start.utf8.count - 2) + #""}"#
+    }
+
+    /// A push to every widget of an app.
+    private static let all = freshet(#"{"all":true}"#)
+
+    private static func all(padded count: Int) -> String {
+        Self.all + Self.spaces(count - Self.all.utf8.count)
     }
 
     private static func spaces(_ count: Int) -> String { String(repeating: " ", count: count) }

@@ -116,7 +116,7 @@ final class PushScene: Sendable {
 
         static func app(
             _ description: String = "a push to an app",
-            _ members: String = "",
+            _ members: String = #""all":true"#,
             query: String = "",
             of app: BundleID = Sports.app
         ) -> Request {

@@ -14,7 +14,7 @@ import WidgetModel
     private static func requests(_ channel: String) -> [PushScene.Request] {
         [
             .device(Sports.token("phone")), .app(), .app("a push with a pattern", Self.narrow),
-            .app("a push with maxMatched", #""maxMatched":100"#), .app("a dry run", query: "?dry-run=true"),
+            .app("a push with maxMatched", #""all":true,"maxMatched":100"#), .app("a dry run", query: "?dry-run=true"),
             .broadcast(channel), .broadcast(channel, #""maxMatched":100"#),
         ]
     }
@@ -100,7 +100,9 @@ import WidgetModel
             for number in 0..<5 { try await scene.scene.register("phone-\(number)") }
             let channel = try await scene.makeChannel()
             try await scene.scene.settle()
-            let requests: [PushScene.Request] = [.app(), .app("", #""maxMatched":100"#), .broadcast(channel)]
+            let requests: [PushScene.Request] = [
+                .app(), .app("", #""all":true,"maxMatched":100"#), .broadcast(channel),
+            ]
             for request in requests {
                 let answer = try await scene.send(request)
                 #expect(answer.status == 409, "\(request): \(answer.text)")
