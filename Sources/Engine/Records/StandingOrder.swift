@@ -76,7 +76,8 @@ extension Engine {
     func isConfigured(_ scope: OrderScope) -> Bool {
         switch scope {
         case .app(let app): self.catalogue.findApp(app) != nil
-        case .kind(let app, let kind): self.catalogue.findApp(app).flatMap { self.catalogue.findKind(kind, of: $0) } != nil
+        case .kind(let app, let kind):
+            self.catalogue.findApp(app).flatMap { self.catalogue.findKind(kind, of: $0) } != nil
         case .sender, .host, .instance, .push: true
         }
     }
