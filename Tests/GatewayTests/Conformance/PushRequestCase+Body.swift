@@ -317,7 +317,7 @@ extension PushRequestCase {
     }
 
     /// A push to every widget of an app.
-    private static let all = freshet(#"{"all":true}"#)
+    static let all = freshet(#"{"all":true}"#)
 
     private static func all(padded count: Int) -> String {
         Self.all + Self.spaces(count - Self.all.utf8.count)

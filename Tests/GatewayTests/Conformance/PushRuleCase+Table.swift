@@ -179,7 +179,7 @@ extension PushRuleCase {
             .topicPresent,
             .missingTopic,
             broken: .request(["apns-topic"]),
-            kept: .request([targeted, "apns-topic"])
+            kept: .request([targeted, "apns-topic"], body: PushRequestCase.all)
         ),
         PushRuleCase(
             .topicForm,
@@ -204,7 +204,7 @@ extension PushRuleCase {
             .topicOfPath,
             .badTopic,
             broken: .request([targeted, PushRequestCase.weather]),
-            kept: .request([targeted])
+            kept: .request([targeted], body: PushRequestCase.all)
         ),
         PushRuleCase(
             .topicOfTeam,
