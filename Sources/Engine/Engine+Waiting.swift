@@ -99,7 +99,7 @@ extension Engine {
         } else {
             self.reloads.append(node, to: &self.instances[instance].pending)
         }
-        self.instances[instance].take(push, isScheduled: node.isScheduled)
+        self.instances[instance].addWaiting(push, isScheduled: node.isScheduled)
         if !node.isScheduled, let digest = push.digest { self.instances[content: instance].pendingDigest = digest }
     }
 
@@ -160,10 +160,9 @@ extension InstanceTable.Row {
         }
     }
 
-    /// Notes what a push that waits from now on changes; its digest, if it has one, is for the details. All in one change
-    /// of the row, since each is preceded by a look at whether the table is shared.
+    /// Notes what a push that waits from now on changes; its digest, if it has one, is for the details.
     @inline(__always)
-    mutating func take(_ push: IncomingPush, isScheduled: Bool) {
+    mutating func addWaiting(_ push: IncomingPush, isScheduled: Bool) {
         self.count(push.priority, 1)
         self.minExpiry = min(self.minExpiry, push.expiresAt)
         if isScheduled { self.hasScheduled = true } else { self.hasPendingDigest = push.digest != nil }

@@ -50,7 +50,7 @@ struct Catalogue: ~Copyable, Sendable {
         var ownPausedUntil = Int64.min
         fileprivate(set) var pausedUntil = Int64.min
 
-        /// A kind that was read back; its pause is found out when its app is there.
+        /// A kind that was read back.
         init(app: AppNumber, schema: KindSchema, budget: BudgetPolicy, usesLocation: Bool) {
             self.init(app: app, KindSettings(schema: schema, budget: budget, usesLocation: usesLocation))
         }
@@ -100,7 +100,7 @@ struct Catalogue: ~Copyable, Sendable {
         self.appNames = NameTable(seed: seed)
     }
 
-    /// What was read back.
+    /// What was read back, without the pauses of apps and kinds.
     init(seed: UInt64, settings: EngineSettings?, teams: [String], apps: [App], kinds: [Kind]) {
         self.init(seed: seed)
         self.settings = settings
@@ -109,7 +109,6 @@ struct Catalogue: ~Copyable, Sendable {
         for app in apps { _ = self.appNames.intern(app.id.rawValue) }
         self.apps = apps
         self.kinds = kinds
-        for kind in kinds.indices { self.refreshPause(of: KindNumber(kind)) }
     }
 
     private init(teamNames: consuming NameTable<NumberTag.Team>, appNames: consuming NameTable<NumberTag.App>) {

@@ -28,30 +28,29 @@ struct Ledger: ~Copyable, Sendable {
         self.decisions = DecisionLog(capacity: EngineLimits().decisionsRetainedMax)
     }
 
-    /// A ledger that was read back.
+    /// A ledger that was read back, without the pauses of senders.
     init(
         pushes: consuming PushTable,
         repeats: consuming RepeatWindow,
         decisions: consuming DecisionLog,
-        accounts: SenderAccounts,
-        senderPauses: [TeamNumber: Int64]
+        accounts: SenderAccounts
     ) {
         self.pushes = pushes
         self.repeats = repeats
         self.decisions = decisions
         self.accounts = accounts
-        self.senderPauses = senderPauses
     }
 
     /// The same under the same numbers. O(pushes and decisions that are kept).
     func duplicate() -> Ledger {
-        Ledger(
+        var copy = Ledger(
             pushes: self.pushes.duplicate(),
             repeats: self.repeats.duplicate(),
             decisions: self.decisions.duplicate(),
-            accounts: self.accounts,
-            senderPauses: self.senderPauses
+            accounts: self.accounts
         )
+        copy.senderPauses = self.senderPauses
+        return copy
     }
 
     /// Keeps as much as limits say from now on.

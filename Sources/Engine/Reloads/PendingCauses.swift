@@ -8,7 +8,7 @@ struct CauseList: Sendable {
     var count: UInt32 = 0
 }
 
-/// The pushes that wait or are in flight, one node for each instance a push matched: a slab threaded by ``CauseList``s.
+/// The pushes that wait or are in flight, one node for each instance a push matched: a table threaded by ``CauseList``s.
 ///
 /// Appending, removing and moving a whole chain to a reload are O(1).
 struct PendingCauses: ~Copyable, Sendable {
@@ -56,7 +56,7 @@ struct PendingCauses: ~Copyable, Sendable {
     }
 
     /// Takes a node out of its list, without releasing it.
-    mutating func unlink(_ slot: CauseNumber, from list: inout CauseList) {
+    private mutating func unlink(_ slot: CauseNumber, from list: inout CauseList) {
         let (previous, next) = (self.nodes[slot].previous, self.nodes[slot].next)
         if previous.isNone { list.head = next } else { self.nodes[previous].next = next }
         if next.isNone { list.tail = previous } else { self.nodes[next].previous = previous }

@@ -342,8 +342,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
                 oldest: self.head.repeatOldest
             ),
             decisions: self.decisions,
-            accounts: SenderAccounts(accounts: self.head.accounts),
-            senderPauses: [:]
+            accounts: SenderAccounts(accounts: self.head.accounts)
         )
         engine.standing = self.head.pauses
         for pause in self.head.pauses { engine.applyPause(pause.scope, until: pause.end) }
