@@ -11,8 +11,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Of what lends memory whose lifetime the compiler is to know.
-let lending = settings + [.enableExperimentalFeature("Lifetimes")]
+/// Of what lends memory whose lifetime the compiler is to know, and lives at an address (`Pinned`).
+let lending = settings + [.enableExperimentalFeature("Lifetimes"), .enableExperimentalFeature("RawLayout")]
 
 let nioCore: Target.Dependency = .product(name: "NIOCore", package: "swift-nio")
 let nioPosix: Target.Dependency = .product(name: "NIOPosix", package: "swift-nio")

@@ -20,6 +20,7 @@ public import CKernels
     /// How many rows are known to come from the beginning.
     @usableFromInline var expectedRows = 0
     @usableFromInline var length = 0
+    @usableFromInline let pinned = Pinned()
 
     /// No rows, and no memory.
     @inlinable
