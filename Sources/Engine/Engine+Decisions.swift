@@ -45,11 +45,11 @@ extension Engine {
     ///   - isOnce: Whether a push that is now or never was just found to conform and waits for this decision; nothing
     ///     is ended as expired then.
     mutating func decide(_ instance: InstanceNumber, isOnce: Bool = false) {
-        if !isOnce, self.instances[instance].minExpiry <= self.now { self.expirePending(of: instance) }
+        if !isOnce, self.instances[active: instance].minExpiry <= self.now { self.expirePending(of: instance) }
         if self.instances[instance].timelineDue <= self.now {
             self.wantPolicy(instance)
         }
-        if self.instances[instance].pending.count > 0 || !self.instances[instance].waiting.isEmpty {
+        if self.instances[active: instance].isWaiting {
             self.openWindow(of: instance)
             var plan = self.plan(instance, self.demand(of: instance))
             if case .issue(let exemption, let isPush) = plan {
@@ -59,11 +59,12 @@ extension Engine {
             guard case .wait(let until, let reason) = plan else {
                 preconditionFailure("an instance reloads twice at one instant")
             }
-            self.instances[instance].wait(until: until, reason)
+            self.instances[active: instance].wait(until: until, reason)
         } else {
-            self.instances[instance].decidesAt = .max
+            self.instances[active: instance].endWaiting()
             self.instances[instance].hasPendingDigest = false
         }
+        self.instances.rest(instance)
         self.arm(instance)
     }
 
@@ -72,32 +73,33 @@ extension Engine {
         let due = self.instances[instance].timelineDue
         self.instances[instance].timelineDue = .max
         if self.instances[instance].isHostDriven { return self.predict(ReloadCauses(.policy), instance) }
-        self.instances[instance].waiting.insert(ReloadCauses(.policy))
+        self.instances[active: instance].waiting.insert(ReloadCauses(.policy))
         self.openWindow(of: instance)
         guard self.isThinned(instance) else { return }
         let intervals = Int64(self.catalogue[self.instances[instance].kind].bare.thinning)
         let until = due + (self.terms(of: instance).interval * intervals).milliseconds
-        if until > self.now { self.instances[instance].heldUntil = until }
+        if until > self.now { self.instances[active: instance].heldUntil = until }
     }
 
     /// What waits for an instance. O(1), or O(waiting) if some of it has a not-before or a sender is paused.
     @inline(__always)
     func demand(of instance: InstanceNumber) -> Demand {
+        let active = self.instances[active: instance]
         var demand = Demand(
-            high: self.instances[instance].high > 0,
-            normal: self.instances[instance].normal > 0,
-            waiting: self.instances[instance].waiting,
-            minExpiry: self.instances[instance].minExpiry
+            high: active.high > 0,
+            normal: active.normal > 0,
+            waiting: active.waiting,
+            minExpiry: active.minExpiry
         )
-        if self.instances[instance].heldUntil > self.now, demand.waiting.contains(.policy) {
+        if active.heldUntil > self.now, demand.waiting.contains(.policy) {
             demand.waiting.remove(ReloadCauses(.policy))
-            demand.heldUntil = self.instances[instance].heldUntil
+            demand.heldUntil = active.heldUntil
             demand.isThinned = true
         }
         guard self.instances[instance].hasScheduled || self.ledger.hasPausedSenders else { return demand }
         demand.high = false
         demand.normal = false
-        var slot = self.instances[instance].pending.head
+        var slot = active.pending.head
         while !slot.isNone {
             let node = self.reloads[slot]
             let until = self.heldUntil(node)

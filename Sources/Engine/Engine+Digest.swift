@@ -101,6 +101,7 @@ extension Engine {
 
     private func digest(_ instance: InstanceNumber, _ writer: inout ByteWriter) {
         let row = self.instances[instance]
+        let active = self.instances[active: instance]
         let content = self.instances[content: instance]
         let observed = self.instances[observed: instance]
         let environment = self.instances[particulars: instance].controlEnvironment
@@ -111,11 +112,11 @@ extension Engine {
         writer.write(row.isHostDriven)
         writer.write(self.instances.rollingDay(of: instance)) { $1.encode(into: &$0) }
         row.budget.encode(into: &writer)
-        writer.write(varint: UInt64(row.waiting.rawValue))
-        writer.write(byte: row.reason.rawValue)
+        writer.write(varint: UInt64(active.waiting.rawValue))
+        writer.write(byte: active.reason.rawValue)
         for date in [
-            row.decidesAt, row.timelineDue, row.minExpiry, row.outstanding.expires, row.freeSetupAt, row.firstWindow,
-            row.visibleUntil, row.heldUntil, observed.viewedAt, observed.systemChangeAt, observed.awaitsReport,
+            active.decidesAt, row.timelineDue, active.minExpiry, active.outstanding.expires, row.freeSetupAt, row.firstWindow,
+            row.visibleUntil, active.heldUntil, observed.viewedAt, observed.systemChangeAt, observed.awaitsReport,
         ] {
             writer.write(signed: date)
         }
@@ -139,8 +140,8 @@ extension Engine {
         }
         writer.write(content.confirmedDigest) { self.write($1, &$0) }
         writer.write(row.hasPendingDigest ? content.pendingDigest : nil) { self.write($1, &$0) }
-        self.digest(row.pending, &writer)
-        self.reloads.forEach(in: row.outstanding) { row in
+        self.digest(active.pending, &writer)
+        self.reloads.forEach(in: active.outstanding) { row in
             Effect.reload(self.effect(of: row)).encode(into: &writer)
             writer.write(varint: UInt64(row.generation))
             for flag in [row.isCounted, row.isPush, row.sharesToken, row.isTrigger] { writer.write(flag) }

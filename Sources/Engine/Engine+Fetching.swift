@@ -5,7 +5,7 @@ extension Engine {
     /// What a reload that is out is about; nil if it is not out any more.
     package func fetchSubject(of id: ReloadID) -> FetchSubject? {
         guard let slot = self.liveInstance(of: id),
-            let reload = self.reloads.find(id.position, in: self.instances[slot].outstanding)
+            let reload = self.reloads.find(id.position, in: self.instances[active: slot].outstanding)
         else { return nil }
         let row = self.reloads[reload]
         let instance = self.instances[slot]

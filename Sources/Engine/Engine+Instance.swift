@@ -10,9 +10,10 @@ extension Engine {
     package func instance(_ address: InstanceAddress, decisions: Int = 100, pending: Int = .max) -> InstanceView? {
         guard let slot = self.liveInstance(address) else { return nil }
         let row = self.instances[slot]
+        let active = self.instances[active: slot]
         let kind = self.catalogue[row.kind]
         var outstanding: [ReloadEffect] = []
-        self.reloads.forEach(in: row.outstanding) { outstanding.append(self.effect(of: $0)) }
+        self.reloads.forEach(in: active.outstanding) { outstanding.append(self.effect(of: $0)) }
         return InstanceView(
             address: address,
             kind: kind.name,
@@ -27,8 +28,8 @@ extension Engine {
             budget: self.budgetView(of: slot),
             timeline: self.timeline(of: slot),
             pending: self.pending(of: slot, pending),
-            pendingCount: row.waiting.list.count + Int(row.pending.count),
-            decidesAt: row.decidesAt == .max ? nil : Instant(milliseconds: row.decidesAt),
+            pendingCount: active.waiting.list.count + Int(active.pending.count),
+            decidesAt: active.decidesAt == .max ? nil : Instant(milliseconds: active.decidesAt),
             outstanding: outstanding,
             decisions: self.decisions(of: slot, decisions),
             ledger: self.dayLedger(of: slot)
@@ -72,7 +73,7 @@ extension Engine {
             nextHigh: next(.urgent, isPush: true),
             nextNormal: next(.paced, isPush: true),
             nextPolicy: next(.urgent, isPush: false),
-            exemption: self.exemption(of: instance, waiting: row.waiting)
+            exemption: self.exemption(of: instance, waiting: self.instances[active: instance].waiting)
         )
     }
 
@@ -152,11 +153,11 @@ extension Engine {
     }
 
     private func pending(of instance: InstanceNumber, _ limit: Int) -> [PendingView] {
-        let row = self.instances[instance]
-        var views = row.waiting.list.prefix(limit).map {
+        let active = self.instances[active: instance]
+        var views = active.waiting.list.prefix(limit).map {
             PendingView(cause: $0, push: nil, priority: nil, notBefore: nil, expiresAt: nil)
         }
-        var slot = row.pending.head
+        var slot = active.pending.head
         while !slot.isNone, views.count < limit {
             let node = self.reloads[slot]
             let push = self.ledger[node.push]

@@ -99,6 +99,7 @@ extension Engine {
 
     private func check(instance: InstanceNumber, _ held: inout Held, _ faults: inout [String]) {
         let row = self.instances[instance]
+        let active = self.instances[active: instance]
         let name = self.address(of: instance).description
         held.instances += 1
         if row.isLive, row.pushEnabled { held.pushEnabled[self.catalogue[row.kind].app.index] += 1 }
@@ -107,7 +108,7 @@ extension Engine {
             faults.append("\(name): indexed as another host's")
         }
         if self.instances[particulars: instance].controlToken != nil { held.tokens += 1 }
-        var (count, high, normal, minExpiry, slot) = (UInt32(0), UInt32(0), UInt32(0), Int64.max, row.pending.head)
+        var (count, high, normal, minExpiry, slot) = (UInt32(0), UInt32(0), UInt32(0), Int64.max, active.pending.head)
         var previous = CauseNumber.none
         while !slot.isNone {
             let node = self.reloads[slot]
@@ -121,19 +122,20 @@ extension Engine {
             (previous, slot) = (slot, node.next)
         }
         held.nodes += Int(count)
-        if row.pending.tail != previous || row.pending.count != count || row.high != high || row.normal != normal {
+        if active.pending.tail != previous || active.pending.count != count || active.high != high || active.normal != normal {
             faults.append("\(name): pending counts are wrong")
         }
-        if row.minExpiry != minExpiry {
-            faults.append("\(name): earliest expiry is \(minExpiry), not \(row.minExpiry)")
+        if active.minExpiry != minExpiry {
+            faults.append("\(name): earliest expiry is \(minExpiry), not \(active.minExpiry)")
         }
-        if !row.isLive, count > 0 || !row.waiting.isEmpty || !row.outstanding.isEmpty {
+        if !row.active.isNone, active.isBlank { faults.append("\(name): at rest, with an active row") }
+        if !row.isLive, count > 0 || !active.waiting.isEmpty || !active.outstanding.isEmpty {
             faults.append("\(name): removed, but something waits")
         }
         if row.isLive, row.isHostDriven != (self.hosts[row.host].delivery == .apns) {
             faults.append("\(name): who drives its timelines is not what its delivery says")
         }
-        if row.isHostDriven, !row.waiting.isSubset(of: ReloadCauses(.appRequest)) || row.heldUntil != .min {
+        if row.isHostDriven, !active.waiting.isSubset(of: ReloadCauses(.appRequest)) || active.heldUntil != .min {
             faults.append("\(name): waits for what its host does by itself")
         }
         self.check(reloadsOf: instance, name, &held, &faults)
@@ -143,7 +145,7 @@ extension Engine {
 
     private func check(reloadsOf instance: InstanceNumber, _ name: String, _ held: inout Held, _ faults: inout [String])
     {
-        let list = self.instances[instance].outstanding
+        let list = self.instances[active: instance].outstanding
         faults += self.reloads.checkInvariants(of: list, instance).map { "\(name): \($0)" }
         self.reloads.forEach(in: list) { reload in
             held.reloads += 1
@@ -169,7 +171,7 @@ extension Engine {
     private func check(timerOf instance: InstanceNumber, _ name: String, _ faults: inout [String]) {
         let row = self.instances[instance]
         guard row.isLive, self.isRecordDone else { return }
-        let at = row.nextDate
+        let at = self.instances.nextDate(of: instance)
         let armed = self.instanceTimers.armed(instance)
         if (at == .max) != (armed == nil) { faults.append("\(name): due \(at), armed \(String(describing: armed))") }
         // What is due after all time is armed for its end.

@@ -42,10 +42,11 @@ extension Engine {
         let app = self.catalogue[kind.app].id
         if let wanted = filter.app, app != wanted { return nil }
         let use = self.use(of: slot)
+        let active = self.instances[active: slot]
         switch filter.state {
         case nil: break
-        case .waiting: guard row.pending.count > 0 || !row.waiting.isEmpty else { return nil }
-        case .outstanding: guard !row.outstanding.isEmpty else { return nil }
+        case .waiting: guard active.isWaiting else { return nil }
+        case .outstanding: guard !active.outstanding.isEmpty else { return nil }
         case .exhausted: guard use.isExhausted else { return nil }
         case .visible: guard row.visibleUntil > self.now else { return nil }
         case .orphaned: guard row.isOrphaned else { return nil }
@@ -60,15 +61,15 @@ extension Engine {
             isVisible: host.tellsVisibility ? row.visibleUntil > self.now : nil,
             allowance: use.isUnlimited ? nil : use.allowance,
             charged: use.charged,
-            waiting: Int(row.pending.count) + row.waiting.list.count,
-            outstanding: self.outstanding(of: slot),
-            decidesAt: row.decidesAt == .max ? nil : Instant(milliseconds: row.decidesAt),
+            waiting: Int(active.pending.count) + active.waiting.list.count,
+            outstanding: self.reloads.count(of: active.outstanding),
+            decidesAt: active.decidesAt == .max ? nil : Instant(milliseconds: active.decidesAt),
             lastReload: self.budget(of: slot).lastReload
         )
     }
 
     private func outstanding(of instance: InstanceNumber) -> Int {
-        self.reloads.count(of: self.instances[instance].outstanding)
+        self.reloads.count(of: self.instances[active: instance].outstanding)
     }
 
     /// Registered hosts from a number on, in the order of their numbers. O(`scanMax` + instances of those listed).

@@ -61,14 +61,14 @@ extension Engine {
         for instance in live {
             self.instances[instance].isHostDriven = isHostDriven
             guard isHostDriven else { continue }
-            let last = self.instances[instance].outstanding.last
+            let last = self.instances[active: instance].outstanding.last
             // What the same entry issued, by the delivery before, counts as the one push of an instant.
             if !last.isNone, self.reloads[stored: last].position == self.position {
                 self.hosts[host].pushedAt = self.now
             }
-            self.instances[instance].heldUntil = .min
-            let own = self.instances[instance].waiting.subtracting(ReloadCauses(.appRequest))
-            self.instances[instance].waiting.subtract(own)
+            self.instances[active: instance].heldUntil = .min
+            let own = self.instances[active: instance].waiting.subtracting(ReloadCauses(.appRequest))
+            self.instances[active: instance].waiting.subtract(own)
             if !own.isEmpty { self.predict(own, instance) }
         }
         for instance in live { self.decide(instance) }

@@ -52,13 +52,13 @@ extension Engine {
     /// - Returns: How many pushes.
     mutating func cancel(_ scope: OrderScope, _ instance: InstanceNumber) -> Int {
         var cancelled = 0
-        var slot = self.instances[instance].pending.head
+        var slot = self.instances[active: instance].pending.head
         while !slot.isNone {
             let node = self.reloads[slot]
             if self.isMeant(node, by: scope) {
                 cancelled += 1
-                self.reloads.remove(slot, from: &self.instances[instance].pending)
-                self.count(node.priority, -1, instance)
+                self.reloads.remove(slot, from: &self.instances[active: instance].pending)
+                self.instances[active: instance].count(node.priority, -1)
                 let id = self.ledger[node.push].id
                 self.ledger.moveOutcome(of: node.push, from: .deferred, to: .cancelled, at: self.time)
                 self.note(instance, .cancelled, .cancelled, push: id)
@@ -67,10 +67,10 @@ extension Engine {
         }
         switch scope {
         case .push, .sender: break
-        case .app, .kind, .host, .instance: self.instances[instance].waiting.remove(ReloadCauses(.appRequest))
+        case .app, .kind, .host, .instance: self.instances[active: instance].waiting.remove(ReloadCauses(.appRequest))
         }
         if cancelled > 0 {
-            if self.instances[instance].pending.count == 0 { self.instances[instance].hasScheduled = false }
+            if self.instances[active: instance].pending.count == 0 { self.instances[instance].hasScheduled = false }
             self.instances[instance].hasPendingDigest = false
             self.refreshExpiry(of: instance)
         }
@@ -106,7 +106,7 @@ extension Engine {
         return switch audience {
         case .app(let app): self.catalogue[self.instances[instance].kind].app == app
         case .kind(let kind): self.instances[instance].kind == kind
-        case .waiting: self.instances[instance].pending.count > 0
+        case .waiting: self.instances[active: instance].pending.count > 0
         case .these: false
         }
     }

@@ -34,7 +34,7 @@ extension Engine {
     /// O(instances of the host + pushes that the reload serves).
     package func outgoingPush(for id: ReloadID) -> OutgoingPush? {
         guard let instance = self.liveInstance(of: id),
-            let reload = self.reloads.find(id.position, in: self.instances[instance].outstanding)
+            let reload = self.reloads.find(id.position, in: self.instances[active: instance].outstanding)
         else { return nil }
         let isControl = self.instances[particulars: instance].controlToken != nil
         guard let token = self.token(of: instance) else { return nil }
@@ -71,10 +71,10 @@ extension Engine {
         guard self.hosts.rows.numbers.contains(where: { self.hosts[$0].delivery != .stream }) else { return [] }
         var found: [ReloadEffect] = []
         for slot in self.instances.rows.numbers where found.count < limit {
-            // A number that is free keeps its last row, which has no reloads.
-            let row = self.instances[slot]
-            guard !row.outstanding.isEmpty, self.hosts[row.host].delivery != .stream else { continue }
-            self.reloads.forEach(in: row.outstanding) { found.append(self.effect(of: $0)) }
+            // A number that is free keeps its last row, which is at rest.
+            let reloads = self.instances[active: slot].outstanding
+            guard !reloads.isEmpty, self.hosts[self.instances[slot].host].delivery != .stream else { continue }
+            self.reloads.forEach(in: reloads) { found.append(self.effect(of: $0)) }
         }
         // In the order in which they were issued.
         return found.sorted { $0.id.position < $1.id.position }

@@ -59,10 +59,13 @@ extension Engine {
             self.prefetched.instances.append(instance)
         }
         for _ in 0..<Self.prefetchedInstances {
+            for instance in self.prefetched.instances where !instance.isNone {
+                self.instances.prefetchActive(of: instance)
+            }
             for index in self.prefetched.instances.indices {
                 let instance = self.prefetched.instances[index]
                 guard !instance.isNone else { continue }
-                let last = self.instances[instance].pending.tail
+                let last = self.instances[active: instance].pending.tail
                 if !last.isNone { self.reloads.prefetch(last) }
                 let next = self.instances[instance].nextOfHost
                 self.prefetched.instances[index] = next
@@ -90,9 +93,12 @@ extension Engine {
         for place in range {
             let instance = matches[place]
             self.hosts.rows.prefetch(self.instances[instance].host)
-            let last = self.instances[instance].pending.tail
-            if !last.isNone { self.reloads.prefetch(last) }
+            self.instances.prefetchActive(of: instance)
             if hasDigest { self.instances.details.prefetchContent(of: instance) }
+        }
+        for place in range {
+            let last = self.instances[active: matches[place]].pending.tail
+            if !last.isNone { self.reloads.prefetch(last) }
         }
     }
 }

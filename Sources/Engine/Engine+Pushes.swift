@@ -192,7 +192,7 @@ extension Engine {
     /// Decides a push for one instance that it matches.
     mutating func decidePush(_ push: IncomingPush, for instance: InstanceNumber) {
         self.openWindow(of: instance)
-        let hasExpired = self.instances[instance].minExpiry <= self.now
+        let hasExpired = self.instances[active: instance].minExpiry <= self.now
         if hasExpired { self.expirePending(of: instance) }
         self.match(push, instance, mayJoin: !hasExpired)
         // What expired between two seconds, before its timer came, had a part in when the rest is due.
@@ -211,7 +211,7 @@ extension Engine {
             return self.note(instance, .expired, .expiration, push: push.id)
         }
         let joined =
-            mayJoin && !self.ledger.hasPausedSenders && self.instances[instance].isJoined(by: push, now: self.now)
+            mayJoin && !self.ledger.hasPausedSenders && self.instances.isJoined(instance, by: push, now: self.now)
         let replaced = push.collapseTag == 0 ? nil : self.waiting(with: push, instance)
         guard self.enqueueIfPossible(push, instance, replacing: replaced) else { return }
         if joined, replaced == nil {
@@ -219,22 +219,22 @@ extension Engine {
             return self.note(
                 instance,
                 .deferred,
-                push.priority == .low ? .waitsForAnother : self.instances[instance].reason,
+                push.priority == .low ? .waitsForAnother : self.instances[active: instance].reason,
                 push: push.id,
-                until: self.instances[instance].decidesAt
+                until: self.instances[active: instance].decidesAt
             )
         }
-        let reloads = self.instances[instance].outstanding.last
+        let reloads = self.instances[active: instance].outstanding.last
         self.decide(instance, isOnce: push.isOnce)
         if push.notBefore > self.now {
             self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
-        } else if self.instances[instance].outstanding.last == reloads {
+        } else if self.instances[active: instance].outstanding.last == reloads {
             self.note(
                 instance,
                 .deferred,
-                push.priority == .low ? .waitsForAnother : self.instances[instance].reason,
+                push.priority == .low ? .waitsForAnother : self.instances[active: instance].reason,
                 push: push.id,
-                until: self.instances[instance].decidesAt
+                until: self.instances[active: instance].decidesAt
             )
         }
     }

@@ -196,7 +196,7 @@ extension Engine {
         self.instances[instance].generation += 1
         self.instances[instance].configuredAt = self.position
         self.instances[instance].isHostDriven = false
-        self.instances[instance].waiting = ReloadCauses(.added)
+        self.instances[active: instance].waiting = ReloadCauses(.added)
         self.instances.setFamily(of: instance, registration.family)
         self.instances.setConfiguration(of: instance, registration.configuration)
         self.setTags(of: instance, registration.tags)
@@ -276,7 +276,7 @@ extension Engine {
             self.instances[instance].isOrphaned = false
             self.instances[instance].generation += 1
             self.instances[instance].configuredAt = self.position
-            self.instances[instance].waiting.insert(ReloadCauses(.configured))
+            self.instances[active: instance].waiting.insert(ReloadCauses(.configured))
         }
         self.usages[self.app(of: instance)].textBytes += self.instances.details.textBytes(of: instance) - textBytes
         self.insertIntoIndex(instance, new.configuration)

@@ -44,10 +44,11 @@ extension Engine {
         var slot = range.lowerBound
         while slot < range.upperBound, found.count < limit {
             let row = self.instances[slot]
-            // A number that is free keeps its last row, which has no reloads.
+            let reloads = self.instances[active: slot].outstanding
+            // A number that is free keeps its last row, which is at rest.
             // What a push to a token brings is not for streams.
-            if !row.outstanding.isEmpty, !row.isHostDriven, self.catalogue[row.kind].app == number {
-                self.reloads.forEach(in: row.outstanding) {
+            if !reloads.isEmpty, !row.isHostDriven, self.catalogue[row.kind].app == number {
+                self.reloads.forEach(in: reloads) {
                     if $0.position <= through { found.append(self.effect(of: $0)) }
                 }
             }

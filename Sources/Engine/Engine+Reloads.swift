@@ -24,7 +24,7 @@ extension Engine {
         let row = self.open(instance, payment)
         self.combine(row)
         self.output.effects.append(.reload(self.effect(of: row)))
-        self.reloads.append(row, to: &self.instances[instance].outstanding)
+        self.reloads.append(row, to: &self.instances[active: instance].outstanding)
     }
 
     /// Pays for a reload, takes along what waits and books it; gives its row, which is not in the table yet.
@@ -40,11 +40,11 @@ extension Engine {
         let terms = self.terms(of: instance)
         let counted = self.pay(instance, payment, terms)
         let taken = self.takePending(of: instance)
-        var causes = self.instances[instance].waiting
+        var causes = self.instances[active: instance].waiting
         let isSystem = !causes.isEmpty
         if taken.count > 0 || causes.isEmpty { causes.insert(ReloadCauses(.push)) }
-        self.instances[instance].waiting = []
-        self.instances[instance].heldUntil = .min
+        self.instances[active: instance].waiting = []
+        self.instances[active: instance].heldUntil = .min
         let (primary, latest) = self.markIssued(taken)
         let expiresAt = isSystem ? Instant.distantFuture : max(latest, self.time + Self.acknowledgementMin)
         let push = primary.isNone ? trigger : self.ledger[self.reloads[primary].push].id
@@ -105,23 +105,19 @@ extension Engine {
 
     /// Takes what a reload may serve out of the waiting pushes.
     private mutating func takePending(of instance: InstanceNumber) -> CauseList {
-        var taken = CauseList()
         guard self.instances[instance].hasScheduled || self.ledger.hasPausedSenders else {
-            swap(&taken, &self.instances[instance].pending)
-            self.instances[instance].high = 0
-            self.instances[instance].normal = 0
-            self.instances[instance].minExpiry = .max
-            return taken
+            return self.instances[active: instance].takePending()
         }
+        var taken = CauseList()
         var remaining = false
-        var slot = self.instances[instance].pending.head
+        var slot = self.instances[active: instance].pending.head
         while !slot.isNone {
             let node = self.reloads[slot]
             if self.heldUntil(node) > self.now {
                 remaining = remaining || node.isScheduled
             } else {
-                self.reloads.move(slot, from: &self.instances[instance].pending, to: &taken)
-                self.count(node.priority, -1, instance)
+                self.reloads.move(slot, from: &self.instances[active: instance].pending, to: &taken)
+                self.instances[active: instance].count(node.priority, -1)
                 // What the scheduled push said of its content may be older than what others said since.
                 if node.isScheduled { self.instances[instance].hasPendingDigest = false }
             }
@@ -184,7 +180,7 @@ extension Engine {
         var found: [Reloads.Reload] = []
         var instance = self.hosts[slot].firstInstance
         while !instance.isNone {
-            self.reloads.forEach(in: self.instances[instance].outstanding) { found.append($0) }
+            self.reloads.forEach(in: self.instances[active: instance].outstanding) { found.append($0) }
             instance = self.instances[instance].nextOfHost
         }
         // Instances come in the order of their ids, and the sort is stable.
@@ -200,7 +196,7 @@ extension Engine {
             return .delivery(known: false)
         }
         if let instance = self.liveInstance(of: report.reload, on: host),
-            let named = self.reloads.find(report.reload.position, in: self.instances[instance].outstanding),
+            let named = self.reloads.find(report.reload.position, in: self.instances[active: instance].outstanding),
             !self.reloads[stored: named].sharesToken || !self.instances[instance].isHostDriven
         {
             self.end(named, of: instance, by: report.result)
@@ -236,7 +232,7 @@ extension Engine {
 
     /// Gives up the reloads that nobody acknowledged in time. Their charge is kept.
     mutating func expireReloads(of instance: InstanceNumber) {
-        var slot = self.instances[instance].outstanding.first
+        var slot = self.instances[active: instance].outstanding.first
         while !slot.isNone {
             let reload = self.reloads[stored: slot]
             if reload.expiresAt <= self.time {
@@ -249,8 +245,8 @@ extension Engine {
 
     /// Ends every reload of an instance that is gone.
     mutating func removeReloads(of instance: InstanceNumber, _ reason: DecisionReason) {
-        while !self.instances[instance].outstanding.isEmpty {
-            self.end(self.instances[instance].outstanding.first, of: instance, .removed(reason))
+        while !self.instances[active: instance].outstanding.isEmpty {
+            self.end(self.instances[active: instance].outstanding.first, of: instance, .removed(reason))
         }
     }
 
@@ -262,7 +258,7 @@ extension Engine {
             self.instances[content: instance].unshown = news
         }
         self.endPushes(of: row, end)
-        self.reloads.remove(reload, from: &self.instances[instance].outstanding)
+        self.reloads.remove(reload, from: &self.instances[active: instance].outstanding)
         let cause = row.causes.first
         switch end {
         case .acknowledged:
@@ -284,6 +280,7 @@ extension Engine {
         case .removed(let reason):
             self.note(instance, .removed, reason, cause: cause, push: row.push, exemption: row.exemption)
         }
+        self.instances.rest(instance)
     }
 
     /// When the oldest push that a reload serves was accepted; nil if it serves none.

@@ -60,14 +60,14 @@ extension Engine {
         _ reason: DecisionReason,
         _ tokenReason: TokenRemoval = .unregistered
     ) {
-        var slot = self.instances[instance].pending.head
+        var slot = self.instances[active: instance].pending.head
         while !slot.isNone {
             let push = self.reloads[slot].push
             self.note(instance, .removed, reason, push: self.ledger[push].id)
             self.ledger.moveOutcome(of: push, from: .deferred, to: .removed, at: self.time)
             slot = self.reloads[slot].next
         }
-        self.reloads.release(self.instances[instance].pending)
+        self.reloads.release(self.instances[active: instance].pending)
         self.removeReloads(of: instance, reason)
         self.index.remove(instance)
         self.setControlToken(of: instance, nil, tokenReason)
@@ -82,16 +82,11 @@ extension Engine {
         if self.instances[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
         self.instances[instance].isLive = false
         self.instances[instance].isOrphaned = false
-        self.instances[instance].pending = CauseList()
-        self.instances[instance].high = 0
-        self.instances[instance].normal = 0
-        self.instances[instance].waiting = []
+        self.instances[active: instance] = ActiveRow()
+        self.instances.rest(instance)
         self.instances[instance].hasScheduled = false
         self.instances[instance].hasPendingDigest = false
-        self.instances[instance].minExpiry = .max
-        self.instances[instance].decidesAt = .max
         self.instances[instance].timelineDue = .max
-        self.instances[instance].heldUntil = .min
         self.instances[instance].visibleUntil = .min
         self.instances.clearDetails(of: instance)
         self.usages[app].textBytes += self.instances.details.textBytes(of: instance)

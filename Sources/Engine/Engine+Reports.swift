@@ -16,7 +16,7 @@ extension Engine {
         var isStale = false
         if let id = report.reload {
             guard self.liveInstance(of: id, on: host) == instance else { return .unknownReload }
-            if let reload = self.reloads.find(id.position, in: self.instances[instance].outstanding) {
+            if let reload = self.reloads.find(id.position, in: self.instances[active: instance].outstanding) {
                 isStale = self.reloads[stored: reload].generation != self.instances[instance].generation
                 self.counters.reloadsAcknowledged += 1
                 self.end(reload, of: instance, .acknowledged)
@@ -64,8 +64,8 @@ extension Engine {
             self.instances[content: instance].confirmedDigest = ContentDigest(team: team, bytes: digest)
             self.instances.setConfirmedBy(of: instance, self.position)
         }
-        self.instances[instance].waiting.remove(ReloadCauses(.policy))
-        self.instances[instance].heldUntil = .min
+        self.instances[active: instance].waiting.remove(ReloadCauses(.policy))
+        self.instances[active: instance].heldUntil = .min
         self.instances[instance].timelineDue = .max
         self.instances[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {
@@ -123,7 +123,7 @@ extension Engine {
             self.note(instance, .coalesced, .systemChange, cause: .appRequest)
             return false
         }
-        self.instances[instance].waiting.insert(ReloadCauses(.appRequest))
+        self.instances[active: instance].waiting.insert(ReloadCauses(.appRequest))
         self.instances[instance].hasPendingDigest = digest != nil
         if let digest { self.instances[content: instance].pendingDigest = digest }
         return true

@@ -64,7 +64,7 @@ extension Engine {
     }
 
     mutating func decideIfWaiting(_ instance: InstanceNumber) {
-        if self.instances[instance].pending.count > 0 || !self.instances[instance].waiting.isEmpty {
+        if self.instances[active: instance].pending.count > 0 || !self.instances[active: instance].waiting.isEmpty {
             self.decide(instance)
         }
     }
@@ -75,7 +75,7 @@ extension Engine {
             self.predict(ReloadCauses(cause), instance)
             return self.decide(instance)
         }
-        self.instances[instance].waiting.insert(ReloadCauses(cause))
+        self.instances[active: instance].waiting.insert(ReloadCauses(cause))
         self.decide(instance)
     }
 
@@ -104,12 +104,12 @@ extension Engine {
             if self.instances[instance].isHostDriven {
                 self.predict(ReloadCauses(.significantLocationChange), instance)
             } else {
-                self.instances[instance].waiting.insert(ReloadCauses(.significantLocationChange))
+                self.instances[active: instance].waiting.insert(ReloadCauses(.significantLocationChange))
             }
         }
-        if self.instances[instance].heldUntil > self.now {
-            self.instances[instance].heldUntil = .min
-            self.instances[instance].waiting.insert(ReloadCauses(.becameVisible))
+        if self.instances[active: instance].heldUntil > self.now {
+            self.instances[active: instance].heldUntil = .min
+            self.instances[active: instance].waiting.insert(ReloadCauses(.becameVisible))
         }
         self.decideIfWaiting(instance)
     }
@@ -136,7 +136,7 @@ extension Engine {
 
     private mutating func acknowledge(_ id: ReloadID, showing date: Instant, _ instance: InstanceNumber) {
         self.instances[content: instance].shownEntry = date
-        let reload = self.reloads.find(id.position, in: self.instances[instance].outstanding)
+        let reload = self.reloads.find(id.position, in: self.instances[active: instance].outstanding)
         if let reload {
             self.counters.reloadsAcknowledged += 1
             self.end(reload, of: instance, .acknowledged)
@@ -152,7 +152,7 @@ extension Engine {
     func isCovered(_ instance: InstanceNumber) -> Bool {
         let changedAt = self.instances[observed: instance].systemChangeAt
         return changedAt != .min && changedAt + Self.systemChangeCovers.milliseconds >= self.now
-            && self.instances[instance].waiting.isDisjoint(with: .systemChanges)
+            && self.instances[active: instance].waiting.isDisjoint(with: .systemChanges)
     }
 }
 

@@ -46,8 +46,9 @@ extension Engine {
         kind.instances += 1
         if row.pushEnabled { kind.pushEnabled += 1 }
         if row.isOrphaned { kind.orphaned += 1 }
-        if row.pending.count > 0 || !row.waiting.isEmpty { kind.waiting += 1 }
-        kind.waitingPushes += Int(row.pending.count)
+        let active = self.instances[active: instance]
+        if active.isWaiting { kind.waiting += 1 }
+        kind.waitingPushes += Int(active.pending.count)
         let use = self.use(of: instance)
         guard !use.isUnlimited else {
             kind.unlimited += 1

@@ -24,7 +24,7 @@ extension Engine {
             self.instanceTimers.cancel(instance)
         }
         guard self.instances[instance].isLive else { return self.releaseTombstone(instance) }
-        if self.instances[instance].outstanding.expires <= self.now { self.expireReloads(of: instance) }
+        if self.instances[active: instance].outstanding.expires <= self.now { self.expireReloads(of: instance) }
         self.decide(instance)
     }
 
@@ -35,7 +35,7 @@ extension Engine {
 
     /// Arms the instance's timer for the first of its dates.
     mutating func arm(_ instance: InstanceNumber) {
-        let at = self.instances[instance].nextDate
+        let at = self.instances.nextDate(of: instance)
         if at == .max {
             self.instanceTimers.cancel(instance)
         } else {
@@ -44,9 +44,10 @@ extension Engine {
     }
 }
 
-extension InstanceTable.Row {
-    /// The first of the instance's dates, in milliseconds; `.max` if it has none.
-    var nextDate: Int64 {
-        min(min(self.decidesAt, self.minExpiry), min(self.timelineDue, self.outstanding.expires))
+extension InstanceTable {
+    /// The first of an instance's dates, in milliseconds; `.max` if it has none.
+    func nextDate(of slot: InstanceNumber) -> Int64 {
+        let active = self[active: slot]
+        return min(min(active.decidesAt, active.minExpiry), min(self[slot].timelineDue, active.outstanding.expires))
     }
 }

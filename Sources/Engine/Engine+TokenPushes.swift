@@ -36,7 +36,7 @@ extension Engine {
         let siblings = self.siblings(of: trigger)
         for sibling in siblings {
             self.openWindow(of: sibling)
-            if !isOnce, self.instances[sibling].minExpiry <= self.now { self.expirePending(of: sibling) }
+            if !isOnce, self.instances[active: sibling].minExpiry <= self.now { self.expirePending(of: sibling) }
             let payment = self.payment(of: sibling, besides: trigger)
             rows.append(self.open(sibling, payment, for: rows[0].push))
         }
@@ -47,7 +47,7 @@ extension Engine {
             rows[index].sharesToken = !isControl
             self.combine(rows[index])
             self.combine(UInt64(rows[index].collateral.map { $0.rawValue + 1 } ?? 0))
-            self.reloads.append(rows[index], to: &self.instances[rows[index].instance].outstanding)
+            self.reloads.append(rows[index], to: &self.instances[active: rows[index].instance].outstanding)
             self.instances[observed: rows[index].instance].awaitsReport = self.now
         }
         self.bookCollateral(of: rows)
@@ -145,7 +145,7 @@ extension Engine {
     )] {
         guard self.hosts[host].delivery == .apns else { return [] }
         return self.instances(of: host).compactMap { instance in
-            guard let reload = self.reloads.find(position, in: self.instances[instance].outstanding),
+            guard let reload = self.reloads.find(position, in: self.instances[active: instance].outstanding),
                 self.reloads[stored: reload].sharesToken
             else { return nil }
             return (instance, reload)
@@ -163,9 +163,9 @@ extension Engine {
     private func outstandingTokenPushes(_ host: HostNumber) -> [TokenPush] {
         var groups: [[Reloads.Reload]] = []
         for instance in self.instances(of: host) {
-            let instance = self.instances[instance]
-            self.reloads.forEach(in: instance.outstanding) { row in
-                guard row.sharesToken || instance.isControl else { return }
+            let isControl = self.instances[instance].isControl
+            self.reloads.forEach(in: self.instances[active: instance].outstanding) { row in
+                guard row.sharesToken || isControl else { return }
                 let group = groups.firstIndex {
                     $0[0].position == row.position && $0[0].sharesToken && row.sharesToken
                 }
@@ -190,7 +190,7 @@ extension Engine {
     /// - Parameter matched: Widgets, or one control.
     mutating func decidePush(_ push: IncomingPush, throughToken matched: [InstanceNumber]) {
         for instance in matched { self.openWindow(of: instance) }
-        let expired = matched.filter { self.instances[$0].minExpiry <= self.now }
+        let expired = matched.filter { self.instances[active: $0].minExpiry <= self.now }
         for instance in expired { self.expirePending(of: instance) }
         self.match(push, throughToken: matched)
         // As for a push to a stream: what has just expired had a part in when the rest is due.
@@ -216,15 +216,15 @@ extension Engine {
         }
         var queued: [InstanceNumber] = []
         for instance in waiting where self.enqueueIfPossible(push, instance) { queued.append(instance) }
-        let reloads = queued.map { self.instances[$0].outstanding.last }
+        let reloads = queued.map { self.instances[active: $0].outstanding.last }
         for instance in queued { self.decide(instance, isOnce: push.isOnce) }
         for (instance, before) in zip(queued, reloads) {
             if push.notBefore > self.now {
                 self.note(instance, .deferred, .notBefore, push: push.id, until: push.notBefore)
-            } else if self.instances[instance].outstanding.last == before {
-                let row = self.instances[instance]
-                let reason = push.priority == .low ? .waitsForAnother : row.reason
-                self.note(instance, .deferred, reason, push: push.id, until: row.decidesAt)
+            } else if self.instances[active: instance].outstanding.last == before {
+                let active = self.instances[active: instance]
+                let reason = push.priority == .low ? .waitsForAnother : active.reason
+                self.note(instance, .deferred, reason, push: push.id, until: active.decidesAt)
             }
         }
     }

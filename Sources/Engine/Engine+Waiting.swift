@@ -18,7 +18,7 @@ extension Engine {
         -> Bool
     {
         if replaced == nil, !push.isOnce,
-            Int(self.instances[instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax
+            Int(self.instances[active: instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax
         {
             self.ledger.countMatch(of: push.row, as: .failed)
             self.ledger.countFailure(of: push.row, .pendingLimit)
@@ -33,7 +33,7 @@ extension Engine {
     /// Whether the instance is known to show this state of content: confirmed, and nothing else on its way.
     @inline(__always)
     func shows(_ instance: InstanceNumber, _ digest: ContentDigest) -> Bool {
-        self.instances[instance].isIdle(now: self.now)
+        self.instances.isIdle(instance, now: self.now)
             && self.instances[content: instance].confirmedDigest == digest
     }
 
@@ -65,7 +65,7 @@ extension Engine {
     /// The node of a waiting push with the same collapse id of the same team.
     @inline(__always)
     func waiting(with push: IncomingPush, _ instance: InstanceNumber) -> CauseNumber? {
-        var slot = self.instances[instance].pending.head
+        var slot = self.instances[active: instance].pending.head
         while !slot.isNone {
             if self.reloads[slot].collapseTag == push.collapseTag {
                 let other = self.reloads[slot].push
@@ -91,44 +91,38 @@ extension Engine {
         )
         if let replaced {
             let old = self.reloads[replaced]
-            self.count(old.priority, -1, instance)
+            self.instances[active: instance].count(old.priority, -1)
             self.reloads.replace(replaced, with: node)
             self.ledger.moveOutcome(of: old.push, from: .deferred, to: .superseded, at: self.time)
             self.note(instance, .superseded, .collapseID, push: self.ledger[old.push].id)
-            if old.expiresAt <= self.instances[instance].minExpiry { self.refreshExpiry(of: instance) }
+            if old.expiresAt <= self.instances[active: instance].minExpiry { self.refreshExpiry(of: instance) }
         } else {
-            self.reloads.append(node, to: &self.instances[instance].pending)
+            self.reloads.append(node, to: &self.instances[active: instance].pending)
         }
-        self.instances[instance].addWaiting(push, isScheduled: node.isScheduled)
+        self.instances.addWaiting(push, to: instance, isScheduled: node.isScheduled)
         if !node.isScheduled, let digest = push.digest { self.instances[content: instance].pendingDigest = digest }
-    }
-
-    /// Counts a push in or out of its class.
-    @inline(__always)
-    mutating func count(_ priority: Priority, _ change: Int32, _ instance: InstanceNumber) {
-        self.instances[instance].count(priority, change)
     }
 
     /// Finds the earliest end of a waiting push again. O(waiting).
     mutating func refreshExpiry(of instance: InstanceNumber) {
         var earliest = Int64.max
-        var slot = self.instances[instance].pending.head
+        var slot = self.instances[active: instance].pending.head
         while !slot.isNone {
             earliest = min(earliest, self.reloads[slot].expiresAt)
             slot = self.reloads[slot].next
         }
-        self.instances[instance].minExpiry = earliest
+        self.instances[active: instance].minExpiry = earliest
     }
 
     /// Ends the waiting pushes whose time is over. O(waiting).
     mutating func expirePending(of instance: InstanceNumber) {
         var earliest = Int64.max
-        var slot = self.instances[instance].pending.head
+        var slot = self.instances[active: instance].pending.head
         while !slot.isNone {
             let node = self.reloads[slot]
             if node.expiresAt <= self.now {
-                self.reloads.remove(slot, from: &self.instances[instance].pending)
-                self.count(node.priority, -1, instance)
+                self.reloads.remove(slot, from: &self.instances[active: instance].pending)
+                self.instances[active: instance].count(node.priority, -1)
                 let id = self.ledger[node.push].id
                 self.ledger.moveOutcome(of: node.push, from: .deferred, to: .expired, at: self.time)
                 self.note(instance, .expired, .expiration, push: id)
@@ -137,56 +131,42 @@ extension Engine {
             }
             slot = node.next
         }
-        self.instances[instance].minExpiry = earliest
-        if self.instances[instance].pending.count == 0 { self.instances[instance].hasScheduled = false }
+        self.instances[active: instance].minExpiry = earliest
+        if self.instances[active: instance].pending.count == 0 { self.instances[instance].hasScheduled = false }
     }
 }
 
-extension InstanceTable.Row {
-    /// Notes until when what waits is not decided, and why.
-    @inline(__always)
-    mutating func wait(until: Int64, _ reason: DecisionReason) {
-        self.decidesAt = until
-        self.reason = reason
-    }
-
-    /// Counts a push in or out of its class.
-    @inline(__always)
-    mutating func count(_ priority: Priority, _ change: Int32) {
-        switch priority {
-        case .high: self.high = UInt32(Int32(self.high) + change)
-        case .normal: self.normal = UInt32(Int32(self.normal) + change)
-        case .low: break
-        }
-    }
-
+extension InstanceTable {
     /// Notes what a push that waits from now on changes; its digest, if it has one, is for the details.
     @inline(__always)
-    mutating func addWaiting(_ push: IncomingPush, isScheduled: Bool) {
-        self.count(push.priority, 1)
-        self.minExpiry = min(self.minExpiry, push.expiresAt)
-        if isScheduled { self.hasScheduled = true } else { self.hasPendingDigest = push.digest != nil }
+    mutating func addWaiting(_ push: IncomingPush, to slot: InstanceNumber, isScheduled: Bool) {
+        self[active: slot].count(push.priority, 1)
+        self[active: slot].minExpiry = min(self[active: slot].minExpiry, push.expiresAt)
+        if isScheduled { self[slot].hasScheduled = true } else { self[slot].hasPendingDigest = push.digest != nil }
     }
 
-    /// Whether nothing waits for the instance, is due or is out.
-    func isIdle(now: Int64) -> Bool {
-        self.pending.count == 0 && self.waiting.isEmpty && self.outstanding.isEmpty
-            && self.timelineDue > now
+    /// Whether nothing waits for an instance, is due or is outstanding.
+    func isIdle(_ slot: InstanceNumber, now: Int64) -> Bool {
+        let active = self[active: slot]
+        return !active.isWaiting && active.outstanding.isEmpty && self[slot].timelineDue > now
     }
 
-    /// Whether a push changes nothing about when the instance is decided: something at least as urgent waits already,
-    /// or the push never reloads by itself, and it does not expire before. O(1).
+    /// Whether a push changes nothing about when an instance is decided: something at least as urgent waits already, or the
+    /// push never reloads by itself, and it does not expire before. O(1).
     @inline(__always)
-    func isJoined(by push: IncomingPush, now: Int64) -> Bool {
-        guard !push.isOnce, push.heldUntil <= now, !self.hasScheduled else { return false }
-        guard self.timelineDue > now, self.decidesAt > now, self.heldUntil <= now else { return false }
+    func isJoined(_ slot: InstanceNumber, by push: IncomingPush, now: Int64) -> Bool {
+        let row = self[slot]
+        guard !row.active.isNone, !push.isOnce, push.heldUntil <= now, !row.hasScheduled else { return false }
+        let active = self[active: slot]
+        guard row.timelineDue > now, active.decidesAt > now, active.heldUntil <= now else { return false }
         // With nothing to decide, the timer stands for the earliest expiry.
-        let isLater = push.expiresAt > self.decidesAt || (self.decidesAt == .max && self.minExpiry <= push.expiresAt)
+        let isLater =
+            push.expiresAt > active.decidesAt || (active.decidesAt == .max && active.minExpiry <= push.expiresAt)
         guard isLater else { return false }
         switch push.priority {
-        case .low: return self.pending.count > 0 || !self.waiting.isEmpty
-        case .normal: return !self.waiting.isEmpty || self.high > 0 || self.normal > 0
-        case .high: return !self.waiting.isEmpty || self.high > 0
+        case .low: return active.isWaiting
+        case .normal: return !active.waiting.isEmpty || active.high > 0 || active.normal > 0
+        case .high: return !active.waiting.isEmpty || active.high > 0
         }
     }
 }

@@ -32,7 +32,8 @@ import WidgetModel
         #expect(MemoryLayout<HostTable.Name>.size == 8)
         #expect(MemoryLayout<TokenTable.Row>.stride == 44)
         #expect(MemoryLayout<ReloadTable.Stored>.stride == 64)
-        #expect(MemoryLayout<InstanceTable.Row>.stride == 192)
+        #expect(MemoryLayout<InstanceTable.Row>.stride == 128)
+        #expect(MemoryLayout<ActiveRow>.stride == 64)
     }
 
     @Test func `what most hosts never have takes room from its first change to its last`() {

@@ -19,7 +19,7 @@ extension Engine {
         for (kind, usage) in rows.usages.enumerated() { self.usages[self.catalogue.kinds[kind].app] += usage }
         let controls = rows.controls
         let timers = rows.timers
-        self.instances.takeRows(rows.rows, rows.details)
+        self.instances.takeRows(rows.rows, rows.active, rows.details)
         for instance in controls {
             guard let token = self.instances[particulars: instance].controlToken else { continue }
             let host = self.instances[instance].host

@@ -121,8 +121,9 @@ package struct EngineSnapshotEncoder: Sendable {
                 _ = coder.text(details.row.id.rawValue)
                 let groups = try InstanceGroups(row, details).coded(by: &coder)
                 _ = try details.coded(by: &coder, groups)
+                if groups.contains(.active) { _ = try engine.instances[active: slot].coded(by: &coder) }
                 let hash = engine.addressHash(of: slot)
-                _ = try row.coded(by: &coder, head, kind: row.kind, groups, addressHash: hash)
+                _ = try row.coded(by: &coder, head, kind: row.kind, groups, active: row.active, addressHash: hash)
                 try Self.write(timer: engine.instanceTimers.armed(slot), &coder)
             }
         }

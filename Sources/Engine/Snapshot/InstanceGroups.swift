@@ -11,17 +11,15 @@ struct InstanceGroups: OptionSet {
     static let observed = InstanceGroups(rawValue: 1 << 2)
     /// What is charged and may be.
     static let budget = InstanceGroups(rawValue: 1 << 3)
-    /// The reloads that are out.
-    static let reloads = InstanceGroups(rawValue: 1 << 4)
-    /// What waits for a reload.
-    static let waiting = InstanceGroups(rawValue: 1 << 5)
+    /// What it has while it is not at rest.
+    static let active = InstanceGroups(rawValue: 1 << 4)
     /// Whether and how often it is looked at.
-    static let views = InstanceGroups(rawValue: 1 << 6)
+    static let views = InstanceGroups(rawValue: 1 << 5)
     /// What hardly any has.
-    static let cold = InstanceGroups(rawValue: 1 << 7)
+    static let cold = InstanceGroups(rawValue: 1 << 6)
 
     static let details: InstanceGroups = [.conditionOrControl, .content, .observed]
-    private static let known: InstanceGroups = [.details, .budget, .reloads, .waiting, .views, .cold]
+    private static let known: InstanceGroups = [.details, .budget, .active, .views, .cold]
 
     init(rawValue: UInt16) { self.rawValue = rawValue }
 
@@ -33,11 +31,8 @@ struct InstanceGroups: OptionSet {
         if details.content?.isBlank == false || details.confirmedBy != .start { groups.insert(.content) }
         if let observed = details.observed, !observed.isBlank { groups.insert(.observed) }
         if row.budget != ReloadBudget() || row.windowMinute != 0 || row.allowance != 0 { groups.insert(.budget) }
-        if row.outstanding != ReloadList() { groups.insert(.reloads) }
-        if row.isWaiting { groups.insert(.waiting) }
-        if row.views != 0 || row.rate != .typical || row.visibleUntil != .min || row.heldUntil != .min {
-            groups.insert(.views)
-        }
+        if !row.active.isNone { groups.insert(.active) }
+        if row.views != 0 || row.rate != .typical || row.visibleUntil != .min { groups.insert(.views) }
         if !row.rollingDay.isNone || row.granted != 0 || row.exemptReloads != 0
             || row.freeSetupAt != .min
         {
@@ -50,13 +45,5 @@ struct InstanceGroups: OptionSet {
         let groups = InstanceGroups(rawValue: try coder.number(self.rawValue))
         guard groups.isSubset(of: Self.known) else { throw coder.fault() }
         return groups
-    }
-}
-
-extension InstanceTable.Row {
-    /// Whether anything waits for a reload, or did and has left something behind.
-    var isWaiting: Bool {
-        self.pending.count != 0 || self.high != 0 || self.normal != 0 || !self.waiting.isEmpty || self.minExpiry != .max
-            || self.decidesAt != .max || self.reason != .waitsForAnother
     }
 }

@@ -23,6 +23,7 @@ struct InstanceRows: ~Copyable, Sendable {
     }
 
     private(set) var rows: Table<NumberTag.Instance, InstanceTable.Row>
+    private(set) var active = SideTable<ActiveRow>()
     private(set) var details: InstanceDetails
     /// The timers that are armed: the instance, and the second that it is due.
     private(set) var timers = RowChunks<Timer>()
@@ -72,17 +73,28 @@ struct InstanceRows: ~Copyable, Sendable {
             var whole = InstanceDetails.Whole(row: details)
             if !shape.tags.isEmpty { whole.particulars = InstanceDetails.Particulars(tags: shape.tags) }
             whole = try whole.coded(by: &coder, groups)
-            let row = try InstanceTable.Row.blank
-                .coded(by: &coder, head, kind: shape.kind, groups, addressHash: 0)
+            let row = try self.readRow(head, kind: shape.kind, groups, &coder)
             return try self.take(slot, row, whole, shape.configuration, bounds, &coder)
         }
         // Nearly all: what is to be copied is small.
-        let row = try InstanceTable.Row.blank
-            .coded(by: &coder, head, kind: shape.kind, groups, addressHash: 0)
+        let row = try self.readRow(head, kind: shape.kind, groups, &coder)
         try self.note(slot, row, bounds, &coder)
         self.rows.restore(slot, row, blank: .blank)
         self.details.insert(slot, details, shape.configuration)
         self.usages[row.kind.index].textBytes += self.details.textBytes(of: slot)
+    }
+
+    @inline(__always)
+    private mutating func readRow(
+        _ head: InstanceTable.Row.Head,
+        kind: KindNumber,
+        _ groups: InstanceGroups,
+        _ coder: inout StateReader
+    ) throws(ByteFault) -> InstanceTable.Row {
+        var active = Number<ActiveRow>.none
+        if groups.contains(.active) { active = self.active.keep(try ActiveRow().coded(by: &coder)) }
+        return try InstanceTable.Row.blank
+            .coded(by: &coder, head, kind: kind, groups, active: active, addressHash: 0)
     }
 
     @inline(never)

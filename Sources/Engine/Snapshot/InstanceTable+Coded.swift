@@ -35,6 +35,7 @@ extension InstanceTable.Row {
     ///   - head: What stood before it.
     ///   - kind: As the shape says.
     ///   - groups: Which fields there are.
+    ///   - active: The number of its ``ActiveRow``; no part of the row, either.
     ///   - addressHash: The address's, see ``Engine/addressHash(of:)``; no part of the row.
     @inline(__always)
     func coded(
@@ -42,11 +43,12 @@ extension InstanceTable.Row {
         _ head: Head,
         kind: KindNumber,
         _ groups: InstanceGroups,
+        active: Number<ActiveRow>,
         addressHash: UInt64
     ) throws(ByteFault) -> InstanceTable.Row {
         let anchor: UInt32 = try coder.number(self.anchor)
         _ = try coder.fixed(addressHash)
-        var row = InstanceTable.Row(host: head.host, kind: kind, anchor: anchor)
+        var row = InstanceTable.Row(host: head.host, kind: kind, anchor: anchor, active: active)
         row.flags = head.flags
         row.nextOfHost = try coder.slot(self.nextOfHost)
         row.generation = try coder.number(self.generation)
@@ -60,25 +62,10 @@ extension InstanceTable.Row {
             row.windowMinute = try coder.number(self.windowMinute)
             row.allowance = try coder.number(self.allowance)
         }
-        if groups.contains(.reloads) {
-            row.outstanding.first = try coder.slot(self.outstanding.first)
-            row.outstanding.last = try coder.slot(self.outstanding.last)
-            row.outstanding.expires = try coder.date(self.outstanding.expires)
-        }
-        if groups.contains(.waiting) {
-            row.pending = try self.pending.coded(by: &coder)
-            row.high = try coder.number(self.high)
-            row.normal = try coder.number(self.normal)
-            row.waiting = ReloadCauses(rawValue: try coder.number(self.waiting.rawValue))
-            row.minExpiry = try coder.date(self.minExpiry)
-            row.decidesAt = try coder.date(self.decidesAt)
-            row.reason = try coder.choice(self.reason)
-        }
         if groups.contains(.views) {
             row.views = try coder.number(self.views)
             row.rate = ViewRate(scaled: try coder.number(self.rate.scaled))
             row.visibleUntil = try coder.date(self.visibleUntil)
-            row.heldUntil = try coder.date(self.heldUntil)
         }
         if groups.contains(.cold) {
             row.rollingDay = try coder.slot(self.rollingDay)

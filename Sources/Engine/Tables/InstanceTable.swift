@@ -4,53 +4,26 @@ import WidgetModel
 
 /// The widget instances of a partition by number: what decisions touch in one table, what they seldom need in another.
 struct InstanceTable: ~Copyable, Sendable {
-    /// What decisions read and write: no pointer in it, so that copying costs nothing, and in an order that leaves no gap between
-    /// the fields.
+    /// What is known of an instance at rest, and by which number it is active: no pointer in it, so that copying costs nothing, and
+    /// in an order that leaves no gap between the fields.
     struct Row: Sendable {
-        /// The pushes that wait.
-        var pending = CauseList()
         let host: HostNumber
         var kind: KindNumber
-        /// How many of the waiting pushes have priority 10 and 5.
-        var high: UInt32 = 0
-        var normal: UInt32 = 0
-        /// The causes beside pushes that wait.
-        var waiting = ReloadCauses(rawValue: 0)
+        /// Its ``ActiveRow``; none at rest.
+        fileprivate(set) var active = Number<ActiveRow>.none
+        /// Counts the configurations.
+        var generation: UInt32 = 0
         var flags: Flags = [.isLive, .pushEnabled]
         /// The limit of the instance's first window.
         var firstLimit: UInt16 = .max
-        /// Why the waiting causes wait.
-        var reason = DecisionReason.waitsForAnother
-        /// Counts the configurations.
-        var generation: UInt32 = 0
-        var budget = ReloadBudget()
-
-        /// When the waiting causes are decided next, in milliseconds.
-        var decidesAt = Int64.max
-        /// The earliest end of a waiting push, in milliseconds.
-        var minExpiry = Int64.max
-        /// When the timeline's policy asks for the next timeline, smoothed, in milliseconds.
-        var timelineDue = Int64.max
-        /// Until when a waiting policy reload is held since nobody sees it, in milliseconds; `.min` if it is not.
-        var heldUntil = Int64.min
-        /// The number of the last decision.
-        var lastDecision = Ledger.noDecision
-        var outstanding = ReloadList()
-        /// Until when the user is taken to see it, in milliseconds.
-        var visibleUntil = Int64.min
-        /// When an `added` or `configured` reload was last not charged, in milliseconds.
-        var freeSetupAt = Int64.min
-
-        /// Milliseconds; the window in which the instance was first added.
-        var firstWindow = Int64.min
-        /// Where the present configuration came in.
-        var configuredAt = LogPosition.start
-        /// The next instance of the host in the order of ids.
-        var nextOfHost = InstanceNumber.none
-        /// Its ``RollingDay``, if its policy counts so and it was ever charged.
-        var rollingDay = Number<RollingDay>.none
         /// The minute at which the host's windows start under the kind's policy.
         var anchor: UInt32
+        var budget = ReloadBudget()
+        /// When the timeline's policy asks for the next timeline, smoothed, in milliseconds.
+        var timelineDue = Int64.max
+        /// The number of the last decision.
+        var lastDecision = Ledger.noDecision
+
         /// The start of the window that was opened last, in minutes, and what it allows; see ``Engine/openWindow(of:)``.
         var windowMinute: UInt32 = 0
         var allowance: UInt16 = 0
@@ -60,18 +33,32 @@ struct InstanceTable: ~Copyable, Sendable {
         /// What an operator gave on top, for the present window.
         var granted: UInt16 = 0
         var exemptReloads: UInt32 = 0
-        /// Makes it three whole lines of memory, so that no row has a part in a fourth.
+        /// Milliseconds; the window in which the instance was first added.
+        var firstWindow = Int64.min
+        /// Until when the user is taken to see it, in milliseconds.
+        var visibleUntil = Int64.min
+        /// When an `added` or `configured` reload was last not charged, in milliseconds.
+        var freeSetupAt = Int64.min
+        /// Where the present configuration came in.
+        var configuredAt = LogPosition.start
+        /// The next instance of the host in the order of ids.
+        var nextOfHost = InstanceNumber.none
+        /// Its ``RollingDay``, if its policy counts so and it was ever charged.
+        var rollingDay = Number<RollingDay>.none
+        /// Makes it two whole lines of memory, so that no row has a part in a third.
         private let padding: UInt64 = 0
 
         @inline(__always)
-        init(host: HostNumber, kind: KindNumber, anchor: UInt32) {
+        init(host: HostNumber, kind: KindNumber, anchor: UInt32, active: Number<ActiveRow> = .none) {
             self.host = host
             self.kind = kind
             self.anchor = anchor
+            self.active = active
         }
     }
 
     private(set) var rows = Table<NumberTag.Instance, Row>()
+    private(set) var active = SideTable<ActiveRow>()
     private(set) var days = Table<RollingDay, RollingDay>()
     private(set) var details = InstanceDetails()
 
@@ -81,10 +68,12 @@ struct InstanceTable: ~Copyable, Sendable {
     /// The table of rows that were read back; details have the numbers of their rows.
     init(
         rows: consuming Table<NumberTag.Instance, Row>,
+        active: consuming SideTable<ActiveRow>,
         details: consuming InstanceDetails,
         days: consuming Table<RollingDay, RollingDay>
     ) {
         self.rows = rows
+        self.active = active
         self.details = details
         self.days = days
     }
@@ -92,15 +81,22 @@ struct InstanceTable: ~Copyable, Sendable {
     /// Takes in rows that were read back, and their details.
     mutating func takeRows(
         _ rows: consuming Table<NumberTag.Instance, Row>,
+        _ active: consuming SideTable<ActiveRow>,
         _ details: consuming InstanceDetails
     ) {
         self.rows = rows
+        self.active = active
         self.details = details
     }
 
     /// The same instances under the same numbers. O(instances).
     func duplicate() -> InstanceTable {
-        InstanceTable(rows: self.rows.duplicate(), details: self.details.duplicate(), days: self.days.duplicate())
+        InstanceTable(
+            rows: self.rows.duplicate(),
+            active: self.active.duplicate(),
+            details: self.details.duplicate(),
+            days: self.days.duplicate()
+        )
     }
 
     /// Rows in use, those of removed instances included.
@@ -112,6 +108,38 @@ struct InstanceTable: ~Copyable, Sendable {
     subscript(slot: InstanceNumber) -> Row {
         _read { yield self.rows[slot] }
         _modify { yield &self.rows[slot] }
+    }
+
+    /// What an instance has while it is not at rest. A change of one at rest makes it active; see ``rest(_:)``.
+    @inline(__always)
+    subscript(active slot: InstanceNumber) -> ActiveRow {
+        _read { yield self.active[self.rows[slot].active] }
+        _modify {
+            let number = self.rows[slot].active
+            if !number.isNone {
+                yield &self.active[number]
+            } else {
+                var first = ActiveRow()
+                yield &first
+                self.rows[slot].active = self.active.keep(first)
+            }
+        }
+    }
+
+    /// Fetches the active row of an instance that has one.
+    @inline(__always)
+    func prefetchActive(of slot: InstanceNumber) {
+        let number = self.rows[slot].active
+        if !number.isNone { self.active.prefetch(number) }
+    }
+
+    /// Gives an instance's active row back if nothing waits for it any more and no reload is outstanding.
+    @inline(__always)
+    mutating func rest(_ slot: InstanceNumber) {
+        let number = self.rows[slot].active
+        guard !number.isNone, self.active[number].isBlank else { return }
+        self.active.release(number)
+        self.rows[slot].active = .none
     }
 
     @inline(__always)
@@ -173,6 +201,8 @@ struct InstanceTable: ~Copyable, Sendable {
 
     mutating func release(_ slot: InstanceNumber) {
         if !self.rows[slot].rollingDay.isNone { self.days.release(self.rows[slot].rollingDay) }
+        self.active.release(self.rows[slot].active)
+        self.rows[slot].active = .none
         // No decision is this one's any more.
         self.rows[slot].lastDecision = Ledger.noDecision
         self.rows.release(slot)

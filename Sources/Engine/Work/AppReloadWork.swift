@@ -134,7 +134,7 @@ extension Engine {
             units -= 1
             guard self.addRequest(instance, work.digest) else { continue }
             work.kept.append(instance)
-            work.lastReloads.append(self.instances[instance].outstanding.last)
+            work.lastReloads.append(self.instances[active: instance].outstanding.last)
         }
         if units > 0 { work.enter(.decided) }
     }
@@ -142,9 +142,9 @@ extension Engine {
     private mutating func noteDeferred(_ work: inout AppReloadWork, _ units: inout Int) {
         while units > 0, let instance = work.popNext() {
             units -= 1
-            let row = self.instances[instance]
-            guard row.outstanding.last == work.lastReloads[work.place - 1] else { continue }
-            self.note(instance, .deferred, row.reason, cause: .appRequest, until: row.decidesAt)
+            let active = self.instances[active: instance]
+            guard active.outstanding.last == work.lastReloads[work.place - 1] else { continue }
+            self.note(instance, .deferred, active.reason, cause: .appRequest, until: active.decidesAt)
         }
         if units > 0 { work.phase = .done }
     }

@@ -1,0 +1,67 @@
+import WidgetModel
+
+/// What an instance has while a cause waits for it or a reload is outstanding. At rest it has no such row, and all of this is as at
+/// first.
+struct ActiveRow: SideRow {
+    /// The pushes that wait.
+    var pending = CauseList()
+    /// How many of them have priority 10 and 5.
+    var high: UInt32 = 0
+    var normal: UInt32 = 0
+    /// The causes beside pushes that wait.
+    var waiting = ReloadCauses(rawValue: 0)
+    /// Why the waiting causes wait.
+    var reason = DecisionReason.waitsForAnother
+    /// When the waiting causes are decided next, in milliseconds.
+    var decidesAt = Int64.max
+    /// The earliest end of a waiting push, in milliseconds.
+    var minExpiry = Int64.max
+    /// Until when a waiting policy reload is held since nobody sees it, in milliseconds; `.min` if it is not.
+    var heldUntil = Int64.min
+    var outstanding = ReloadList()
+
+    init() {}
+
+    /// Whether anything waits.
+    @inline(__always)
+    var isWaiting: Bool { self.pending.count > 0 || !self.waiting.isEmpty }
+
+    /// Whether the instance is at rest.
+    @inline(__always)
+    var isBlank: Bool {
+        !self.isWaiting && self.outstanding.isEmpty && self.decidesAt == .max && self.minExpiry == .max
+            && self.heldUntil == .min
+    }
+
+    /// Notes until when what waits is not decided, and why.
+    @inline(__always)
+    mutating func wait(until: Int64, _ reason: DecisionReason) {
+        self.decidesAt = until
+        self.reason = reason
+    }
+
+    /// Notes that nothing waits to be decided.
+    @inline(__always)
+    mutating func endWaiting() { self.wait(until: .max, .waitsForAnother) }
+
+    /// Counts a push in or out of its class.
+    @inline(__always)
+    mutating func count(_ priority: Priority, _ change: Int32) {
+        switch priority {
+        case .high: self.high = UInt32(Int32(self.high) + change)
+        case .normal: self.normal = UInt32(Int32(self.normal) + change)
+        case .low: break
+        }
+    }
+
+    /// Takes all waiting pushes out.
+    @inline(__always)
+    mutating func takePending() -> CauseList {
+        var taken = CauseList()
+        swap(&taken, &self.pending)
+        self.high = 0
+        self.normal = 0
+        self.minExpiry = .max
+        return taken
+    }
+}
