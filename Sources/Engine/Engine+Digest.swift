@@ -115,7 +115,8 @@ extension Engine {
         writer.write(varint: UInt64(active.waiting.rawValue))
         writer.write(byte: active.reason.rawValue)
         for date in [
-            active.decidesAt, row.timelineDue, active.minExpiry, active.outstanding.expires, row.freeSetupAt, row.firstWindow,
+            active.decidesAt, row.timelineDue, active.minExpiry, active.outstanding.expires, row.freeSetupAt,
+            row.firstWindow,
             row.visibleUntil, active.heldUntil, observed.viewedAt, observed.systemChangeAt, observed.awaitsReport,
         ] {
             writer.write(signed: date)

@@ -96,7 +96,9 @@ extension Engine {
     /// What a push would come to for an instance, if it were the only one of its host.
     fileprivate func decision(of push: IncomingPush, _ instance: InstanceNumber) -> DryRunView.Decision {
         if let digest = push.digest, self.shows(instance, digest) { return .unchanged }
-        if !push.isOnce, Int(self.instances[active: instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax {
+        if !push.isOnce,
+            Int(self.instances[active: instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax
+        {
             return .failed
         }
         guard push.heldUntil <= self.now else { return push.isOnce ? .expired : .deferred }

@@ -122,7 +122,9 @@ extension Engine {
             (previous, slot) = (slot, node.next)
         }
         held.nodes += Int(count)
-        if active.pending.tail != previous || active.pending.count != count || active.high != high || active.normal != normal {
+        if active.pending.tail != previous || active.pending.count != count || active.high != high
+            || active.normal != normal
+        {
             faults.append("\(name): pending counts are wrong")
         }
         if active.minExpiry != minExpiry {

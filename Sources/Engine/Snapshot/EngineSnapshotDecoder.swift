@@ -326,7 +326,12 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         engine.counters.hosts = self.registeredHosts
         engine.usages = self.usages
         engine.hosts = self.hosts
-        engine.instances = InstanceTable(rows: Table(), active: SideTable(), details: InstanceDetails(), days: self.days)
+        engine.instances = InstanceTable(
+            rows: Table(),
+            active: SideTable(),
+            details: InstanceDetails(),
+            days: self.days
+        )
         engine.reloads = Reloads(table: self.reloads, causes: PendingCauses(nodes: self.causes))
         engine.ledger = Ledger(
             pushes: PushTable(
