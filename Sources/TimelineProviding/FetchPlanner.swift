@@ -92,6 +92,15 @@ package struct FetchPlanner: Sendable {
     package var count: Int { self.known.count }
     /// Whether a reload is in here.
     package func knows(_ reload: ReloadID) -> Bool { self.known[reload] != nil }
+    /// When the reload that has been in here longest was issued; nil if there is none. It looks at all of them.
+    package var oldest: Instant? {
+        let queued =
+            self.waiting.unordered.map { ($0.item, $0.ticket) } + self.delayed.unordered.map { ($0.item, $0.ticket) }
+        let items =
+            queued.filter { self.known[$0.0.reload]?.ticket == $0.1 }.map(\.0)
+            + self.inFlight.values.joined().filter { self.known[$0.reload] != nil }
+        return items.map(\.issuedAt).min()
+    }
     package var requestsInFlight: Int { self.inFlight.count }
 
     /// Takes a reload in, unless it is in already; false if there is no room.

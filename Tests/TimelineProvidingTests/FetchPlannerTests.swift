@@ -59,6 +59,23 @@ import WidgetModel
         #expect(planner.counters.requests == 3 && planner.counters.answered == 3)
     }
 
+    @Test func `the oldest is the one that was issued first, whatever it waits for`() {
+        var planner = Self.planner(batch: 1)
+        #expect(planner.oldest == nil)
+        planner.add(Fixtures.item(1, issued: .seconds(-5)))
+        planner.add(Fixtures.item(2, issued: .seconds(-3)))
+        planner.add(Fixtures.item(3, issued: .seconds(-1)))
+        #expect(planner.oldest == Self.start - .seconds(5))
+        let (first, second) = (planner.next(at: Self.start), planner.next(at: Self.start))
+        #expect(planner.oldest == Self.start - .seconds(5))
+        planner.succeeded(first?.number ?? 0, answered: Set(first?.items.map(\.reload) ?? []), at: Self.start)
+        #expect(planner.oldest == Self.start - .seconds(3))
+        planner.failed(second?.number ?? 0, at: Self.start)
+        #expect(planner.oldest == Self.start - .seconds(3))
+        for item in second?.items ?? [] { _ = planner.calledBack(item.reload) }
+        #expect(planner.oldest == Self.start - .seconds(1))
+    }
+
     @Test func `a reload is asked for once, however often it is added`() {
         var planner = Self.planner()
         for _ in 0..<3 { planner.add(Fixtures.item(1)) }

@@ -33,7 +33,21 @@ package struct DeliverySchedule: Sendable {
         }
     }
 
+    /// What a lane holds.
+    package struct Lane: Hashable, Sendable {
+        /// Deliveries that wait or are in work.
+        package var count: Int
+        /// Since when the oldest of them is wanted; nil if there are none.
+        package var oldest: Instant?
+
+        package init(count: Int = 0, oldest: Instant? = nil) {
+            self.count = count
+            self.oldest = oldest
+        }
+    }
+
     private struct Entry: Sendable {
+        let since: Instant
         let expiresAt: Instant
         let lane: Int
         /// When it is tried, if it waits.
@@ -57,11 +71,19 @@ package struct DeliverySchedule: Sendable {
 
     /// Takes a delivery that is to be tried at once.
     ///
-    /// - Parameter lane: Deliveries of one lane are paused together.
+    /// - Parameters:
+    ///   - lane: Deliveries of one lane are paused together.
+    ///   - since: When it came to be wanted; by default now.
     /// - Returns: False if there are as many as may be known.
-    package mutating func add(_ id: UInt64, lane: Int = 0, expiresAt: Instant, now: Instant) -> Bool {
+    package mutating func add(
+        _ id: UInt64,
+        lane: Int = 0,
+        since: Instant? = nil,
+        expiresAt: Instant,
+        now: Instant
+    ) -> Bool {
         guard self.entries.count < self.limits.knownMax else { return false }
-        self.entries[id] = Entry(expiresAt: expiresAt, lane: lane)
+        self.entries[id] = Entry(since: since ?? now, expiresAt: expiresAt, lane: lane)
         self.wait(id, until: now)
         return true
     }
@@ -82,6 +104,21 @@ package struct DeliverySchedule: Sendable {
     /// No delivery of a lane is tried before this instant.
     package mutating func pause(_ lane: Int, until instant: Instant) {
         self.pauses[lane] = max(self.pauses[lane] ?? instant, instant)
+    }
+
+    /// Until when nothing of a lane is tried; nil if it is not paused.
+    package func pausedUntil(_ lane: Int, now: Instant) -> Instant? {
+        self.pauses[lane].flatMap { $0 > now ? $0 : nil }
+    }
+
+    /// What each lane holds that holds anything. It looks at every delivery.
+    package func lanes() -> [Int: Lane] {
+        self.entries.values.reduce(into: [:]) { lanes, entry in
+            var lane = lanes[entry.lane] ?? Lane()
+            lane.count += 1
+            lane.oldest = min(lane.oldest ?? entry.since, entry.since)
+            lanes[entry.lane] = lane
+        }
     }
 
     /// What is to be done now. Call it again when ``nextDue`` comes, or something ends.

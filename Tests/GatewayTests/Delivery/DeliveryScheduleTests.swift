@@ -93,6 +93,29 @@ import WidgetModel
         #expect(schedule.steps(now: Self.start + .seconds(10)) == [.start(1)])
     }
 
+    @Test func `a lane has what waits and what is in work, and the time of the oldest of it`() {
+        var schedule = Self.schedule { $0.inWorkMax = 1 }
+        #expect(schedule.lanes() == [:])
+        let end = Self.start + .hours(1)
+        _ = schedule.add(1, lane: 1, since: Self.start - .seconds(5), expiresAt: end, now: Self.start)
+        _ = schedule.add(2, lane: 1, expiresAt: end, now: Self.start)
+        _ = schedule.add(3, lane: -1, expiresAt: end, now: Self.start)
+        #expect(schedule.steps(now: Self.start) == [.start(1)])
+        typealias Lane = DeliverySchedule.Lane
+        let other = Lane(count: 1, oldest: Self.start)
+        #expect(schedule.lanes() == [1: Lane(count: 2, oldest: Self.start - .seconds(5)), -1: other])
+        schedule.end(1)
+        #expect(schedule.lanes() == [1: Lane(count: 1, oldest: Self.start), -1: other])
+    }
+
+    @Test func `a pause is over at its end`() {
+        var schedule = Self.schedule()
+        schedule.pause(1, until: Self.start + .seconds(10))
+        #expect(schedule.pausedUntil(1, now: Self.start + .milliseconds(9999)) == Self.start + .seconds(10))
+        #expect(schedule.pausedUntil(1, now: Self.start + .seconds(10)) == nil)
+        #expect(schedule.pausedUntil(2, now: Self.start) == nil)
+    }
+
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func `every delivery ends once, in time and within the limits`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
