@@ -166,6 +166,18 @@ package struct FetchPlanner: Sendable {
         return delayed.map { min($0, ready) } ?? ready
     }
 
+    /// What waits after failures is asked about as soon as its turn comes, and the breaker no longer keeps it. What a
+    /// provider has promised to call back with is still waited for.
+    package mutating func tryNow() {
+        self.breaker.release()
+        let delayed = self.delayed.unordered.sorted()
+        self.delayed = Heap(delayed.filter(\.awaitsCall))
+        for each in delayed where !each.awaitsCall {
+            guard let known = self.known[each.item.reload], known.ticket == each.ticket else { continue }
+            self.enqueue(each.item, failures: known.failures)
+        }
+    }
+
     // MARK: What came of it
 
     /// The request was answered well, and says so of these reloads; the others of the batch are tried again.

@@ -157,6 +157,30 @@ import Testing
         await target.server.stop()
     }
 
+    @Test func `freshet try-now tries what was held back, and the audit has it`() async throws {
+        let folder = try await Self.folder()
+        let target = try await FakeTarget(in: folder, .answer(403, [:], #"{"reason":"InvalidProviderToken"}"#))
+        let app = Self.upstream(target, key: "\(folder)/certs/provider-key.p8")
+        let gateway = try await Self.start(in: folder, app: app)
+        let verb = ["try-now", "--server", gateway.opsURL, "--ca", gateway.ca]
+        let token = ["FRESHET_OPERATOR_TOKEN=\(try #require(gateway.operatorToken))", TestGateway.program]
+        let before = try await Command.run("env", token + verb)
+        #expect(before.output == "Nothing has failed: there is nothing to try.\n", "\(before.errors)")
+        try await Self.register(gateway, "apns")
+        _ = try await Self.until(gateway, "upstreams", "upstreams", "inTrouble")
+        target.steps.set(.answer(200))
+        let tried = try await Command.run("env", token + verb)
+        #expect(tried.output == "upstream of \(TestGateway.app): 1 tried now\n", "\(tried.errors)")
+        // It would have been a quarter of an hour.
+        _ = try await Self.until(gateway, "upstreams", "upstreams", "well")
+        let audit = try await gateway.curl("GET", "\(gateway.opsURL)/v1/audit")
+        #expect((audit.json["requests"] as? [[String: Any]])?.first?["path"] as? String == "/v1/try-now")
+        let none = try await Command.run("env", token + verb + ["--app", "com.example.none"])
+        #expect(none.status == 2 && none.errors.contains("com.example.none has no upstream"), "\(none.errors)")
+        await gateway.stop()
+        await target.server.stop()
+    }
+
     @Test func `a webhook that answers 500 to everything is told of`() async throws {
         let folder = try await Self.folder()
         let target = try await FakeTarget(in: folder, .answer(500))

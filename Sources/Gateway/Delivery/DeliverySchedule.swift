@@ -106,6 +106,14 @@ package struct DeliverySchedule: Sendable {
         self.pauses[lane] = max(self.pauses[lane] ?? instant, instant)
     }
 
+    /// Ends the lane's pause, and makes what waits in it due. It looks at every delivery.
+    package mutating func tryNow(_ lane: Int, now: Instant) {
+        self.pauses[lane] = nil
+        for (id, entry) in self.entries where entry.lane == lane && entry.due.map({ $0 > now }) == true {
+            self.wait(id, until: now)
+        }
+    }
+
     /// Until when nothing of a lane is tried; nil if it is not paused.
     package func pausedUntil(_ lane: Int, now: Instant) -> Instant? {
         self.pauses[lane].flatMap { $0 > now ? $0 : nil }

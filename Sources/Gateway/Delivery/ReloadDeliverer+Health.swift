@@ -38,6 +38,19 @@ extension ReloadDeliverer {
         return views
     }
 
+    /// Tries at once what waits for some targets, and leaves none of them alone any longer.
+    package func tryNow(_ targets: Set<Target>) {
+        let now = self.clock()
+        let lanes = targets.compactMap { target in
+            switch target.kind {
+            case .upstream: self.plans.upstreams[target.app]?.lane
+            case .webhook: self.plans.webhooks[target.app]?.lane
+            }
+        }
+        for lane in Set(lanes) { self.schedule.tryNow(lane, now: now) }
+        self.pump()
+    }
+
     /// Takes what a try says of the other side, and tells of it if it is news.
     func note(_ answer: TargetHealth.Answer, of lane: Int) {
         let heldUntil = self.schedule.pausedUntil(lane, now: answer.at)

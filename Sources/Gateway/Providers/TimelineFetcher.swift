@@ -281,6 +281,13 @@ package actor TimelineFetcher {
         self.pump()
     }
 
+    /// Asks at once about what waits after failures.
+    package func tryNow() {
+        self.planner.tryNow()
+        self.placeholdersPausedUntil = .epoch
+        self.pump()
+    }
+
     private func run(_ batch: FetchPlanner.Batch) async {
         let ids = batch.items.map(\.reload)
         let subjects = await self.subjects(of: ids)

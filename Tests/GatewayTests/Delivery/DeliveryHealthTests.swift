@@ -78,6 +78,27 @@ import WidgetModel
         }
     }
 
+    @Test func `tried now, an upstream that was held back gets what waits for it at once`() async throws {
+        let isMended = Atomic(false)
+        try await UpstreamScene.with(
+            { $0.retryMax = .days(1) },
+            script: { _ in
+                isMended.load(ordering: .relaxed)
+                    ? [.answer(200)] : [.answer(403, [:], Self.reason("InvalidProviderToken"))]
+            }
+        ) { scene in
+            for number in 0..<3 { try await scene.register("phone-\(number)") }
+            try await scene.until("it is in trouble") { try await scene.upstream.health.isInTrouble }
+            isMended.store(true, ordering: .relaxed)
+            let webhook = ReloadDeliverer.Target(kind: .webhook, app: Sports.app)
+            await scene.deliverer.tryNow([webhook])
+            #expect(try await scene.upstream.heldUntil != nil)
+            await scene.deliverer.tryNow([.init(kind: .upstream, app: Sports.app)])
+            try await scene.until(acknowledged: 3)
+            #expect(try await scene.upstream.heldUntil == nil)
+        }
+    }
+
     @Test func `an upstream that refuses one device is well`() async throws {
         try await UpstreamScene.with(script: { _ in [.answer(400, [:], Self.reason("BadDeviceToken"))] }) { scene in
             try await scene.register("phone")

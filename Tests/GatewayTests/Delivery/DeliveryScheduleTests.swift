@@ -108,6 +108,25 @@ import WidgetModel
         #expect(schedule.lanes() == [1: Lane(count: 1, oldest: Self.start), -1: other])
     }
 
+    @Test func `tried now, a lane is paused no longer, and what waits in it is due; other lanes wait on`() {
+        var schedule = Self.schedule()
+        let end = Self.start + .hours(1)
+        for id in 1...4 as ClosedRange<UInt64> { _ = schedule.add(id, lane: id == 4 ? 2 : 1, expiresAt: end, now: Self.start) }
+        #expect(schedule.steps(now: Self.start).count == 4)
+        schedule.pause(1, until: Self.start + .minutes(15))
+        schedule.again(1, at: Self.start + .minutes(15))
+        schedule.again(2, at: Self.start + .minutes(30))
+        schedule.again(4, at: Self.start + .minutes(15))
+        schedule.tryNow(1, now: Self.start + .seconds(1))
+        #expect(schedule.pausedUntil(1, now: Self.start) == nil)
+        #expect(schedule.steps(now: Self.start + .seconds(1)) == [.start(1), .start(2)])
+        #expect(schedule.inWork == 3)
+        // What is in work is not begun twice.
+        schedule.tryNow(1, now: Self.start + .seconds(2))
+        #expect(schedule.steps(now: Self.start + .seconds(2)) == [])
+        #expect(schedule.steps(now: Self.start + .minutes(15)) == [.start(4)])
+    }
+
     @Test func `a pause is over at its end`() {
         var schedule = Self.schedule()
         schedule.pause(1, until: Self.start + .seconds(10))
@@ -150,6 +169,7 @@ import WidgetModel
                 #expect(ended.insert(id).inserted, "seed \(seed)")
             case 8:
                 schedule.pause(Int.random(in: 0...2, using: &random), until: now + .milliseconds(500))
+                if Bool.random(using: &random) { schedule.tryNow(Int.random(in: 0...2, using: &random), now: now) }
             default:
                 now = now + .milliseconds(Int64.random(in: 0...1000, using: &random))
             }

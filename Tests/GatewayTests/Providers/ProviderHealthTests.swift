@@ -67,4 +67,15 @@ import WidgetModel
         let health = await world.fetcher.view.target.health
         #expect(!health.isFailing && health.lastSuccess == nil && health.lastAnswer?.meaning == .refusal)
     }
+
+    @Test func `tried now, a provider that was left alone is asked at once`() async throws {
+        let world = try await Self.started { $0.failuresMax = 1 }
+        world.reply { _ in ProviderScene.response(503, "", ["retry-after": "600"]) }
+        try await world.add("a")
+        try await world.eventually("it is in trouble") { await world.fetcher.view.target.health.isInTrouble }
+        world.reply { ProviderScene.answer($0, content: "1") }
+        await world.fetcher.tryNow()
+        try await world.eventually("it is shown") { world.shown.count == 1 }
+        #expect(await world.fetcher.view.target.heldUntil == nil)
+    }
 }
