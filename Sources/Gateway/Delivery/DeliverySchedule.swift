@@ -49,7 +49,7 @@ package struct DeliverySchedule: Sendable {
     private struct Entry: Sendable {
         let since: Instant
         let expiresAt: Instant
-        let lane: Int
+        var lane: Int
         /// When it is tried, if it waits.
         var due: Instant?
     }
@@ -87,6 +87,9 @@ package struct DeliverySchedule: Sendable {
         self.wait(id, until: now)
         return true
     }
+
+    /// The delivery is one of another lane from now on.
+    package mutating func move(_ id: UInt64, to lane: Int) { self.entries[id]?.lane = lane }
 
     /// A try came to nothing, and the next one is at this instant.
     package mutating func again(_ id: UInt64, at instant: Instant) {

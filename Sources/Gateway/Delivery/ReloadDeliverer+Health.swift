@@ -51,6 +51,24 @@ extension ReloadDeliverer {
         self.pump()
     }
 
+    /// Tries at once what waits for those that have failed last.
+    package func tryFailing() {
+        self.tryNow(Set(self.targets().filter { $0.value.health.isFailing }.keys))
+    }
+
+    /// The plans have become others: what waits goes by them, at once where it goes to another place or with other credentials.
+    ///
+    /// - Parameter lanes: Of the targets of which that is so.
+    package func usePlans(changed lanes: Set<Int>) {
+        let now = self.clock()
+        for (number, delivery) in self.deliveries { self.schedule.move(number, to: self.lane(of: delivery.reloads[0])) }
+        for lane in lanes { self.schedule.tryNow(lane, now: now) }
+        let known = Set(self.plans.upstreams.values.map(\.lane) + self.plans.webhooks.values.map(\.lane))
+        self.healths = self.healths.filter { known.contains($0.key) }
+        self.failing.formIntersection(known)
+        self.pump()
+    }
+
     /// Takes what a try says of the other side, and tells of it if it is news.
     func note(_ answer: TargetHealth.Answer, of lane: Int) {
         let heldUntil = self.schedule.pausedUntil(lane, now: answer.at)

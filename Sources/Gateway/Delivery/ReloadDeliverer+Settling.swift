@@ -10,6 +10,8 @@ extension ReloadDeliverer {
         _ outcome: Outcome
     ) async {
         if case .laneInTrouble(let wait, _, _) = outcome.verdict {
+            // Of what is shown to it by now the answer says nothing.
+            guard self.isAsItWas(attempt, delivery) else { return self.again(number, after: .zero) }
             self.schedule.pause(attempt.lane, until: self.clock() + wait)
         }
         if let answer = outcome.answer { self.note(answer, of: attempt.lane) }
@@ -38,6 +40,12 @@ extension ReloadDeliverer {
             if renewsToken { self.plans.upstreams[delivery.app]?.tokens?.expire(now: LogClock.wallTime()) }
             self.again(number, after: wait)
         }
+    }
+
+    /// Whether a try would go the same way now, with the same credentials.
+    private func isAsItWas(_ attempt: Attempt, _ delivery: Delivery) -> Bool {
+        attempt.lane == self.lane(of: attempt.reloads[0])
+            && attempt.tokens === self.plans.upstreams[delivery.app]?.tokens
     }
 
     /// Takes away the token that the upstream calls invalid, unless it was registered later than that, and tries again if

@@ -29,6 +29,8 @@ package actor ReloadDeliverer {
         let token: DeviceToken?
         let begunAt: Instant
         let lane: Int
+        /// What its credentials come from.
+        let tokens: UpstreamTokens?
     }
 
     /// What came of a try: what it means for the delivery and, if something was sent, for the other side's health.
@@ -278,7 +280,8 @@ extension ReloadDeliverer {
             reloads: live,
             token: delivery.way == .apns ? push.token : nil,
             begunAt: now,
-            lane: self.lane(of: live[0])
+            lane: self.lane(of: live[0]),
+            tokens: self.plans.upstreams[delivery.app]?.tokens
         )
         let outcome = await self.send(delivery, live, push, expiresAt)
         await self.settle(number, delivery, attempt, outcome)

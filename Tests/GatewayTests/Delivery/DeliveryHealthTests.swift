@@ -61,7 +61,8 @@ import WidgetModel
         }
     }
 
-    @Test func `an upstream that refuses the gateway's credentials is held back, and in trouble at once`() async throws {
+    @Test func `an upstream that refuses the gateway's credentials is held back, and in trouble at once`() async throws
+    {
         try await UpstreamScene.with(
             { $0.retryMax = .minutes(15) },
             script: { _ in [.answer(403, [:], Self.reason("InvalidProviderToken"))] }
@@ -73,7 +74,9 @@ import WidgetModel
             #expect(view.health.lastAnswer?.status == 403 && view.health.lastSuccess == nil)
             #expect(
                 Self.told(scene)
-                    == ["error an upstream is in trouble apps=com.example.scores reason=InvalidProviderToken status=403"]
+                    == [
+                        "error an upstream is in trouble apps=com.example.scores reason=InvalidProviderToken status=403"
+                    ]
             )
         }
     }
@@ -96,6 +99,83 @@ import WidgetModel
             await scene.deliverer.tryNow([.init(kind: .upstream, app: Sports.app)])
             try await scene.until(acknowledged: 3)
             #expect(try await scene.upstream.heldUntil == nil)
+        }
+    }
+
+    @Test func `with another key what was held back is sent at once`() async throws {
+        let refused = Mutex<String?>(nil)
+        try await UpstreamScene.with(
+            { $0.retryMax = .days(1) },
+            script: { request in
+                let token = request.fields["authorization"]
+                let isRefused = refused.withLock { refused in
+                    refused = refused ?? token
+                    return refused == token
+                }
+                return isRefused ? [.answer(403, [:], Self.reason("InvalidProviderToken"))] : [.answer(200)]
+            }
+        ) { scene in
+            for number in 0..<3 { try await scene.register("phone-\(number)") }
+            try await scene.until("it is in trouble") { try await scene.upstream.health.isInTrouble }
+            // The same key again changes nothing.
+            await scene.deliverer.usePlans(changed: try scene.plans.replace(scene.configuration))
+            #expect(try await scene.upstream.heldUntil != nil)
+            try scene.renewKey()
+            await scene.deliverer.usePlans(changed: try scene.plans.replace(scene.configuration))
+            try await scene.until(acknowledged: 3)
+            #expect(try await scene.upstream.heldUntil == nil)
+            #expect(try await !scene.upstream.health.isInTrouble)
+        }
+    }
+
+    @Test func `what the old key's last push is answered holds nothing back`() async throws {
+        try await UpstreamScene.with(
+            { $0.retryMax = .days(1) },
+            script: { $0.number == 1 ? [.hold] : [.answer(200)] }
+        ) { scene in
+            try await scene.register("phone")
+            try await scene.until("it is on its way") { scene.server.heldCount == 1 }
+            try scene.renewKey()
+            await scene.deliverer.usePlans(changed: try scene.plans.replace(scene.configuration))
+            scene.server.release(.answer(403, [:], Self.reason("InvalidProviderToken")))
+            try await scene.until(acknowledged: 1)
+            #expect(scene.log.lines == [])
+        }
+    }
+
+    @Test func `what waits for an upstream that has moved goes to the new place at once`() async throws {
+        try await UpstreamScene.with(
+            { $0.retryMax = .days(1) },
+            script: { _ in [.answer(403, [:], Self.reason("InvalidProviderToken"))] }
+        ) { scene in
+            try await scene.register("phone")
+            try await scene.until("it is in trouble") { try await scene.upstream.health.isInTrouble }
+            var moved = scene.configuration
+            // The same server by another name.
+            moved.apps[0].upstream?.url = "https://127.0.0.1:\(scene.server.port)"
+            let count = scene.server.requests.count
+            await scene.deliverer.usePlans(changed: try scene.plans.replace(moved))
+            try await scene.until("it is tried there") { scene.server.requests.count > count }
+            // The one before is forgotten, and the new one has a health of its own.
+            try await scene.until("it is in trouble, too") { try await scene.upstream.health.isInTrouble }
+            #expect(try await scene.upstream.health.attempts == 1)
+        }
+    }
+
+    @Test func `all that has failed is tried again, and nothing else`() async throws {
+        try await UpstreamScene.with(
+            {
+                $0.retryMin = .days(1)
+                $0.retryMax = .days(1)
+            },
+            script: { $0.number == 1 ? [.answer(503)] : [.answer(200)] }
+        ) { scene in
+            try await scene.register("phone")
+            try await scene.until("it has failed") { try await scene.upstream.health.isFailing }
+            await scene.deliverer.tryFailing()
+            try await scene.until(acknowledged: 1)
+            await scene.deliverer.tryFailing()
+            #expect(scene.server.requests.count == 2)
         }
     }
 
@@ -137,7 +217,8 @@ import WidgetModel
     @Test(
         arguments: [
             (200, "", TargetHealth.Answer.Meaning.success), (400, "BadDeviceToken", .refusal),
-            (400, "DeviceTokenNotForTopic", .refusal), (410, "Unregistered", .refusal), (413, "PayloadTooLarge", .refusal),
+            (400, "DeviceTokenNotForTopic", .refusal), (410, "Unregistered", .refusal),
+            (413, "PayloadTooLarge", .refusal),
             (429, "TooManyRequests", .refusal), (403, "InvalidProviderToken", .failure), (403, "Forbidden", .failure),
             (400, "TopicDisallowed", .failure), (404, "", .failure), (500, "InternalServerError", .failure),
             (503, "ServiceUnavailable", .failure), (429, "TooManyProviderTokenUpdates", .failure),

@@ -111,7 +111,9 @@ import WidgetModel
     @Test func `tried now, a lane is paused no longer, and what waits in it is due; other lanes wait on`() {
         var schedule = Self.schedule()
         let end = Self.start + .hours(1)
-        for id in 1...4 as ClosedRange<UInt64> { _ = schedule.add(id, lane: id == 4 ? 2 : 1, expiresAt: end, now: Self.start) }
+        for id in 1...4 as ClosedRange<UInt64> {
+            _ = schedule.add(id, lane: id == 4 ? 2 : 1, expiresAt: end, now: Self.start)
+        }
         #expect(schedule.steps(now: Self.start).count == 4)
         schedule.pause(1, until: Self.start + .minutes(15))
         schedule.again(1, at: Self.start + .minutes(15))
