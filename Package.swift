@@ -145,7 +145,7 @@ let package = Package(
         ),
         .target(
             name: "TransportSupport",
-            dependencies: ["HTTP2", "HTTPTransport"],
+            dependencies: ["HTTP2", "HTTPTransport", logging],
             path: "Tests/TransportSupport",
             swiftSettings: settings
         ),
@@ -260,7 +260,11 @@ let package = Package(
             path: "Tests/Benchmarks/Journal",
             swiftSettings: settings
         ),
-        suite("EndToEndTests", ["FreshetCLI", "HTTPTransport", "TLS", "WidgetModel", nioPosix], exclude: ["Clients"]),
+        suite(
+            "EndToEndTests",
+            ["FreshetCLI", "HTTPTransport", "ScriptedServer", "TLS", "WidgetModel", nioPosix],
+            exclude: ["Clients"]
+        ),
         suite("TidyTests", []),
     ],
     cxxLanguageStandard: .cxx17

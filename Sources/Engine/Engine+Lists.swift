@@ -187,11 +187,13 @@ extension Engine {
             number -= 1
             scanned += 1
             guard let slot = self.ledger.listedPush(number) else { continue }
+            // Those before it were not accepted later.
+            if let after = filter.after, self.ledger[slot].acceptedAt <= after { return page }
             let isForApp = self.ledger[slot].isForApp
             if isForApp, self.partition.rawValue != 0 { continue }
             if let team = filter.team, TeamID(self.catalogue.teamName(self.ledger[slot].team)) != team { continue }
             let view = self.view(ofPush: slot)
-            guard isForApp || filter.contains(view) else { continue }
+            guard isForApp ? filter.isAbout(view) : filter.contains(view) else { continue }
             page.rows.append((number, view))
         }
         page.next = number > oldest ? number : nil

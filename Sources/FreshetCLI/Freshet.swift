@@ -17,7 +17,7 @@ struct Freshet: AsyncParsableCommand {
         subcommands: [
             Serve.self, CheckConfig.self, DefaultConfig.self, Certs.self, Token.self, Send.self, Import.self,
             Export.self, Simulate.self, Log.self, Why.self, WhatIf.self, Backup.self, Restore.self, Erase.self,
-            Top.self, Orders.self, Dashboard.self, Ping.self, Version.self, Bench.self,
+            Top.self, Orders.self, TryNow.self, Dashboard.self, Ping.self, Version.self, Bench.self,
         ]
     )
 }

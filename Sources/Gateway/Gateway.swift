@@ -317,7 +317,17 @@ package final class Gateway: Service {
                     self.useBounds(of: merged)
                     outgoing.use(merged.deliveries)
                     self.use(merged, providers, connections)
-                }
+                },
+                retry: .init(
+                    deliveries: { lanes in Task { await deliverer.usePlans(changed: lanes) } },
+                    providers: { kinds in Task { await providers.tryNow(kinds) } },
+                    failing: {
+                        Task {
+                            await deliverer.tryFailing()
+                            await providers.tryNow()
+                        }
+                    }
+                )
             ),
             clock: self.clock,
             logger: self.logs.logger(.certificates),

@@ -92,15 +92,20 @@ package enum Views {
     }
 
     /// What became of a push, summed over the partitions that applied it.
-    package static func push(_ views: [PushView], partitions: Int) -> JSONValue? {
+    ///
+    /// - Parameter record: What it was, if that is told as well.
+    package static func push(_ views: [PushView], _ record: PushRecord? = nil, partitions: Int) -> JSONValue? {
         guard let first = views.first else { return nil }
         var counts = OutcomeCounts()
         for view in views { counts += view.counts }
         let matched = views.reduce(0) { $0 + $1.matched }
-        return JSONValue.object(of: [
+        let said = record.map { Views.said($0) } ?? []
+        let head: [(String, JSONValue?)] = [
             ("id", .string(first.id.description)),
             ("team", .string(first.team.rawValue)),
             ("app", first.app.map { .string($0.rawValue) }),
+        ]
+        let rest: [(String, JSONValue?)] = [
             ("priority", .count(Int(first.priority.rawValue))),
             ("acceptedAt", .instant(first.acceptedAt)),
             ("expiresAt", .instant(first.expiresAt)),
@@ -114,7 +119,8 @@ package enum Views {
             ("repeats", .count(views.map(\.repeats).max() ?? 0)),
             ("appliedBy", .count(views.count(where: \.isApplied))),
             ("partitions", .count(partitions)),
-        ])
+        ]
+        return JSONValue.object(of: head + said + rest)
     }
 
     /// Everything about one instance: `GET /v1/instances/<app>/<host>:<instance>`.

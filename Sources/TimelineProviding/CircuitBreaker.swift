@@ -88,6 +88,12 @@ package struct CircuitBreaker: Hashable, Sendable {
         }
     }
 
+    /// Waits no longer: one request may go now, to see. Where one is on trial already, it decides.
+    package mutating func release() {
+        self.heldUntil = .epoch
+        if case .open(_, let times) = self.state { self.state = .open(until: .epoch, times: times) }
+    }
+
     /// The service asks for no requests until then. What it asked for before holds if it is later.
     package mutating func hold(until: Instant) { self.heldUntil = max(self.heldUntil, until) }
 

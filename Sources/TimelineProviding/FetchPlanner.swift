@@ -92,6 +92,15 @@ package struct FetchPlanner: Sendable {
     package var count: Int { self.known.count }
     /// Whether a reload is in here.
     package func knows(_ reload: ReloadID) -> Bool { self.known[reload] != nil }
+    /// When the reload that has been in here longest was issued; nil if there is none. It looks at all of them.
+    package var oldest: Instant? {
+        let queued =
+            self.waiting.unordered.map { ($0.item, $0.ticket) } + self.delayed.unordered.map { ($0.item, $0.ticket) }
+        let items =
+            queued.filter { self.known[$0.0.reload]?.ticket == $0.1 }.map(\.0)
+            + self.inFlight.values.joined().filter { self.known[$0.reload] != nil }
+        return items.map(\.issuedAt).min()
+    }
     package var requestsInFlight: Int { self.inFlight.count }
 
     /// Takes a reload in, unless it is in already; false if there is no room.
@@ -155,6 +164,18 @@ package struct FetchPlanner: Sendable {
         case .refused(let until?): ready = max(ready, until)
         }
         return delayed.map { min($0, ready) } ?? ready
+    }
+
+    /// What waits after failures is asked about as soon as its turn comes, and the breaker no longer keeps it. What a
+    /// provider has promised to call back with is still waited for.
+    package mutating func tryNow() {
+        self.breaker.release()
+        let delayed = self.delayed.unordered.sorted()
+        self.delayed = Heap(delayed.filter(\.awaitsCall))
+        for each in delayed where !each.awaitsCall {
+            guard let known = self.known[each.item.reload], known.ticket == each.ticket else { continue }
+            self.enqueue(each.item, failures: known.failures)
+        }
     }
 
     // MARK: What came of it

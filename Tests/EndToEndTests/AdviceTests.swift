@@ -30,6 +30,35 @@ import Testing
         #expect(said.contains(" by night") == order.contains("night"))
     }
 
+    private static func health(_ state: String, _ more: String = "") -> String {
+        """
+        {"state": "\(state)", "attempts": 9, "waiting": 3, "oldestWaitingSeconds": 90, "troubleSince": "2026-11-25T10:00:00Z",
+         "lastAnswer": {"result": "failure", "at": "2026-11-25T10:01:00Z", "status": 503, "reason": "ServiceUnavailable"}\(more)}
+        """
+    }
+
+    @Test(arguments: ["upstreams", "webhooks"])
+    func `what takes nothing is something to do, what failed once is not`(list: String) async throws {
+        for (state, isTold) in [("inTrouble", true), ("failing", false), ("well", false), ("untried", false)] {
+            let places = #"{"\#(list)": [{"app": "a.b", "health": \#(Self.health(state))}]}"#
+            let found = try await self.run("advice({ stats: {}, places: \(places) })", as: [Advice].self)
+            #expect(found.count == (isTold ? 1 : 0))
+            #expect(found.allSatisfy { $0.level == "bad" && $0.text.contains("a.b has only failed since ") })
+        }
+    }
+
+    @Test func `a timeline provider that is down is something to do, with what it said and what waits`() async throws {
+        let provider = #"{"app": "a.b", "kind": "k", "health": \#(Self.health("inTrouble"))}"#
+        let said = try await self.run(
+            "advice({ stats: {}, providers: [\(provider)] }).map((one) => one.text + one.act)",
+            as: [String].self
+        )
+        #expect(said.count == 1)
+        #expect(said[0].hasPrefix("The timeline provider of k of a.b has only failed since "), "\(said)")
+        #expect(said[0].contains("It said: 503 ServiceUnavailable at "), "\(said)")
+        #expect(said[0].hasSuffix(" 3 wait, the oldest for 1 min 30 s."), "\(said)")
+    }
+
     private func advice(_ stats: String) async throws -> [Advice] {
         try await self.run("advice({ stats: \(stats) })", as: [Advice].self)
     }

@@ -193,7 +193,7 @@ extension ExtremeScene {
         let provided =
             #""timeline":{"entries":[{"date":"\#(date)",\#(relevance),"content":{"n":1}}],"policy":{"after":"\#(date)"}}"#
         return [
-            "setLogLevels": [#"{"levels":{}}"#],
+            "setLogLevels": [#"{"levels":{}}"#], "tryNow": ["{}"],
             "order": [
                 #"{"action":"grant","count":3,"of":{\#(app)}}"#,
                 #"{"action":"pause","until":"\#(date)","of":{\#(app)}}"#,

@@ -4,6 +4,7 @@ import TLS
 import Testing
 
 @testable import HTTPTransport
+import TransportSupport
 
 /// Connections that pass a limit: the log warns of them, and they are counted with the last peer.
 @Suite struct CutOffTests {

@@ -5,6 +5,7 @@ import TLS
 import Testing
 
 @testable import HTTPTransport
+import TransportSupport
 
 /// One connection to a listener without a socket, with a clock that only moves when it is told to.
 ///

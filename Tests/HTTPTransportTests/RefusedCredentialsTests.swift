@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import HTTPTransport
+import TransportSupport
 
 /// A connection that shows many credentials that are refused is slowed down, and then ended.
 @Suite struct RefusedCredentialsTests {

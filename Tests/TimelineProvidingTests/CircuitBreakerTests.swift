@@ -67,4 +67,23 @@ import WidgetModel
         #expect(breaker.permission(at: Self.start + .seconds(15)) == .refused(until: Self.start + .seconds(20)))
         #expect(breaker.permission(at: Self.start + .seconds(20)) == .granted)
     }
+
+    @Test func `released, it lets one request through at once, which decides`() {
+        var breaker = Self.breaker(1)
+        breaker.release()
+        #expect(breaker.permission(at: Self.start) == .granted)
+        breaker.hold(until: Self.start + .hours(1))
+        breaker.failed(at: Self.start)
+        breaker.release()
+        #expect(breaker.permission(at: Self.start) == .trial)
+        breaker.sent()
+        breaker.release()
+        #expect(breaker.permission(at: Self.start) == .refused(until: nil))
+        breaker.failed(at: Self.start)
+        guard case .open(let until, let times) = breaker.state else {
+            Issue.record("expected it open, found \(breaker.state)")
+            return
+        }
+        #expect(times == 2 && until > Self.start)
+    }
 }

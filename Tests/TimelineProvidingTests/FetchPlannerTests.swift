@@ -59,6 +59,42 @@ import WidgetModel
         #expect(planner.counters.requests == 3 && planner.counters.answered == 3)
     }
 
+    @Test func `the oldest is the one that was issued first, whatever it waits for`() {
+        var planner = Self.planner(batch: 1)
+        #expect(planner.oldest == nil)
+        planner.add(Fixtures.item(1, issued: .seconds(-5)))
+        planner.add(Fixtures.item(2, issued: .seconds(-3)))
+        planner.add(Fixtures.item(3, issued: .seconds(-1)))
+        #expect(planner.oldest == Self.start - .seconds(5))
+        let (first, second) = (planner.next(at: Self.start), planner.next(at: Self.start))
+        #expect(planner.oldest == Self.start - .seconds(5))
+        planner.succeeded(first?.number ?? 0, answered: Set(first?.items.map(\.reload) ?? []), at: Self.start)
+        #expect(planner.oldest == Self.start - .seconds(3))
+        planner.failed(second?.number ?? 0, at: Self.start)
+        #expect(planner.oldest == Self.start - .seconds(3))
+        for item in second?.items ?? [] { _ = planner.calledBack(item.reload) }
+        #expect(planner.oldest == Self.start - .seconds(1))
+    }
+
+    @Test func `tried now, what has failed is asked about at once, what was promised is waited for`() {
+        var planner = Self.planner(batch: 1, failures: 1)
+        for number in 1...3 { planner.add(Fixtures.item(number)) }
+        let called = planner.next(at: Self.start)
+        let failing = planner.next(at: Self.start)
+        let promised = Set(called?.items.map(\.reload) ?? [])
+        planner.succeeded(called?.number ?? 0, answered: [], called: promised, at: Self.start)
+        planner.failed(failing?.number ?? 0, retryAfter: .minutes(5), at: Self.start)
+        #expect(planner.next(at: Self.start) == nil)
+        planner.tryNow()
+        // One on trial; the others follow when it is answered well.
+        let trial = planner.next(at: Self.start)
+        #expect(trial?.items.count == 1 && planner.next(at: Self.start) == nil)
+        planner.succeeded(trial?.number ?? 0, answered: Set(trial?.items.map(\.reload) ?? []), at: Self.start)
+        #expect(planner.next(at: Self.start)?.items.count == 1)
+        #expect(planner.next(at: Self.start) == nil)
+        #expect(planner.count == 2)
+    }
+
     @Test func `a reload is asked for once, however often it is added`() {
         var planner = Self.planner()
         for _ in 0..<3 { planner.add(Fixtures.item(1)) }

@@ -35,13 +35,22 @@ export function pauseText(order) {
   return `Paused: ${what}${gone}, since ${moment(order.since)}${order.by ? ` by ${order.by}` : ""}, ${end}.`;
 }
 
+/// What the health of an upstream, a webhook or a timeline provider comes to, as a sentence.
+export function healthText(health) {
+  if (health.state === "untried") return "not asked since the start";
+  const last = health.lastAnswer;
+  const answer = last.status === undefined ? last.reason : [last.status, last.reason?.startsWith("status ") ? "" : last.reason].filter(Boolean).join(" ");
+  const held = health.heldUntil ? `, left alone until ${moment(health.heldUntil)}` : "";
+  return `${answer} at ${moment(last.at)}${held}`;
+}
+
 const view = {
   budget: ["#/budget", "Budget"], senders: ["#/senders", "Senders"], upstreams: ["#/upstreams", "Providers"],
   hosts: ["#/hosts", "Hosts"], system: ["#/system", "System"], herd: ["#/herd", "Herd"],
 };
 
 /// What somebody should do now, worst first: `{ level, text, act, link }`.
-export function advice({ stats, senders, budget, providers, samples = [] }) {
+export function advice({ stats, senders, budget, providers, places, samples = [] }) {
   const found = [];
   const add = (level, text, act, link) => found.push({ level, text, act, link });
   const http = stats.http ?? {};
@@ -75,12 +84,15 @@ export function advice({ stats, senders, budget, providers, samples = [] }) {
     const isFull = one.undecided.some((units, partition) => units >= one.share[partition]);
     if (isFull) add("warn", `${one.team} has its share of undecided work in the log: what it sends beyond is answered 503.`, "Its pushes should be narrower or fewer, or fairness.undecided is too small.", view.senders);
   }
-  for (const one of providers ?? []) {
-    if (one.breaker === "open") add("bad", `The timeline provider of ${one.kind} is left alone after failures.`, one.lastFault?.fault ?? "See its last fault.", view.upstreams);
-  }
-  for (const name of ["apns", "webhook"]) {
-    const trouble = stats.deliveries?.[name];
-    if (trouble?.troubles > 0 && trouble.delivered === 0) add("warn", `Nothing reaches ${name === "apns" ? "the upstream APNs" : "webhooks"}.`, trouble.lastTrouble ?? "See the last trouble.", view.upstreams);
+  const targets = [
+    ...(places?.upstreams ?? []).map((one) => [`The upstream of ${one.app}`, one.health]),
+    ...(places?.webhooks ?? []).map((one) => [`The webhook of ${one.app}`, one.health]),
+    ...(providers ?? []).map((one) => [`The timeline provider of ${one.kind} of ${one.app}`, one.health]),
+  ];
+  for (const [name, health] of targets) {
+    if (health?.state !== "inTrouble") continue;
+    const waiting = health.waiting > 0 ? ` ${count(health.waiting)} ${health.waiting === 1 ? "waits" : "wait"}, the oldest for ${duration(health.oldestWaitingSeconds * 1000)}.` : "";
+    add("bad", `${name} has only failed since ${moment(health.troubleSince)}.`, `It said: ${healthText(health)}.${waiting}`, view.upstreams);
   }
   for (const one of stats.tls ?? []) {
     if (one.secondsLeft < 0) add("bad", `The certificate of ${one.listener} has ended.`, "Replace its files; they are taken without a restart.", view.upstreams);

@@ -57,13 +57,13 @@ export function open(context) {
     element,
     charts: [flow, age],
     async ask(signal) {
-      const [stats, senders, budget, providers, seconds, shown] = await Promise.all([
+      const [stats, senders, budget, providers, places, seconds, shown] = await Promise.all([
         gateway.get("/v1/stats", signal), gateway.get("/v1/senders", signal), context.sometimes("/v1/budget", signal),
-        context.sometimes("/v1/providers", signal), history("second", signal), history("minute", signal),
+        context.sometimes("/v1/providers", signal), context.sometimes("/v1/upstreams", signal), history("second", signal), history("minute", signal),
       ]);
-      return { stats, senders: senders.senders, budget: budget?.survey ? budget : null, providers: providers?.providers, seconds, minutes: shown };
+      return { stats, senders: senders.senders, budget: budget?.survey ? budget : null, providers: providers?.providers, places, seconds, minutes: shown };
     },
-    show({ stats, senders, budget, providers, seconds, minutes }) {
+    show({ stats, senders, budget, providers, places, seconds, minutes }) {
       const samples = seconds.samples;
       const fresh = freshness(stats);
       word.textContent = fresh.word;
@@ -71,7 +71,7 @@ export function open(context) {
       why.textContent = fresh.why;
       p50.set(duration(fresh.numbers.p50Milliseconds));
       p95.set(duration(fresh.numbers.p95Milliseconds));
-      showTodo(todo, advice({ stats, senders, budget, providers, samples }), stats);
+      showTodo(todo, advice({ stats, senders, budget, providers, places, samples }), stats);
       showSpenders(spenders, senders, stats);
       left.replaceChildren(budget
         ? `${count(budget.exhausted)} of ${count(budget.instances)} widgets have no reloads left in their window. `

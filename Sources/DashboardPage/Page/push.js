@@ -9,27 +9,47 @@ export const interval = 5000;
 
 export function open(context) {
   const [id] = context.place;
-  return id ? one(context, id) : list(context);
+  return id && id !== "-" ? one(context, id) : list(context);
+}
+
+const states = [["", "Any"], ["waiting", "In work"], ["complete", "Complete"]];
+
+/// Whom a push was for, in words; what the log does not have any more is not known.
+function about(row) {
+  const kind = row.kind ?? (row.target ? "every kind" : "");
+  const whom = row.target?.host ? `${row.target.host}${row.target.instance ? `:${row.target.instance}` : ""}` : row.match ? JSON.stringify(row.match) : "";
+  return h("span", {}, kind, h("span", { class: "soft block" }, whom));
 }
 
 function list(context) {
+  const [, app = "", kind = "", sender = "", state = "", outcome = ""] = context.place;
+  const fields = [
+    ["App", h("input", { value: app, spellcheck: "false", autocomplete: "off" })], ["Kind", h("input", { value: kind, spellcheck: "false", autocomplete: "off" })],
+    ["Sender", h("input", { value: sender, spellcheck: "false", autocomplete: "off" })], ["State", choice(states, state)],
+    ["Outcome", choice([["", "Any"], ...outcomes.map(([name, label]) => [name, label])], outcome)],
+  ];
+  const filter = h("form", { class: "inline", on: { submit: (event) => {
+    event.preventDefault();
+    location.hash = `#/pushes/-/${fields.map(([, input]) => encodeURIComponent(input.value.trim())).join("/")}`;
+  } } }, fields.map(([name, input]) => field(name, input)), h("button", { type: "submit" }, "Filter"));
   const idField = h("input", { placeholder: "apns-id", spellcheck: "false", autocomplete: "off", required: true });
   const find = h("form", { class: "inline", on: { submit: (event) => { event.preventDefault(); location.hash = `#/pushes/${encodeURIComponent(idField.value.trim())}`; } } },
     field("Push", idField, "The apns-id that the answer to the push carried."), h("button", { type: "submit", class: "primary" }, "Show"));
   const recent = table("The newest pushes", [
     { title: "Push", cell: (row) => pushLink(row.id) },
     { title: "At", cell: (row) => moment(row.acceptedAt) },
-    { title: "Sender", cell: (row) => row.team },
+    { title: "App", cell: (row) => h("span", {}, row.app ?? "–", h("span", { class: "soft block" }, row.team)) },
+    { title: "About", wide: true, cell: (row) => about(row) },
     { title: "Matched", number: true, cell: (row) => count(row.matched) },
     { title: "Became", wide: true, cell: (row) => became(row) },
     { title: "", cell: (row) => (row.isComplete ? badge("complete", "good") : badge("in work")) },
-  ], "No push has come yet.");
+  ], [app, kind, sender, state, outcome].some(Boolean) ? "No push of those that are listed is like that." : "No push has come yet.");
   const element = h("div", { class: "view" }, h("div", { class: "columns" }, card("Find", find), card("Try one out", { note: "nothing is sent" }, dryRun(context))),
-    card("Newest", recent.element));
+    card("Newest", filter, recent.element));
   return {
     element,
     subtitle: "What senders asked for, and what became of it",
-    ask: (signal) => context.optional("/v1/pushes?limit=50", signal),
+    ask: (signal) => context.optional(path("/v1/pushes", { app, kind, sender, state, outcome, limit: 50 }), signal),
     show: (data) => recent.set(data?.pushes ?? []),
   };
 }
@@ -139,7 +159,9 @@ function one(context, id) {
       outcome.set(push.outcomes);
       sum.replaceChildren(h("b", { id: "matched", "data-count": String(push.matched) }, count(push.matched)), " matched ", push.isComplete ? badge("complete", "good") : badge("in work"));
       what.replaceChildren(facts([
-        ["apns-id", h("code", {}, push.id)], ["Sender", push.team], ["Priority", count(push.priority)], ["Accepted", moment(push.acceptedAt)],
+        ["apns-id", h("code", {}, push.id)], ["Sender", push.team], ["App", push.app ?? ""], ["Kind", push.kind ?? ""],
+        ["For", push.target?.host ? `${push.target.host}${push.target.instance ? `:${push.target.instance}` : ""}` : push.target ? "the app" : "not in the log any more"],
+        ["Match", push.match ? h("code", {}, JSON.stringify(push.match)) : ""], ["Digest", push.digest ?? ""], ["Collapse id", push.collapseID ?? ""], ["Priority", count(push.priority)], ["Accepted", moment(push.acceptedAt)],
         ["Not before", push.notBefore ? moment(push.notBefore) : ""], ["Expires", moment(push.expiresAt)], ["Sent again", `${count(push.repeats)} times`],
         ["Applied by", `${count(push.appliedBy)} of ${count(push.partitions)} partitions`],
         ["Decided for none", push.failure === "tooMany" ? "it matched too many when it was applied" : ""],

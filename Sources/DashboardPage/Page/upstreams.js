@@ -1,5 +1,6 @@
 // Whom the gateway asks and tells: timeline providers, upstream APNs, webhooks; and how long its certificates last.
 
+import { healthText } from "./advice.js";
 import { badge, card, facts, h, table } from "./elements.js";
 import { gateway } from "./gateway.js";
 import { count, duration, moment } from "./numbers.js";
@@ -7,16 +8,34 @@ import { count, duration, moment } from "./numbers.js";
 export const title = "Timeline providers and upstreams";
 export const interval = 5000;
 
+/// How a target does, in a word.
+function state(health) {
+  switch (health?.state) {
+    case "inTrouble": return badge(`in trouble since ${moment(health.troubleSince)}`, "bad");
+    case "failing": return badge("failed last", "warn");
+    case "well": return badge("well", "good");
+    default: return badge("not asked yet", "");
+  }
+}
+
+/// What every target has.
+const health = [
+  { title: "Last success", cell: (row) => (row.health?.lastSuccess ? moment(row.health.lastSuccess) : "none") },
+  { title: "Last answer", wide: true, cell: (row) => (row.health ? healthText(row.health) : "–") },
+  { title: "Oldest waits", number: true, cell: (row) => (row.health?.oldestWaitingSeconds === undefined ? "–" : duration(row.health.oldestWaitingSeconds * 1000)) },
+];
+
 export function open(context) {
   const providers = table("Timeline providers", [
     { title: "Kind", wide: true, cell: (row) => h("span", {}, h("b", {}, row.kind), h("span", { class: "soft block" }, row.app)) },
-    { title: "State", cell: (row) => (row.breaker === "closed" ? badge("well", "good") : row.breaker === "open" ? badge(`left alone until ${moment(row.closedUntil)}`, "bad") : badge("tried again", "warn")) },
+    { title: "State", cell: (row) => state(row.health) },
     { title: "Waiting", number: true, cell: (row) => count(row.waiting) },
     { title: "In flight", number: true, cell: (row) => count(row.requestsInFlight) },
     { title: "Requests", number: true, cell: (row) => count(row.requests) },
     { title: "Failed", number: true, cell: (row) => count(row.failedRequests) },
     { title: "Retries", number: true, cell: (row) => count(row.retries) },
     { title: "Expired", number: true, cell: (row) => count(row.expired + row.overflowed) },
+    ...health,
     { title: "Last fault", wide: true, cell: (row) => (row.lastFault ? `${row.lastFault.fault} (${moment(row.lastFault.at)})` : "none") },
   ], "No kind has a timeline provider; hosts make their timelines themselves.");
   const upstreams = table("Upstreams", [
@@ -24,7 +43,9 @@ export function open(context) {
     { title: "Where", wide: true, cell: (row) => h("span", { class: "id" }, row.origin) },
     { title: "Key", cell: (row) => row.keyID ?? (row.kindOf === "webhook" ? "signed" : "") },
     { title: "Token's age", number: true, cell: (row) => (row.tokenAgeSeconds === undefined ? "–" : duration(row.tokenAgeSeconds * 1000)) },
-    { title: "State", cell: (row) => (row.pausedUntil ? badge(`paused until ${moment(row.pausedUntil)}`, "warn") : badge("open", "good")) },
+    { title: "State", cell: (row) => state(row.health) },
+    { title: "Waiting", number: true, cell: (row) => count(row.health?.waiting ?? 0) },
+    ...health,
   ], "No app has an upstream or a webhook; reloads go to event streams.");
   const ways = table("What went out", [
     { title: "Way", cell: (row) => h("b", {}, row.name) },

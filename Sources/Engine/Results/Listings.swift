@@ -85,21 +85,45 @@ package struct ListPage<Row: Sendable, Place: Sendable>: Sendable {
 /// Which pushes a list is of.
 package struct PushFilter: Hashable, Sendable {
     package var team: TeamID?
+    package var app: BundleID?
+    /// Accepted later than this.
+    package var after: Instant?
+    /// Accepted earlier than this.
+    package var before: Instant?
     package var isComplete: Bool?
     /// At least one instance of it has this outcome.
     package var outcome: PushOutcome?
 
-    package init(team: TeamID? = nil, isComplete: Bool? = nil, outcome: PushOutcome? = nil) {
+    package init(
+        team: TeamID? = nil,
+        app: BundleID? = nil,
+        after: Instant? = nil,
+        before: Instant? = nil,
+        isComplete: Bool? = nil,
+        outcome: PushOutcome? = nil
+    ) {
         self.team = team
+        self.app = app
+        self.after = after
+        self.before = before
         self.isComplete = isComplete
         self.outcome = outcome
     }
 
     /// Whether a push is on the list; the counts are those of all partitions.
     package func contains(_ push: PushView) -> Bool {
-        if let team, push.team != team { return false }
+        guard self.isAbout(push) else { return false }
         if let isComplete, push.isComplete != isComplete { return false }
         if let outcome, push.counts[outcome] == 0 { return false }
+        return true
+    }
+
+    /// Whether a push may be on the list, by what never changes of it.
+    package func isAbout(_ push: PushView) -> Bool {
+        if let team, push.team != team { return false }
+        if let app, push.app != app { return false }
+        if let after, push.acceptedAt <= after { return false }
+        if let before, push.acceptedAt >= before { return false }
         return true
     }
 }

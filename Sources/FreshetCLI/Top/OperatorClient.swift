@@ -53,10 +53,21 @@ final class OperatorClient {
     var address: String { "\(self.place.host):\(self.place.port)" }
 
     /// The JSON that a route answers.
-    func get(_ path: String) async throws(Fault) -> JSONValue {
+    func get(_ path: String) async throws(Fault) -> JSONValue { try await self.ask("GET", path) }
+
+    /// The JSON that a route answers to an order.
+    func post(_ path: String, _ body: JSONValue) async throws(Fault) -> JSONValue {
+        try await self.ask("POST", path, body.jsonText)
+    }
+
+    private func ask(_ method: String, _ path: String, _ body: [UInt8] = []) async throws(Fault) -> JSONValue {
         let response: HTTPClientResponse
         do {
-            let request = HTTPClientRequest(method: "GET", path: path, headers: self.headers, timeout: .seconds(10))
+            var request = HTTPClientRequest(method: method, path: path, headers: self.headers, timeout: .seconds(10))
+            if !body.isEmpty {
+                request.headers.append("content-type", "application/json")
+                request.body = body
+            }
             response = try await self.open().send(request)
         } catch {
             await self.close()

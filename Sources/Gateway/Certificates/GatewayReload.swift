@@ -30,6 +30,17 @@ final class GatewayReload: Sendable {
         let gate: OperatorGate
         /// Puts in force what else takes effect while the gateway runs.
         let use: @Sendable (GatewayConfiguration) -> Void
+        let retry: Retry
+    }
+
+    /// What tries again at once what may be mended now.
+    struct Retry: Sendable {
+        /// What goes to upstreams and webhooks that are another place now, or are shown other credentials; by their lanes.
+        let deliveries: @Sendable (Set<Int>) -> Void
+        /// What the providers of these kinds are asked.
+        let providers: @Sendable (Set<KindKey>) -> Void
+        /// All that has failed last.
+        let failing: @Sendable () -> Void
     }
 
     /// - Parameters:
@@ -95,13 +106,13 @@ final class GatewayReload: Sendable {
                 name: "keys, certificates and secrets of deliveries",
                 paths: { keyed.value.configuration.deliveryFiles }
             ) {
-                try tables.deliveries.replace(keyed.value.configuration)
+                tables.retry.deliveries(try tables.deliveries.replace(keyed.value.configuration))
                 return [:]
             }
         )
         subjects.append(
             FileWatch.Subject(name: "tokens of timeline providers", paths: { tables.providers.tokenFiles }) {
-                try tables.providers.readTokens()
+                tables.retry.providers(try tables.providers.readTokens())
                 return [:]
             }
         )
@@ -137,7 +148,11 @@ final class GatewayReload: Sendable {
     /// - Parameter merged: The configuration that is in force from now on, nil if what there is cannot be read. The engines
     ///   have its settings already.
     func reload(_ merged: GatewayConfiguration?) {
-        defer { self.warn() }
+        // Something may have been mended, here or elsewhere.
+        defer {
+            self.warn()
+            self.tables.retry.failing()
+        }
         guard let merged else { return self.watch.useAll() }
         var numbers = self.keyed.value.numbers
         numbers.add(merged.apps.map(\.bundleID))

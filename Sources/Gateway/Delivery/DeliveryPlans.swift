@@ -69,6 +69,20 @@ package struct DeliveryPlans: Sendable {
         }
     }
 
+    /// The lanes of upstreams and webhooks that are spoken to otherwise than by these plans before: at another place, over other
+    /// connections or with other credentials.
+    package func lanes(differentFrom before: DeliveryPlans) -> Set<Int> {
+        let upstreams = self.upstreams.filter { app, plan in
+            guard let old = before.upstreams[app] else { return false }
+            return old.tokens !== plan.tokens || !old.target.isSameConnections(as: plan.target)
+        }
+        let webhooks = self.webhooks.filter { app, plan in
+            guard let old = before.webhooks[app] else { return false }
+            return old.secret != plan.secret || old.path != plan.path || !old.target.isSameConnections(as: plan.target)
+        }
+        return Set(upstreams.values.map(\.lane) + webhooks.values.map(\.lane))
+    }
+
     private mutating func plan(
         _ upstream: GatewayConfiguration.Upstream,
         of app: GatewayConfiguration.App,

@@ -33,9 +33,23 @@ package struct DeliverySchedule: Sendable {
         }
     }
 
+    /// What a lane holds.
+    package struct Lane: Hashable, Sendable {
+        /// Deliveries that wait or are in work.
+        package var count: Int
+        /// Since when the oldest of them is wanted; nil if there are none.
+        package var oldest: Instant?
+
+        package init(count: Int = 0, oldest: Instant? = nil) {
+            self.count = count
+            self.oldest = oldest
+        }
+    }
+
     private struct Entry: Sendable {
+        let since: Instant
         let expiresAt: Instant
-        let lane: Int
+        var lane: Int
         /// When it is tried, if it waits.
         var due: Instant?
     }
@@ -57,14 +71,25 @@ package struct DeliverySchedule: Sendable {
 
     /// Takes a delivery that is to be tried at once.
     ///
-    /// - Parameter lane: Deliveries of one lane are paused together.
+    /// - Parameters:
+    ///   - lane: Deliveries of one lane are paused together.
+    ///   - since: When it came to be wanted; by default now.
     /// - Returns: False if there are as many as may be known.
-    package mutating func add(_ id: UInt64, lane: Int = 0, expiresAt: Instant, now: Instant) -> Bool {
+    package mutating func add(
+        _ id: UInt64,
+        lane: Int = 0,
+        since: Instant? = nil,
+        expiresAt: Instant,
+        now: Instant
+    ) -> Bool {
         guard self.entries.count < self.limits.knownMax else { return false }
-        self.entries[id] = Entry(expiresAt: expiresAt, lane: lane)
+        self.entries[id] = Entry(since: since ?? now, expiresAt: expiresAt, lane: lane)
         self.wait(id, until: now)
         return true
     }
+
+    /// The delivery is one of another lane from now on.
+    package mutating func move(_ id: UInt64, to lane: Int) { self.entries[id]?.lane = lane }
 
     /// A try came to nothing, and the next one is at this instant.
     package mutating func again(_ id: UInt64, at instant: Instant) {
@@ -82,6 +107,29 @@ package struct DeliverySchedule: Sendable {
     /// No delivery of a lane is tried before this instant.
     package mutating func pause(_ lane: Int, until instant: Instant) {
         self.pauses[lane] = max(self.pauses[lane] ?? instant, instant)
+    }
+
+    /// Ends the lane's pause, and makes what waits in it due. It looks at every delivery.
+    package mutating func tryNow(_ lane: Int, now: Instant) {
+        self.pauses[lane] = nil
+        for (id, entry) in self.entries where entry.lane == lane && entry.due.map({ $0 > now }) == true {
+            self.wait(id, until: now)
+        }
+    }
+
+    /// Until when nothing of a lane is tried; nil if it is not paused.
+    package func pausedUntil(_ lane: Int, now: Instant) -> Instant? {
+        self.pauses[lane].flatMap { $0 > now ? $0 : nil }
+    }
+
+    /// What each lane holds that holds anything. It looks at every delivery.
+    package func lanes() -> [Int: Lane] {
+        self.entries.values.reduce(into: [:]) { lanes, entry in
+            var lane = lanes[entry.lane] ?? Lane()
+            lane.count += 1
+            lane.oldest = min(lane.oldest ?? entry.since, entry.since)
+            lanes[entry.lane] = lane
+        }
     }
 
     /// What is to be done now. Call it again when ``nextDue`` comes, or something ends.

@@ -134,3 +134,31 @@ extension DeliveryVerdict {
         }
     }
 }
+
+// MARK: - What it says of the other side
+
+extension DeliveryVerdict {
+    /// What the other side's answer says of its health.
+    ///
+    /// - Parameter status: Of the answer.
+    package func answer(status: Int, at now: Instant) -> TargetHealth.Answer {
+        switch self {
+        case .delivered: TargetHealth.Answer(.success, status: status, at: now)
+        case .refused(let reason), .gone(let reason, _), .again(_, let reason), .laneInTrouble(_, let reason, _):
+            TargetHealth.Answer(
+                Self.aboutOneDevice.contains(reason) ? .refusal : .failure,
+                status: status,
+                reason: reason,
+                at: now
+            )
+        }
+    }
+
+    /// Reasons of APNs that are about the device, or what was sent to it: another push may be taken.
+    private static let aboutOneDevice: Set<String> = Set(
+        ([
+            .badCollapseID, .badDeviceToken, .deviceTokenNotForTopic, .expiredToken, .payloadTooLarge, .tooManyRequests,
+            .unregistered,
+        ] as [Rejection]).map(\.rawValue)
+    )
+}

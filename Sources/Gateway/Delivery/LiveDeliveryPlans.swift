@@ -13,9 +13,14 @@ package final class LiveDeliveryPlans: Sendable {
 
     /// Reads what a configuration names; connections and provider tokens of what has not changed are kept.
     ///
+    /// - Returns: The lanes of those that are another place now, or are shown other credentials.
     /// - Throws: ``TLSError`` that names the file; the plans before stay.
-    package func replace(_ configuration: GatewayConfiguration) throws(TLSError) {
-        self.plans.set(try DeliveryPlans(configuration, before: self.plans.value))
+    @discardableResult
+    package func replace(_ configuration: GatewayConfiguration) throws(TLSError) -> Set<Int> {
+        let before = self.plans.value
+        let plans = try DeliveryPlans(configuration, before: before)
+        self.plans.set(plans)
+        return plans.lanes(differentFrom: before)
     }
 }
 

@@ -12,7 +12,7 @@ package import WidgetModel
 /// delivery is known here and is not taken again; afterwards the engine says that it is over, and that is asked before every
 /// try. What memory has no room for stays in the engine's tables and is fetched when there is.
 package actor ReloadDeliverer {
-    private struct Delivery {
+    struct Delivery {
         let id: PushID
         let app: BundleID
         let host: HostKey
@@ -24,34 +24,47 @@ package actor ReloadDeliverer {
     }
 
     /// How a try stands when its answer has come.
-    private struct Attempt {
+    struct Attempt {
         let reloads: [ReloadEffect]
         let token: DeviceToken?
         let begunAt: Instant
+        let lane: Int
+        /// What its credentials come from.
+        let tokens: UpstreamTokens?
+    }
+
+    /// What came of a try: what it means for the delivery and, if something was sent, for the other side's health.
+    struct Outcome {
+        let verdict: DeliveryVerdict
+        var answer: TargetHealth.Answer?
     }
 
     private let live: LiveDeliveryPlans
-    private var plans: DeliveryPlans { self.live.current }
+    var plans: DeliveryPlans { self.live.current }
     private var settings: GatewayConfiguration.Deliveries
     private let client: HTTPClient
-    private let log: CommandLog
-    private let clock: @Sendable () -> Instant
-    private let logger: Logger
+    let log: CommandLog
+    let clock: @Sendable () -> Instant
+    let logger: Logger
     private let tracing: GatewayTracing?
     private let instruments: GatewayInstruments?
     private let reader = JSONReader()
-    private var schedule: DeliverySchedule
-    private var deliveries: [UInt64: Delivery] = [:]
+    var schedule: DeliverySchedule
+    var deliveries: [UInt64: Delivery] = [:]
     /// The reloads that are known here.
     private var known: Set<ReloadID> = []
     private var lastNumber: UInt64 = 0
     private var counters: [HostDelivery: DeliveryCounters] = [:]
+    /// By lane.
+    var healths: [Int: TargetHealth] = [:]
+    /// Lanes that have begun to fail, and that time alone may put in trouble.
+    var failing: Set<Int> = []
     private var timer: Task<Void, Never>?
-    private var timerDue = Instant(milliseconds: .max)
+    private var timerDue = Instant.distantFuture
     /// Whether the engines hold deliveries that had no room.
     private var isBehind = false
     private var isCatchingUp = false
-    private var isStopped = false
+    var isStopped = false
 
     /// - Parameters:
     ///   - clock: The log's time, which expirations are in. Provider tokens go by wall time.
@@ -169,6 +182,7 @@ extension ReloadDeliverer {
         let isTaken = self.schedule.add(
             self.lastNumber,
             lane: self.lane(of: first),
+            since: reloads.map(\.issuedAt).min(),
             expiresAt: reloads.map(\.expiresAt).max() ?? first.expiresAt,
             now: self.clock()
         )
@@ -185,19 +199,19 @@ extension ReloadDeliverer {
         )
     }
 
-    private func lane(of reload: ReloadEffect) -> Int {
+    func lane(of reload: ReloadEffect) -> Int {
         switch reload.delivery {
         case .webhook: self.plans.webhooks[reload.app]?.lane ?? .min
         default: self.plans.upstreams[reload.app]?.lane ?? .min
         }
     }
 
-    private func forget(_ reloads: [ReloadEffect]) {
+    func forget(_ reloads: [ReloadEffect]) {
         for reload in reloads { self.known.remove(reload.id) }
         self.tracing?.forget(reloads.map(\.id))
     }
 
-    private func count(_ way: HostDelivery, _ change: (inout DeliveryCounters) -> Void) {
+    func count(_ way: HostDelivery, _ change: (inout DeliveryCounters) -> Void) {
         change(&self.counters[way, default: DeliveryCounters()])
     }
 }
@@ -206,9 +220,10 @@ extension ReloadDeliverer {
 
 extension ReloadDeliverer {
     /// Does what is due, and sleeps until the next thing is.
-    private func pump() {
+    func pump() {
         guard !self.isStopped else { return }
         let now = self.clock()
+        self.lookAtHealth(now)
         for step in self.schedule.steps(now: now) {
             switch step {
             case .start(let number):
@@ -222,7 +237,9 @@ extension ReloadDeliverer {
         if self.isBehind, self.schedule.count * 2 < self.settings.knownMax {
             Task { await self.catchUp() }
         }
-        guard let due = self.schedule.nextDue, due < self.timerDue else { return }
+        var due = self.schedule.nextDue ?? .distantFuture
+        for lane in self.failing { due = min(due, self.healths[lane]?.looksAt ?? due) }
+        guard due < self.timerDue else { return }
         self.timer?.cancel()
         self.timerDue = due
         let wait = max(0, min((due - now).milliseconds, Interval.day.milliseconds))
@@ -234,7 +251,7 @@ extension ReloadDeliverer {
 
     private func wake() {
         self.timer = nil
-        self.timerDue = Instant(milliseconds: .max)
+        self.timerDue = .distantFuture
         self.pump()
     }
 
@@ -259,23 +276,29 @@ extension ReloadDeliverer {
             return self.end(number)
         }
         self.count(delivery.way) { $0.tries += 1 }
-        let attempt = Attempt(reloads: live, token: delivery.way == .apns ? push.token : nil, begunAt: now)
-        let verdict = await self.send(delivery, live, push, expiresAt)
-        await self.settle(number, delivery, attempt, verdict)
+        let attempt = Attempt(
+            reloads: live,
+            token: delivery.way == .apns ? push.token : nil,
+            begunAt: now,
+            lane: self.lane(of: live[0]),
+            tokens: self.plans.upstreams[delivery.app]?.tokens
+        )
+        let outcome = await self.send(delivery, live, push, expiresAt)
+        await self.settle(number, delivery, attempt, outcome)
     }
 
-    /// Sends the request of a try; its answer is a verdict.
+    /// Sends the request of a try.
     private func send(
         _ delivery: Delivery,
         _ reloads: [ReloadEffect],
         _ push: OutgoingPush,
         _ expiresAt: Instant
-    ) async -> DeliveryVerdict {
+    ) async -> Outcome {
         let now = self.clock()
         let retries = self.settings.retries
         // A request that is not sent by then is not sent.
         let timeout = min(self.settings.request, expiresAt - now)
-        guard timeout > .zero else { return .again(after: .zero, "expired") }
+        guard timeout > .zero else { return Outcome(verdict: .again(after: .zero, "expired")) }
         let trace = self.tracing?.request("deliver", for: reloads.map(\.id))
         do {
             let target: HTTPTarget
@@ -284,14 +307,14 @@ extension ReloadDeliverer {
             case .webhook:
                 guard let webhook = self.plans.webhooks[delivery.app] else {
                     trace?.fail("no webhook")
-                    return .refused("the app has no webhook any more")
+                    return Outcome(verdict: .refused("the app has no webhook any more"))
                 }
                 target = webhook.target
                 request = DeliveryRequests.webhook(webhook, reloads, id: delivery.id, at: now, timeout: timeout)
             case .apns, .stream:
                 guard let upstream = self.plans.upstreams[delivery.app] else {
                     trace?.fail("no upstream")
-                    return .refused("the app has no upstream any more")
+                    return Outcome(verdict: .refused("the app has no upstream any more"))
                 }
                 target = upstream.target
                 request = DeliveryRequests.push(
@@ -309,7 +332,8 @@ extension ReloadDeliverer {
             (delivery.way == .webhook ? self.instruments?.webhook : self.instruments?.upstream)?
                 .record(duration: begunAt.duration(to: .now))
             trace?.end(status: response.status, errorsFrom: 400)
-            return delivery.way == .webhook
+            let verdict: DeliveryVerdict =
+                delivery.way == .webhook
                 ? .ofWebhook(response, tries: delivery.tries, seed: delivery.seed, retries: retries)
                 : .ofUpstream(
                     response,
@@ -318,109 +342,16 @@ extension ReloadDeliverer {
                     retries: retries,
                     reader: self.reader
                 )
-        } catch let error as HTTPTransportError {
-            trace?.fail("\(error)")
-            return .ofFailure(error, tries: delivery.tries, seed: delivery.seed, retries: retries)
+            return Outcome(verdict: verdict, answer: verdict.answer(status: response.status, at: self.clock()))
         } catch {
             trace?.fail("\(error)")
-            return .again(after: retries.wait(after: delivery.tries, seed: delivery.seed), "\(error)")
+            let verdict: DeliveryVerdict =
+                switch error {
+                case let error as HTTPTransportError:
+                    .ofFailure(error, tries: delivery.tries, seed: delivery.seed, retries: retries)
+                default: .again(after: retries.wait(after: delivery.tries, seed: delivery.seed), "\(error)")
+                }
+            return Outcome(verdict: verdict, answer: TargetHealth.Answer(error, at: self.clock()))
         }
-    }
-}
-
-// MARK: - Settling
-
-extension ReloadDeliverer {
-    private func settle(
-        _ number: UInt64,
-        _ delivery: Delivery,
-        _ attempt: Attempt,
-        _ verdict: DeliveryVerdict
-    ) async {
-        switch verdict {
-        case .delivered:
-            self.count(delivery.way) { $0.delivered += 1 }
-            await self.report(attempt.reloads, .acknowledged)
-            self.end(number)
-        case .refused(let reason):
-            self.count(delivery.way) {
-                $0.refused += 1
-                $0.lastRefusal = reason
-            }
-            await self.report(attempt.reloads, .refused(reason: reason))
-            self.end(number)
-        case .gone(let reason, let since):
-            await self.unregister(number, delivery, attempt, reason, since)
-        case .again(let wait, _):
-            self.count(delivery.way) { $0.again += 1 }
-            self.again(number, after: wait)
-        case .laneInTrouble(let wait, let reason, let renewsToken):
-            self.count(delivery.way) {
-                $0.troubles += 1
-                $0.lastTrouble = reason
-            }
-            self.logger.error(
-                "the upstream refuses this gateway's credentials",
-                metadata: ["app": "\(delivery.app)", "reason": "\(reason)"]
-            )
-            let now = self.clock()
-            if renewsToken { self.plans.upstreams[delivery.app]?.tokens?.expire(now: LogClock.wallTime()) }
-            self.schedule.pause(self.lane(of: delivery.reloads[0]), until: now + wait)
-            self.again(number, after: wait)
-        }
-    }
-
-    /// Takes away the token that the upstream calls invalid, unless it was registered later than that, and tries again if
-    /// the host has another.
-    private func unregister(
-        _ number: UInt64,
-        _ delivery: Delivery,
-        _ attempt: Attempt,
-        _ reason: String,
-        _ since: Instant?
-    ) async {
-        guard let token = attempt.token else { return self.end(number) }
-        self.count(delivery.way) {
-            $0.gone += 1
-            $0.lastRefusal = reason
-        }
-        self.logger.notice(
-            "the upstream calls a push token invalid",
-            metadata: ["app": "\(delivery.app)", "token": "\(token)", "reason": "\(reason)"]
-        )
-        let removal = HostRemoval(host: delivery.host, token: token, notRegisteredSince: since ?? attempt.begunAt)
-        await self.append([(.unregister(removal), delivery.host)])
-        let ids = attempt.reloads.map(\.id)
-        let pushes = try? await self.log.ask(delivery.host, { $0.outgoingPushes(for: ids) })
-        if let other = pushes?.compactMap({ $0 }).first, other.token != token {
-            return self.again(number, after: .zero)
-        }
-        await self.report(attempt.reloads, .refused(reason: reason))
-        self.end(number)
-    }
-
-    private func report(_ reloads: [ReloadEffect], _ result: DeliveryReport.Result) async {
-        await self.append(
-            reloads.map { (.delivery(DeliveryReport(host: $0.host, reload: $0.id, result: result)), $0.host) }
-        )
-    }
-
-    /// Logs what became of a delivery, however long that takes: sending it again instead would deliver it twice.
-    private func append(_ records: [(record: Record, host: HostKey)]) async {
-        while !self.isStopped {
-            if (try? await self.log.append(records)) != nil { return }
-            try? await Task.sleep(for: .seconds(1))
-        }
-    }
-
-    private func again(_ number: UInt64, after wait: Interval) {
-        self.schedule.again(number, at: self.clock() + wait)
-        self.pump()
-    }
-
-    private func end(_ number: UInt64) {
-        self.schedule.end(number)
-        if let delivery = self.deliveries.removeValue(forKey: number) { self.forget(delivery.reloads) }
-        self.pump()
     }
 }

@@ -1,5 +1,6 @@
 import Engine
 import HTTPTransport
+import IntentMatching
 import NIOCore
 import WidgetModel
 
@@ -42,6 +43,16 @@ struct ListRequest: Sendable {
             throw Problem(.badRequest, "expected \(range.lowerBound) to \(range.upperBound)", path: name)
         }
         return number
+    }
+
+    /// An RFC 3339 date of the query, nil if it is not there.
+    static func instant(_ request: HTTPRequest, _ name: String) throws(Problem) -> Instant? {
+        guard let text = request.query(name) else { return nil }
+        do throws(RFC3339.Fault) {
+            return try RFC3339.parse(text)
+        } catch {
+            throw Problem(.badRequest, "expected an RFC 3339 date: \(error.sentence)", path: name)
+        }
     }
 
     /// One of some words of the query, nil if it is not there.

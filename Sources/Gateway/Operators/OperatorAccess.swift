@@ -173,7 +173,7 @@ package struct OperatorAccess: Sendable {
         if request.path == ["v1", "audit"] { return .admin }
         if request.method == "GET" || request.method == "HEAD" { return .read }
         if request.method == "POST", request.path.last == "dry-runs" { return .read }
-        if request.path == ["v1", "orders"] || request.path == ["v1", "clock"] { return .write }
+        if ["orders", "clock", "try-now"].contains(where: { request.path == ["v1", $0] }) { return .write }
         return .admin
     }
 }

@@ -99,6 +99,11 @@ extension OperatorRoutes {
             return try await self.answer([("upstreams", .array([])), ("webhooks", .array([]))])
         }
         let wall = LogClock.wallTime()
+        let now = self.clock.now()
+        let targets = await outgoing.deliverer.targets()
+        func health(_ kind: ReloadDeliverer.Target.Kind, _ app: BundleID) -> JSONValue? {
+            targets[.init(kind: kind, app: app)].map { Views.health($0, now: now) }
+        }
         let upstreams = self.apps.apps.compactMap { app -> JSONValue? in
             guard let upstream = outgoing.plans.upstreams[app.bundle] else { return nil }
             return JSONValue.object(of: [
@@ -111,12 +116,14 @@ extension OperatorRoutes {
                     "tokenAgeSeconds",
                     upstream.tokens?.mintedAt.map { .int(max(0, (wall - $0).milliseconds / 1000)) }
                 ),
+                ("health", health(.upstream, app.bundle)),
             ])
         }
         let webhooks = self.apps.apps.compactMap { app -> JSONValue? in
             guard let webhook = outgoing.plans.webhooks[app.bundle] else { return nil }
             return JSONValue.object(of: [
                 ("app", .string(app.bundle.rawValue)), ("origin", .string(webhook.target.origin.description)),
+                ("health", health(.webhook, app.bundle)),
             ])
         }
         guard case .object(let totals) = await self.deliveries() else { throw Problem(.internal, "no deliveries") }

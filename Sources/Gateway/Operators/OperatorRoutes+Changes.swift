@@ -44,6 +44,9 @@ extension OperatorRoutes {
         case (_, "config", 3) where path[2] == "reload":
             try HostRoutes.allow(request, "POST")
             change = Change { () async throws(Problem) in try await self.reloadConfiguration() }
+        case (_, "try-now", 2):
+            try HostRoutes.allow(request, "POST")
+            change = try self.tryNow(request)
         case ("PUT", "log-levels", 2): change = try self.setLogLevels(request)
         case ("POST", "clock", 2): change = try self.moveClock(request)
         case ("DELETE", _, _): change = try self.erase(path, request)

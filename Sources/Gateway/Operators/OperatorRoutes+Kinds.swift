@@ -70,6 +70,7 @@ extension OperatorRoutes {
                     JSONValue.object(of: [("at", .instant(fault.at)), ("fault", .string(fault.text))])
                 }
             ),
+            ("health", Views.health(view.target, now: self.clock.now())),
         ])
     }
 }

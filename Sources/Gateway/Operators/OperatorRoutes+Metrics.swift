@@ -43,6 +43,7 @@ extension OperatorRoutes {
         self.addFindings(&text)
         await self.addEdges(&text)
         await self.addDeliveries(&text)
+        await self.addHealth(&text)
         self.addSnapshots(&text)
         self.addStorage(&text)
         self.addMemory(&text)

@@ -1,7 +1,6 @@
 import APNSWire
 import Engine
 import HTTPTransport
-import IntentMatching
 import WidgetModel
 
 /// What is added up over all instances, and what charts are made of.
@@ -136,14 +135,7 @@ extension OperatorRoutes {
         let steps = GatewayHistory.Step.allCases.map { ($0.rawValue, $0) }
         let step = try ListRequest.word(request, "step", steps) ?? .second
         let limit = try ListRequest.int(request, "limit", in: 1...step.capacity) ?? step.capacity
-        var after: Instant?
-        if let text = request.query("after") {
-            do throws(RFC3339.Fault) {
-                after = try RFC3339.parse(text)
-            } catch {
-                throw Problem(.badRequest, "expected an RFC 3339 date: \(error.sentence)", path: "after")
-            }
-        }
+        let after = try ListRequest.instant(request, "after")
         let samples = self.watch.history.samples(step, after: after, limit: limit)
         return try await self.answer([
             ("step", .string(step.rawValue)),

@@ -5,7 +5,7 @@ package import WidgetModel
 
 /// Logs commands whose answer somebody waits for: the answer comes once the owner has applied the record.
 package struct CommandLog: Sendable {
-    private let journal: any Journal
+    let journal: any Journal
     private let owners: [PartitionOwner]
     private let submissionBytesMax: Int
     /// Asked before anything is logged; nil where whatever comes is logged.

@@ -20,6 +20,12 @@ package struct ProviderAnswer: Sendable {
     package private(set) var parts: [ReloadID: Part] = [:]
     /// Ids that were not asked for.
     package private(set) var unknown = 0
+    /// Whether there is a timeline among them.
+    package var hasTimeline: Bool {
+        self.parts.values.contains { part in
+            if case .timeline = part { true } else { false }
+        }
+    }
 
     /// Reads the answer to the question `timeline`, or the body of a call back.
     ///

@@ -20,8 +20,12 @@ package struct ProviderConnection: Sendable {
         self.send = send
     }
 
-    /// Shows another token from now on.
-    package func use(token: String?) { self.token.set(token) }
+    /// Shows this token from now on; whether it is another one than before.
+    package func use(token: String?) -> Bool {
+        let isOther = self.token.value != token
+        self.token.set(token)
+        return isOther
+    }
 
     /// Posts a question, and waits for the answer.
     ///

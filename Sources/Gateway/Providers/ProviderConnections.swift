@@ -68,12 +68,15 @@ package final class ProviderConnections: Sendable {
     }
 
     /// Reads the tokens again: all of them or, if one cannot be read, none.
-    package func readTokens() throws {
-        var tokens: [(connection: ProviderConnection, token: String)] = []
+    ///
+    /// - Returns: The kinds whose provider is shown another one now.
+    @discardableResult
+    package func readTokens() throws -> Set<KindKey> {
+        var tokens: [(item: Item, token: String)] = []
         for item in self.all {
-            if let file = item.tokenFile { tokens.append((item.connection, try Self.token(in: file))) }
+            if let file = item.tokenFile { tokens.append((item, try Self.token(in: file))) }
         }
-        for each in tokens { each.connection.use(token: each.token) }
+        return Set(tokens.filter { $0.item.connection.use(token: $0.token) }.map(\.item.key))
     }
 
     package func close() async { await self.state.withLock { $0.senders.client }.close() }

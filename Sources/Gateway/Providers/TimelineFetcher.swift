@@ -72,6 +72,7 @@ package actor TimelineFetcher {
     /// Until then no placeholder is asked for.
     private var placeholdersPausedUntil = Instant.epoch
     private var timelinesRefused = 0
+    private var health = TargetHealth()
     /// What went wrong last, and when.
     private var lastFault: (at: Instant, text: String)?
 
@@ -108,6 +109,7 @@ package actor TimelineFetcher {
         /// What was answered and is no timeline, or over a limit.
         package let timelinesRefused: Int
         package let lastFault: (at: Instant, text: String)?
+        package let target: TargetView
     }
 
     package var view: View {
@@ -117,8 +119,20 @@ package actor TimelineFetcher {
             waiting: self.planner.count,
             requestsInFlight: self.planner.requestsInFlight,
             timelinesRefused: self.timelinesRefused,
-            lastFault: self.lastFault
+            lastFault: self.lastFault,
+            target: TargetView(
+                health: self.health,
+                heldUntil: self.heldUntil(self.services.clock.now()),
+                waiting: self.planner.count,
+                oldest: self.planner.oldest
+            )
         )
+    }
+
+    /// Until when no request goes; nil if one may go now.
+    private func heldUntil(_ now: Instant) -> Instant? {
+        guard case .refused(let until) = self.planner.breaker.permission(at: now) else { return nil }
+        return until
     }
 
     /// Sends nothing more, and gives up what is on its way: the log has what is still to be asked.
@@ -241,11 +255,12 @@ package actor TimelineFetcher {
     private func pump() {
         guard !self.isClosed else { return }
         let now = self.services.clock.now()
+        if let change = self.health.look(at: now) { self.tell(change) }
         while let batch = self.planner.next(at: now) {
             self.requests[batch.number] = Task { [weak self] in await self?.run(batch) }
         }
         if self.planner.wantsMore() { Task { [weak self] in await self?.refill() } }
-        self.arm(self.planner.wakesAt(now), now)
+        self.arm([self.planner.wakesAt(now), self.health.looksAt].compactMap { $0 }.min(), now)
     }
 
     private func arm(_ instant: Instant?, _ now: Instant) {
@@ -266,6 +281,13 @@ package actor TimelineFetcher {
         self.pump()
     }
 
+    /// Asks at once about what waits after failures.
+    package func tryNow() {
+        self.planner.tryNow()
+        self.placeholdersPausedUntil = .epoch
+        self.pump()
+    }
+
     private func run(_ batch: FetchPlanner.Batch) async {
         let ids = batch.items.map(\.reload)
         let subjects = await self.subjects(of: ids)
@@ -279,8 +301,7 @@ package actor TimelineFetcher {
     }
 
     private func ask(_ batch: FetchPlanner.Batch, _ subjects: [FetchSubject]) async {
-        let now = self.services.clock.now()
-        let body = ProviderRequest.timelines(subjects, now: now).jsonText
+        let body = ProviderRequest.timelines(subjects, now: self.services.clock.now()).jsonText
         let findings = self.services.states.takeHeader(of: self.key)
         let trace = self.services.tracing?.request("fetch", for: subjects.map(\.reload))
         let response: HTTPClientResponse
@@ -291,10 +312,13 @@ package actor TimelineFetcher {
             trace?.end(status: response.status, errorsFrom: 400)
         } catch {
             trace?.fail("\(error)")
-            return self.fail(batch, "\(error)")
+            return self.fail(batch, TargetHealth.Answer(error, at: self.services.clock.now()))
         }
-        guard response.status == 200 || response.status == 202 else {
-            return self.fail(batch, "status \(response.status)", retryAfter: response.retryAfter)
+        let now = self.services.clock.now()
+        let status = response.status
+        guard status == 200 || status == 202 else {
+            let answer = TargetHealth.Answer(.failure, status: status, reason: "status \(status)", at: now)
+            return self.fail(batch, answer, retryAfter: response.retryAfter)
         }
         let asked = Set(subjects.map(\.reload))
         let answer: ProviderAnswer
@@ -305,8 +329,15 @@ package actor TimelineFetcher {
             let limits = self.services.timelineLimits.value
             answer = try ProviderAnswer(value, countMax: subjects.count, limits: limits) { asked.contains($0) }
         } catch {
-            return self.fail(batch, "\(error.path.map { "\($0): " } ?? "")\(error.detail)")
+            let detail = "\(error.path.map { "\($0): " } ?? "")\(error.detail)"
+            let answer = TargetHealth.Answer(.failure, status: status, reason: "no timelines", detail: detail, at: now)
+            return self.fail(batch, answer)
         }
+        let sign =
+            status == 202 || answer.hasTimeline
+            ? TargetHealth.Answer(.success, status: status, at: now)
+            : TargetHealth.Answer(.refusal, status: status, reason: "no timeline of those asked for", at: now)
+        if let change = self.health.take(sign) { self.tell(change) }
         var answered = await self.take(answer, subjects)
         // Those that are not out any more need no answer.
         answered.formUnion(batch.items.map(\.reload).filter { !asked.contains($0) })
@@ -315,10 +346,16 @@ package actor TimelineFetcher {
         self.planner.succeeded(batch.number, answered: answered, called: called, at: self.services.clock.now())
     }
 
-    private func fail(_ batch: FetchPlanner.Batch, _ text: String, retryAfter: Interval? = nil) {
-        let now = self.services.clock.now()
-        self.note(text, now)
-        self.planner.failed(batch.number, retryAfter: retryAfter, at: now)
+    private func fail(_ batch: FetchPlanner.Batch, _ answer: TargetHealth.Answer, retryAfter: Interval? = nil) {
+        self.note(answer.detail ?? answer.reason, answer.at)
+        self.planner.failed(batch.number, retryAfter: retryAfter, at: answer.at)
+        if let change = self.health.take(answer, heldUntil: self.heldUntil(answer.at)) { self.tell(change) }
+    }
+
+    private func tell(_ change: TargetHealth.Change) {
+        let heldUntil = self.heldUntil(self.services.clock.now())
+        let metadata: Logger.Metadata = ["app": "\(self.key.app)", "kind": "\(self.key.kind)"]
+        change.tell("a timeline provider", metadata, heldUntil: heldUntil, self.services.logger)
     }
 
     private func note(_ text: String, _ now: Instant) {

@@ -51,6 +51,16 @@ package final class TimelineProviders: Sendable {
         }
     }
 
+    /// Asks some kinds' providers at once about what waits after failures.
+    ///
+    /// - Parameter keys: nil for all those that have failed last.
+    package func tryNow(_ keys: Set<KindKey>? = nil) async {
+        for (key, fetcher) in self.all {
+            let isWanted = if let keys { keys.contains(key) } else { await fetcher.view.target.health.isFailing }
+            if isWanted { await fetcher.tryNow() }
+        }
+    }
+
     /// Keeps so much content from now on.
     package func use(contentBytesMax: Int) { self.services.contents.use(bytesMax: contentBytesMax) }
 

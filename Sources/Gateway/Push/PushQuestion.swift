@@ -11,6 +11,8 @@ struct PushQuestion: Sendable {
     let id: PushID
     /// Whose pushes may be seen: those that a sender's key is for; nil for everybody's.
     private(set) var sender: Sender?
+    /// Whether it is also told what the push was, which the log is read for.
+    var tellsWhatItWas = false
     let log: CommandLog
 
     /// - Parameter text: The `apns-id`.
@@ -44,19 +46,25 @@ struct PushQuestion: Sendable {
 
     /// - Returns: Nil if there is no push with this id, or none that may be seen.
     private func askIfSeen() async throws(Problem) -> Answer? {
-        let answers = try await self.views()
+        let answers = try await self.placedViews()
         // One id may stand for several pushes, by content or by team: the newest is the answer, the others are beside.
-        var pushes: [[PushView]] = []
-        for view in answers {
-            if let index = pushes.firstIndex(where: { $0[0].team == view.team && $0[0].contentHash == view.contentHash }
-            ) {
-                pushes[index].append(view)
+        var pushes: [[PlacedPush]] = []
+        for push in answers {
+            let view = push.view
+            if let index = pushes.firstIndex(where: {
+                $0[0].view.team == view.team && $0[0].view.contentHash == view.contentHash
+            }) {
+                pushes[index].append(push)
             } else {
-                pushes.append([view])
+                pushes.append([push])
             }
         }
-        pushes.sort { $0[0].acceptedAt > $1[0].acceptedAt }
-        let found = pushes.compactMap { Views.push($0, partitions: self.log.partitions) }
+        pushes.sort { $0[0].view.acceptedAt > $1[0].view.acceptedAt }
+        let none: [PushRecord?] = Array(repeating: nil, count: pushes.count)
+        let records = self.tellsWhatItWas ? await self.log.records(of: pushes.map { $0[0] }) : none
+        let found = zip(pushes, records).compactMap { push, record in
+            Views.push(push.map(\.view), record, partitions: self.log.partitions)
+        }
         guard let first = found.first, case .object(let members) = first else { return nil }
         let isComplete = found.allSatisfy { $0["isComplete"] == .bool(true) }
         guard found.count > 1 else { return Answer(json: first, isComplete: isComplete) }
@@ -65,13 +73,17 @@ struct PushQuestion: Sendable {
     }
 
     /// What each partition knows of the pushes with this id that may be seen.
-    func views() async throws(Problem) -> [PushView] {
+    func views() async throws(Problem) -> [PushView] { try await self.placedViews().map(\.view) }
+
+    private func placedViews() async throws(Problem) -> [PlacedPush] {
         let (id, sender) = (self.id, self.sender)
         let answers = try await self.log.askAll { (engine) -> [PushView] in
             guard let sender else { return engine.push(id) }
             return engine.push(id, team: sender.team).filter { sender.maySee($0) }
         }
-        return answers.flatMap(\.self)
+        return answers.enumerated().flatMap { partition, views in
+            views.map { PlacedPush(partition: PartitionID(UInt16(partition)), view: $0) }
+        }
     }
 
     /// `GET /v1/pushes/<apns-id>/events`: the state now, again whenever it changes, and at last that it is complete. It ends

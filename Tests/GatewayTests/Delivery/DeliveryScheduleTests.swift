@@ -93,6 +93,50 @@ import WidgetModel
         #expect(schedule.steps(now: Self.start + .seconds(10)) == [.start(1)])
     }
 
+    @Test func `a lane has what waits and what is in work, and the time of the oldest of it`() {
+        var schedule = Self.schedule { $0.inWorkMax = 1 }
+        #expect(schedule.lanes() == [:])
+        let end = Self.start + .hours(1)
+        _ = schedule.add(1, lane: 1, since: Self.start - .seconds(5), expiresAt: end, now: Self.start)
+        _ = schedule.add(2, lane: 1, expiresAt: end, now: Self.start)
+        _ = schedule.add(3, lane: -1, expiresAt: end, now: Self.start)
+        #expect(schedule.steps(now: Self.start) == [.start(1)])
+        typealias Lane = DeliverySchedule.Lane
+        let other = Lane(count: 1, oldest: Self.start)
+        #expect(schedule.lanes() == [1: Lane(count: 2, oldest: Self.start - .seconds(5)), -1: other])
+        schedule.end(1)
+        #expect(schedule.lanes() == [1: Lane(count: 1, oldest: Self.start), -1: other])
+    }
+
+    @Test func `tried now, a lane is paused no longer, and what waits in it is due; other lanes wait on`() {
+        var schedule = Self.schedule()
+        let end = Self.start + .hours(1)
+        for id in 1...4 as ClosedRange<UInt64> {
+            _ = schedule.add(id, lane: id == 4 ? 2 : 1, expiresAt: end, now: Self.start)
+        }
+        #expect(schedule.steps(now: Self.start).count == 4)
+        schedule.pause(1, until: Self.start + .minutes(15))
+        schedule.again(1, at: Self.start + .minutes(15))
+        schedule.again(2, at: Self.start + .minutes(30))
+        schedule.again(4, at: Self.start + .minutes(15))
+        schedule.tryNow(1, now: Self.start + .seconds(1))
+        #expect(schedule.pausedUntil(1, now: Self.start) == nil)
+        #expect(schedule.steps(now: Self.start + .seconds(1)) == [.start(1), .start(2)])
+        #expect(schedule.inWork == 3)
+        // What is in work is not begun twice.
+        schedule.tryNow(1, now: Self.start + .seconds(2))
+        #expect(schedule.steps(now: Self.start + .seconds(2)) == [])
+        #expect(schedule.steps(now: Self.start + .minutes(15)) == [.start(4)])
+    }
+
+    @Test func `a pause is over at its end`() {
+        var schedule = Self.schedule()
+        schedule.pause(1, until: Self.start + .seconds(10))
+        #expect(schedule.pausedUntil(1, now: Self.start + .milliseconds(9999)) == Self.start + .seconds(10))
+        #expect(schedule.pausedUntil(1, now: Self.start + .seconds(10)) == nil)
+        #expect(schedule.pausedUntil(2, now: Self.start) == nil)
+    }
+
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
     func `every delivery ends once, in time and within the limits`(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -127,6 +171,7 @@ import WidgetModel
                 #expect(ended.insert(id).inserted, "seed \(seed)")
             case 8:
                 schedule.pause(Int.random(in: 0...2, using: &random), until: now + .milliseconds(500))
+                if Bool.random(using: &random) { schedule.tryNow(Int.random(in: 0...2, using: &random), now: now) }
             default:
                 now = now + .milliseconds(Int64.random(in: 0...1000, using: &random))
             }

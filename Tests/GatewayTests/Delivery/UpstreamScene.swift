@@ -2,7 +2,6 @@ import Engine
 import FoundationEssentials
 import Gateway
 import HTTPTransport
-import Logging
 import NIOCore
 import NIOPosix
 import ScriptedServer
@@ -10,6 +9,7 @@ import Synchronization
 import TLS
 import TestSupport
 import Testing
+import TransportSupport
 import WidgetModel
 
 /// A partition's owner, a deliverer behind it, and a scripted server in the place of APNs. Time passes while a test waits, each
@@ -19,8 +19,10 @@ final class UpstreamScene: Sendable {
     let server: ScriptedServer
     let deliverer: ReloadDeliverer
     let client: HTTPClient
+    let plans: LiveDeliveryPlans
+    let log: RecordedLog
     private let lastPush = Atomic<UInt64>(0)
-    private let configuration: GatewayConfiguration
+    let configuration: GatewayConfiguration
     private let folder: String
 
     private init(
@@ -28,9 +30,13 @@ final class UpstreamScene: Sendable {
         _ server: ScriptedServer,
         _ deliverer: ReloadDeliverer,
         _ client: HTTPClient,
+        _ plans: LiveDeliveryPlans,
+        _ log: RecordedLog,
         _ configuration: GatewayConfiguration,
         _ folder: String
     ) {
+        self.plans = plans
+        self.log = log
         self.configuration = configuration
         self.scene = scene
         self.server = server
@@ -66,8 +72,10 @@ final class UpstreamScene: Sendable {
         try "a secret of the webhook".write(toFile: "\(folder)/secret", atomically: true, encoding: .utf8)
         let configuration = Self.configuration(folder, server.port, configure)
         let client = Self.client(configuration)
-        let deliverer = try Self.deliverer(configuration, client, scene)
-        let upstream = UpstreamScene(scene, server, deliverer, client, configuration, folder)
+        let plans = LiveDeliveryPlans(try DeliveryPlans(configuration))
+        let log = RecordedLog()
+        let deliverer = Self.deliverer(plans, configuration, client, scene, log)
+        let upstream = UpstreamScene(scene, server, deliverer, client, plans, log, configuration, folder)
         do {
             try await body(upstream)
             await upstream.stop()
@@ -118,23 +126,26 @@ final class UpstreamScene: Sendable {
     }
 
     private static func deliverer(
+        _ plans: LiveDeliveryPlans,
         _ configuration: GatewayConfiguration,
         _ client: HTTPClient,
-        _ scene: OwnerScene
-    ) throws -> ReloadDeliverer {
+        _ scene: OwnerScene,
+        _ log: RecordedLog
+    ) -> ReloadDeliverer {
         ReloadDeliverer(
-            plans: LiveDeliveryPlans(try DeliveryPlans(configuration)),
+            plans: plans,
             settings: configuration.deliveries,
             client: client,
             log: scene.log,
             clock: { scene.time.wall },
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            logger: log.logger
         )
     }
 
     /// Another deliverer on the same log, as after a restart.
     func restartedDeliverer() throws -> ReloadDeliverer {
-        try Self.deliverer(self.configuration, Self.client(self.configuration), self.scene)
+        let plans = LiveDeliveryPlans(try DeliveryPlans(self.configuration))
+        return Self.deliverer(plans, self.configuration, Self.client(self.configuration), self.scene, self.log)
     }
 
     func stop() async {
@@ -158,6 +169,19 @@ final class UpstreamScene: Sendable {
         var push = Sports.push(number, to: host)
         push.collapseID = collapseID.flatMap { CollapseID(bytes: Array($0.utf8)) }
         _ = try await self.scene.log.append(.push(push), for: HostKey(host))
+    }
+
+    /// How the app's upstream does.
+    var upstream: TargetView {
+        get async throws {
+            try #require(await self.deliverer.targets()[.init(kind: .upstream, app: Sports.app)])
+        }
+    }
+
+    /// Exchanges the key that provider tokens are signed with.
+    func renewKey() throws {
+        let key = try ES256PrivateKey.generate().pemRepresentation
+        try key.write(toFile: "\(self.folder)/key.p8", atomically: true, encoding: .utf8)
     }
 
     var stats: EngineStats {

@@ -4,11 +4,11 @@ import Gateway
 import HTTPTransport
 import IntentMatching
 import Journaling
-import Logging
 import Synchronization
 import TestSupport
 import Testing
 import TimelineProviding
+import TransportSupport
 import WidgetModel
 
 /// A fetcher of the scores kind over an in-memory log, and a provider that says what a test wants.
@@ -19,6 +19,7 @@ final class ProviderScene: Sendable {
     let contents: ContentStore
     let archive: any RecordArchive
     let states = KindStates()
+    let log = RecordedLog()
     let fetcher: TimelineFetcher
     let providers: TimelineProviders
     private let world: World
@@ -45,7 +46,7 @@ final class ProviderScene: Sendable {
     ) throws {
         let world = World()
         let clock = scene.time.makeClock()
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let logger = self.log.logger
         let contents = ContentStore(archive: archive, bytesMax: 1_000_000, logger: logger)
         try contents.load(at: clock.now())
         var limits = FetchLimits()

@@ -1,13 +1,15 @@
-import Logging
+package import Logging
 import Synchronization
 
-/// The log of a listener, line by line: `warning <message> <name>=<value> …`, the members in alphabetical order.
-final class RecordedLog: Sendable {
+/// A log, line by line: `warning <message> <name>=<value> …`, the members in alphabetical order.
+package final class RecordedLog: Sendable {
     private let written = Mutex<[String]>([])
 
-    var lines: [String] { self.written.withLock { $0 } }
+    package init() {}
 
-    var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
+    package var lines: [String] { self.written.withLock { $0 } }
+
+    package var logger: Logger { Logger(label: "test") { _ in Handler(log: self) } }
 
     private struct Handler: LogHandler {
         let log: RecordedLog

@@ -1,0 +1,167 @@
+import HTTPTransport
+package import WidgetModel
+
+/// How something that is asked or told by HTTP does: an upstream, a webhook, a timeline provider. A value without a clock.
+///
+/// ```
+///          only failures for so long, or to be left alone for so long
+///   well ────────────────────────────────────────────────────────────▶ in trouble
+///        ◀────────────────────────────────────────────────────────────
+///                           an answer that is no failure
+/// ```
+package struct TargetHealth: Hashable, Sendable {
+    /// What has failed and nothing else for this long is in trouble: a failure among successes is none.
+    package static let patience = Interval.seconds(30)
+    /// Reasons that are counted by their name; the others are counted together.
+    package static let reasonsMax = 16
+    /// The name under which those are counted that are beyond ``reasonsMax``.
+    package static let otherReasons = "other"
+
+    /// What came of a request.
+    package struct Answer: Hashable, Sendable {
+        package enum Meaning: Hashable, Sendable {
+            /// It did what it was asked to do.
+            case success
+            /// It answered, and will not have this one request. It may be well.
+            case refusal
+            /// It did not answer, cannot, or refuses whatever this gateway sends.
+            case failure
+        }
+
+        package let meaning: Meaning
+        /// The HTTP status; nil if no answer came.
+        package let status: Int?
+        /// Why it is no success, in a word or two; empty for a success.
+        package let reason: String
+        /// What the layer below said; nil if it said no more.
+        package let detail: String?
+        package let at: Instant
+
+        /// - Parameters:
+        ///   - reason: Cut to 64 characters: some of it is what the other side said.
+        ///   - detail: Cut to 300 characters.
+        package init(
+            _ meaning: Meaning,
+            status: Int?,
+            reason: String = "",
+            detail: String? = nil,
+            at instant: Instant
+        ) {
+            self.meaning = meaning
+            self.status = status
+            self.reason = String(reason.prefix(64))
+            self.detail = detail.map { String($0.prefix(300)) }
+            self.at = instant
+        }
+
+        /// No answer came.
+        package init(_ error: any Error, at instant: Instant) {
+            let code = (error as? HTTPTransportError)?.code
+            self.init(.failure, status: nil, reason: code?.words ?? "no answer", detail: "\(error)", at: instant)
+        }
+    }
+
+    /// What somebody should be told of, once.
+    package enum Change: Hashable, Sendable {
+        case trouble(Answer)
+        /// It was in trouble for that long.
+        case well(after: Interval)
+    }
+
+    package private(set) var lastAnswer: Answer?
+    package private(set) var lastSuccess: Instant?
+    /// Requests that have come to something, for better or worse.
+    package private(set) var attempts = 0
+    /// Of these, those that were no success, by reason.
+    private var failures: [String: Int] = [:]
+    /// The first failure since anything else came.
+    private var failingSince: Instant?
+    package private(set) var isInTrouble = false
+
+    package init() {}
+
+    /// How often each reason was given, by name.
+    package var failuresByReason: [(reason: String, count: Int)] {
+        self.failures.sorted { $0.key < $1.key }.map { (reason: $0.key, count: $0.value) }
+    }
+
+    /// Whether the last thing that it did was to fail.
+    package var isFailing: Bool { self.failingSince != nil }
+
+    /// Since when it has only failed; nil if it is not in trouble.
+    package var troubleSince: Instant? { self.isInTrouble ? self.failingSince : nil }
+
+    /// When it is in trouble if nothing comes until then; nil if it is already, or has not failed.
+    package var looksAt: Instant? { self.isInTrouble ? nil : self.failingSince.map { $0 + Self.patience } }
+
+    /// Takes what came of a request.
+    ///
+    /// - Parameter heldUntil: Nothing more is sent before then, because of this answer or an earlier one.
+    /// - Returns: What has changed, nil if nothing has.
+    package mutating func take(_ answer: Answer, heldUntil: Instant? = nil) -> Change? {
+        self.attempts += 1
+        self.lastAnswer = answer
+        if answer.meaning != .success { self.count(answer.reason) }
+        guard answer.meaning == .failure else {
+            if answer.meaning == .success { self.lastSuccess = answer.at }
+            let since = self.troubleSince
+            self.failingSince = nil
+            self.isInTrouble = false
+            return since.map { .well(after: answer.at - $0) }
+        }
+        self.failingSince = self.failingSince ?? answer.at
+        // Whatever happens, no better answer can come before the hold is over.
+        let isHeld = heldUntil.map { $0 - answer.at >= Self.patience } ?? false
+        return isHeld ? self.enterTrouble() : self.look(at: answer.at)
+    }
+
+    /// Time has passed.
+    ///
+    /// - Returns: What has changed, nil if nothing has.
+    package mutating func look(at now: Instant) -> Change? {
+        guard let due = self.looksAt, due <= now else { return nil }
+        return self.enterTrouble()
+    }
+
+    private mutating func enterTrouble() -> Change? {
+        guard !self.isInTrouble, let answer = self.lastAnswer else { return nil }
+        self.isInTrouble = true
+        return .trouble(answer)
+    }
+
+    private mutating func count(_ reason: String) {
+        let isKnown = self.failures[reason] != nil || self.failures.count < Self.reasonsMax
+        self.failures[isKnown ? reason : Self.otherReasons, default: 0] += 1
+    }
+}
+
+/// A target's health, and what waits for it.
+package struct TargetView: Sendable {
+    package let health: TargetHealth
+    /// Nothing is sent to it before then; nil if it is not held back.
+    package let heldUntil: Instant?
+    /// What waits, or is on its way.
+    package let waiting: Int
+    /// When the oldest of that was decided; nil if nothing waits.
+    package let oldest: Instant?
+}
+
+extension HTTPTransportError.Code {
+    /// What went wrong, without what differs from one time to the next.
+    fileprivate var words: String {
+        switch self {
+        case .listen: "no address"
+        case .connect: "no connection"
+        case .tls: "TLS failed"
+        case .applicationProtocol: "no HTTP/2"
+        case .connectionClosed: "connection lost"
+        case .goAway: "GOAWAY"
+        case .streamReset: "stream reset"
+        case .responseTooLarge: "answer too large"
+        case .timeout: "no answer in time"
+        case .queueFull: "queue full"
+        case .addressRefused: "address not allowed"
+        case .request: "request cannot be sent"
+        }
+    }
+}
