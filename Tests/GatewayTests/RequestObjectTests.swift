@@ -142,6 +142,15 @@ import WidgetModel
         )
     }
 
+    @Test func `an integer of more than 63 bits is a number like others`() throws {
+        var object = try Self.object(#"{"i":9223372036854775808}"#)
+        #expect(
+            problem { () throws(Problem) in try object.int("i", in: 0...Int64.max) }
+                == Problem(.badRequest, "is 9223372036854775808, expected 0 to 9223372036854775807", path: "i")
+        )
+        #expect(try object.double("i") == 0x1p63)
+    }
+
     @Test func `a member that was not asked for is refused and the known ones are named`() throws {
         var object = try Self.object(#"{"kind":"scores","mach":{}}"#)
         _ = try object.string("kind")
