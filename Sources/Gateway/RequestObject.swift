@@ -86,7 +86,8 @@ package struct RequestObject {
         guard let value = self.value(name) else { return nil }
         guard case .array(let elements) = value else { throw self.mismatch(name, "an array", value) }
         guard elements.count <= countMax else {
-            throw self.problem(name, "has \(elements.count) elements, at most \(countMax) are allowed")
+            let sentence = "has \(elements.count) elements, at most \(countMax) are allowed"
+            throw self.problem(name, sentence, code: .tooLarge)
         }
         return elements
     }

@@ -134,7 +134,7 @@ import WidgetModel
         )
         #expect(
             problem { () throws(Problem) in try object.array("a", countMax: 1) }
-                == Problem(.badRequest, "has 2 elements, at most 1 are allowed", path: "a")
+                == Problem(.tooLarge, "has 2 elements, at most 1 are allowed", path: "a")
         )
         #expect(
             problem { () throws(Problem) in try object.int("i", in: 0...4) }

@@ -221,8 +221,8 @@ extension Problem {
             self.init(.tokenBound, "the control token of \"\(id)\" belongs to another host or is no control's")
         case .tokenOfAnotherApp: self.init(.tokenBound, "the push token belongs to another app")
         case .tooManyInstances(let max):
-            self.init(.tooMany, "a host may have at most \(max) instances", path: "instances")
-        case .tooManyTags(let id, let max): self.init(.tooMany, "\"\(id)\" has more than \(max) tags")
+            self.init(.tooLarge, "a host may have at most \(max) instances", path: "instances")
+        case .tooManyTags(let id, let max): self.init(.tooLarge, "\"\(id)\" has more than \(max) tags")
         case .tooManyTombstones(let max, let until):
             let wait = (until - now).milliseconds.multipliedSaturating(by: 1_000_000)
             self.init(
@@ -253,7 +253,7 @@ extension HostRoutes {
         }
         let lines = Self.lines(request.body)
         guard lines.count <= self.limits.importLinesMax else {
-            throw Problem(.tooMany, "an import takes at most \(self.limits.importLinesMax) lines a request")
+            throw Problem(.tooLarge, "an import takes at most \(self.limits.importLinesMax) lines a request")
         }
         var answers = [JSONValue](repeating: .null, count: lines.count)
         var registrations: [(line: Int, registration: HostRegistration)] = []

@@ -56,7 +56,7 @@ extension HostRoutes {
         var records: [Record] = []
         if case .array(let elements)? = value["signals"] {
             guard elements.count <= self.limits.reportsMax else {
-                throw Problem(.tooMany, "at most \(self.limits.reportsMax) signals a request", path: "signals")
+                throw Problem(.tooLarge, "at most \(self.limits.reportsMax) signals a request", path: "signals")
             }
             for (index, element) in elements.enumerated() {
                 records.append(try SignalBody.record(element, at: "signals[\(index)]", host: entry.host))
@@ -82,7 +82,7 @@ extension HostRoutes {
     func acknowledge(_ request: HTTPRequest, _ app: ServedApps.App) async throws(Problem) -> HTTPResponse {
         let lines = Self.lines(request.body)
         guard lines.count <= self.limits.reportsMax else {
-            throw Problem(.tooMany, "at most \(self.limits.reportsMax) acknowledgements a request")
+            throw Problem(.tooLarge, "at most \(self.limits.reportsMax) acknowledgements a request")
         }
         let reader = JSONReader()
         var reports: [(reload: ReloadID, result: DeliveryReport.Result)] = []
