@@ -97,7 +97,8 @@ extension Engine {
     fileprivate func decision(of push: IncomingPush, _ instance: InstanceNumber) -> DryRunView.Decision {
         if let digest = push.digest, self.shows(instance, digest) { return .unchanged }
         if !push.isOnce, Int(self.instances[instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax {
-            return .failed
+            if self.isServed(push, instance) { return .deferred }
+            guard self.hastens(push, instance) else { return .failed }
         }
         guard push.heldUntil <= self.now else { return push.isOnce ? .expired : .deferred }
         switch self.plan(instance, with: push, self.funds(of: instance)) {
