@@ -49,7 +49,10 @@ extension HostRoutes {
             conditions: bounds.conditions
         )
         guard caller.mayAct(for: token, of: body.app) else {
-            throw Problem(.forbidden, "the credential is not for this push token of \(body.app)")
+            throw Problem(
+                .forbidden,
+                "the credential is not for this push token of \(body.app); \(self.asked(by: caller))"
+            )
         }
         let (host, registrant) = try self.host(of: token, body, caller)
         try self.checkControlTokens(of: host, body, registrant)
@@ -72,7 +75,9 @@ extension HostRoutes {
         switch caller {
         case .host(let credential) where credential.claims.app == app: return
         case .sender where caller.mayAct(for: nil, of: app): return
-        default: throw Problem(.forbidden, "the credential is not for \(app)", path: object.path(of: "app"))
+        default:
+            let sentence = "the credential is not for \(app); \(self.asked(by: caller))"
+            throw Problem(.forbidden, sentence, path: object.path(of: "app"))
         }
     }
 
