@@ -20,25 +20,49 @@ import Testing
                 timelineProvider: {url: "http://127.0.0.1:9/"}
         """
 
-    @Test func `a client from openapi-python-client drives every operation`() async throws {
+    enum Generator: String, CaseIterable {
+        case openapiPythonClient = "generated_client.py"
+        case openapiGenerator = "openapi_generator_client.py"
+
+        /// The program that makes the client, and what it is told.
+        func command(_ folder: String) throws -> (program: String, arguments: [String]) {
+            let document = "\(TestGateway.root)/docs/openapi.yaml"
+            let programs = "\(TestGateway.root)/.venv/bin"
+            guard self == .openapiPythonClient else {
+                return (
+                    "\(programs)/openapi-generator-cli",
+                    [
+                        "generate", "--generator-name", "python", "--library", "httpx", "--input-spec", document,
+                        "--output", folder, "--package-name", "freshet_generated",
+                    ]
+                )
+            }
+            // Lines of JSON are bytes to it, and YAML is text.
+            let types = #"{"application/x-ndjson": "application/octet-stream", "application/yaml": "text/plain"}"#
+            try #"{"content_type_overrides": \#(types), "literal_enums": true, "post_hooks": []}"#
+                .write(toFile: "\(folder)/generator.json", atomically: true, encoding: .utf8)
+            return (
+                "\(programs)/openapi-python-client",
+                [
+                    "generate", "--path", document, "--meta", "none", "--fail-on-warning",
+                    "--config", "\(folder)/generator.json", "--output-path", "\(folder)/freshet_client",
+                ]
+            )
+        }
+    }
+
+    @Test(arguments: Generator.allCases)
+    func `a generated client drives every operation`(generator: Generator) async throws {
         let gateway = try await TestGateway.start(partitions: 2, extra: Self.apps)
-        // Lines of JSON are bytes to it, and YAML is text.
-        try #"""
-        {"content_type_overrides": {"application/x-ndjson": "application/octet-stream", "application/yaml": "text/plain"},
-         "literal_enums": true, "post_hooks": []}
-        """#.write(toFile: "\(gateway.folder)/generator.json", atomically: true, encoding: .utf8)
-        let generated = try await Command.run(
-            "\(TestGateway.root)/.venv/bin/openapi-python-client",
-            [
-                "generate", "--path", "\(TestGateway.root)/docs/openapi.yaml", "--meta", "none", "--fail-on-warning",
-                "--config", "\(gateway.folder)/generator.json", "--output-path", "\(gateway.folder)/freshet_client",
-            ]
-        )
+        let folder = "\(gateway.folder)/generated"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let command = try generator.command(folder)
+        let generated = try await Command.run(command.program, command.arguments)
         try #require(generated.status == 0, "\(generated.output)\(generated.errors)")
         let result = try await Command.run(
             TestGateway.python,
             [
-                "\(TestGateway.root)/Tests/EndToEndTests/Clients/generated_client.py", "--generated", gateway.folder,
+                "\(TestGateway.root)/Tests/EndToEndTests/Clients/\(generator.rawValue)", "--generated", folder,
                 "--push", gateway.pushURL, "--host", gateway.hostURL, "--ops", gateway.opsURL, "--ca", gateway.ca,
                 "--bearer", try await gateway.providerToken(),
                 "--operator", try #require(gateway.operatorToken), "--app", TestGateway.app,
