@@ -25,7 +25,7 @@ extension PushPayload {
         guard let aps = value["aps"] else { throw PayloadFault("aps", "is missing") }
         guard case .object = aps else { throw PayloadFault("aps", "is \(aps.typeName), not an object") }
         switch aps["content-changed"] {
-        case .bool(true), .int(1): break
+        case .bool(true): break
         case nil: throw PayloadFault("aps.content-changed", "is missing; a widget push says true")
         default: throw PayloadFault("aps.content-changed", "is not true")
         }

@@ -99,7 +99,8 @@ extension Engine {
         if !push.isOnce,
             Int(self.instances[active: instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax
         {
-            return .failed
+            if self.isServed(push, instance) { return .deferred }
+            guard self.hastens(push, instance) else { return .failed }
         }
         guard push.heldUntil <= self.now else { return push.isOnce ? .expired : .deferred }
         switch self.plan(instance, with: push, self.funds(of: instance)) {

@@ -2,6 +2,14 @@ import Timelines
 import WidgetModel
 
 extension Engine {
+    /// A reload that is out; nil if it is not out any more.
+    package func outstandingReload(_ id: ReloadID) -> ReloadEffect? {
+        guard let instance = self.liveInstance(of: id),
+            let reload = self.reloads.find(id.position, in: self.instances[active: instance].outstanding)
+        else { return nil }
+        return self.effect(of: self.reloads[reload])
+    }
+
     /// What a reload that is out is about; nil if it is not out any more.
     package func fetchSubject(of id: ReloadID) -> FetchSubject? {
         guard let slot = self.liveInstance(of: id),

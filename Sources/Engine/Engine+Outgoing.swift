@@ -12,19 +12,24 @@ package struct OutgoingPush: Hashable, Sendable {
     /// That of the push that made the reload happen; nil if it has none.
     package let collapseID: CollapseID?
     package let expiresAt: Instant
+    /// Whether the upstream may keep the push until then: false where all that it is for was to be delivered at once or
+    /// never.
+    package var mayWait: Bool
 
     package init(
         token: DeviceToken,
         isControl: Bool,
         priority: Priority?,
         collapseID: CollapseID?,
-        expiresAt: Instant
+        expiresAt: Instant,
+        mayWait: Bool = true
     ) {
         self.token = token
         self.isControl = isControl
         self.priority = priority
         self.collapseID = collapseID
         self.expiresAt = expiresAt
+        self.mayWait = mayWait
     }
 }
 
@@ -41,10 +46,12 @@ extension Engine {
         let row = self.reloads[reload]
         var priority: Priority?
         var collapseID: [UInt8] = []
+        var mayWait = !row.causes.isSubset(of: ReloadCauses(.push))
         var slot = row.pushes.head
         while !slot.isNone {
             let node = self.reloads[slot]
             if node.priority.rawValue > priority?.rawValue ?? 0 { priority = node.priority }
+            mayWait = mayWait || node.expiresAt > row.issuedAt.milliseconds
             if slot == row.primary { collapseID = self.ledger.collapseID(of: node.push) }
             slot = node.next
         }
@@ -53,7 +60,8 @@ extension Engine {
             isControl: isControl,
             priority: priority,
             collapseID: collapseID.isEmpty ? nil : CollapseID(bytes: collapseID),
-            expiresAt: row.expiresAt
+            expiresAt: row.expiresAt,
+            mayWait: mayWait
         )
     }
 

@@ -50,6 +50,10 @@ extension Engine {
         context.isReloadedOtherwise = self.instances[instance].pushEnabled
         context.equalDigestsBefore = isSame ? before?.equalDigests ?? 0 : 0
         context.contentBytes = report.contentBytes
+        // Who is reached through a token is not told which reload it is.
+        if report.reload == nil, !self.instances[instance].isHostDriven {
+            context.unnamedReloads = self.reloads.count(of: self.instances[active: instance].outstanding)
+        }
         let findings = timeline.lint(receivedAt: self.time, context: context, limits: self.catalogue.limits.timelines)
         self.counters.timelinesAccepted += 1
         self.counters.timelineFindings += findings.count

@@ -8,7 +8,8 @@ extension Engine {
         return self.enqueueIfPossible(push, instance, replacing: replaced)
     }
 
-    /// - Returns: Whether there was room for it; else it has ended `failed`.
+    /// - Returns: Whether it waits now; else it has ended, since there was no room for it: `coalesced` where the reload that
+    ///   others wait for serves it, too, `failed` where that is not known.
     @inline(__always)
     mutating func enqueueIfPossible(
         _ push: IncomingPush,
@@ -20,14 +21,57 @@ extension Engine {
         if replaced == nil, !push.isOnce,
             Int(self.instances[active: instance].pending.count) >= self.catalogue.limits.pendingPerInstanceMax
         {
+            return self.enqueueWithoutRoom(push, instance)
+        }
+        self.ledger.countMatch(of: push.row, as: .deferred)
+        self.enqueue(push, instance, replacing: replaced, .superseded, .collapseID)
+        return true
+    }
+
+    /// Does with a push for which there is no room what one reload for all that wait allows. O(1), unless it is the first of
+    /// its urgency.
+    private mutating func enqueueWithoutRoom(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
+        if self.isServed(push, instance) {
+            self.ledger.countMatch(of: push.row, as: .coalesced)
+            self.note(instance, .coalesced, .pendingLimit, push: push.id)
+            // What the reload brings is as new as this push.
+            self.instances[instance].hasPendingDigest = push.digest != nil
+            if let digest = push.digest { self.instances[content: instance].pendingDigest = digest }
+            return false
+        }
+        guard self.hastens(push, instance) else {
             self.ledger.countMatch(of: push.row, as: .failed)
             self.ledger.countFailure(of: push.row, .pendingLimit)
             self.note(instance, .failed, .pendingLimit, push: push.id)
             return false
         }
+        // It makes the reload come sooner, for the one whose place it takes, too.
         self.ledger.countMatch(of: push.row, as: .deferred)
-        self.enqueue(push, instance, replacing: replaced)
+        self.enqueue(
+            push,
+            instance,
+            replacing: self.instances[active: instance].pending.tail,
+            .coalesced,
+            .pendingLimit
+        )
         return true
+    }
+
+    /// Whether the reload that an instance waits for comes for the others that wait, and serves a push, too, wherever
+    /// nothing but time passes until then.
+    func isServed(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
+        let active = self.instances[active: instance]
+        return !active.pending.tail.isNone && !self.ledger.hasPausedSenders
+            && self.instances.isJoined(instance, by: push, now: self.now)
+            && self.reloads[active.pending.tail].expiresAt > active.decidesAt
+    }
+
+    /// Whether a push makes the reload for which others wait come sooner, the last of which is less urgent.
+    func hastens(_ push: IncomingPush, _ instance: InstanceNumber) -> Bool {
+        let tail = self.instances[active: instance].pending.tail
+        return !tail.isNone && push.heldUntil <= self.now && !self.instances[instance].hasScheduled
+            && !self.ledger.hasPausedSenders && !self.instances.isJoined(instance, by: push, now: self.now)
+            && self.reloads[tail].priority.rawValue < push.priority.rawValue
     }
 
     /// Whether the instance is known to show this state of content: confirmed, and nothing else on its way.
@@ -80,8 +124,14 @@ extension Engine {
         return nil
     }
 
-    /// Puts a push among those that wait: at the end, or in the place of one that it supersedes.
-    private mutating func enqueue(_ push: IncomingPush, _ instance: InstanceNumber, replacing replaced: CauseNumber?) {
+    /// Puts a push among those that wait: at the end, or in the place of one that ends for it.
+    private mutating func enqueue(
+        _ push: IncomingPush,
+        _ instance: InstanceNumber,
+        replacing replaced: CauseNumber?,
+        _ end: PushOutcome,
+        _ reason: DecisionReason
+    ) {
         let node = Reloads.Cause(
             push: push.row,
             collapseTag: push.collapseTag,
@@ -93,8 +143,8 @@ extension Engine {
             let old = self.reloads[replaced]
             self.instances[active: instance].count(old.priority, -1)
             self.reloads.replace(replaced, with: node)
-            self.ledger.moveOutcome(of: old.push, from: .deferred, to: .superseded, at: self.time)
-            self.note(instance, .superseded, .collapseID, push: self.ledger[old.push].id)
+            self.ledger.moveOutcome(of: old.push, from: .deferred, to: end, at: self.time)
+            self.note(instance, end, reason, push: self.ledger[old.push].id)
             if old.expiresAt <= self.instances[active: instance].minExpiry { self.refreshExpiry(of: instance) }
         } else {
             self.reloads.append(node, to: &self.instances[active: instance].pending)

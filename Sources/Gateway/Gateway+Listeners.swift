@@ -91,7 +91,12 @@ extension Gateway {
             }
             if let plan = plans.host {
                 running.host = try await HTTPServer.start(plan, on: loops.connections, logger: http) { loop in
-                    Self.handler(of: hosts, on: loop)
+                    PushHandler(
+                        loop: loop,
+                        services: services,
+                        others: Self.handler(of: hosts, on: loop),
+                        role: .targetedPushes
+                    )
                 }
             }
             if let plan = plans.ops {

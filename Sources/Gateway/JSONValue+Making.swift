@@ -9,10 +9,8 @@ extension JSONValue {
 
     package static func count(_ count: Int) -> JSONValue { .int(Int64(count)) }
 
-    /// An instant as RFC 3339 text in UTC; as milliseconds where the year does not fit four digits.
-    package static func instant(_ instant: Instant) -> JSONValue {
-        RFC3339.text(of: instant).map { .string($0) } ?? .int(instant.milliseconds)
-    }
+    /// An instant as RFC 3339 text in UTC; what does not fit years of four digits as the nearest that does.
+    package static func instant(_ instant: Instant) -> JSONValue { .string(RFC3339.nearestText(to: instant)) }
 
     package static func strings(_ strings: [String]) -> JSONValue { .array(strings.map { .string($0) }) }
 

@@ -64,17 +64,19 @@ package struct RequestObject {
 
     package mutating func int(_ name: String, in range: ClosedRange<Int64>) throws(Problem) -> Int64? {
         guard let value = self.value(name) else { return nil }
-        guard case .int(let int) = value else { throw self.mismatch(name, "an integer", value) }
-        guard range.contains(int) else {
-            throw self.problem(name, "is \(int), expected \(range.lowerBound) to \(range.upperBound)")
+        switch value {
+        case .int(let int) where range.contains(int): return int
+        case .int(let int): throw self.outside(name, "\(int)", range)
+        case .unsigned(let int): throw self.outside(name, "\(int)", range)
+        default: throw self.mismatch(name, "an integer", value)
         }
-        return int
     }
 
     package mutating func double(_ name: String) throws(Problem) -> Double? {
         guard let value = self.value(name) else { return nil }
         switch value {
         case .int(let int): return Double(int)
+        case .unsigned(let int): return Double(int)
         case .double(let double): return double
         default: throw self.mismatch(name, "a number", value)
         }
@@ -84,7 +86,8 @@ package struct RequestObject {
         guard let value = self.value(name) else { return nil }
         guard case .array(let elements) = value else { throw self.mismatch(name, "an array", value) }
         guard elements.count <= countMax else {
-            throw self.problem(name, "has \(elements.count) elements, at most \(countMax) are allowed")
+            let sentence = "has \(elements.count) elements, at most \(countMax) are allowed"
+            throw self.problem(name, sentence, code: .tooLarge)
         }
         return elements
     }
@@ -114,6 +117,10 @@ package struct RequestObject {
         guard let unknown = self.members.all.first(where: { !self.taken.contains($0.name) }) else { return }
         let known = self.taken.sorted().joined(separator: ", ")
         throw self.problem(unknown.name, "is not known here; known are \(known)")
+    }
+
+    private func outside(_ name: String, _ number: String, _ range: ClosedRange<Int64>) -> Problem {
+        self.problem(name, "is \(number), expected \(range.lowerBound) to \(range.upperBound)")
     }
 
     private func mismatch(_ name: String, _ expected: String, _ value: JSONValue) -> Problem {

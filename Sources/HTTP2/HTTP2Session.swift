@@ -233,11 +233,15 @@ import CNghttp2
     }
 
     /// Sends the second GOAWAY of a drain to a peer that does not acknowledge the PING before it.
-    package func completeDrain() {
-        guard unsafe self.state.pointee.drainPing != nil else { return }
+    ///
+    /// - Returns: Whether that was still to be sent.
+    @discardableResult
+    package func completeDrain() -> Bool {
+        guard unsafe self.state.pointee.drainPing != nil else { return false }
         unsafe self.state.pointee.drainPing = nil
         let debug = unsafe self.state.pointee.drainDebug
         self.goAway(debug: debug.span)
+        return true
     }
 
     /// Sends a PING; its acknowledgement is an event with the same payload.

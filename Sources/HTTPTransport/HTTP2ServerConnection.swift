@@ -27,6 +27,8 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
     private var probe: (sentAt: UInt32, payload: UInt64, bytesHeard: Int)?
     private var probeCount: UInt64 = 0
     private var drainBeganAt: UInt32?
+    /// Whether the peer wants nothing and had not acknowledged the PING of a drain in time: it is not waited for at the end.
+    private(set) var isSilent = false
 
     /// - Parameter streamsMax: What the peer may have open at first, if that is less than the listener allows.
     init(connection: HTTPConnection, loop: ListenerLoop, transport: SecureServerHandler, streamsMax: UInt32?) {
@@ -124,7 +126,7 @@ final class HTTP2ServerConnection: HTTPConnectionBackend {
         let deadlines = self.loop.configuration.deadlines
         try self.session.expireHeaders(at: second, seconds: deadlines.headers.wholeSeconds)
         if let drainBeganAt, second &- drainBeganAt >= deadlines.drainAnswer.wholeSeconds {
-            self.session.completeDrain()
+            if self.session.completeDrain() { self.isSilent = self.session.streamCount == 0 }
             self.flush()
         }
         if let probe {

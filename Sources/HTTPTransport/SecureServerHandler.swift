@@ -357,8 +357,10 @@ final class SecureServerHandler: ChannelDuplexHandler {
         return output
     }
 
-    /// Says close_notify and gives the peer a moment to read everything before the socket is closed.
+    /// Says close_notify and gives the peer a moment to read everything before the socket is closed; none to one that reads
+    /// nothing.
     private func finish(_ context: ChannelHandlerContext) {
+        let mode: CloseMode = if case .http2(let http2) = self.phase, http2.isSilent { .all } else { .output }
         self.end()
         self.phase = .lingering(bytesLeft: Self.lingerBytesMax)
         self.phaseBeganAt = self.loop.second
@@ -367,7 +369,7 @@ final class SecureServerHandler: ChannelDuplexHandler {
         let written = context.eventLoop.makePromise(of: Void.self)
         context.writeAndFlush(self.wrapOutboundOut(ciphertext), promise: written)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
-        written.futureResult.whenComplete { _ in bound.value.close(mode: .output, promise: nil) }
+        written.futureResult.whenComplete { _ in bound.value.close(mode: mode, promise: nil) }
     }
 
     private func failed(_ error: TLSError, _ context: ChannelHandlerContext) {

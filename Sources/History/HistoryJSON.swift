@@ -10,10 +10,8 @@ extension JSONValue {
 
     static func number(_ count: Int) -> JSONValue { .int(Int64(count)) }
 
-    /// RFC 3339 text in UTC; milliseconds where the year does not fit four digits.
-    static func at(_ instant: Instant) -> JSONValue {
-        RFC3339.text(of: instant).map { .string($0) } ?? .int(instant.milliseconds)
-    }
+    /// RFC 3339 text in UTC; what does not fit years of four digits as the nearest that does.
+    static func at(_ instant: Instant) -> JSONValue { .string(RFC3339.nearestText(to: instant)) }
 
     static func texts(_ texts: [String]) -> JSONValue { .array(texts.map { .string($0) }) }
 

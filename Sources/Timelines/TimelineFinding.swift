@@ -23,6 +23,8 @@ package enum TimelineFinding: Hashable, Sendable {
     case pollsTooOften(every: Interval)
     case manyEntries(count: Int, advised: Int)
     case manyBytes(bytes: Int, advised: Int)
+    /// The report names no reload, and so many are out for the widget.
+    case unnamedReload(outstanding: Int)
 
     /// The name under which the finding is counted. A stable part of answers and metrics.
     package var code: String {
@@ -38,6 +40,7 @@ package enum TimelineFinding: Hashable, Sendable {
         case .pollsTooOften: "pollsTooOften"
         case .manyEntries: "manyEntries"
         case .manyBytes: "manyBytes"
+        case .unnamedReload: "unnamedReload"
         }
     }
 
@@ -64,6 +67,9 @@ package enum TimelineFinding: Hashable, Sendable {
             "\(count) entries; devices misbehave above about \(advised)"
         case .manyBytes(let bytes, let advised):
             "\(bytes) bytes of content; devices keep about \(advised)"
+        case .unnamedReload(let outstanding):
+            "the report names no reload and counts as the host's own, while \(outstanding) are out for the widget; "
+                + "say in `reload` which one it is of"
         }
     }
 }
@@ -80,6 +86,8 @@ package struct LintContext: Hashable, Sendable {
     package var equalDigestsBefore = 0
     /// The size of what all entries show; nil if nobody said.
     package var contentBytes: Int?
+    /// How many reloads are out for the instance of which the timeline could be and none of which it names.
+    package var unnamedReloads = 0
 
     package init() {}
 }
@@ -123,6 +131,7 @@ extension Timeline {
         if let bytes = context.contentBytes, bytes > limits.contentBytesAdvised {
             findings.append(.manyBytes(bytes: bytes, advised: limits.contentBytesAdvised))
         }
+        if context.unnamedReloads > 0 { findings.append(.unnamedReload(outstanding: context.unnamedReloads)) }
         return findings
     }
 

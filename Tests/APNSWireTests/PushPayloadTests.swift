@@ -21,7 +21,7 @@ import WidgetModel
     @Test(
         arguments: [
             #"{"aps":{"content-changed":true}}"#, #"{ "aps" : { "content-changed" : true } }"#,
-            "\t{\r\n\"aps\":\n{\"content-changed\":true}}\n", #"{"aps":{"content-changed":1}}"#,
+            "\t{\r\n\"aps\":\n{\"content-changed\":true}}\n",
             #"{"aps":{"content-changed":true,"sound":"x"},"mine":[1,{"a":null}]}"#,
             #"{"mine":0,"aps":{"content-changed":true}}"#, #"{"aps":{"content-changed":true},"freshet":{}}"#,
             #"{"\u0061ps":{"content\u002Dchanged":true}}"#,
@@ -64,6 +64,7 @@ import WidgetModel
             (#"{"aps":{}}"#, "aps.content-changed: is missing; a widget push says true"),
             (#"{"aps":{"content-changed":false}}"#, "aps.content-changed: is not true"),
             (#"{"aps":{"content-changed":"true"}}"#, "aps.content-changed: is not true"),
+            (#"{"aps":{"content-changed":1}}"#, "aps.content-changed: is not true"),
             (#"{"aps":{"content-changed":true}}x"#, "something follows the end of the value at byte 32"),
             (
                 #"{"aps":{"content-changed":true,"content-changed":true}}"#,

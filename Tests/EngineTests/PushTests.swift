@@ -209,14 +209,58 @@ import WidgetModel
         #expect(scene.apply(.push(pushes[0])) == .push(matched: 0, isRepeat: false))
     }
 
-    @Test func `a push above the limit of waiting ones fails aloud`() {
+    /// A widget that has just reloaded, for which two pushes may wait.
+    private static func busy() -> Scene {
         var limits = EngineLimits()
         limits.pendingPerInstanceMax = 2
         var scene = Scene(settings: Scene.settings(limits: limits))
         scene.settle("phone", [Scene.scores("w1", team: "seahawks")])
-        let pushes = (0..<4).map { _ in scene.push(to: "phone") }
-        #expect(pushes.map { scene.outcomes($0) } == [[.issued: 1], [.deferred: 1], [.deferred: 1], [.failed: 1]])
-        #expect(scene.engine.push(pushes[3], team: Scene.team).first?.counts[.pendingLimit] == 1)
+        scene.push(to: "phone")
+        scene.acknowledgeAll("phone")
+        return scene
+    }
+
+    @Test func `a push above the limit of waiting ones joins the reload that comes for them`() {
+        var scene = Self.busy()
+        let pushes = (0..<3).map { scene.push(to: "phone", digest: "v\($0)") }
+        #expect(pushes.map { scene.outcomes($0) } == [[.deferred: 1], [.deferred: 1], [.coalesced: 1]])
+        scene.pass(.hours(1))
+        scene.acknowledgeAll("phone")
+        #expect(pushes.map { scene.outcomes($0) } == [[.reloaded: 1], [.coalesced: 1], [.coalesced: 1]])
+        // What the last of them says of the content is what is shown.
+        let known = scene.push(to: "phone", digest: "v2")
+        #expect(scene.outcomes(known) == [.unchanged: 1])
+    }
+
+    @Test func `a push above the limit that the reload would not serve fails aloud`() {
+        var scene = Self.busy()
+        for _ in 0..<2 { scene.push(to: "phone") }
+        let decidesAt = scene.instance("phone", "w1")?.decidesAt ?? scene.now
+        let early = scene.push(to: "phone", expiration: scene.now.seconds + 1)
+        let late = scene.push(to: "phone", notBefore: decidesAt + .hours(2))
+        for push in [early, late] {
+            #expect(scene.outcomes(push) == [.failed: 1])
+            #expect(scene.engine.push(push, team: Scene.team).first?.counts[.pendingLimit] == 1)
+        }
+    }
+
+    @Test func `a push above the limit that those which wait do not outlast fails aloud`() {
+        var scene = Self.busy()
+        for _ in 0..<2 { scene.push(to: "phone", expiration: scene.now.seconds + 2) }
+        let lasting = scene.push(to: "phone")
+        #expect(scene.outcomes(lasting) == [.failed: 1])
+    }
+
+    @Test func `a push above the limit that is more urgent takes the place of the last one that waits`() {
+        var scene = Self.busy()
+        let waiting = (0..<2).map { _ in scene.push(to: "phone", .low) }
+        #expect(waiting.map { scene.outcomes($0) } == [[.deferred: 1], [.deferred: 1]])
+        let urgent = scene.push(to: "phone", .high)
+        #expect(waiting.map { scene.outcomes($0) } == [[.deferred: 1], [.coalesced: 1]])
+        #expect(scene.outcomes(urgent) == [.deferred: 1])
+        scene.pass(.hours(1))
+        scene.acknowledgeAll("phone")
+        #expect(scene.outcomes(urgent) == [.reloaded: 1])
     }
 
     @Test func `of what waits the first ones are shown, and how many wait in all`() {

@@ -54,7 +54,7 @@ import WidgetModel
     @Test(arguments: [true, false])
     func `a timeline that says never is a finding where no push reaches the widget`(pushEnabled: Bool) {
         var scene = Scene()
-        scene.register("phone", [Scene.scores("w1", team: "seahawks", pushEnabled: pushEnabled)])
+        scene.settle("phone", [Scene.scores("w1", team: "seahawks", pushEnabled: pushEnabled)])
         let timeline = Timeline(entries: [TimelineEntry(date: scene.now)], policy: .never)
         scene.apply(
             .timeline(TimelineReport(host: HostKey("phone"), instance: InstanceID("w1"), timeline: timeline))
@@ -69,5 +69,30 @@ import WidgetModel
         let findings = scene.instance("phone", "w1")?.timeline?.findings ?? []
         let expected = bytes.map { TimelineFinding.manyBytes(bytes: $0, advised: 10_000_000) }
         #expect(findings.filter { $0.code == "manyBytes" } == (isFound ? [expected].compactMap { $0 } : []))
+    }
+
+    @Test func `a timeline that names no reload is a finding while one is out that it could be of`() throws {
+        var scene = Scene()
+        scene.register("phone", [Scene.scores("w1", team: "seahawks"), Scene.scores("w2", team: "rams")])
+        func findings() -> [TimelineFinding] {
+            (scene.instance("phone", "w1")?.timeline?.findings ?? []).filter { $0.code == "unnamedReload" }
+        }
+        let id = try #require(scene.issued.first { $0.instance == InstanceID("w1") }?.id)
+        scene.apply(.timeline(Self.report()))
+        #expect(findings() == [.unnamedReload(outstanding: 1)])
+        scene.apply(.timeline(Self.report(reload: id)))
+        #expect(findings() == [])
+        // What it does by itself then is its own.
+        scene.apply(.timeline(Self.report()))
+        #expect(findings() == [])
+    }
+
+    @Test func `who is reached through a token is told no reload, and names none`() {
+        var scene = Scene()
+        scene.settle("phone", delivery: .apns, [Scene.scores("w1", team: "seahawks")])
+        scene.push(to: "phone")
+        #expect(scene.instance("phone", "w1")?.outstanding.count == 1)
+        scene.apply(.timeline(Self.report()))
+        #expect(scene.instance("phone", "w1")?.timeline?.findings.contains { $0.code == "unnamedReload" } == false)
     }
 }

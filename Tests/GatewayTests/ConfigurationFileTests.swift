@@ -407,6 +407,11 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
                     + "so that one connection could end all others"
             ),
             (
+                "streams: {heartbeat: 5m, rotation: 299s}\n",
+                "f.yaml:1:36: streams.rotation: is less than streams.heartbeat, and a stream ends at a heartbeat; "
+                    + "give it as much or more"
+            ),
+            (
                 "policies: [{name: p, window: tuned, anchor: utc}]\n",
                 "f.yaml:1:45: policies[0].anchor: is for a window of "
                     + "fixed length; remove it or set window: 24h"
@@ -425,6 +430,10 @@ private func parse(_ text: String, environment: [String: String] = [:]) throws -
     )
     func `one fault is one line`(text: String, fault: String) {
         #expect(faults(text) == [fault])
+    }
+
+    @Test func `a stream may last for a single heartbeat`() throws {
+        #expect(faults("streams: {heartbeat: 5m, rotation: 5m}\n") == [])
     }
 
     @Test func `all later copies of a key are found, in blocks and lists alike`() {

@@ -207,6 +207,7 @@ extension ExtremeScene {
             "signals": [
                 #"{"signals":[{"signal":"appForeground"},{"signal":"reloaded","reload":"\#(reload)"}]}"#,
                 #"{"signal":"entryShown","reload":"\#(reload)","date":"\#(date)"}"#,
+                #"{"signals":[{"signal":"entryShown","reload":"\#(reload)","date":"\#(date)"}]}"#,
                 #"{"signal":"refused","reload":"\#(reload)","reason":"1"}"#,
             ],
             "importHosts": [#"{"token":"\#(Self.token.hex)",\#(registration)"#],

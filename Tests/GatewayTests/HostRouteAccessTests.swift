@@ -45,21 +45,93 @@ import WidgetModel
     @Test func `to others a host looks like one that does not exist`() async throws {
         let scene = try await RouteScene()
         try await scene.register("phone")
-        let unknown = try await scene.send(
-            "GET",
-            RouteScene.path(Self.tablet),
-            try scene.key.hostCredential(Self.tablet)
-        )
-        #expect(unknown.place == ["404", "unknown-host"])
         let strangers = [
             try scene.key.hostCredential(Self.tablet), try scene.otherKey.providerToken(),
             try scene.otherKey.hostCredential(Self.phone, app: Sports.otherApp),
         ]
         for stranger in strangers {
+            let unknown = try await scene.send("GET", RouteScene.path(Sports.token("desktop")), stranger)
+            #expect(unknown.place == ["404", "unknown-host"])
             for (method, route) in Self.hostRoutes {
                 #expect(try await scene.send(method, RouteScene.path(Self.phone, route), stranger) == unknown)
             }
         }
+    }
+
+    /// So that a slip in a credential is found where it is shown.
+    @Test func `a refusal says who asked, and with which right`() async throws {
+        let scene = try await RouteScene()
+        try await scene.register("phone")
+        func detail(_ method: String, _ path: String, _ credential: String, _ body: String = "") async throws -> String
+        {
+            guard case .string(let text) = try json(try await scene.send(method, path, credential, body).body)["detail"]
+            else { return "" }
+            return text
+        }
+        let tablet = try scene.key.hostCredential(Self.tablet, of: "tablet")
+        let asTablet =
+            #"this was asked with a host credential of com.example.scores for the push token \#(Self.tablet)"#
+            + #" of the host "tablet""#
+        let asOther =
+            "this was asked with a provider token of the team \(Sports.otherTeam), key OTHERKEY00,"
+            + " which may act for hosts of \(Sports.otherApp)"
+        let path = RouteScene.path(Self.phone)
+        let missing = "no host with this push token is registered; "
+        #expect(try await detail("GET", path, tablet) == missing + asTablet)
+        #expect(try await detail("GET", path, try scene.otherKey.providerToken()) == missing + asOther)
+        let app = "/v1/apps/\(Sports.app)"
+        let needed = "a provider token of the app's team is needed "
+        #expect(try await detail("GET", "\(app)/widgets", tablet) == "\(needed)for this route; \(asTablet)")
+        #expect(
+            try await detail("POST", "\(app)/kinds/scores/timelines", tablet) == "\(needed)to call back; \(asTablet)"
+        )
+        #expect(
+            try await detail("GET", "\(app)/kinds/scores/placeholder", try scene.otherKey.providerToken())
+                == "the app \"\(Sports.app)\" is not served here; \(asOther)"
+        )
+        #expect(
+            try await detail("PUT", path, tablet, RouteScene.body())
+                == "the credential is not for this push token of \(Sports.app); \(asTablet)"
+        )
+        #expect(
+            try await detail("PUT", path, try scene.otherKey.providerToken(), RouteScene.body())
+                == "the credential is not for \(Sports.app); \(asOther)"
+        )
+        #expect(
+            try await detail("GET", "/v1/pushes/00000000-0000-0007-0000-000000000001", tablet)
+                == "a provider token is needed for what became of pushes; \(asTablet)"
+        )
+        try scene.use(scene.key.known(actions: [.devices]))
+        #expect(
+            try await detail("GET", path, try scene.key.providerToken())
+                == "\(missing)this was asked with a provider token of the team \(Sports.team), key ABC123DEFG,"
+                + " which may not act for hosts (`allows`)"
+        )
+    }
+
+    @Test(
+        arguments: [
+            (#"{"iss":"TEAM123456","aud":"freshet-hots"}"#, "aud is not freshet-host", "the claim aud is of another"),
+            (#"{"iss":"TEAM123456","aud":"freshet-host","app":"a"}"#, "sub is no push token", "the claim aud is of"),
+            (#"{"iat":1}"#, "aud is not freshet-host", "iss is missing"),
+        ]
+    )
+    func `a token that is of neither kind is told what it lacks for each`(
+        claims: String,
+        host: String,
+        provider: String
+    ) async throws {
+        let scene = try await RouteScene()
+        let answer = try await scene.send("GET", RouteScene.path(Self.phone), try scene.key.token(claims))
+        #expect(answer.place == ["401", "invalid-credential"])
+        #expect(answer.body.contains("as a host credential: \(host)"), "\(answer.body)")
+        #expect(answer.body.contains("as a provider token: \(provider)"), "\(answer.body)")
+    }
+
+    @Test func `what is no token is told so once`() async throws {
+        let scene = try await RouteScene()
+        let answer = try await scene.send("GET", RouteScene.path(Self.phone), "bearer abc")
+        #expect(try json(answer.body)["detail"] == .string("the token has not three parts"))
     }
 
     @Test func `an app's routes are for its back end alone`() async throws {

@@ -96,8 +96,54 @@ import WidgetModel
         let path = "/v1/apps/\(Sports.app)/hosts"
         #expect(
             try await scene.send("POST", path, try scene.key.providerToken(), lines).place
-                == (isTaken ? ["200"] : ["429", "too-many"])
+                == (isTaken ? ["200"] : ["413", "too-large"])
         )
+    }
+
+    /// To send the same again later would not help.
+    @Test(arguments: [(2, true), (3, true), (4, false)])
+    func `a host may show as many widgets, and tell as many signals at once, as their limits`(
+        count: Int,
+        isTaken: Bool
+    ) async throws {
+        var limits = HostRouteLimits()
+        limits.instancesPerHostMax = 3
+        limits.reportsMax = 3
+        let scene = try await RouteScene(limits)
+        try await scene.register("phone")
+        let credential = try scene.key.hostCredential(Self.phone, of: "phone")
+        let instances = (0..<count).map { #"{"id":"w\#($0)","kind":"scores","family":"systemSmall"}"# }
+        let body = RouteScene.body(instances: "[\(instances.joined(separator: ","))]")
+        #expect(
+            try await scene.send("PUT", RouteScene.path(Self.phone), credential, body).place
+                == (isTaken ? ["200"] : ["413", "too-large", "instances"])
+        )
+        let signals = [String](repeating: #"{"signal":"appForeground"}"#, count: count).joined(separator: ",")
+        #expect(
+            try await scene.send(
+                "POST",
+                RouteScene.path(Self.phone, "signals"),
+                credential,
+                "{\"signals\":[\(signals)]}"
+            )
+            .place == (isTaken ? ["204"] : ["413", "too-large", "signals"])
+        )
+        let lines = [String](repeating: #"{"reload":"0-1-999-00000000"}"#, count: count).joined(separator: "\n")
+        let path = "/v1/apps/\(Sports.app)/acknowledgements"
+        #expect(
+            try await scene.send("POST", path, try scene.key.providerToken(), lines).place
+                == (isTaken ? ["200"] : ["413", "too-large"])
+        )
+    }
+
+    @Test(arguments: [(16, ["200"]), (17, ["413", "too-large"]), (65, ["413", "too-large", "instances[0].tags"])])
+    func `a widget may have as many tags as the limit`(count: Int, place: [String]) async throws {
+        let scene = try await RouteScene()
+        let tags = (0..<count).map { "\"t\($0)\"" }.joined(separator: ",")
+        let instance = #"[{"id":"a","kind":"scores","family":"systemSmall","tags":[\#(tags)]}]"#
+        let credential = try scene.key.hostCredential(Self.phone)
+        let body = RouteScene.body(instances: instance)
+        #expect(try await scene.send("PUT", RouteScene.path(Self.phone), credential, body).place == place)
     }
 
     @Test func `a revision that is older is 409, an equal one is applied again`() async throws {

@@ -39,9 +39,9 @@ import WidgetModel
         let (many, manyRefusal) = try Self.read(variants((0..<count).map { #""v\#($0)":["light"]"# }))
         let (long, longRefusal) = try Self.read(variants([#""v":[\#(values)]"#]))
         guard count == 64 else {
-            #expect(Place(manyRefusal) == Place(.badRequest, "context.environmentVariants"))
+            #expect(Place(manyRefusal) == Place(.tooLarge, "context.environmentVariants"))
             #expect(manyRefusal?.detail == "has 65 members, at most 64 are allowed")
-            #expect(Place(longRefusal) == Place(.badRequest, "context.environmentVariants.v"))
+            #expect(Place(longRefusal) == Place(.tooLarge, "context.environmentVariants.v"))
             return
         }
         #expect(many?.context.environmentVariants.count == 64)
@@ -209,7 +209,7 @@ import WidgetModel
     func `a host has at most so many instances`(count: Int, isTaken: Bool) throws {
         let instances = (0..<count).map { #"{"id":"\#($0)","kind":"scores","family":"systemSmall"}"# }
         let text = Self.body("", instances: "[\(instances.joined(separator: ","))]")
-        #expect(Place(try Self.read(text).1) == (isTaken ? nil : Place(.badRequest, "instances")))
+        #expect(Place(try Self.read(text).1) == (isTaken ? nil : Place(.tooLarge, "instances")))
     }
 
     @Test(arguments: [(1, true), (31_622_400, true), (31_622_401, false)])

@@ -134,12 +134,21 @@ import WidgetModel
         )
         #expect(
             problem { () throws(Problem) in try object.array("a", countMax: 1) }
-                == Problem(.badRequest, "has 2 elements, at most 1 are allowed", path: "a")
+                == Problem(.tooLarge, "has 2 elements, at most 1 are allowed", path: "a")
         )
         #expect(
             problem { () throws(Problem) in try object.int("i", in: 0...4) }
                 == Problem(.badRequest, "is 5, expected 0 to 4", path: "i")
         )
+    }
+
+    @Test func `an integer of more than 63 bits is a number like others`() throws {
+        var object = try Self.object(#"{"i":9223372036854775808}"#)
+        #expect(
+            problem { () throws(Problem) in try object.int("i", in: 0...Int64.max) }
+                == Problem(.badRequest, "is 9223372036854775808, expected 0 to 9223372036854775807", path: "i")
+        )
+        #expect(try object.double("i") == 0x1p63)
     }
 
     @Test func `a member that was not asked for is refused and the known ones are named`() throws {

@@ -151,10 +151,16 @@ final class EmbeddedConnection {
     }
 }
 
-/// Counts the reads that reach the socket's side of a pipeline.
+/// Counts the reads that reach the socket's side of a pipeline, and notes how it is closed.
 final class ReadCounter: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     var count = 0
+    var closes: [CloseMode] = []
+
+    func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+        self.closes.append(mode)
+        context.close(mode: mode, promise: promise)
+    }
 
     func read(context: ChannelHandlerContext) {
         self.count += 1

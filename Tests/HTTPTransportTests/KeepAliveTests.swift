@@ -113,4 +113,15 @@ import Testing
         try connection.run()
         #expect(connection.goAways() == ["NO_ERROR ", "NO_ERROR {\"reason\":\"Shutdown\"}"])
     }
+
+    @Test(arguments: [true, false])
+    func `at the end of a drain a client that reads is given a moment to go, a silent one is not`(reads: Bool) throws {
+        let connection = try self.connection()
+        let drained = connection.loop.drain()
+        if reads { try connection.run() }
+        connection.advance(seconds: 2)
+        #expect(connection.reads.closes.first == (reads ? .output : .all))
+        connection.advance(seconds: 3)
+        try drained.wait()
+    }
 }

@@ -113,6 +113,14 @@ struct Dice {
         return .array((0..<self.pick([1, 2, 3, 8])).map { _ in self.leaf(name) })
     }
 
+    private static func isBelow(_ low: JSONValue, _ high: Int64) -> Bool {
+        switch low {
+        case .int(let int): int < high
+        case .double(let double): double < Double(high)
+        default: false
+        }
+    }
+
     private mutating func leaf(_ name: String) -> JSONValue {
         let operation = self.pick([
             "", "", "", "", "prefix", "suffix", "equals-ignore-case", "wildcard", "anything-but", "numeric", "exists",
@@ -123,10 +131,12 @@ struct Dice {
         case "exists": operand = .bool(self.chance(1, in: 2))
         case "numeric":
             let low: JSONValue = self.chance(1, in: 2) ? .int(self.pick(Self.ints)) : .double(self.pick(Self.doubles))
+            let high = self.pick(Self.ints)
+            // A range without a number in it is refused.
             operand =
-                self.chance(1, in: 2)
+                self.chance(1, in: 2) || !Self.isBelow(low, high)
                 ? [.string(self.pick(["=", "<", "<=", ">", ">="])), low]
-                : [.string(self.pick([">", ">="])), low, .string(self.pick(["<", "<="])), .int(self.pick(Self.ints))]
+                : [.string(self.pick([">", ">="])), low, .string(self.pick(["<", "<="])), .int(high)]
         case "wildcard":
             let texts = ["*", "a*", "*a", "*b*", "s*h*s", #"a\*b"#, "n1*", "system*", "h*1", "*-1*"]
             operand = .string(self.pick(texts))

@@ -77,7 +77,6 @@ import WidgetModel
         ["team": ["anything-but": ["prefix": "Sea"]]], ["health": ["anything-but": 50.0]],
         ["kickoff": ["anything-but": "2026-11-21T17:00:00Z"]],
         ["health": ["numeric": [">", 50]]], ["health": ["numeric": ["<", 50]]],
-        ["health": ["numeric": [">", 60, "<", 40]]],
         ["team": ["numeric": [">", 0]]],
         ["missing": "x"], ["missing": ["anything-but": "x"]], ["missing": ["anything-but": ["prefix": "x"]]],
         ["missing": ["exists": true]], ["missing": ["prefix": ""]], ["missing": ["numeric": ["<", 5]]],

@@ -48,6 +48,9 @@ import WidgetModel
         (["n": ["numeric": [">", 1, ">", 2]]], "match.n.numeric: \(form)"),
         (["n": ["numeric": ["<", 1, "=", 2]]], "match.n.numeric: \(form)"),
         (["n": ["numeric": ["=", 1, "<", 2]]], "match.n.numeric: \(form)"),
+        (["n": ["numeric": ["<", 5, ">", 9]]], "match.n.numeric: \(empty)"),
+        (["n": ["numeric": [">=", 9, "<", 9]]], "match.n.numeric: \(empty)"),
+        (["n": ["numeric": [">", 9, "<=", 9.0]]], "match.n.numeric: \(empty)"),
         (["n": ["numeric": ["!=", 1]]], "match.n.numeric[0]: expected one of =, <, <=, >, >="),
         (["n": ["numeric": [1, 1]]], "match.n.numeric[0]: expected one of =, <, <=, >, >=, got an integer"),
         (["n": ["numeric": [">", 1, "<", "2"]]], "match.n.numeric[3]: expected a number, got a string"),
@@ -69,6 +72,9 @@ import WidgetModel
         (["": "x"], "match.: expected a parameter's name of 1 to 128 bytes"),
     ]
 
+    static let empty =
+        #"no number is in both; where one of them is enough, list them apart, as in "#
+        + #"[{"numeric": ["<", 5]}, {"numeric": [">", 9]}]"#
     static let form = #"expected a comparison as in ["=", 5], or a lower and an upper one as in [">", 5, "<=", 9]"#
 
     @Test(arguments: malformed)

@@ -79,4 +79,14 @@ import WidgetModel
         #expect(RFC3339.text(of: Instant(milliseconds: .min)) == nil)
         #expect(RFC3339.text(of: .distantFuture) == nil)
     }
+
+    @Test func `the nearest text is the instant's own where it has one`() {
+        let last = "9999-12-31T23:59:59.999Z"
+        #expect(RFC3339.nearestText(to: Instant(milliseconds: 253_402_300_799_999)) == last)
+        #expect(RFC3339.nearestText(to: Instant(milliseconds: 253_402_300_800_000)) == last)
+        #expect(RFC3339.nearestText(to: .distantFuture) == last)
+        #expect(RFC3339.nearestText(to: Instant(milliseconds: -62_167_219_200_000)) == "0000-01-01T00:00:00Z")
+        #expect(RFC3339.nearestText(to: Instant(milliseconds: -62_167_219_200_001)) == "0000-01-01T00:00:00Z")
+        #expect(RFC3339.nearestText(to: Instant(milliseconds: .min)) == "0000-01-01T00:00:00Z")
+    }
 }

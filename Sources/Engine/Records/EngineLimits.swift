@@ -9,7 +9,8 @@ package struct EngineLimits: Hashable, Sendable {
     package var tokensPerHostMax: Int
     /// The most tags of one instance. Default 16.
     package var tagsMax: Int
-    /// The most pushes that may wait for one instance; one more ends `failed(pendingLimit)`. Default 1,000.
+    /// The most pushes that may wait for one instance; one more ends `coalesced` where the reload
+    /// that comes serves it, too, else `failed(pendingLimit)`. Default 1,000.
     package var pendingPerInstanceMax: Int
     /// The most complete pushes that are kept for questions. Default 1,000,000; pushes that are not complete always stay.
     package var pushesRetainedMax: Int

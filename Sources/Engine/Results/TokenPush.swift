@@ -40,7 +40,7 @@ package struct TokenPush: Hashable, Sendable {
     package var app: BundleID { self.host.app }
     package var host: HostKey { self.members[0].reload.host }
     package var issuedAt: Instant { self.members[0].reload.issuedAt }
-    /// Not delivered until then, the push is given up: `apns-expiration`.
+    /// Not delivered until then, the push is given up.
     package var expiresAt: Instant { self.members[0].reload.expiresAt }
 
     package func encode(into writer: inout ByteWriter) {

@@ -149,6 +149,7 @@ extension TimelineFinding: Coded {
         case (8, _, let every): return .pollsTooOften(every: .milliseconds(every))
         case (9, let count, let advised): return .manyEntries(count: count, advised: Int(advised))
         case (10, let bytes, let advised): return .manyBytes(bytes: bytes, advised: Int(advised))
+        case (11, let outstanding, _): return .unnamedReload(outstanding: outstanding)
         default: throw coder.fault()
         }
     }
@@ -166,6 +167,7 @@ extension TimelineFinding: Coded {
         case .pollsTooOften(let every): (8, 0, every.milliseconds)
         case .manyEntries(let count, let advised): (9, count, Int64(advised))
         case .manyBytes(let bytes, let advised): (10, bytes, Int64(advised))
+        case .unnamedReload(let outstanding): (11, outstanding, 0)
         }
     }
 }

@@ -54,6 +54,10 @@ extension GatewayConfiguration {
             let sentence = "is less than limits.maxConnectionBytes, so that one connection could end all others"
             faults.append(("limits.maxListenerBytes", sentence))
         }
+        if self.streams.rotation < self.streams.heartbeat {
+            let sentence = "is less than streams.heartbeat, and a stream ends at a heartbeat; give it as much or more"
+            faults.append(("streams.rotation", sentence))
+        }
         return faults
     }
 }

@@ -8,7 +8,8 @@ package import WidgetModel
 package enum DeliveryRequests {
     /// A push that reloads what a token stands for.
     ///
-    /// Its expiration is the delivery's, so that the upstream does not keep what is no longer wanted.
+    /// Its expiration is the delivery's, so that the upstream does not keep what is no longer wanted; 0 where the upstream is
+    /// not to keep it at all.
     ///
     /// - Parameters:
     ///   - id: The same for every try, by which an upstream recognises a repeat.
@@ -24,7 +25,7 @@ package enum DeliveryRequests {
         let type = push.isControl ? PushType.controls : .widgets
         var headers: HTTPFields = [
             "apns-topic": Topic.of(app, type: type), "apns-push-type": type.name, "apns-id": id.description,
-            "apns-expiration": String(expiresAt.seconds),
+            "apns-expiration": push.mayWait ? String(expiresAt.seconds) : "0",
         ]
         if let token { headers.append("authorization", "bearer \(token)") }
         if let priority = push.priority { headers.append("apns-priority", String(priority.rawValue)) }

@@ -268,7 +268,10 @@ extension ReloadDeliverer {
         var push: OutgoingPush?
         for (reload, found) in zip(delivery.reloads, pushes) {
             guard let found, found.expiresAt > now else { continue }
+            let mayWait = push?.mayWait ?? false
             push = push ?? found
+            // One of them that may wait is enough.
+            push?.mayWait = mayWait || found.mayWait
             live.append(reload)
         }
         guard let push, let expiresAt = live.map(\.expiresAt).min() else {

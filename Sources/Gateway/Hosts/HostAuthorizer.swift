@@ -40,12 +40,33 @@ package struct HostAuthorizer: Sendable {
         let authorization = Array(value.utf8)
         let now = self.clock.now()
         let reader = JSONReader()
-        if let credential = try? HostCredential.parse(authorization: authorization.span, reader: reader) {
-            _ = try self.senders.verify(credential, now: now)
-            return .host(credential)
+        let credential: HostCredential
+        do throws(TokenFault) {
+            credential = try HostCredential.parse(authorization: authorization.span, reader: reader)
+        } catch {
+            return try self.sender(authorization, notAHost: error, reader, now)
+        }
+        _ = try self.senders.verify(credential, now: now)
+        return .host(credential)
+    }
+
+    /// - Parameter fault: Why the authorization is no host's credential.
+    private func sender(
+        _ authorization: [UInt8],
+        notAHost fault: TokenFault,
+        _ reader: JSONReader,
+        _ now: Instant
+    ) throws(Problem) -> Caller {
+        let token: ProviderToken
+        do throws(ProviderTokenFault) {
+            token = try ProviderToken.parse(authorization: authorization.span, reader: reader)
+        } catch {
+            guard error.rejection == .invalidProviderToken else { throw Self.problem(error) }
+            // What is no token at all is so for both.
+            let both = "as a host credential: \(fault.sentence); as a provider token: \(error.sentence)"
+            throw Problem(.invalidCredential, fault.sentence == error.sentence ? error.sentence : both)
         }
         do throws(ProviderTokenFault) {
-            let token = try ProviderToken.parse(authorization: authorization.span, reader: reader)
             let verified = try self.senders.verify(token, now: now)
             return .sender(verified.sender, .token(verified))
         } catch {

@@ -28,13 +28,16 @@ extension HostRoutes {
         let caller = try self.authorizer.caller(of: request)
         let path = request.path
         guard let app = self.apps[BundleID(path[2])], caller.isOf(app.bundle) else {
-            throw Problem(.notFound, "the app \"\(path[2])\" is not served here")
+            throw Problem(.notFound, "the app \"\(path[2])\" is not served here; \(self.asked(by: caller))")
         }
         guard app.schema(of: WidgetKind(path[4])) != nil else {
             throw Problem(.unknownKind, "the app has no kind \"\(path[4])\"")
         }
         if path[5] == "timelines", caller.sender == nil {
-            throw Problem(.forbidden, "a provider token of the app's team is needed to call back")
+            throw Problem(
+                .forbidden,
+                "a provider token of the app's team is needed to call back; \(self.asked(by: caller))"
+            )
         }
         return app
     }

@@ -71,7 +71,10 @@ extension HostRoutes {
 
     private func question(_ caller: Caller, _ text: String) throws(Problem) -> PushQuestion {
         guard let sender = caller.sender else {
-            throw Problem(.forbidden, "a provider token is needed for what became of pushes")
+            throw Problem(
+                .forbidden,
+                "a provider token is needed for what became of pushes; \(self.asked(by: caller))"
+            )
         }
         return try PushQuestion(text, of: sender, self.log)
     }

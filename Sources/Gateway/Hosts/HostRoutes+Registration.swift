@@ -49,7 +49,10 @@ extension HostRoutes {
             conditions: bounds.conditions
         )
         guard caller.mayAct(for: token, of: body.app) else {
-            throw Problem(.forbidden, "the credential is not for this push token of \(body.app)")
+            throw Problem(
+                .forbidden,
+                "the credential is not for this push token of \(body.app); \(self.asked(by: caller))"
+            )
         }
         let (host, registrant) = try self.host(of: token, body, caller)
         try self.checkControlTokens(of: host, body, registrant)
@@ -72,7 +75,9 @@ extension HostRoutes {
         switch caller {
         case .host(let credential) where credential.claims.app == app: return
         case .sender where caller.mayAct(for: nil, of: app): return
-        default: throw Problem(.forbidden, "the credential is not for \(app)", path: object.path(of: "app"))
+        default:
+            let sentence = "the credential is not for \(app); \(self.asked(by: caller))"
+            throw Problem(.forbidden, sentence, path: object.path(of: "app"))
         }
     }
 
@@ -221,8 +226,8 @@ extension Problem {
             self.init(.tokenBound, "the control token of \"\(id)\" belongs to another host or is no control's")
         case .tokenOfAnotherApp: self.init(.tokenBound, "the push token belongs to another app")
         case .tooManyInstances(let max):
-            self.init(.tooMany, "a host may have at most \(max) instances", path: "instances")
-        case .tooManyTags(let id, let max): self.init(.tooMany, "\"\(id)\" has more than \(max) tags")
+            self.init(.tooLarge, "a host may have at most \(max) instances", path: "instances")
+        case .tooManyTags(let id, let max): self.init(.tooLarge, "\"\(id)\" has more than \(max) tags")
         case .tooManyTombstones(let max, let until):
             let wait = (until - now).milliseconds.multipliedSaturating(by: 1_000_000)
             self.init(
@@ -253,7 +258,7 @@ extension HostRoutes {
         }
         let lines = Self.lines(request.body)
         guard lines.count <= self.limits.importLinesMax else {
-            throw Problem(.tooMany, "an import takes at most \(self.limits.importLinesMax) lines a request")
+            throw Problem(.tooLarge, "an import takes at most \(self.limits.importLinesMax) lines a request")
         }
         var answers = [JSONValue](repeating: .null, count: lines.count)
         var registrations: [(line: Int, registration: HostRegistration)] = []

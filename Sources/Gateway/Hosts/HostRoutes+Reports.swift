@@ -16,6 +16,7 @@ extension HostRoutes {
         let entry = try self.entry(token, caller)
         var object = try RequestObject(try self.json(request))
         let body = try TimelineBody(&object, limits: self.limits.timelines)
+        if let reload = body.reload { try await self.refuseFetched([(reload, entry.host)]) }
         let report = TimelineReport(
             host: entry.host,
             instance: instance,
@@ -56,7 +57,7 @@ extension HostRoutes {
         var records: [Record] = []
         if case .array(let elements)? = value["signals"] {
             guard elements.count <= self.limits.reportsMax else {
-                throw Problem(.tooMany, "at most \(self.limits.reportsMax) signals a request", path: "signals")
+                throw Problem(.tooLarge, "at most \(self.limits.reportsMax) signals a request", path: "signals")
             }
             for (index, element) in elements.enumerated() {
                 records.append(try SignalBody.record(element, at: "signals[\(index)]", host: entry.host))
@@ -64,6 +65,7 @@ extension HostRoutes {
         } else {
             records.append(try SignalBody.record(value, at: "", host: entry.host))
         }
+        try await self.refuseFetched(records.compactMap(\.acknowledgedReload).map { ($0, entry.host) })
         let answers = try await self.log.append(records.map { ($0, entry.host) })
         for answer in answers {
             switch answer {
@@ -82,7 +84,7 @@ extension HostRoutes {
     func acknowledge(_ request: HTTPRequest, _ app: ServedApps.App) async throws(Problem) -> HTTPResponse {
         let lines = Self.lines(request.body)
         guard lines.count <= self.limits.reportsMax else {
-            throw Problem(.tooMany, "at most \(self.limits.reportsMax) acknowledgements a request")
+            throw Problem(.tooLarge, "at most \(self.limits.reportsMax) acknowledgements a request")
         }
         let reader = JSONReader()
         var reports: [(reload: ReloadID, result: DeliveryReport.Result)] = []
@@ -91,6 +93,12 @@ extension HostRoutes {
             reports.append(try SignalBody.delivery(value, at: "line \(index + 1)"))
         }
         let hosts = try await self.hosts(of: reports.map(\.reload), app)
+        try await self.refuseFetched(
+            reports.compactMap { report in
+                guard report.result == .acknowledged, let host = hosts[report.reload] else { return nil }
+                return (report.reload, host)
+            }
+        )
         var records: [(record: Record, host: HostKey)] = []
         for report in reports {
             guard let host = hosts[report.reload] else { continue }
@@ -102,6 +110,29 @@ extension HostRoutes {
         return HTTPResponse(
             json: JSONValue.object(of: [("acknowledged", .count(known)), ("unknown", .count(reports.count - known))])
         )
+    }
+
+    /// Refuses to take a reload for done whose timeline is still to be fetched: it would never be, and the widget would have
+    /// nothing to show. Once the timeline has come, the reload is not out any more.
+    private func refuseFetched(_ done: [(reload: ReloadID, host: HostKey)]) async throws(Problem) {
+        guard let providers = self.providers, !done.isEmpty else { return }
+        let byPartition = Dictionary(grouping: done) { $0.reload.partition }
+        for number in 0..<self.log.partitions {
+            let partition = PartitionID(UInt16(number))
+            guard let done = byPartition[partition] else { continue }
+            let out = try await self.log.ask(partition) { engine in
+                done.compactMap { done in
+                    engine.outstandingReload(done.reload).flatMap { $0.host == done.host ? $0 : nil }
+                }
+            }
+            guard let reload = out.first(where: { providers.fetches($0) }) else { continue }
+            throw Problem(
+                .notSupported,
+                "the gateway still fetches the timeline of \"\(reload.instance)\" from its provider: wait for the event"
+                    + " `entry`, and answer that with entryShown",
+                path: "reload"
+            )
+        }
     }
 
     /// Whose some reloads are, of one app: another app's reload is as good as none.
@@ -167,6 +198,18 @@ extension HostRoutes {
             return pattern
         } catch {
             throw Problem(.badPattern, error.sentence, path: error.path)
+        }
+    }
+}
+
+extension Record {
+    /// The reload that a host says it has done.
+    fileprivate var acknowledgedReload: ReloadID? {
+        switch self {
+        case .delivery(let report) where report.result == .acknowledged: report.reload
+        case .signal(let signal):
+            if case .entryShown(let reload, _) = signal.event { reload } else { nil }
+        default: nil
         }
     }
 }

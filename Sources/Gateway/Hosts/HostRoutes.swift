@@ -170,7 +170,10 @@ package struct HostRoutes: Sendable {
             throw Problem(.notFound, "the app \"\(request.path[2])\" is not served here")
         }
         guard case .sender = caller, caller.mayAct(for: nil, of: app.bundle) else {
-            throw Problem(.forbidden, "a provider token of the app's team is needed for this route")
+            throw Problem(
+                .forbidden,
+                "a provider token of the app's team is needed for this route; \(self.asked(by: caller))"
+            )
         }
         return (app, caller)
     }
@@ -223,23 +226,26 @@ package struct HostRoutes: Sendable {
         switch self.directory.lookup(token) {
         case .bound(let entry):
             // Whose token it is must not be told to strangers: not theirs looks like not there.
-            guard caller.mayAct(for: token, of: entry.app) else {
-                throw Problem(.unknownHost, "no host with this push token is registered")
-            }
+            guard caller.mayAct(for: token, of: entry.app) else { throw self.noHost(of: caller) }
             guard entry.instance == nil else {
                 throw Problem(.unknownHost, "this is the push token of a control; use the host's own")
             }
             return entry
         case .removed(let app, let reason, let at):
-            guard caller.mayAct(for: token, of: app) else {
-                throw Problem(.unknownHost, "no host with this push token is registered")
-            }
+            guard caller.mayAct(for: token, of: app) else { throw self.noHost(of: caller) }
             let what = reason == .leaseEnded ? "the lease ended" : "the push token was removed"
             throw Problem(.gone, "\(what) at \(RFC3339.text(of: at) ?? ""); register again")
-        case .unknown:
-            throw Problem(.unknownHost, "no host with this push token is registered")
+        case .unknown: throw self.noHost(of: caller)
         }
     }
+
+    /// There is no such host, or none of the caller's.
+    private func noHost(of caller: Caller) -> Problem {
+        Problem(.unknownHost, "no host with this push token is registered; \(self.asked(by: caller))")
+    }
+
+    /// Who asked, at the end of a sentence that refuses.
+    func asked(by caller: Caller) -> String { "this was asked with \(caller.phrase(self.apps))" }
 
     /// The lines of an NDJSON body; blank ones do not count.
     static func lines(_ body: [UInt8]) -> [ArraySlice<UInt8>] {

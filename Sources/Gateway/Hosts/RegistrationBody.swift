@@ -107,10 +107,8 @@ package struct RegistrationBody: Sendable {
                 throw context.problem("environmentVariants", "expected an object, found \(value.typeName)")
             }
             guard members.count <= Self.variantsMax else {
-                throw context.problem(
-                    "environmentVariants",
-                    "has \(members.count) members, at most \(Self.variantsMax) are allowed"
-                )
+                let sentence = "has \(members.count) members, at most \(Self.variantsMax) are allowed"
+                throw context.problem("environmentVariants", sentence, code: .tooLarge)
             }
             var variants = try RequestObject(value, at: context.path(of: "environmentVariants"))
             for member in members {

@@ -31,6 +31,9 @@ package final class PushHandler: RequestBatchHandler {
         case pushes
         /// Managing channels, and nothing else: APNs has hosts and ports of their own for that.
         case channelManagement
+        /// Targeted pushes beside what hosts ask, for senders that speak HTTP/1.1 only. All else is for others, and what a
+        /// connection may do is for them to say.
+        case targetedPushes
     }
 
     package init(
@@ -47,6 +50,7 @@ package final class PushHandler: RequestBatchHandler {
     }
 
     package func admit(_ connection: HTTPConnection) -> HTTPAdmission {
+        guard self.role != .targetedPushes else { return self.others.admit(connection) }
         switch self.state(of: connection).certificate?.verdict {
         case .revoked?: return .refused(debug: Rejection.badCertificate.json)
         case .wrongEnvironment?: return .refused(debug: Rejection.badCertificateEnvironment.json)
@@ -63,10 +67,12 @@ package final class PushHandler: RequestBatchHandler {
         for number in batch.requests.indices {
             self.receive(number, batch, connection, state, now)
         }
-        self.announceStreamLimit(of: connection, state)
         self.countVerifications()
-        // In order when it connected; the table has changed since.
-        if let reason = state.certificate?.verdict.refusal { connection.goAway(.noError, debug: reason.json) }
+        if self.role != .targetedPushes {
+            self.announceStreamLimit(of: connection, state)
+            // In order when it connected; the table has changed since.
+            if let reason = state.certificate?.verdict.refusal { connection.goAway(.noError, debug: reason.json) }
+        }
         connection.flush()
         self.scheduleFlush()
     }
@@ -77,8 +83,8 @@ package final class PushHandler: RequestBatchHandler {
         for number in heads.requests.indices {
             self.judge(heads.requests[number], heads, connection, state, now)
         }
-        self.announceStreamLimit(of: connection, state)
         self.countVerifications()
+        if self.role != .targetedPushes { self.announceStreamLimit(of: connection, state) }
         connection.flush()
     }
 
@@ -140,6 +146,9 @@ extension PushHandler {
         let request = batch.requests[number]
         let bytes = batch.bytes.span
         let head = Self.head(of: request, batch)
+        if self.role == .targetedPushes, !Self.isTargetedPush(request, batch) {
+            return self.passOn(request, batch) { self.others.receive($0, from: connection) }
+        }
         // One by one: across targets a set that is written as a literal is made of an array, each time.
         if request.flags.contains(.headersTooLarge) || request.flags.contains(.timedOut) {
             return self.refuseUnread(request, batch, head, connection)
@@ -179,6 +188,9 @@ extension PushHandler {
     ) {
         let bytes = batch.bytes.span
         let head = Self.head(of: request, batch)
+        if self.role == .targetedPushes, !Self.isTargetedPush(request, batch) {
+            return self.passOn(request, batch) { self.others.judge($0, from: connection) }
+        }
         let route = head.path.map { PushRoute(path: $0, in: bytes) } ?? .unknown
         if route == .channels { return self.judgeChannelRequest(request, batch, head, connection, state, now) }
         if self.role == .channelManagement {
@@ -219,6 +231,15 @@ extension PushHandler {
         } else {
             return false
         }
+        return true
+    }
+
+    /// Whether a request is to push to an app, and no web page's: a page is no sender, and browsers show a client certificate for
+    /// any of them.
+    private static func isTargetedPush(_ request: RequestBatch.Request, _ batch: borrowing RequestBatch) -> Bool {
+        guard case .targeted = PushRoute(path: request.path.wire, in: batch.bytes.span) else { return false }
+        guard batch.string(request.method) == "POST" else { return false }
+        for index in request.fields where batch.string(batch.fields[Int(index)].name) == "origin" { return false }
         return true
     }
 

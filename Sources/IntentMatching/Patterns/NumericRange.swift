@@ -21,6 +21,13 @@ package struct NumericRange: Hashable, Sendable {
         self.upper = upper
     }
 
+    /// Whether no number is in it: the bounds cross, or meet in a number that one of them leaves out.
+    package var isEmpty: Bool {
+        guard let lower, let upper else { return false }
+        return upper.number < lower.number
+            || (lower.number == upper.number && !(lower.isInclusive && upper.isInclusive))
+    }
+
     package func contains(_ number: ExactNumber) -> Bool {
         if let lower, !(lower.number < number || (lower.isInclusive && lower.number == number)) { return false }
         if let upper, !(number < upper.number || (upper.isInclusive && upper.number == number)) { return false }

@@ -298,6 +298,13 @@ private struct PatternParser {
                 throw PatternFault(.malformed, "\(path)[\(index)]", "expected one of =, <, <=, >, >=")
             }
         }
+        guard !range.isEmpty else {
+            let sentence = """
+                no number is in both; where one of them is enough, list them apart, as in \
+                [{"numeric": ["<", 5]}, {"numeric": [">", 9]}]
+                """
+            throw PatternFault(.malformed, path, sentence)
+        }
         return range
     }
 }

@@ -67,6 +67,14 @@ package enum RFC3339 {
     /// From 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
     private static let secondsWithText: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
+    /// The text of an instant in UTC, or of the first or last one that has a text.
+    package static func nearestText(to instant: Instant) -> String {
+        let range = Self.secondsWithText
+        let first = Instant(seconds: range.lowerBound)
+        let last = Instant(milliseconds: range.upperBound * 1000 + 999)
+        return Self.text(of: min(max(instant, first), last)) ?? ""
+    }
+
     /// The text of an instant in UTC, with milliseconds if there are any; nil outside the years 0 to 9999.
     package static func text(of instant: Instant) -> String? {
         let seconds = instant.seconds

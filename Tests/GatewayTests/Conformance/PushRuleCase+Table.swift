@@ -264,8 +264,8 @@ extension PushRuleCase {
             .contentChanged,
             .badPayload,
             "aps.content-changed: is not true",
-            broken: .request([], body: #"{"aps":{"content-changed":2}}"#),
-            kept: .request([], body: #"{"aps":{"content-changed":1}}"#)
+            broken: .request([], body: #"{"aps":{"content-changed":1}}"#),
+            kept: .request([], body: #"{"aps":{"content-changed":true}}"#)
         ),
         PushRuleCase(
             .kind,

@@ -64,6 +64,22 @@ import WidgetModel
         }
     }
 
+    @Test func `a push that is now or never is not kept by the upstream either`() async throws {
+        try await UpstreamScene.with(script: { _ in [.answer(200)] }) { scene in
+            try await scene.register("phone", instances: 2)
+            try await scene.until(acknowledged: 2)
+            for (number, expiration) in [Int64(0), 1].enumerated() {
+                scene.scene.time.pass(.hours(1))
+                try await scene.push(to: "phone", expiration: expiration)
+                try await scene.until(acknowledged: 4 + 2 * number)
+            }
+            let expirations = scene.server.requests.map { $0.fields["apns-expiration"] ?? "" }
+            #expect(expirations.count == 3)
+            #expect(expirations[0] != "0")
+            #expect(expirations.dropFirst().allSatisfy { $0 == "0" }, "\(expirations)")
+        }
+    }
+
     /// Each of 60 deliveries meets the fault once or more; afterwards the server is well.
     @Test(
         arguments: [

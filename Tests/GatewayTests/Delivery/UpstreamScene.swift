@@ -164,9 +164,10 @@ final class UpstreamScene: Sendable {
     }
 
     /// Sends a push to a host.
-    func push(to host: String, collapseID: String? = nil) async throws {
+    func push(to host: String, collapseID: String? = nil, expiration: Int64? = nil) async throws {
         let number = self.lastPush.add(1, ordering: .relaxed).newValue
         var push = Sports.push(number, to: host)
+        push.expiration = expiration
         push.collapseID = collapseID.flatMap { CollapseID(bytes: Array($0.utf8)) }
         _ = try await self.scene.log.append(.push(push), for: HostKey(host))
     }
