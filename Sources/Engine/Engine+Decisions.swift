@@ -1,40 +1,6 @@
 import Timelines
 import WidgetModel
 
-/// What wants an instance to reload, as far as it may be decided now.
-struct Demand {
-    /// Pushes of priority 10 and 5 whose not-before, if any, has come.
-    var high: Bool
-    var normal: Bool
-    /// The causes beside pushes.
-    var waiting: ReloadCauses
-    /// The earliest end of a push, in milliseconds.
-    var minExpiry: Int64
-    /// The earliest instant that waiting causes are held back until, in milliseconds: a not-before that is still to
-    /// come, or the end of a hold.
-    var heldUntil = Int64.max
-    /// Whether a policy reload is held since nobody sees the instance, or a push since its sender may be paused.
-    var isThinned = false
-    var isPaused = false
-}
-
-extension Demand {
-    /// Why nothing is decided now.
-    fileprivate var reason: DecisionReason {
-        if self.isPaused { return .paused }
-        if self.isThinned { return .hidden }
-        return self.heldUntil == .max ? .waitsForAnother : .notBefore
-    }
-}
-
-/// What is to be done about an instance's demand.
-enum Plan {
-    /// Reload now: not charged for a reason, or charged, to the pushes' share or not.
-    case issue(Exemption?, isPush: Bool)
-    /// Wait until then, in milliseconds, unless something else happens.
-    case wait(until: Int64, DecisionReason)
-}
-
 extension Engine {
     /// Decides an instance anew: ends what has expired, reloads if that conforms now, else waits for when it does.
     ///
@@ -140,125 +106,36 @@ extension Engine {
     /// - Parameter funds: What a question reads the budget from, whose windows need not be open in the tables; nil where
     ///   they are.
     func plan(_ instance: InstanceNumber, _ demand: Demand, _ funds: BudgetFunds? = nil) -> Plan {
-        guard demand.high || demand.normal || !demand.waiting.isEmpty else {
-            return .wait(until: demand.heldUntil, demand.reason)
-        }
-        let pausedUntil = self.catalogue[self.instances[instance].kind].pausedUntil
-        if pausedUntil > self.now { return .wait(until: pausedUntil, .paused) }
-        if self.instances[instance].isHostDriven, let held = self.heldByToken(instance) { return held }
-        // An instance reloads once at an instant, so that its reloads' ids are unique.
-        let budget = self.instances[instance].budget
-        let again = budget.lastReload.map { $0.milliseconds + 1 } ?? .min
-        if let exemption = self.exemption(of: instance, waiting: demand.waiting) {
-            let kind = self.instances[instance].kind
-            let earliest = budget.exemptEarliest(now: self.time, policy: self.catalogue[kind].bare)
-            let at = max(again, earliest.milliseconds)
-            if at <= self.now { return .issue(exemption, isPush: false) }
-            // The interval of exempt reloads is short, so that waiting for it is better than being charged, but for
-            // what would expire.
-            if demand.minExpiry > at { return .wait(until: min(at, demand.heldUntil), .exemptInterval) }
-            let charged = self.chargedPlan(instance, demand, again: again, funds)
-            if case .wait(let until, _) = charged, until >= min(at, demand.minExpiry) {
-                return .wait(until: min(at, demand.heldUntil), .exemptInterval)
-            }
-            return charged
-        }
-        let charged = self.chargedPlan(instance, demand, again: again, funds)
-        guard case .wait(let until, _) = charged, !demand.waiting.isDisjoint(with: .setup) else { return charged }
-        let free = max(again, self.freeSetup(of: instance))
-        return free < until ? .wait(until: free, .minimumInterval) : charged
+        guard !demand.isEmpty else { return demand.rest }
+        return self.grounds(of: instance, waiting: demand.waiting, funds)
+            .plan(demand, spreadHash: self.addressHash(of: instance))
     }
 
-    /// When `added` and `configured` are not charged again, in milliseconds, if nothing else reloads the instance before.
-    private func freeSetup(of instance: InstanceNumber) -> Int64 {
-        let kind = self.instances[instance].kind
-        let policy = self.catalogue[kind].bare
-        let apart = self.instances[instance].budget.exemptEarliest(now: self.time, policy: policy)
-        let before = self.instances[instance].freeSetupAt
-        return max(apart.milliseconds, before == .min ? .min : before + policy.minimumInterval.milliseconds)
-    }
-
-    /// What is to be done if the reload is charged.
+    /// What a decision about an instance follows from, beside what wants it to reload.
     @inline(__always)
-    private func chargedPlan(_ instance: InstanceNumber, _ demand: Demand, again: Int64, _ funds: BudgetFunds?) -> Plan
-    {
+    private func grounds(
+        of instance: InstanceNumber,
+        waiting: ReloadCauses,
+        _ funds: BudgetFunds?
+    ) -> DecisionGrounds {
+        let row = self.instances[instance]
         let terms = funds?.terms ?? self.terms(of: instance)
-        let budget = funds?.budget ?? self.budget(of: instance)
-        var at = Int64.max
-        var isPush = false
-        if !demand.waiting.isEmpty {
-            let isPaced = self.instances[instance].isPolicyPaced && demand.waiting == ReloadCauses(.policy)
-            at = self.earliest(instance, isPaced ? .paced : .urgent, isPush: false, budget, terms)
-        }
-        if demand.high {
-            let high = self.earliest(instance, .urgent, isPush: true, budget, terms)
-            if high < at { (at, isPush) = (high, true) }
-        }
-        if demand.normal, !demand.high {
-            let normal = self.earliest(instance, .paced, isPush: true, budget, terms)
-            if normal < at { (at, isPush) = (normal, true) }
-        }
-        at = max(at, again)
-        if terms.isRolling { at = max(at, self.rollingEarliest(of: instance, terms).milliseconds) }
-        guard at <= self.now else {
-            return .wait(until: min(at, demand.heldUntil), self.reason(instance, until: at, budget, terms))
-        }
-        if demand.waiting.isEmpty, !demand.high, let until = self.policyReload(instance, demand, budget, terms) {
-            return .wait(until: min(until, demand.heldUntil), .joinsPolicy)
-        }
-        return .issue(nil, isPush: isPush)
-    }
-
-    @inline(__always)
-    private func earliest(
-        _ instance: InstanceNumber,
-        _ reloadClass: ReloadClass,
-        isPush: Bool,
-        _ budget: ReloadBudget,
-        _ terms: BudgetTerms
-    ) -> Int64 {
-        budget.earliest(
-            reloadClass,
-            isPush: isPush,
+        return DecisionGrounds(
             now: self.time,
+            pausedUntil: self.catalogue[row.kind].pausedUntil,
+            held: row.isHostDriven ? self.heldByToken(instance) : nil,
+            exemption: self.exemption(of: instance, waiting: waiting),
+            lastReload: row.budget.lastReload,
+            exemptEarliest: row.budget.exemptEarliest(now: self.time, policy: self.catalogue[row.kind].bare),
+            freeSetupAt: row.freeSetupAt,
+            minimumInterval: self.catalogue[row.kind].bare.minimumInterval,
             terms: terms,
-            spreadHash: self.addressHash(of: instance)
-        )?.milliseconds ?? .max
-    }
-
-    /// When the policy reload runs that a push of priority 5 had better wait for, or nil.
-    @inline(__always)
-    private func policyReload(
-        _ instance: InstanceNumber,
-        _ demand: Demand,
-        _ budget: ReloadBudget,
-        _ terms: BudgetTerms
-    ) -> Int64? {
-        let due = self.instances[instance].timelineDue
-        // What a host does by itself proves nothing of what it has read, so nothing joins it.
-        guard due - Self.policyJoin.milliseconds <= self.now, !self.instances[instance].isHostDriven else { return nil }
-        let isPaced = self.instances[instance].isPolicyPaced
-        let until = max(due, self.earliest(instance, isPaced ? .paced : .urgent, isPush: false, budget, terms))
-        guard until - Self.policyJoin.milliseconds <= self.now, demand.minExpiry > until else { return nil }
-        return until
-    }
-
-    /// Why a charged reload waits until then.
-    @inline(__always)
-    private func reason(
-        _ instance: InstanceNumber,
-        until: Int64,
-        _ budget: ReloadBudget,
-        _ terms: BudgetTerms
-    ) -> DecisionReason {
-        if until >= terms.window.end.milliseconds { return .allowance }
-        if terms.isRolling, until == self.rollingEarliest(of: instance, terms).milliseconds { return .allowance }
-        if let last = budget.lastCharge,
-            until <= (last + terms.minimumInterval).milliseconds
-        {
-            return .minimumInterval
-        }
-        return .pace
+            budget: funds?.budget ?? self.budget(of: instance),
+            rollingEarliest: terms.isRolling ? self.rollingEarliest(of: instance, terms).milliseconds : nil,
+            timelineDue: row.timelineDue,
+            isPolicyPaced: row.isPolicyPaced,
+            isHostDriven: row.isHostDriven
+        )
     }
 
     /// Notes a decision about an instance.

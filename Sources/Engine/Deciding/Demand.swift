@@ -1,0 +1,34 @@
+import WidgetModel
+
+/// What wants an instance to reload, as far as it may be decided now.
+struct Demand {
+    /// Pushes of priority 10 and 5 whose not-before, if any, has come.
+    var high: Bool
+    var normal: Bool
+    /// The causes beside pushes.
+    var waiting: ReloadCauses
+    /// The earliest end of a push, in milliseconds.
+    var minExpiry: Int64
+    /// The earliest instant that waiting causes are held back until, in milliseconds: a not-before that is still to
+    /// come, or the end of a hold.
+    var heldUntil = Int64.max
+    /// Whether a policy reload is held since nobody sees the instance, or a push since its sender may be paused.
+    var isThinned = false
+    var isPaused = false
+}
+
+extension Demand {
+    /// Whether nothing may be decided now.
+    @inline(__always)
+    var isEmpty: Bool { !self.high && !self.normal && self.waiting.isEmpty }
+
+    /// What is to be done while it is empty.
+    var rest: Plan { .wait(until: self.heldUntil, self.reason) }
+
+    /// Why nothing is decided now.
+    private var reason: DecisionReason {
+        if self.isPaused { return .paused }
+        if self.isThinned { return .hidden }
+        return self.heldUntil == .max ? .waitsForAnother : .notBefore
+    }
+}

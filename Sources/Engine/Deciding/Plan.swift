@@ -1,0 +1,9 @@
+import WidgetModel
+
+/// What is to be done about an instance's demand.
+enum Plan: Equatable {
+    /// Reload now: not charged for a reason, or charged, to the pushes' share or not.
+    case issue(Exemption?, isPush: Bool)
+    /// Wait until then, in milliseconds, unless something else happens.
+    case wait(until: Int64, DecisionReason)
+}
