@@ -27,7 +27,7 @@ extension Engine {
             }
             self.instances[active: instance].wait(until: until, reason)
         } else {
-            self.instances[active: instance].endWaiting()
+            if self.instances[instance].isActive { self.instances[active: instance].endWaiting() }
             self.instances[instance].hasPendingDigest = false
         }
         self.instances.rest(instance)

@@ -130,7 +130,7 @@ extension Engine {
         if active.minExpiry != minExpiry {
             faults.append("\(name): earliest expiry is \(minExpiry), not \(active.minExpiry)")
         }
-        if !row.active.isNone, active.isBlank { faults.append("\(name): at rest, with an active row") }
+        if row.isActive, active.isBlank { faults.append("\(name): at rest, with an active row") }
         if !row.isLive, count > 0 || !active.waiting.isEmpty || !active.outstanding.isEmpty {
             faults.append("\(name): removed, but something waits")
         }

@@ -67,7 +67,9 @@ extension Engine {
         }
         switch scope {
         case .push, .sender: break
-        case .app, .kind, .host, .instance: self.instances[active: instance].waiting.remove(ReloadCauses(.appRequest))
+        case .app, .kind, .host, .instance:
+            guard self.instances[instance].isActive else { break }
+            self.instances[active: instance].waiting.remove(ReloadCauses(.appRequest))
         }
         if cancelled > 0 {
             if self.instances[active: instance].pending.count == 0 { self.instances[instance].hasScheduled = false }

@@ -82,8 +82,7 @@ extension Engine {
         if self.instances[instance].isOrphaned { self.counters.orphanedInstances -= 1 }
         self.instances[instance].isLive = false
         self.instances[instance].isOrphaned = false
-        self.instances[active: instance] = ActiveRow()
-        self.instances.rest(instance)
+        self.instances.endActive(instance)
         self.instances[instance].hasScheduled = false
         self.instances[instance].hasPendingDigest = false
         self.instances[instance].timelineDue = .max

@@ -68,8 +68,10 @@ extension Engine {
             self.instances[content: instance].confirmedDigest = ContentDigest(team: team, bytes: digest)
             self.instances.setConfirmedBy(of: instance, self.position)
         }
-        self.instances[active: instance].waiting.remove(ReloadCauses(.policy))
-        self.instances[active: instance].heldUntil = .min
+        if self.instances[instance].isActive {
+            self.instances[active: instance].waiting.remove(ReloadCauses(.policy))
+            self.instances[active: instance].heldUntil = .min
+        }
         self.instances[instance].timelineDue = .max
         self.instances[instance].isPolicyPaced = timeline.policy == .atEnd && atEnd == .wwdc21
         if let date = timeline.nextRequest(receivedAt: self.time, pace: terms.interval, atEnd: atEnd) {

@@ -206,7 +206,7 @@ extension InstanceTable {
     @inline(__always)
     func isJoined(_ slot: InstanceNumber, by push: IncomingPush, now: Int64) -> Bool {
         let row = self[slot]
-        guard !row.active.isNone, !push.isOnce, push.heldUntil <= now, !row.hasScheduled else { return false }
+        guard row.isActive, !push.isOnce, push.heldUntil <= now, !row.hasScheduled else { return false }
         let active = self[active: slot]
         guard row.timelineDue > now, active.decidesAt > now, active.heldUntil <= now else { return false }
         // With nothing to decide, the timer stands for the earliest expiry.

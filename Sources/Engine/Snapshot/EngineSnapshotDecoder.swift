@@ -328,7 +328,7 @@ package struct EngineSnapshotDecoder: ~Copyable, Sendable {
         engine.hosts = self.hosts
         engine.instances = InstanceTable(
             rows: Table(),
-            active: SideTable(),
+            active: ActiveTable(),
             details: InstanceDetails(),
             days: self.days
         )

@@ -31,7 +31,7 @@ struct InstanceGroups: OptionSet {
         if details.content?.isBlank == false || details.confirmedBy != .start { groups.insert(.content) }
         if let observed = details.observed, !observed.isBlank { groups.insert(.observed) }
         if row.budget != ReloadBudget() || row.windowMinute != 0 || row.allowance != 0 { groups.insert(.budget) }
-        if !row.active.isNone { groups.insert(.active) }
+        if row.isActive { groups.insert(.active) }
         if row.views != 0 || row.rate != .typical || row.visibleUntil != .min { groups.insert(.views) }
         if !row.rollingDay.isNone || row.granted != 0 || row.exemptReloads != 0
             || row.freeSetupAt != .min

@@ -23,7 +23,7 @@ struct InstanceRows: ~Copyable, Sendable {
     }
 
     private(set) var rows: Table<NumberTag.Instance, InstanceTable.Row>
-    private(set) var active = SideTable<ActiveRow>()
+    private(set) var active = ActiveTable()
     private(set) var details: InstanceDetails
     /// The timers that are armed: the instance, and the second that it is due.
     private(set) var timers = RowChunks<Timer>()
@@ -91,8 +91,8 @@ struct InstanceRows: ~Copyable, Sendable {
         _ groups: InstanceGroups,
         _ coder: inout StateReader
     ) throws(ByteFault) -> InstanceTable.Row {
-        var active = Number<ActiveRow>.none
-        if groups.contains(.active) { active = self.active.keep(try ActiveRow().coded(by: &coder)) }
+        var active = ActiveTable.rest
+        if groups.contains(.active) { active = self.active.insert(try ActiveRow().coded(by: &coder)) }
         return try InstanceTable.Row.blank
             .coded(by: &coder, head, kind: kind, groups, active: active, addressHash: 0)
     }

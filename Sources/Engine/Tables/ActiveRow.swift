@@ -2,7 +2,7 @@ import WidgetModel
 
 /// What an instance has while a cause waits for it or a reload is outstanding. At rest it has no such row, and all of this is as at
 /// first.
-struct ActiveRow: SideRow {
+struct ActiveRow: Sendable {
     /// The pushes that wait.
     var pending = CauseList()
     /// How many of them have priority 10 and 5.
@@ -19,8 +19,6 @@ struct ActiveRow: SideRow {
     /// Until when a waiting policy reload is held since nobody sees it, in milliseconds; `.min` if it is not.
     var heldUntil = Int64.min
     var outstanding = ReloadList()
-
-    init() {}
 
     /// Whether anything waits.
     @inline(__always)

@@ -9,8 +9,8 @@ struct InstanceTable: ~Copyable, Sendable {
     struct Row: Sendable {
         let host: HostNumber
         var kind: KindNumber
-        /// Its ``ActiveRow``; none at rest.
-        fileprivate(set) var active = Number<ActiveRow>.none
+        /// That of its ``ActiveRow``.
+        fileprivate(set) var active: Number<ActiveRow>
         /// Counts the configurations.
         var generation: UInt32 = 0
         var flags: Flags = [.isLive, .pushEnabled]
@@ -49,16 +49,20 @@ struct InstanceTable: ~Copyable, Sendable {
         private let padding: UInt64 = 0
 
         @inline(__always)
-        init(host: HostNumber, kind: KindNumber, anchor: UInt32, active: Number<ActiveRow> = .none) {
+        init(host: HostNumber, kind: KindNumber, anchor: UInt32, active: Number<ActiveRow> = ActiveTable.rest) {
             self.host = host
             self.kind = kind
             self.anchor = anchor
             self.active = active
         }
+
+        /// Whether anything waits for it or a reload is outstanding.
+        @inline(__always)
+        var isActive: Bool { self.active != ActiveTable.rest }
     }
 
     private(set) var rows = Table<NumberTag.Instance, Row>()
-    private(set) var active = SideTable<ActiveRow>()
+    private(set) var active = ActiveTable()
     private(set) var days = Table<RollingDay, RollingDay>()
     private(set) var details = InstanceDetails()
 
@@ -68,7 +72,7 @@ struct InstanceTable: ~Copyable, Sendable {
     /// The table of rows that were read back; details have the numbers of their rows.
     init(
         rows: consuming Table<NumberTag.Instance, Row>,
-        active: consuming SideTable<ActiveRow>,
+        active: consuming ActiveTable,
         details: consuming InstanceDetails,
         days: consuming Table<RollingDay, RollingDay>
     ) {
@@ -81,7 +85,7 @@ struct InstanceTable: ~Copyable, Sendable {
     /// Takes in rows that were read back, and their details.
     mutating func takeRows(
         _ rows: consuming Table<NumberTag.Instance, Row>,
-        _ active: consuming SideTable<ActiveRow>,
+        _ active: consuming ActiveTable,
         _ details: consuming InstanceDetails
     ) {
         self.rows = rows
@@ -110,36 +114,30 @@ struct InstanceTable: ~Copyable, Sendable {
         _modify { yield &self.rows[slot] }
     }
 
-    /// What an instance has while it is not at rest. A change of one at rest makes it active; see ``rest(_:)``.
+    /// What an instance has while it is not at rest. A change makes it active; see ``rest(_:)``.
     @inline(__always)
     subscript(active slot: InstanceNumber) -> ActiveRow {
         _read { yield self.active[self.rows[slot].active] }
         _modify {
-            let number = self.rows[slot].active
-            if !number.isNone {
-                yield &self.active[number]
-            } else {
-                var first = ActiveRow()
-                yield &first
-                self.rows[slot].active = self.active.keep(first)
-            }
+            if !self.rows[slot].isActive { self.rows[slot].active = self.active.insert() }
+            yield &self.active[self.rows[slot].active]
         }
     }
 
     /// Fetches the active row of an instance that has one.
     @inline(__always)
-    func prefetchActive(of slot: InstanceNumber) {
-        let number = self.rows[slot].active
-        if !number.isNone { self.active.prefetch(number) }
-    }
+    func prefetchActive(of slot: InstanceNumber) { self.active.prefetch(self.rows[slot].active) }
 
     /// Gives an instance's active row back if nothing waits for it any more and no reload is outstanding.
     @inline(__always)
     mutating func rest(_ slot: InstanceNumber) {
-        let number = self.rows[slot].active
-        guard !number.isNone, self.active[number].isBlank else { return }
-        self.active.release(number)
-        self.rows[slot].active = .none
+        if self.rows[slot].isActive, self.active[self.rows[slot].active].isBlank { self.endActive(slot) }
+    }
+
+    /// Brings an instance to rest, whatever waits for it.
+    mutating func endActive(_ slot: InstanceNumber) {
+        self.active.release(self.rows[slot].active)
+        self.rows[slot].active = ActiveTable.rest
     }
 
     @inline(__always)
@@ -201,8 +199,7 @@ struct InstanceTable: ~Copyable, Sendable {
 
     mutating func release(_ slot: InstanceNumber) {
         if !self.rows[slot].rollingDay.isNone { self.days.release(self.rows[slot].rollingDay) }
-        self.active.release(self.rows[slot].active)
-        self.rows[slot].active = .none
+        self.endActive(slot)
         // No decision is this one's any more.
         self.rows[slot].lastDecision = Ledger.noDecision
         self.rows.release(slot)
