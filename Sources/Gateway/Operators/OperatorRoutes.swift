@@ -251,6 +251,7 @@ package struct OperatorRoutes: Sendable {
 
     private func item(_ path: [String], _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
         switch (path[1], path.count) {
+        case ("config", 3) where path[2] == "diff": return try await self.configurationDifference()
         case ("hosts", 4): return try await self.host(Self.host(path))
         case ("instances", 4): return try await self.instance(try Self.address(path), request)
         case ("instances", 5) where path[4] == "why": return try await self.why(try Self.address(path), request)
