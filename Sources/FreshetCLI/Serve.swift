@@ -74,9 +74,11 @@ struct Serve: AsyncParsableCommand {
             source: { [options = self.options] in try options.read() },
             delivers: !self.noDeliveries
         )
+        let environment = ProcessInfo.processInfo.environment
+        let notices: (any Service)? = await SupervisorNotices(gateway, environment: environment, logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [gateway, Hangup(gateway: gateway)],
+                services: [gateway, Hangup(gateway: gateway)] + [notices].compactMap { $0 },
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger
             )

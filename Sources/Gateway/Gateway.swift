@@ -386,6 +386,13 @@ package final class Gateway: Service {
         self.end()
     }
 
+    /// How it does, in a line: that it is ready, or what is missing; and whether its listeners are open.
+    package var status: (text: String, isListening: Bool) {
+        let missing = self.readiness.missing
+        let text = (missing.map(\.description) + [self.readiness.progress].compactMap { $0 }).joined(separator: "; ")
+        return (missing.isEmpty ? "ready" : text, !missing.contains(.listeners))
+    }
+
     private func end() {
         self.journal.close()
         self.logger.notice("stopped")

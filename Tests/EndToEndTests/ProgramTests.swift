@@ -74,6 +74,38 @@ import Testing
         await gateway.stop()
     }
 
+    @Test func `a service manager is told that the gateway is up, how it does, and that it stops`() async throws {
+        let folder = try TestGateway.makeFolder()
+        // A path of at most 103 bytes, as sockets have it.
+        let socket = "/tmp/freshet-\(UUID().uuidString.prefix(8)).sock"
+        let listen = """
+            import socket
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            s.bind("\(socket)")
+            print("listening", flush=True)
+            while True:
+                for line in s.recv(4096).decode().splitlines():
+                    print(line, flush=True)
+            """
+        let manager = try Command("python3", ["-c", listen])
+        var lines = manager.lines.makeAsyncIterator()
+        #expect(await lines.next() == "listening")
+        let gateway = try await TestGateway.start(in: folder, environment: ["NOTIFY_SOCKET": socket])
+        var heard: [String] = []
+        while !heard.contains("READY=1") || !heard.contains("STATUS=ready"), let line = await lines.next() {
+            heard.append(line)
+        }
+        #expect(heard.filter { $0 == "READY=1" }.count == 1)
+        gateway.sendTerminate()
+        while !heard.contains("STATUS=draining"), let line = await lines.next() { heard.append(line) }
+        #expect(heard.suffix(2) == ["STOPPING=1", "STATUS=draining"])
+        #expect(await gateway.exitStatus() == 0)
+        manager.killHard()
+        _ = await manager.wait()
+        try? FileManager.default.removeItem(atPath: socket)
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
     @Test func `config diff shows what a reload would change`() async throws {
         let gateway = try await TestGateway.start()
         let verb = [
