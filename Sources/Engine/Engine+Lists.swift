@@ -1,3 +1,4 @@
+import IntentMatching
 import Storage
 import Timelines
 package import WidgetModel
@@ -32,6 +33,31 @@ extension Engine {
     package func instances(of host: HostKey, _ filter: InstanceFilter) -> [InstanceSummary] {
         guard let slot = self.hosts.find(host) else { return [] }
         return self.instances(of: slot).compactMap { self.summary(ofInstance: $0, filter) }
+    }
+
+    /// How many live instances from a number on fit now and would not under other settings, and where the next step begins; nil
+    /// at the end. O(`scanMax`).
+    package func orphans(
+        under settings: EngineSettings,
+        from start: InstanceNumber,
+        scanMax: Int
+    ) -> (count: Int, next: InstanceNumber?) {
+        var schemas: [BundleID: [WidgetKind: KindSchema]] = [:]
+        for app in settings.apps {
+            for kind in app.kinds { schemas[app.app, default: [:]][kind.schema.kind] = kind.schema }
+        }
+        let range = self.instances.rows.numbers(from: start, atMost: scanMax)
+        var (slot, count) = (range.lowerBound, 0)
+        while slot < range.upperBound {
+            let row = self.instances[slot]
+            if row.isLive, !row.isOrphaned {
+                let kind = self.catalogue[row.kind]
+                let schema = schemas[self.catalogue[kind.app].id]?[kind.name]
+                if schema?.accepts(self.instances.configuration(of: slot)) != true { count += 1 }
+            }
+            slot = slot.advanced(by: 1)
+        }
+        return (count, slot.index < self.instances.end ? slot : nil)
     }
 
     private func summary(ofInstance slot: InstanceNumber, _ filter: InstanceFilter) -> InstanceSummary? {

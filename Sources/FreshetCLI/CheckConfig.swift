@@ -1,7 +1,10 @@
 import APNSWire
 import ArgumentParser
-import FoundationEssentials
+import Foundation
 import Gateway
+import NIOCore
+import NIOPosix
+import WidgetModel
 
 /// Where the configuration comes from.
 struct ConfigurationOptions: ParsableArguments {
@@ -14,13 +17,16 @@ struct ConfigurationOptions: ParsableArguments {
     var settings: [String] = []
 
     /// The configuration as it is now.
-    func read() throws -> GatewayConfiguration {
+    func read() throws -> GatewayConfiguration { try self.parse().configuration }
+
+    /// The configuration as it is now, and the files that it names.
+    func parse() throws -> ConfigurationFile.Parsed {
         let options = try self.settings.map { setting in
             let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { throw ValidationError("--set takes key=value, not \"\(setting)\"") }
             return (path: String(parts[0]), text: String(parts[1]))
         }
-        return try ConfigurationFile.load(
+        return try ConfigurationFile.read(
             path: self.file,
             environment: ProcessInfo.processInfo.environment,
             options: options
@@ -41,30 +47,116 @@ struct ConfigurationOptions: ParsableArguments {
 }
 
 /// `freshet check-config`
-struct CheckConfig: ParsableCommand {
+struct CheckConfig: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check-config",
         abstract: "Check a configuration file; every fault is told with its line.",
-        discussion: "Also reads the keys and certificates that it names. Exit code 78 if anything is wrong."
+        discussion: """
+            Also reads the keys and certificates that it names: whether they go together, and when certificates begin and end. \
+            What works and is hardly meant is a warning: a certificate that ends within 14 days, a key that others can read, no \
+            team, no app.
+
+            Exit code 78 if anything is wrong, 0 with warnings alone.
+            """
     )
 
     @OptionGroup var options: ConfigurationOptions
     @Flag(help: "Print the effective configuration.") var show = false
-    @Flag(help: "Print the effective configuration as JSON.") var json = false
+    @Flag(help: "Print the effective configuration as JSON or, if anything is wrong, the faults.") var json = false
+    @Flag(help: "Also look whether the ports are free and the data directory can be written: before a start.")
+    var live = false
 
-    func run() throws {
-        let configuration = try self.options.load()
+    func run() async throws {
+        let parsed: ConfigurationFile.Parsed
         do {
-            try GatewayCheck.files(of: configuration)
-        } catch {
-            Output.standardError("\(error)")
-            throw ExitCode(78)
+            parsed = try self.options.parse()
+        } catch let faults as ConfigurationFaults {
+            throw self.refuse(faults.faults, [])
         }
+        let check = ConfigurationCheck(parsed, now: LogClock.wallTime())
+        var faults = check.faults
+        if self.live { faults += await LiveCheck.faults(of: parsed) }
+        guard faults.isEmpty else { throw self.refuse(faults, check.warnings) }
+        self.warn(check.warnings)
         if self.json {
-            print(String(decoding: ConfigurationFile.json(of: configuration).jsonText, as: UTF8.self))
+            print(String(decoding: ConfigurationFile.json(of: parsed.configuration).jsonText, as: UTF8.self))
             return
         }
-        print(self.show ? ConfigurationFile.text(of: configuration) : "\(self.options.file): good")
+        print(self.show ? ConfigurationFile.text(of: parsed.configuration) : "\(self.options.file): good")
+    }
+
+    private func refuse(_ faults: [SettingFault], _ warnings: [SettingFault]) -> ExitCode {
+        if self.json {
+            let found = JSONValue.object(of: [
+                ("faults", .array(faults.map(\.json))), ("warnings", .array(warnings.map(\.json))),
+            ])
+            print(String(decoding: found.jsonText, as: UTF8.self))
+        } else {
+            Output.standardError("\(ConfigurationFaults(faults))")
+            self.warn(warnings)
+        }
+        return ExitCode(78)
+    }
+
+    private func warn(_ warnings: [SettingFault]) {
+        for warning in warnings { Output.standardError("warning: \(warning)") }
+    }
+}
+
+/// What only this machine can tell of a configuration.
+private enum LiveCheck {
+    static func faults(of parsed: ConfigurationFile.Parsed) async -> [SettingFault] {
+        let listeners = parsed.configuration.listeners
+        var faults: [SettingFault] = []
+        for (name, listener) in [
+            ("push", listeners.push), ("manage", listeners.manage), ("host", listeners.host), ("ops", listeners.ops),
+            ("health", listeners.health),
+        ] where listener.isEnabled && listener.port != 0 {
+            guard let reason = await self.reason(listener.address, listener.port) else { continue }
+            let sentence = "\(listener.address):\(listener.port) cannot be listened on: \(reason)"
+            faults.append(SettingFault(place: .nowhere, path: "listeners.\(name).port", sentence: sentence))
+        }
+        if let fault = self.directoryFault(parsed) { faults.append(fault) }
+        return faults
+    }
+
+    /// Why an address cannot be listened on; nil if it can.
+    private static func reason(_ address: String, _ port: Int) async -> String? {
+        do {
+            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .bind(host: address, port: port).get()
+            try await channel.close()
+            return nil
+        } catch let error as IOError {
+            return error.errnoCode == EADDRINUSE
+                ? "it is in use" : error.errnoCode == EACCES ? "it is not allowed" : "\(error)"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// A data directory that can neither be written nor made.
+    private static func directoryFault(_ parsed: ConfigurationFile.Parsed) -> SettingFault? {
+        let path = parsed.configuration.dataDirectory
+        let files = FileManager.default
+        // The nearest that there is: it is made below that.
+        var existing = path
+        while !files.fileExists(atPath: existing), let slash = existing.lastIndex(of: "/") {
+            existing = slash == existing.startIndex ? "/" : String(existing[..<slash])
+        }
+        let target = URL(filePath: existing).resolvingSymlinksInPath().path
+        let isFolder =
+            (try? files.attributesOfItem(atPath: target))?[.type] as? FileAttributeType == .typeDirectory
+        if isFolder, files.isWritableFile(atPath: existing) { return nil }
+        let place = parsed.files.first { $0.key == "dataDirectory" }?.place ?? .nowhere
+        var reason = "cannot be written by this user"
+        if !isFolder {
+            reason = "cannot be made: \(existing) is no folder"
+        } else if existing != path {
+            reason = "cannot be made: this user may not write to \(existing)"
+        }
+        return SettingFault(place: place, path: "dataDirectory", sentence: "\(path) \(reason)")
     }
 }
 

@@ -29,6 +29,14 @@ struct Serve: AsyncParsableCommand {
     @Flag(help: "Let operators move the clock on with POST /v1/clock: for tests, with --in-memory.")
     var movableClock = false
 
+    @Flag(
+        help: """
+            Send nothing to upstreams and webhooks, and ask no timeline provider: for a drill with a restored copy. What is for \
+            them waits until it expires; hosts that connect are served.
+            """
+    )
+    var noDeliveries = false
+
     func validate() throws {
         if self.movableClock, !self.inMemory {
             throw ValidationError("--movable-clock needs --in-memory: a log on disk would keep a time that never was")
@@ -47,6 +55,7 @@ struct Serve: AsyncParsableCommand {
         let clock = movable?.makeLogClock() ?? LogClock()
         let journal = try self.journal(configuration, clock, logger)
         if self.inMemory { logger.warning("the log is in memory: what is accepted now is gone with this process") }
+        if self.noDeliveries { logger.warning("nothing is delivered: this is a drill (--no-deliveries)") }
         let operatorToken = self.operatorToken(configuration)
         defer { if self.inMemory { operatorToken.removeFolder() } }
         let gateway = Gateway(
@@ -62,11 +71,14 @@ struct Serve: AsyncParsableCommand {
             movableClock: movable,
             metrics: metrics,
             logs: logs,
-            source: { [options = self.options] in try options.read() }
+            source: { [options = self.options] in try options.read() },
+            delivers: !self.noDeliveries
         )
+        let environment = ProcessInfo.processInfo.environment
+        let notices: (any Service)? = await SupervisorNotices(gateway, environment: environment, logger)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [gateway, Hangup(gateway: gateway)],
+                services: [gateway, Hangup(gateway: gateway)] + [notices].compactMap { $0 },
                 gracefulShutdownSignals: [.sigterm, .sigint],
                 logger: logger
             )

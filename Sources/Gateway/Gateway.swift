@@ -60,6 +60,8 @@ package final class Gateway: Service {
     /// What brings reloads to upstreams and webhooks, once the owners have started.
     let deliverer = Mutex<ReloadDeliverer?>(nil)
     let seed: UInt64
+    /// Whether anything goes to upstreams, webhooks and timeline providers.
+    let delivers: Bool
     private let onReady: @Sendable (BoundPorts) -> Void
     /// Nil for threads of its own.
     private let loops: GatewayLoops?
@@ -98,6 +100,7 @@ package final class Gateway: Service {
     ///   - metrics: What is written behind the gateway's own metrics.
     ///   - logs: Where to write.
     ///   - source: Reads the configuration anew; nil where that cannot be.
+    ///   - delivers: False for a drill: nothing goes to upstreams, webhooks and timeline providers.
     ///   - loops: What it runs on; it ends with the gateway. By default threads of its own.
     ///   - onReady: Called once every listener is bound.
     package init(
@@ -114,6 +117,7 @@ package final class Gateway: Service {
         metrics: MetricsRegistry = MetricsRegistry(),
         logs: GatewayLogs,
         source: (@Sendable () throws -> GatewayConfiguration)? = nil,
+        delivers: Bool = true,
         loops: GatewayLoops? = nil,
         onReady: @escaping @Sendable (BoundPorts) -> Void = { _ in }
     ) {
@@ -172,6 +176,7 @@ package final class Gateway: Service {
         let feed = OperatorFeed(limits: configuration.feed, epoch: UInt32(truncatingIfNeeded: system.next()))
         self.feed = feed
         self.audit = OperatorAudit(archive: auditArchive, history: opening, feed: feed, logger: logs.logger(.audit))
+        self.delivers = delivers
         self.onReady = onReady
         self.loops = loops
         self.metrics = metrics
@@ -251,6 +256,7 @@ package final class Gateway: Service {
             settings: self.configuration.deliveries,
             client: client,
             log: log,
+            delivers: self.delivers,
             clock: { self.clock.now() },
             logger: self.logs.logger(.deliveries),
             tracing: self.tracing,
@@ -262,6 +268,7 @@ package final class Gateway: Service {
             plans: deliveries,
             deliverer: deliverer,
             client: client,
+            delivers: self.delivers,
             timeout: self.configuration.deliveries.request
         )
         let certificates = ServerCertificates(
@@ -379,6 +386,13 @@ package final class Gateway: Service {
         self.end()
     }
 
+    /// How it does, in a line: that it is ready, or what is missing; and whether its listeners are open.
+    package var status: (text: String, isListening: Bool) {
+        let missing = self.readiness.missing
+        let text = (missing.map(\.description) + [self.readiness.progress].compactMap { $0 }).joined(separator: "; ")
+        return (missing.isEmpty ? "ready" : text, !missing.contains(.listeners))
+    }
+
     private func end() {
         self.journal.close()
         self.logger.notice("stopped")
@@ -430,6 +444,7 @@ extension Gateway {
             timelineLimits: self.configuration.limits.engine.timelines,
             tracing: self.tracing,
             fetch: self.instruments.fetch,
+            asks: self.delivers,
             publish: { streams.publish($0) }
         )
         let providers = TimelineProviders(

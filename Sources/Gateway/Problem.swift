@@ -84,6 +84,8 @@ package struct Problem: Error, Hashable, Sendable {
     package let work: WorkAdmission.TooLarge?
     /// After how many seconds the same request may succeed, where its answer says that: `retry-after`, too.
     package let retryAfter: Int?
+    /// The methods that the route takes, where another was sent: `allow`.
+    package let allowed: String?
 
     package init(
         _ code: Code,
@@ -92,7 +94,8 @@ package struct Problem: Error, Hashable, Sendable {
         matched: Int? = nil,
         matchedMax: Int? = nil,
         work: WorkAdmission.TooLarge? = nil,
-        retryAfter: Int? = nil
+        retryAfter: Int? = nil,
+        allowed: String? = nil
     ) {
         self.code = code
         self.detail = detail
@@ -101,6 +104,7 @@ package struct Problem: Error, Hashable, Sendable {
         self.matchedMax = matchedMax
         self.work = work
         self.retryAfter = retryAfter
+        self.allowed = allowed
     }
 
     /// A push that would match more instances than it may.

@@ -24,6 +24,8 @@ package struct PeerCertificate: Hashable, Sendable {
     package let issuer: [UInt8]
     /// SHA-256 of the whole certificate in DER.
     package let sha256Fingerprint: [UInt8]
+    /// Seconds since 1970 before which the certificate is not valid yet.
+    package let notBeforeSeconds: Int64
     /// Seconds since 1970 after which the certificate is no longer valid.
     package let notAfterSeconds: Int64
     private let extensions: [AppleExtension: [UInt8]]
@@ -70,6 +72,7 @@ package struct PeerCertificate: Hashable, Sendable {
             let result = unsafe X509_digest(certificate, EVP_sha256(), buffer.baseAddress, nil)
             count = result == 1 ? Digests.sha256Bytes : 0
         }
+        self.notBeforeSeconds = unsafe Self.seconds(X509_get0_notBefore(certificate))
         self.notAfterSeconds = unsafe Self.seconds(X509_get0_notAfter(certificate))
         var extensions: [AppleExtension: [UInt8]] = [:]
         for identifier in AppleExtension.allCases {

@@ -26,6 +26,104 @@ import Testing
         try FileManager.default.removeItem(atPath: folder)
     }
 
+    private static func check(_ folder: String, _ options: [String] = []) async throws -> Command.Result {
+        let file = ["--config", "\(folder)/freshet.yaml"]
+        return try await Command.run(TestGateway.program, ["check-config"] + file + options)
+    }
+
+    @Test func `check-config tells programs what is wrong, and where`() async throws {
+        let folder = try TestGateway.makeFolder()
+        try await TestGateway.makeCertificates(in: folder)
+        let other = try await TestGateway.makeCertificates(named: "other", in: folder, [])
+        try "tls: {certificate: certs/server.pem, key: \(other)/server.key}".write(
+            toFile: "\(folder)/freshet.yaml",
+            atomically: true,
+            encoding: .utf8
+        )
+        let result = try await Self.check(folder, ["--json"])
+        #expect(result.status == 78)
+        let found = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+        let fault = (found?["faults"] as? [[String: Any]])?.first
+        #expect(
+            fault?["file"] as? String == "\(folder)/freshet.yaml" && fault?["line"] as? Int == 1,
+            "\(result.output)"
+        )
+        #expect((fault?["key"] as? String)?.hasPrefix("tls.") == true)
+        let warnings = (found?["warnings"] as? [[String: Any]])?.compactMap { $0["key"] as? String }
+        #expect(warnings == ["teams", "apps"])
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `before a start check-config sees ports in use and a directory that cannot be made`() async throws {
+        let gateway = try await TestGateway.start()
+        let ports = ["host", "ops"].map { "\($0)=0" }.map { "listeners.\($0.replacing("=", with: ".port="))" }
+        let free = ports.flatMap { ["--set", $0] }
+        let taken = ["--live", "--set", "listeners.push.port=\(gateway.pushPort)"] + free
+        #expect(try await Self.check(gateway.folder, free).status == 0)
+        let result = try await Self.check(gateway.folder, taken)
+        #expect(result.status == 78)
+        #expect(
+            result.errors.contains("listeners.push.port: ") && result.errors.contains("it is in use"),
+            "\(result.errors)"
+        )
+        let folder =
+            ["--live", "--set", "listeners.push.port=0", "--set", "dataDirectory=\(gateway.folder)/freshet.yaml/data"]
+            + free
+        let refused = try await Self.check(gateway.folder, folder)
+        #expect(refused.status == 78 && refused.errors.contains("freshet.yaml is no folder"), "\(refused.errors)")
+        await gateway.stop()
+    }
+
+    @Test func `a service manager is told that the gateway is up, how it does, and that it stops`() async throws {
+        let folder = try TestGateway.makeFolder()
+        // A path of at most 103 bytes, as sockets have it.
+        let socket = "/tmp/freshet-\(UUID().uuidString.prefix(8)).sock"
+        let listen = """
+            import socket
+            s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            s.bind("\(socket)")
+            print("listening", flush=True)
+            while True:
+                for line in s.recv(4096).decode().splitlines():
+                    print(line, flush=True)
+            """
+        let manager = try Command("python3", ["-c", listen])
+        var lines = manager.lines.makeAsyncIterator()
+        #expect(await lines.next() == "listening")
+        let gateway = try await TestGateway.start(in: folder, environment: ["NOTIFY_SOCKET": socket])
+        var heard: [String] = []
+        while !heard.contains("READY=1") || !heard.contains("STATUS=ready"), let line = await lines.next() {
+            heard.append(line)
+        }
+        #expect(heard.filter { $0 == "READY=1" }.count == 1)
+        gateway.sendTerminate()
+        while !heard.contains("STATUS=draining"), let line = await lines.next() { heard.append(line) }
+        #expect(heard.suffix(2) == ["STOPPING=1", "STATUS=draining"])
+        #expect(await gateway.exitStatus() == 0)
+        manager.killHard()
+        _ = await manager.wait()
+        try? FileManager.default.removeItem(atPath: socket)
+        try FileManager.default.removeItem(atPath: folder)
+    }
+
+    @Test func `config diff shows what a reload would change`() async throws {
+        let gateway = try await TestGateway.start()
+        let verb = [
+            "config", "diff", "--server", gateway.opsURL, "--ca", gateway.ca, "--data", "\(gateway.folder)/data",
+        ]
+        let same = try await Command.run(TestGateway.program, verb)
+        #expect(same.status == 0 && same.output == "Nothing would change.\n", "\(same.errors)")
+        let file = "\(gateway.folder)/freshet.yaml"
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        try (text + "\ndeliveries: {maxRetry: 1m}\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let changed = try await Command.run(TestGateway.program, verb)
+        #expect(changed.status == 0 && changed.output == "deliveries.maxRetry: 15m -> 1m\n", "\(changed.output)")
+        try (text + "\ndeliveriess: {}\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let refused = try await Command.run(TestGateway.program, verb)
+        #expect(refused.status == 78 && refused.errors.contains("did you mean deliveries?"), "\(refused.errors)")
+        await gateway.stop()
+    }
+
     @Test func `a missing key is told before anything starts`() async throws {
         let folder = try TestGateway.makeFolder()
         let file = "\(folder)/freshet.yaml"

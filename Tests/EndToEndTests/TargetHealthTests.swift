@@ -215,6 +215,27 @@ import Testing
         await target.server.stop()
     }
 
+    @Test func `in a drill nothing is delivered, and what waits is seen`() async throws {
+        let folder = try await Self.folder()
+        let target = try await FakeTarget(in: folder, .answer(200))
+        let gateway = try await TestGateway.start(
+            in: folder,
+            appSettings: "    developerMode: true\n" + Self.upstream(target, key: "\(folder)/certs/provider-key.p8"),
+            options: ["--no-deliveries"]
+        )
+        try await Self.register(gateway, "apns")
+        let health = try await gateway.eventually("it waits") {
+            let health = try await Self.health(gateway, "upstreams", "upstreams")
+            return health["waiting"] as? Int == 1 ? health : nil
+        }
+        #expect(health["state"] as? String == "untried")
+        let stats = try await gateway.curl("GET", "\(gateway.opsURL)/v1/stats")
+        #expect((stats.json["deliveries"] as? [String: Any])?["isOff"] as? Bool == true)
+        #expect(target.server.requests.isEmpty)
+        #expect(await gateway.log().contains("nothing is delivered: this is a drill"))
+        await target.server.stop()
+    }
+
     @Test func `a webhook that answers 500 to everything is told of`() async throws {
         let folder = try await Self.folder()
         let target = try await FakeTarget(in: folder, .answer(500))

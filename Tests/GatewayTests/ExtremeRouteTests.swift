@@ -19,7 +19,7 @@ import WidgetModel
     }
 
     /// What needs a configuration, which these scenes have none of: `not-supported`.
-    private static let unsupported = ["configuration", "reloadConfiguration"]
+    private static let unsupported = ["configuration", "configurationDifference", "reloadConfiguration"]
 
     @Test(arguments: Self.operations)
     func `what is driven is answered in the usual case`(_ operation: OpenAPI.Operation) async throws {

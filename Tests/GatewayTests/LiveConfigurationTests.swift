@@ -103,6 +103,30 @@ import WidgetModel
         #expect(try await scene.log.askAll { $0.settings?.apps.first?.developerMode } == [true, true])
     }
 
+    @Test func `what reading it again would change is told, and nothing of it is taken`() async throws {
+        let (scene, live, file) = try await Self.started()
+        try await scene.register("a", instances: 2)
+        let same = try await live.compare()
+        #expect(same.changes.isEmpty && same.faults.isEmpty && same.orphaned == 0)
+        file.change("typical: 20", "typical: 25")
+        file.change("health: {enabled: true}", "health: {enabled: true, port: 9999}")
+        file.change("name: team, type: string", "name: team, type: int")
+        let before = await scene.log.progress().map(\.applied)
+        let difference = try await live.compare()
+        #expect(difference.changes.map(\.key).contains("policies[0].typical"))
+        let typical = difference.changes.first { $0.key == "policies[0].typical" }
+        #expect(typical?.old == .int(20) && typical?.new == .int(25) && typical?.takesRestart == false)
+        #expect(difference.changes.filter(\.takesRestart).map(\.key) == ["listeners.health.port"])
+        #expect(difference.orphaned == 2)
+        #expect(await scene.log.progress().map(\.applied) == before)
+        #expect(try await Self.typical(scene) == [20, 20])
+        // It is what comes of it.
+        #expect(try await live.reload().orphaned == 2)
+        #expect(try await live.compare().orphaned == 0)
+        file.change("type: int", "type: strong")
+        #expect(try await live.compare().faults.map(\.path) == ["apps[0].kinds[0].parameters[0].type"])
+    }
+
     @Test func `a kind whose schema changed has it at once, and says whom it does not fit any more`() async throws {
         let (scene, live, file) = try await Self.started()
         try await scene.register("a", instances: 2)

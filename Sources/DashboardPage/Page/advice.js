@@ -94,6 +94,7 @@ export function advice({ stats, senders, budget, providers, places, samples = []
     const waiting = health.waiting > 0 ? ` ${count(health.waiting)} ${health.waiting === 1 ? "waits" : "wait"}, the oldest for ${duration(health.oldestWaitingSeconds * 1000)}.` : "";
     add("bad", `${name} has only failed since ${moment(health.troubleSince)}.`, `It said: ${healthText(health)}.${waiting}`, view.upstreams);
   }
+  if (stats.deliveries?.isOff) add("warn", "Nothing is delivered.", "The gateway was started for a drill, with --no-deliveries.", view.upstreams);
   for (const one of stats.tls ?? []) {
     if (one.secondsLeft < 0) add("bad", `The certificate of ${one.listener} has ended.`, "Replace its files; they are taken without a restart.", view.upstreams);
     else if (one.secondsLeft < 14 * 86_400) add("warn", `The certificate of ${one.listener} ends in ${duration(one.secondsLeft * 1000)}.`, "Replace its files; they are taken without a restart.", view.upstreams);

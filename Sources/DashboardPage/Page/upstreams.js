@@ -11,40 +11,37 @@ export const interval = 5000;
 /// How a target does, in a word.
 function state(health) {
   switch (health?.state) {
-    case "inTrouble": return badge(`in trouble since ${moment(health.troubleSince)}`, "bad");
+    case "inTrouble": return h("span", {}, badge("in trouble", "bad"), h("span", { class: "soft block" }, `since ${moment(health.troubleSince)}`));
     case "failing": return badge("failed last", "warn");
     case "well": return badge("well", "good");
-    default: return badge("not asked yet", "");
+    default: return badge("not asked yet");
   }
 }
 
-/// What every target has.
+/// What waits for a target, and what it said.
 const health = [
-  { title: "Last success", cell: (row) => (row.health?.lastSuccess ? moment(row.health.lastSuccess) : "none") },
-  { title: "Last answer", wide: true, cell: (row) => (row.health ? healthText(row.health) : "–") },
-  { title: "Oldest waits", number: true, cell: (row) => (row.health?.oldestWaitingSeconds === undefined ? "–" : duration(row.health.oldestWaitingSeconds * 1000)) },
+  { title: "Waiting", number: true, cell: (row) => h("span", {}, count(row.health?.waiting ?? 0),
+    row.health?.oldestWaitingSeconds === undefined ? "" : h("span", { class: "soft block" }, `oldest ${duration(row.health.oldestWaitingSeconds * 1000)}`)) },
+  { title: "Last answer", wide: true, cell: (row) => (row.health ? h("span", {}, healthText(row.health),
+    h("span", { class: "soft block" }, row.health.lastSuccess ? `last success ${moment(row.health.lastSuccess)}` : "no success since the start"),
+    row.health.state === "well" && row.lastFault ? h("span", { class: "soft block" }, `last fault ${row.lastFault.fault} (${moment(row.lastFault.at)})`) : "") : "–") },
 ];
 
 export function open(context) {
   const providers = table("Timeline providers", [
     { title: "Kind", wide: true, cell: (row) => h("span", {}, h("b", {}, row.kind), h("span", { class: "soft block" }, row.app)) },
     { title: "State", cell: (row) => state(row.health) },
-    { title: "Waiting", number: true, cell: (row) => count(row.waiting) },
-    { title: "In flight", number: true, cell: (row) => count(row.requestsInFlight) },
     { title: "Requests", number: true, cell: (row) => count(row.requests) },
     { title: "Failed", number: true, cell: (row) => count(row.failedRequests) },
-    { title: "Retries", number: true, cell: (row) => count(row.retries) },
     { title: "Expired", number: true, cell: (row) => count(row.expired + row.overflowed) },
     ...health,
-    { title: "Last fault", wide: true, cell: (row) => (row.lastFault ? `${row.lastFault.fault} (${moment(row.lastFault.at)})` : "none") },
   ], "No kind has a timeline provider; hosts make their timelines themselves.");
   const upstreams = table("Upstreams", [
     { title: "App", wide: true, cell: (row) => h("b", {}, row.app) },
     { title: "Where", wide: true, cell: (row) => h("span", { class: "id" }, row.origin) },
-    { title: "Key", cell: (row) => row.keyID ?? (row.kindOf === "webhook" ? "signed" : "") },
-    { title: "Token's age", number: true, cell: (row) => (row.tokenAgeSeconds === undefined ? "–" : duration(row.tokenAgeSeconds * 1000)) },
+    { title: "Key", cell: (row) => h("span", {}, row.keyID ?? (row.kindOf === "webhook" ? "signed" : ""),
+      row.tokenAgeSeconds === undefined ? "" : h("span", { class: "soft block" }, `token of ${duration(row.tokenAgeSeconds * 1000)}`)) },
     { title: "State", cell: (row) => state(row.health) },
-    { title: "Waiting", number: true, cell: (row) => count(row.health?.waiting ?? 0) },
     ...health,
   ], "No app has an upstream or a webhook; reloads go to event streams.");
   const ways = table("What went out", [

@@ -17,6 +17,15 @@ extension ConfigurationFile {
         environment: [String: String],
         options: [(path: String, text: String)] = []
     ) throws(ConfigurationFaults) -> GatewayConfiguration {
+        try self.read(path: path, environment: environment, options: options).configuration
+    }
+
+    /// Reads a configuration file as ``load(path:environment:options:)`` does, and says which files it names.
+    package static func read(
+        path: String,
+        environment: [String: String],
+        options: [(path: String, text: String)] = []
+    ) throws(ConfigurationFaults) -> Parsed {
         let text: String
         switch self.contents(of: path, bytesMax: Self.fileBytesMax) {
         case .success(let read): text = read
@@ -40,7 +49,7 @@ extension ConfigurationFile {
         var configuration = parsed.configuration
         let faults = parsed.files.compactMap { self.look(at: $0, for: &configuration) }
         guard faults.isEmpty else { throw ConfigurationFaults(faults) }
-        return configuration
+        return Parsed(configuration: configuration, files: parsed.files)
     }
 
     /// The policies in the files that a configuration's text names. What is wrong with the text itself is found later.

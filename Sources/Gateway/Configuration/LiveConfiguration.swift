@@ -120,6 +120,65 @@ package final class LiveConfiguration: Sendable {
         return report
     }
 
+    /// What reading it again would change; nothing is taken.
+    package struct Difference: Sendable {
+        /// One key. nil stands for a key that is not there.
+        package struct Change: Sendable {
+            package let key: String
+            package let old: JSONValue?
+            package let new: JSONValue?
+            /// Whether it is in force after a restart only.
+            package let takesRestart: Bool
+        }
+
+        /// Why it would be refused; nothing else is known then.
+        package var faults: [SettingFault] = []
+        /// In the order of their keys.
+        package var changes: [Change] = []
+        /// Instances that would no longer fit their kind.
+        package var orphaned = 0
+    }
+
+    /// Reads the configuration and compares it with that in force.
+    ///
+    /// - Throws: ``Problem`` if there is none to read, or a partition does not answer.
+    package func compare() async throws(Problem) -> Difference {
+        guard let source = self.source else {
+            throw Problem(.notSupported, "this gateway was started without a configuration file")
+        }
+        var difference = Difference()
+        let fresh: GatewayConfiguration
+        do {
+            fresh = try source()
+            try GatewayCheck.files(of: fresh)
+        } catch let faults as ConfigurationFaults {
+            difference.faults = faults.faults
+            return difference
+        } catch {
+            difference.faults = [SettingFault(place: .nowhere, path: "", sentence: "\(error)")]
+            return difference
+        }
+        let before = self.inForce
+        let merged = before.takingLive(from: fresh)
+        let (old, live, new) = (before.flatKeys, merged.flatKeys, fresh.flatKeys)
+        difference.changes = Self.differing(old, new).map { key in
+            Difference.Change(key: key, old: old[key], new: new[key], takesRestart: live[key] != new[key])
+        }
+        let settings = EngineSettings(merged)
+        guard settings != EngineSettings(before) else { return difference }
+        for number in 0..<self.log.partitions {
+            var next: InstanceNumber? = InstanceNumber(0)
+            while let start = next {
+                let step = try await self.log.ask(PartitionID(UInt16(number))) {
+                    $0.orphans(under: settings, from: start, scanMax: SearchBudget.stepRows)
+                }
+                difference.orphaned += step.count
+                next = step.next
+            }
+        }
+        return difference
+    }
+
     private func refuse(_ faults: [SettingFault], _ report: inout Report) -> Report {
         report.faults = faults
         let (refused, readFiles) = (report, self.state.withLock { $0.readFiles })
@@ -223,6 +282,25 @@ extension GatewayConfiguration {
 }
 
 extension Views {
+    /// What reading the configuration again would change.
+    static func difference(_ difference: LiveConfiguration.Difference) -> JSONValue {
+        JSONValue.object(of: [
+            ("faults", difference.faults.isEmpty ? nil : .array(difference.faults.map(\.json))),
+            (
+                "changes",
+                .array(
+                    difference.changes.map { change in
+                        JSONValue.object(of: [
+                            ("key", .string(change.key)), ("from", change.old), ("to", change.new),
+                            ("takesRestart", .bool(change.takesRestart)),
+                        ])
+                    }
+                )
+            ),
+            ("orphaned", .count(difference.orphaned)),
+        ])
+    }
+
     /// What came of reading the configuration.
     static func report(_ report: LiveConfiguration.Report) -> JSONValue {
         JSONValue.object(of: [
@@ -231,28 +309,11 @@ extension Views {
             (
                 "faults",
                 report.faults.isEmpty
-                    ? nil : .array(report.faults.map { Self.fault($0) })
+                    ? nil : .array(report.faults.map(\.json))
             ),
             ("applied", .strings(report.applied)),
             ("restartNeeded", .strings(report.restartNeeded)),
             ("orphaned", report.orphaned == 0 ? nil : .count(report.orphaned)),
-        ])
-    }
-
-    private static func fault(_ fault: SettingFault) -> JSONValue {
-        let (source, line): (String?, Int?) =
-            switch fault.place {
-            case .file(let name, let line, _): (name, line)
-            case .wholeFile(let name): (name, nil)
-            case .environment(let name): (name, nil)
-            case .option(let name): (name, nil)
-            case .nowhere: (nil, nil)
-            }
-        return JSONValue.object(of: [
-            ("file", source.map { .string($0) }),
-            ("line", line.map { .count($0) }),
-            ("key", fault.path.isEmpty ? nil : .string(fault.path)),
-            ("reason", .string(fault.sentence)),
         ])
     }
 }

@@ -8,6 +8,8 @@ package struct Outgoing: Sendable {
     package var plans: DeliveryPlans { self.live.current }
     package let deliverer: ReloadDeliverer
     package let client: HTTPClient
+    /// Whether anything goes out at all.
+    package let delivers: Bool
     /// From taking its turn to the whole answer.
     let timeout: Shared<Interval>
     /// What became of pushes that were passed on.
@@ -17,8 +19,10 @@ package struct Outgoing: Sendable {
         plans: LiveDeliveryPlans,
         deliverer: ReloadDeliverer,
         client: HTTPClient,
+        delivers: Bool = true,
         timeout: Interval
     ) {
+        self.delivers = delivers
         self.live = plans
         self.deliverer = deliverer
         self.client = client

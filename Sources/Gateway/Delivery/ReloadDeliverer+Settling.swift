@@ -9,12 +9,18 @@ extension ReloadDeliverer {
         _ attempt: Attempt,
         _ outcome: Outcome
     ) async {
-        if case .laneInTrouble(let wait, _, _) = outcome.verdict {
-            // Of what is shown to it by now the answer says nothing.
-            guard self.isAsItWas(attempt, delivery) else { return self.again(number, after: .zero) }
-            self.schedule.pause(attempt.lane, until: self.clock() + wait)
+        if self.isAsItWas(attempt, delivery) {
+            if case .laneInTrouble(let wait, _, _) = outcome.verdict {
+                self.schedule.pause(attempt.lane, until: self.clock() + wait)
+            }
+            if let answer = outcome.answer { self.note(answer, of: attempt.lane) }
+        } else {
+            // It says nothing of where the next try goes, or of what is shown there.
+            switch outcome.verdict {
+            case .again, .laneInTrouble: return self.again(number, after: .zero)
+            case .delivered, .refused, .gone: break
+            }
         }
-        if let answer = outcome.answer { self.note(answer, of: attempt.lane) }
         switch outcome.verdict {
         case .delivered:
             self.count(delivery.way) { $0.delivered += 1 }

@@ -67,17 +67,20 @@ package actor ReloadDeliverer {
     var isStopped = false
 
     /// - Parameters:
+    ///   - delivers: False for one that sends nothing, ever: what it is given waits.
     ///   - clock: The log's time, which expirations are in. Provider tokens go by wall time.
     package init(
         plans: LiveDeliveryPlans,
         settings: GatewayConfiguration.Deliveries,
         client: HTTPClient,
         log: CommandLog,
+        delivers: Bool = true,
         clock: @escaping @Sendable () -> Instant,
         logger: Logger,
         tracing: GatewayTracing? = nil,
         instruments: GatewayInstruments? = nil
     ) {
+        self.isStopped = !delivers
         self.instruments = instruments
         self.tracing = tracing
         self.live = plans

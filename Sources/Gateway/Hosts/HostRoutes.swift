@@ -214,7 +214,7 @@ package struct HostRoutes: Sendable {
     static let notFound = Problem(.notFound, "there is no such route; docs/wire.md lists them")
 
     static func methodNotAllowed(_ allowed: String) -> Problem {
-        Problem(.methodNotAllowed, "this route takes \(allowed)")
+        Problem(.methodNotAllowed, "this route takes \(allowed)", allowed: allowed)
     }
 
     static func allow(_ request: HTTPRequest, _ method: String) throws(Problem) {
@@ -317,6 +317,7 @@ extension HTTPResponse {
             body: .bytes(problem.json.jsonText)
         )
         if problem.code.status == 401 { self.headers["www-authenticate"] = "Bearer" }
+        if let allowed = problem.allowed { self.headers["allow"] = allowed }
         switch problem.code {
         case .unavailable, .overShare: self.headers["retry-after"] = String(SenderLimits.retryAfterSeconds)
         case .storageFull: self.headers["retry-after"] = String(StorageWatch.retryAfterSeconds)

@@ -35,18 +35,12 @@ extension OperatorRoutes {
     private func change(of request: HTTPRequest, _ source: OperatorSource) throws(Problem) -> Change? {
         let path = request.path
         guard path.count >= 2, path[0] == "v1" else { return nil }
-        if path == ["v1", "orders"], request.method != "GET" {
-            try HostRoutes.allow(request, "POST")
-            return try self.order(request, by: source)
-        }
+        if path == ["v1", "orders"], request.method == "POST" { return try self.order(request, by: source) }
         let change: Change?
         switch (request.method, path[1], path.count) {
-        case (_, "config", 3) where path[2] == "reload":
-            try HostRoutes.allow(request, "POST")
+        case ("POST", "config", 3) where path[2] == "reload":
             change = Change { () async throws(Problem) in try await self.reloadConfiguration() }
-        case (_, "try-now", 2):
-            try HostRoutes.allow(request, "POST")
-            change = try self.tryNow(request)
+        case ("POST", "try-now", 2): change = try self.tryNow(request)
         case ("PUT", "log-levels", 2): change = try self.setLogLevels(request)
         case ("POST", "clock", 2): change = try self.moveClock(request)
         case ("DELETE", _, _): change = try self.erase(path, request)

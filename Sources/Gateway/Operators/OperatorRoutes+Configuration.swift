@@ -11,6 +11,14 @@ extension OperatorRoutes {
         return HTTPResponse(json: .object(members + [configuration]))
     }
 
+    /// `GET /v1/config/diff`: what reading it again would change, orphan and refuse.
+    func configurationDifference() async throws(Problem) -> HTTPResponse {
+        guard let live = self.live else {
+            throw Problem(.notSupported, "this gateway has no configuration to read")
+        }
+        return HTTPResponse(json: Views.difference(try await live.compare()))
+    }
+
     /// `POST /v1/config/reload`: reads the configuration again; 409 if anything is wrong with it.
     func reloadConfiguration() async throws(Problem) -> HTTPResponse {
         guard let live = self.live else {

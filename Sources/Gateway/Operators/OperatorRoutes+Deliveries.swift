@@ -11,6 +11,7 @@ extension OperatorRoutes {
         let client = outgoing.client.counters()
         let limits = HTTPClientLimit.allCases.map { ($0.rawValue, client.limits[$0]) }
         return JSONValue.object(of: [
+            ("isOff", outgoing.delivers ? nil : .bool(true)),
             ("waiting", .count(stats.waiting)),
             ("inWork", .count(stats.inWork)),
             ("apns", Self.deliveries(stats.counters[.apns] ?? DeliveryCounters())),

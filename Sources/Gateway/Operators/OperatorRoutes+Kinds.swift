@@ -13,7 +13,9 @@ extension OperatorRoutes {
         for app in self.apps.apps where app.schema(of: kind) != nil {
             found.append(JSONValue.object(of: await self.members(of: KindKey(app: app.bundle, kind: kind))))
         }
-        guard !found.isEmpty else { throw Problem(.unknownKind, "no app has a kind \"\(name)\"") }
+        guard !found.isEmpty else {
+            throw Problem(.notFound, "no app has a kind \"\(name)\"; GET /v1/kinds lists those that there are")
+        }
         return try await self.answer([("kinds", .array(found))])
     }
 

@@ -131,6 +131,8 @@ package struct OperatorRoutes: Sendable {
         var response: HTTPResponse
         do throws(Problem) {
             response = try await self.route(request, id, &source)
+            // What is so now is no answer for later.
+            if response.headers["cache-control"] == nil { response.headers.append("cache-control", "no-store") }
         } catch {
             self.ownProblems.add(error.code)
             response = HTTPResponse(problem: error)
@@ -197,18 +199,21 @@ package struct OperatorRoutes: Sendable {
         try self.gate.check(request)
         if let file = self.dashboard?.respond(to: request) { return file }
         let (caller, known) = try self.admit(request, id, &source)
+        guard request.path == ["metrics"] || request.path.count >= 2 && request.path[0] == "v1" else {
+            throw HostRoutes.notFound
+        }
+        let methods = Self.methods(of: request.path)
+        guard methods.contains(request.method) else {
+            throw HostRoutes.methodNotAllowed(methods.joined(separator: ", "))
+        }
+        try Self.checkQuery(request)
+        // The connection sends no body to who asks with HEAD.
+        var request = request
+        if request.method == "HEAD" { request.method = "GET" }
         if let answer = try await self.change(request, by: known) { return answer }
         let path = request.path
-        if path == ["metrics"] {
-            try HostRoutes.allow(request, "GET")
-            return try await self.metrics()
-        }
-        guard path.count >= 2, path[0] == "v1" else { throw HostRoutes.notFound }
-        if path[1] == "apps", path.count == 4, path[3] == "dry-runs" {
-            try HostRoutes.allow(request, "POST")
-            return try await self.dryRun(request, path[2])
-        }
-        try HostRoutes.allow(request, "GET")
+        if path == ["metrics"] { return try await self.metrics() }
+        if path[1] == "apps", path.count == 4, path[3] == "dry-runs" { return try await self.dryRun(request, path[2]) }
         return path.count == 2 ? try await self.list(path[1], request, caller) : try await self.item(path, request)
     }
 
@@ -251,6 +256,7 @@ package struct OperatorRoutes: Sendable {
 
     private func item(_ path: [String], _ request: HTTPRequest) async throws(Problem) -> HTTPResponse {
         switch (path[1], path.count) {
+        case ("config", 3) where path[2] == "diff": return try await self.configurationDifference()
         case ("hosts", 4): return try await self.host(Self.host(path))
         case ("instances", 4): return try await self.instance(try Self.address(path), request)
         case ("instances", 5) where path[4] == "why": return try await self.why(try Self.address(path), request)

@@ -90,7 +90,7 @@ package struct OperatorTokenFile: Sendable {
     }
 
     /// A number among a file's attributes, whatever type it comes in.
-    private static func number(_ value: Any?) -> Int? {
+    static func number(_ value: Any?) -> Int? {
         value as? Int ?? (value as? any BinaryInteger).map { Int(clamping: $0) }
     }
 }

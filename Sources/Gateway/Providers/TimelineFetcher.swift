@@ -21,6 +21,8 @@ package actor TimelineFetcher {
         package let logger: Logger
         package let gallery: Gallery
         let timelineLimits: Shared<TimelineLimits>
+        /// False where no provider is asked, ever: what is to be fetched waits.
+        let asks: Bool
         /// Shows placeholders and entries on the streams of their hosts.
         package let publish: @Sendable ([HostEvent]) -> Void
         /// Nil where pushes are not traced.
@@ -38,8 +40,10 @@ package actor TimelineFetcher {
             timelineLimits: TimelineLimits = TimelineLimits(),
             tracing: GatewayTracing? = nil,
             fetch: Timer? = nil,
+            asks: Bool = true,
             publish: @escaping @Sendable ([HostEvent]) -> Void
         ) {
+            self.asks = asks
             self.gallery = gallery
             self.timelineLimits = Shared(timelineLimits)
             self.tracing = tracing
@@ -195,7 +199,8 @@ package actor TimelineFetcher {
         }
         let now = self.services.clock.now()
         let mayAsk =
-            now >= self.placeholdersPausedUntil && self.planner.breaker.permission(at: now) == .granted
+            self.services.asks && now >= self.placeholdersPausedUntil
+            && self.planner.breaker.permission(at: now) == .granted
             && self.awaitingPlaceholder.count < self.planner.limits.inFlightMax
         guard mayAsk else { return self.begin(subject) }
         self.awaitingPlaceholder[context] = [subject]
@@ -253,7 +258,7 @@ package actor TimelineFetcher {
 
     /// Sends what may go now, and wakes up when there is more.
     private func pump() {
-        guard !self.isClosed else { return }
+        guard !self.isClosed, self.services.asks else { return }
         let now = self.services.clock.now()
         if let change = self.health.look(at: now) { self.tell(change) }
         while let batch = self.planner.next(at: now) {

@@ -31,6 +31,11 @@ package struct PushRelay: Sendable {
         guard let upstream = self.outgoing.plans.upstreams[app] else {
             return whenDone(.failure(RejectionAnswer(.invalidPushType)))
         }
+        guard self.outgoing.delivers else {
+            self.outgoing.relayed.unanswered.add(1, ordering: .relaxed)
+            let answer = RejectionAnswer(.serviceUnavailable, retryAfter: SenderLimits.retryAfterSeconds)
+            return whenDone(.failure(answer))
+        }
         var headers = headers
         var target = upstream.target
         switch upstream.relay {

@@ -162,6 +162,25 @@ import WidgetModel
         }
     }
 
+    @Test func `what the old place answers late says nothing of the new one`() async throws {
+        try await UpstreamScene.with(
+            { $0.retryMin = .days(1) },
+            script: { $0.number == 1 ? [.hold] : [.answer(200)] }
+        ) { scene in
+            try await scene.register("phone")
+            try await scene.until("it is on its way") { scene.server.heldCount == 1 }
+            var moved = scene.configuration
+            moved.apps[0].upstream?.url = "https://127.0.0.1:\(scene.server.port)"
+            await scene.deliverer.usePlans(changed: try scene.plans.replace(moved))
+            scene.server.release(.answer(503, [:], Self.reason("ServiceUnavailable")))
+            try await scene.until(acknowledged: 1)
+            scene.scene.time.pass(.seconds(31))
+            await scene.deliverer.use(scene.configuration.deliveries)
+            #expect(scene.log.lines == [])
+            #expect(try await scene.upstream.health.attempts == 1)
+        }
+    }
+
     @Test func `all that has failed is tried again, and nothing else`() async throws {
         try await UpstreamScene.with(
             {
