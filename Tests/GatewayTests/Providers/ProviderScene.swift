@@ -41,10 +41,11 @@ final class ProviderScene: Sendable {
         archive: any RecordArchive = MemoryArchive(),
         keys: [KindKey] = [key],
         galleryAge: Interval = .hours(1),
+        clock: LogClock? = nil,
         _ change: (inout FetchLimits) -> Void = { _ in }
     ) throws {
         let world = World()
-        let clock = scene.time.makeClock()
+        let clock = clock ?? scene.time.makeClock()
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let contents = ContentStore(archive: archive, bytesMax: 1_000_000, logger: logger)
         try contents.load(at: clock.now())
