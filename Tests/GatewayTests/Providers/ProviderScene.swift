@@ -71,7 +71,7 @@ final class ProviderScene: Sendable {
             states: self.states,
             clock: clock,
             logger: logger,
-            gallery: Gallery(age: galleryAge, clock: clock),
+            gallery: Gallery(age: galleryAge, clock: clock, states: self.states),
             publish: { events in world.shown.withLock { $0 += events } }
         )
         self.scene = scene
