@@ -6,10 +6,10 @@ import WidgetModel
 /// `freshet send`
 struct Send: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Send one push: to a device token, or to every instance of an app that matches.",
+        abstract: "Send one push: to a push token, or to every instance of an app that matches.",
         discussion: """
             freshet send --ca certs/ca.pem --key certs/provider-key.p8 --kid K --team T \\
-                --app com.example.scores --device 0a1b…
+                --app com.example.scores --push-token 0a1b…
             freshet send … --app com.example.scores --kind scores --match '{"team":["seahawks"]}' --dry-run
             """
     )
@@ -18,7 +18,7 @@ struct Send: AsyncParsableCommand {
     @OptionGroup var credential: CredentialOptions
     @Option(help: "The app's bundle id.") var app: String
     @Option(help: "A push token in hex; without it the push goes to the app, with --kind, --match or --all.")
-    var device: String?
+    var pushToken: String?
     @Option(help: "widgets or controls.") var type = "widgets"
     @Option(help: "1, 5 or 10; the app's default if not given.") var priority: UInt8?
     @Option(help: "UNIX seconds until which the push may wait; 0 means now or never.") var expiration: Int64?
@@ -85,10 +85,12 @@ struct Send: AsyncParsableCommand {
             throw ValidationError("--type takes widgets or controls")
         }
         var request: PushRequest
-        if let device = self.device {
-            guard let token = DeviceToken(hex: device) else { throw ValidationError("--device is not hex") }
-            guard !self.all else { throw ValidationError("--all goes with a push to an app, without --device") }
-            guard !self.dryRun else { throw ValidationError("--dry-run goes with a push to an app, without --device") }
+        if let text = self.pushToken {
+            guard let token = DeviceToken(hex: text) else { throw ValidationError("--push-token is not hex") }
+            guard !self.all else { throw ValidationError("--all goes with a push to an app, without --push-token") }
+            guard !self.dryRun else {
+                throw ValidationError("--dry-run goes with a push to an app, without --push-token")
+            }
             request = .device(token, app: app, type: type, payload: payload)
         } else {
             guard self.all != (self.kind != nil || self.match != nil) else {

@@ -49,7 +49,9 @@ extension Gateway {
             providerKeys: senders.keys,
             outgoing: outgoing,
             clock: self.clock,
-            travel: self.movableClock.map { TimeTravel($0, self.clock, log) },
+            travel: self.movableClock.map {
+                TimeTravel($0, self.clock, log, providers: self.providers.withLock { $0 })
+            },
             apps: apps,
             states: self.states,
             providers: self.providers.withLock { $0 },

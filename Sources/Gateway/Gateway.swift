@@ -440,7 +440,7 @@ extension Gateway {
             states: self.states,
             clock: self.clock,
             logger: self.logs.logger(.providers),
-            gallery: Gallery(age: self.configuration.timelines.galleryAge, clock: self.clock),
+            gallery: Gallery(age: self.configuration.timelines.galleryAge, clock: self.clock, states: self.states),
             timelineLimits: self.configuration.limits.engine.timelines,
             tracing: self.tracing,
             fetch: self.instruments.fetch,

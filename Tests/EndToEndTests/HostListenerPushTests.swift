@@ -52,6 +52,8 @@ import Testing
 
         let dry = try await Self.push(gateway, version, bearer: bearer, query: "?dry-run=true")
         #expect(dry.status == 200 && dry.json["dryRun"] as? Bool == true && dry.json["matched"] as? Int == 1)
+        let slip = try await Self.push(gateway, version, bearer: bearer, query: "?dry-run=1")
+        #expect(slip.status == 404 && slip.reason == "BadPath" && slip.body.contains("dry-run=true"), "\(slip)")
         let bounded = #"{"aps":{"content-changed":true},"freshet":{"all":true,"maxMatched":1}}"#
         let many = try await Self.push(gateway, version, bearer: bearer, body: bounded)
         #expect(many.status == 409 && many.json["matched"] as? Int == 3, "\(many)")

@@ -285,13 +285,13 @@ import Testing
             send + ["--kind", "scores", "--match", #"{"team":["seahawks"]}"#, "--dry-run"]
         )
         #expect(dry.output.contains(#""matched":3"#), "\(dry.output)\(dry.errors)")
-        let pushed = try await Command.run(TestGateway.program, send + ["--device", TestGateway.token(2)])
+        let pushed = try await Command.run(TestGateway.program, send + ["--push-token", TestGateway.token(2)])
         #expect(pushed.status == 0)
         #expect(pushed.output.hasPrefix("accepted "))
-        for aim in [[], ["--all", "--kind", "scores"], ["--all", "--device", TestGateway.token(2)]] {
+        for aim in [[], ["--all", "--kind", "scores"], ["--all", "--push-token", TestGateway.token(2)]] {
             #expect(try await Command.run(TestGateway.program, send + aim).status == 64, "\(aim)")
         }
-        let refused = try await Command.run(TestGateway.program, send + ["--device", TestGateway.token(9)])
+        let refused = try await Command.run(TestGateway.program, send + ["--push-token", TestGateway.token(9)])
         #expect(refused.status == 2)
         #expect(refused.output.contains("BadDeviceToken"))
         await gateway.stop()

@@ -33,12 +33,13 @@ import Testing
         let rejected = try await self.push(gateway, TestGateway.token(99), bearer: bearer)
         #expect(rejected.status == 400)
         #expect(rejected.headers == ["apns-id": Self.id, "content-type": "application/json"])
-        #expect(rejected.body == #"{"reason":"BadDeviceToken"}"#)
+        let detail = "no host is registered with this push token"
+        #expect(rejected.body == #"{"reason":"BadDeviceToken","detail":"\#(detail)"}"#)
 
         let method = try await self.push(gateway, TestGateway.token(1), bearer: bearer, method: "PUT")
         #expect(method.status == 405)
         #expect(method.headers["allow"] == "POST")
-        #expect(method.body == #"{"reason":"MethodNotAllowed"}"#)
+        #expect(method.body == #"{"reason":"MethodNotAllowed","detail":"a push is a POST"}"#)
 
         let before = Int64(Date().timeIntervalSince1970 * 1000)
         _ = try await gateway.curl(

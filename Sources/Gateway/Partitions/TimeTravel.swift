@@ -2,17 +2,26 @@ import Engine
 import IntentMatching
 package import WidgetModel
 
-/// Moves a movable clock on, stopping at every instant at which a timer is due, so that everything happens when it would
-/// have happened, and in that order. A move ends early when the client that asked for it has gone: the time that has passed by
+/// Moves a movable clock on, stopping at every instant at which a timer is due, an entry has its date or a timeline provider is to be
+/// asked, so that everything happens when it would have happened, and in that order. No time passes while a provider makes up its
+/// answer. A move ends early when the client that asked for it has gone: the time that has passed by
 /// then has passed.
 package actor TimeTravel {
     private let clock: MovableClock
     private let logClock: LogClock
     private let log: CommandLog
+    /// Nil where no kind has one.
+    private let providers: TimelineProviders?
     /// The move that is under way; moves come one after the other.
     private var last: Task<Instant, any Error>?
 
-    package init(_ clock: MovableClock, _ logClock: LogClock, _ log: CommandLog) {
+    package init(
+        _ clock: MovableClock,
+        _ logClock: LogClock,
+        _ log: CommandLog,
+        providers: TimelineProviders? = nil
+    ) {
+        self.providers = providers
         self.clock = clock
         self.logClock = logClock
         self.log = log
@@ -48,9 +57,7 @@ package actor TimeTravel {
             let end = RFC3339.text(of: MovableClock.end) ?? ""
             throw Problem(.badRequest, "that is beyond \(end), where a clock that is moved ends; start another gateway")
         }
-        while let due = try await self.log.askAll(at: .betweenEntries, { $0.nextTimer }).compactMap({ $0 }).min(),
-            due <= target
-        {
+        while let due = try await self.nextDue(), due <= target {
             guard !Task.isCancelled else { throw Problem(.unavailable, "the client has gone; time stays here") }
             self.clock.move(by: due - self.logClock.now())
             // An entry's time is read when it is committed, not before now; each partition fires what is due by it.
@@ -58,6 +65,15 @@ package actor TimeTravel {
         }
         self.clock.move(by: target - self.logClock.now())
         _ = try await self.log.appendToAll(.tick)
+        _ = await self.providers?.settle()
         return self.logClock.now()
+    }
+
+    /// Lets come what follows from the present; when there is something to do next, nil for never.
+    private func nextDue() async throws(Problem) -> Instant? {
+        // First: what providers answer arms timers.
+        let asked = await self.providers?.settle()
+        let timers = try await self.log.askAll(at: .betweenEntries) { $0.nextTimer }
+        return (timers + [asked]).compactMap(\.self).min()
     }
 }

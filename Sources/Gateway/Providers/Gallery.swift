@@ -72,11 +72,14 @@ package final class Gallery: Sendable {
     private let cache = Mutex(Cache())
     private let age: Shared<Interval>
     private let clock: LogClock
+    /// Where providers that are too slow for those who look at a gallery are counted.
+    private let states: KindStates
 
     /// - Parameter age: How long an answer is taken for new.
-    package init(age: Interval, clock: LogClock) {
+    package init(age: Interval, clock: LogClock, states: KindStates) {
         self.age = Shared(age)
         self.clock = clock
+        self.states = states
     }
 
     /// Takes answers for new for so long from now on.
@@ -154,8 +157,16 @@ package final class Gallery: Sendable {
             configuration: question.configuration,
             now: now
         )
-        let isQuick = question.context.isPreview || question.question == .placeholder
-        let response = try? await connection.ask(body.jsonText, within: isQuick ? Self.previewMax : nil)
+        let slowness: KindFindings.Slowness? =
+            question.question == .placeholder ? .placeholder : question.context.isPreview ? .preview : nil
+        var response: HTTPClientResponse?
+        do {
+            response = try await connection.ask(body.jsonText, within: slowness == nil ? nil : Self.previewMax)
+        } catch let error as HTTPTransportError where error.code == .timeout {
+            if let slowness { self.states.note(slowness, of: question.key) }
+        } catch {
+            // As any other that has no answer: who asks is given what is kept.
+        }
         let value = response.flatMap { $0.status == 200 ? Self.member(of: $0.body, question.question) : nil }
         return self.cache.withLock { cache in
             let isLatest = cache.requests[question]?.number == number

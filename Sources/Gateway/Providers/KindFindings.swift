@@ -9,6 +9,14 @@ package struct KindFindings: Hashable, Sendable {
         package let finding: TimelineFinding
     }
 
+    /// What a provider took longer for than ``Gallery/previewMax``. The raw value is the code.
+    package enum Slowness: String, Hashable, Sendable, CaseIterable {
+        /// A placeholder, which is to be there at once.
+        case placeholder = "slowPlaceholder"
+        /// A snapshot for a gallery, for which sample data would do.
+        case preview = "slowPreview"
+    }
+
     /// How many of the last findings are kept whole.
     package static let recentMax = 32
 
@@ -26,6 +34,11 @@ package struct KindFindings: Hashable, Sendable {
             if self.recent.count == Self.recentMax { self.recent.removeFirst() }
             self.recent.append(Recent(at: now, instance: instance, finding: finding))
         }
+    }
+
+    package mutating func note(_ slowness: Slowness) {
+        Self.count(slowness.rawValue, 1, in: &self.counts)
+        Self.count(slowness.rawValue, 1, in: &self.untold)
     }
 
     /// What the provider has not been told, as the value of a header: `tooClose=3, empty=1`; nil if that is nothing.

@@ -26,6 +26,10 @@ package final class KindStates: Sendable {
         self.findings.withLock { $0[key, default: KindFindings()].note(findings, of: instance, at: now) }
     }
 
+    package func note(_ slowness: KindFindings.Slowness, of key: KindKey) {
+        self.findings.withLock { $0[key, default: KindFindings()].note(slowness) }
+    }
+
     package func takeHeader(of key: KindKey) -> String? { self.findings.withLock { $0[key]?.takeHeader() } }
 
     package subscript(key: KindKey) -> KindFindings { self.findings.withLock { $0[key] } ?? KindFindings() }

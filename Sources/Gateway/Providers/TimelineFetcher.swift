@@ -73,6 +73,7 @@ package actor TimelineFetcher {
     private var isClosed = false
     /// Those whose placeholder is being asked for, one request for each context. Looked up only.
     private var awaitingPlaceholder: [TimelineProviderContext: [FetchSubject]] = [:]
+    private var placeholderRequests: [TimelineProviderContext: Task<Void, Never>] = [:]
     /// Until then no placeholder is asked for.
     private var placeholdersPausedUntil = Instant.epoch
     private var timelinesRefused = 0
@@ -205,8 +206,9 @@ package actor TimelineFetcher {
         guard mayAsk else { return self.begin(subject) }
         self.awaitingPlaceholder[context] = [subject]
         let question = self.placeholder(subject)
-        Task {
+        self.placeholderRequests[context] = Task {
             let answer = await self.services.gallery.answer(question, self.connection)
+            self.placeholderRequests[context] = nil
             if answer == nil { self.placeholdersPausedUntil = self.services.clock.now() + Self.placeholderPause }
             for subject in self.awaitingPlaceholder.removeValue(forKey: context) ?? [] { self.begin(subject) }
             self.pump()
@@ -239,6 +241,17 @@ package actor TimelineFetcher {
                 await self.fetch(ours.map(\.id))
             }
         }
+    }
+
+    /// Asks about all that is out and may be asked about now, and waits for what comes of it.
+    ///
+    /// - Returns: When there may be more to ask; nil if only an event can change that.
+    func settle() async -> Instant? {
+        await self.refill()
+        while let request = self.placeholderRequests.values.first ?? self.requests.values.first {
+            await request.value
+        }
+        return self.planner.wakesAt(self.services.clock.now())
     }
 
     /// A provider calls back with what it said it would.

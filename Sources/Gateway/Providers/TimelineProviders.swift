@@ -106,11 +106,29 @@ package final class TimelineProviders: Sendable {
         for fetcher in self.all.values { await fetcher.refill() }
         while !Task.isCancelled {
             let now = self.services.clock.now()
-            let due = self.services.contents.due(upTo: now)
-            if !due.isEmpty { self.services.publish(await self.current(due).map { .entry($0) }) }
+            await self.showDue(at: now)
             let wait = self.services.contents.nextDue.map { min($0 - now, Self.lookInterval) } ?? Self.lookInterval
             do { try await Task.sleep(for: .milliseconds(max(1, wait.milliseconds))) } catch { break }
         }
+    }
+
+    private func showDue(at now: Instant) async {
+        let due = self.services.contents.due(upTo: now)
+        if !due.isEmpty { self.services.publish(await self.current(due).map { .entry($0) }) }
+    }
+
+    /// Waits until every provider has answered what it can be asked by now, and shows the entries whose dates have come: for a clock
+    /// that stands still meanwhile.
+    ///
+    /// - Returns: When there is something to ask or to show next, if nothing happens before; nil for never.
+    package func settle() async -> Instant? {
+        var next: [Instant] = []
+        for fetcher in self.all.values { if let instant = await fetcher.settle() { next.append(instant) } }
+        let now = self.services.clock.now()
+        await self.showDue(at: now)
+        if let due = self.services.contents.nextDue { next.append(due) }
+        // What is due already has just been done, or cannot be.
+        return next.min().map { max($0, now + .milliseconds(1)) }
     }
 
     package func close() async {

@@ -237,7 +237,12 @@ extension PushHandler {
     /// Whether a request is to push to an app, and no web page's: a page is no sender, and browsers show a client certificate for
     /// any of them.
     private static func isTargetedPush(_ request: RequestBatch.Request, _ batch: borrowing RequestBatch) -> Bool {
-        guard case .targeted = PushRoute(path: request.path.wire, in: batch.bytes.span) else { return false }
+        switch PushRoute(path: request.path.wire, in: batch.bytes.span) {
+        case .targeted: break
+        // With a query that is not understood, of which it is told.
+        case .unknown where batch.string(request.path).hasPrefix("/v1/apps/"): break
+        case .device, .missingDeviceToken, .channels, .other, .unknown: return false
+        }
         guard batch.string(request.method) == "POST" else { return false }
         for index in request.fields where batch.string(batch.fields[Int(index)].name) == "origin" { return false }
         return true

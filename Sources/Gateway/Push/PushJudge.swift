@@ -90,7 +90,7 @@ package struct PushJudge: ~Copyable {
             let bodyBytes = isTooLarge ? .max : body.count
             (sender, push) = try self.judgeHead(head, bytes, bodyBytes, number, connection, now)
         } catch {
-            throw RejectionAnswer(error)
+            throw RejectionAnswer(error, about: head, in: bytes)
         }
         // Behind the credentials: a sender that was verified under newer tables finds its apps here.
         self.refreshApps()
@@ -130,7 +130,7 @@ package struct PushJudge: ~Copyable {
             try self.checkCredentials(head, bytes, connection, now)
             return self.bounds.intake.push(target).bodyBytesMax
         } catch {
-            throw RejectionAnswer(error)
+            throw RejectionAnswer(error, about: head, in: bytes)
         }
     }
 
@@ -359,6 +359,12 @@ extension RejectionAnswer {
     init(_ fault: ProviderTokenFault) {
         self.init(fault.rejection, detail: fault.sentence.isEmpty ? nil : fault.sentence)
     }
+
+    /// With a sentence about the head, where the fault has none of its own.
+    init(_ fault: ProviderTokenFault, about head: PushRequestHead, in bytes: Span<UInt8>) {
+        let own = fault.sentence.isEmpty ? nil : fault.sentence
+        self.init(fault.rejection, detail: own ?? PushAdvice.sentence(about: fault.rejection, head, in: bytes))
+    }
 }
 
 extension PushTarget {
@@ -419,16 +425,27 @@ extension PushJudge {
     private mutating func isBound(_ type: PushType, _ app: ServedApps.App) throws(RejectionAnswer) -> Bool {
         switch self.directory.find(self.token, of: app.number, into: &self.place) {
         case .bound(let isOfApp):
-            guard isOfApp, (type == .controls) == (self.place.instance != nil) else {
-                throw RejectionAnswer(.deviceTokenNotForTopic)
+            guard isOfApp else { throw Self.ofAnotherApp }
+            guard (type == .controls) == (self.place.instance != nil) else {
+                let whose =
+                    type == .controls
+                    ? "a host's, which takes no controls pushes" : "a control's, which takes no others"
+                throw RejectionAnswer(.deviceTokenNotForTopic, detail: "the push token is \(whose)")
             }
             return true
         case .removed(let isOfApp, let reason, let at):
-            guard isOfApp else { throw RejectionAnswer(.deviceTokenNotForTopic) }
+            guard isOfApp else { throw Self.ofAnotherApp }
             throw RejectionAnswer(reason == .leaseEnded ? .expiredToken : .unregistered, timestamp: at)
         case .unknown:
-            guard app.acceptsUnknownTokens else { throw RejectionAnswer(.badDeviceToken) }
+            guard app.acceptsUnknownTokens else {
+                throw RejectionAnswer(.badDeviceToken, detail: "no host is registered with this push token")
+            }
             return false
         }
     }
+
+    private static let ofAnotherApp = RejectionAnswer(
+        .deviceTokenNotForTopic,
+        detail: "the push token is of another app than the topic"
+    )
 }

@@ -21,7 +21,7 @@ import WidgetModel
         private let ask: AsyncStream<Void>.Continuation
 
         init() {
-            self.gallery = Gallery(age: .hours(1), clock: self.time.makeClock())
+            self.gallery = Gallery(age: .hours(1), clock: self.time.makeClock(), states: KindStates())
             (self.asked, self.ask) = AsyncStream.makeStream(of: Void.self)
         }
 
@@ -128,5 +128,34 @@ import WidgetModel
         live.apps[Sports.app]?.pushedKinds.note(nil)
         live.use(configuration, AppNumbers(configuration))
         #expect(live.apps[Sports.app]?.pushedKinds.take().isEmpty == false)
+    }
+
+    @Test(
+        arguments: [
+            (.placeholder, false, .timeout, ["slowPlaceholder"]), (.snapshot, true, .timeout, ["slowPreview"]),
+            (.snapshot, false, .timeout, []), (.relevance, false, .timeout, []), (.placeholder, false, .connect, []),
+        ] as [(ProviderRequest, Bool, HTTPTransportError.Code, [String])]
+    )
+    func `a provider that is too slow for a gallery is a finding of its kind`(
+        question: ProviderRequest,
+        isPreview: Bool,
+        code: HTTPTransportError.Code,
+        codes: [String]
+    ) async {
+        let states = KindStates()
+        let gallery = Gallery(age: .hours(1), clock: FakeTime().makeClock(), states: states)
+        let connection = ProviderConnection(
+            url: ProviderURL(isSecure: false, host: "127.0.0.1", port: 1, path: "/"),
+            token: nil,
+            timeout: .seconds(10)
+        ) { _, _ in throw HTTPTransportError(code, "no answer") }
+        let asked = Gallery.Question(
+            key: ProviderScene.key,
+            question: question,
+            context: TimelineProviderContext(family: .systemSmall, isPreview: isPreview)
+        )
+        #expect(await gallery.answer(asked, connection) == nil)
+        #expect(states[ProviderScene.key].counts.map(\.code) == codes)
+        #expect(states.takeHeader(of: ProviderScene.key) == codes.first.map { "\($0)=1" })
     }
 }

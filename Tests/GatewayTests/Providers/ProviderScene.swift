@@ -42,10 +42,11 @@ final class ProviderScene: Sendable {
         archive: any RecordArchive = MemoryArchive(),
         keys: [KindKey] = [key],
         galleryAge: Interval = .hours(1),
+        clock: LogClock? = nil,
         _ change: (inout FetchLimits) -> Void = { _ in }
     ) throws {
         let world = World()
-        let clock = scene.time.makeClock()
+        let clock = clock ?? scene.time.makeClock()
         let logger = self.log.logger
         let contents = ContentStore(archive: archive, bytesMax: 1_000_000, logger: logger)
         try contents.load(at: clock.now())
@@ -71,7 +72,7 @@ final class ProviderScene: Sendable {
             states: self.states,
             clock: clock,
             logger: logger,
-            gallery: Gallery(age: galleryAge, clock: clock),
+            gallery: Gallery(age: galleryAge, clock: clock, states: self.states),
             publish: { events in world.shown.withLock { $0 += events } }
         )
         self.scene = scene
