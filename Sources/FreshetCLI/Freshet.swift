@@ -15,7 +15,8 @@ struct Freshet: AsyncParsableCommand {
             """,
         version: FreshetVersion.current,
         subcommands: [
-            Serve.self, CheckConfig.self, DefaultConfig.self, Certs.self, Token.self, Send.self, Import.self,
+            Serve.self, CheckConfig.self, DefaultConfig.self, Schema.self, Certs.self, Token.self, Send.self,
+            Import.self,
             Export.self, Simulate.self, Log.self, Why.self, WhatIf.self, Backup.self, Restore.self, Erase.self,
             Top.self, Orders.self, Dashboard.self, Ping.self, Version.self, Bench.self,
         ]

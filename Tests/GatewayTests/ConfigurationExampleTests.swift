@@ -97,3 +97,21 @@ enum ExampleFile {
                   - {name: j, type: double, default: 1.0e+300}
         """
 }
+
+/// The JSON Schema for editors.
+@Suite struct ConfigurationSchemaTests {
+    /// The paths of a schema's keys, in its order.
+    private static func paths(_ schema: JSONValue, _ prefix: String = "") -> [String] {
+        if let items = schema["items"] { return Self.paths(items, "\(prefix)[]") }
+        if case .array(let choices)? = schema["anyOf"] { return choices.flatMap { Self.paths($0, prefix) } }
+        guard case .object(let members)? = schema["properties"] else { return [] }
+        return members.flatMap { member in
+            let path = prefix.isEmpty ? member.name : "\(prefix).\(member.name)"
+            return [path] + Self.paths(member.value, path)
+        }
+    }
+
+    @Test func `it has every key of the configuration and no other`() {
+        #expect(Self.paths(ConfigurationFile.schema) == ConfigurationFile.keyPaths)
+    }
+}
