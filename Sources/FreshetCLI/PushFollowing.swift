@@ -8,7 +8,9 @@ struct PushFollowing {
     /// The push's `apns-id`.
     let id: String
     /// The provider token to ask with, or nil if a client certificate speaks.
-    let token: String?
+    private(set) var token: String?
+    /// What a token that has expired is minted anew with: a push may wait for longer than the hour that a token is good for.
+    let credential: CredentialOptions
     /// Whether the gateway's answers are printed as they are, one a line, instead of in words.
     let isJSON: Bool
 
@@ -19,7 +21,7 @@ struct PushFollowing {
 
     /// - Throws: The connection's error; exit code 1 if the gateway does not tell, 2 if the push was given up because it matched
     ///   more than it may.
-    func run(on connection: HTTP2ClientConnection) async throws {
+    mutating func run(on connection: HTTP2ClientConnection) async throws {
         var (last, looksUnknown) = ("", 0)
         while true {
             let response = try await connection.send(self.question)
@@ -33,6 +35,8 @@ struct PushFollowing {
                     if state["failure"] != nil { throw ExitCode(2) }
                     return
                 }
+            case 401 where response.text.contains("\"expired-credential\"") && self.credential.token == nil:
+                self.token = try self.credential.providerToken()
             case 404 where looksUnknown < Self.looksUnknownMax:
                 looksUnknown += 1
             default:

@@ -48,7 +48,8 @@ struct Send: AsyncParsableCommand {
             let response = try await connection.send(HTTPClientRequest(request, token: token))
             try self.show(response)
             guard self.follow, let id = response.headers["apns-id"] else { return }
-            try await PushFollowing(id: id, token: token, isJSON: self.json).run(on: connection)
+            var following = PushFollowing(id: id, token: token, credential: self.credential, isJSON: self.json)
+            try await following.run(on: connection)
         }
     }
 
