@@ -95,8 +95,17 @@ extension JSONValue {
     package func described(as phrase: String, default fallback: JSONValue? = nil) -> JSONValue {
         guard case .object(let members) = self else { return self }
         let sentence = phrase.prefix(1).uppercased() + phrase.dropFirst()
-        var own = [Member(name: "description", value: .string(sentence))]
+        var own = [Member(name: "description", value: .string(sentence + "."))]
         if let fallback { own.append(Member(name: "default", value: fallback)) }
         return .object(members + own)
+    }
+
+    /// The same schema with sentences before those that it has.
+    package func explained(by sentences: String) -> JSONValue {
+        guard case .object(let members) = self else { return self }
+        var text = sentences
+        if case .string(let own)? = self["description"] { text += " " + own }
+        let others = members.filter { $0.name != "description" }
+        return .object(others + [Member(name: "description", value: .string(text))])
     }
 }

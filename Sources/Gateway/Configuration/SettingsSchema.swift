@@ -1,9 +1,12 @@
 import WidgetModel
 
-/// Makes a JSON Schema of the configuration, for editors: every key with what its value has to be, and its default.
+/// Makes a JSON Schema of the configuration, for editors: every key with what the example says of it, what its value has to be, and
+/// its default.
 struct SettingsSchema: SettingsVisitor {
     /// A section that is open.
     private struct Frame {
+        /// The path of what is in it, with a dot.
+        var prefix = ""
         var members: [JSONValue.Member] = []
         var required: [String] = []
     }
@@ -15,12 +18,14 @@ struct SettingsSchema: SettingsVisitor {
 
     private mutating func add(_ key: String, _ schema: JSONValue, isRequired: Bool = false) {
         let last = self.open.count - 1
-        self.open[last].members.append(JSONValue.Member(name: key, value: schema))
+        let explained = SettingExplanations.all[self.open[last].prefix + key].map { schema.explained(by: $0) }
+        self.open[last].members.append(JSONValue.Member(name: key, value: explained ?? schema))
         if isRequired { self.open[last].required.append(key) }
     }
 
-    private mutating func inside(mayBeEmpty: Bool = false, _ body: (inout Self) -> Void) -> JSONValue {
-        self.open.append(Frame())
+    /// - Parameter name: The section's key, with `[]` for a list's.
+    private mutating func inside(_ name: String, mayBeEmpty: Bool = false, _ body: (inout Self) -> Void) -> JSONValue {
+        self.open.append(Frame(prefix: "\(self.open[self.open.count - 1].prefix)\(name)."))
         body(&self)
         let frame = self.open.removeLast()
         return JSONSchema.section(frame.members, required: frame.required, mayBeEmpty: mayBeEmpty)
@@ -59,7 +64,7 @@ struct SettingsSchema: SettingsVisitor {
     }
 
     mutating func section(_ key: String, _ body: (inout Self) -> Void) {
-        let schema = self.inside(mayBeEmpty: true, body)
+        let schema = self.inside(key, mayBeEmpty: true, body)
         self.add(key, schema)
     }
 
@@ -70,7 +75,7 @@ struct SettingsSchema: SettingsVisitor {
         _ body: (inout Value, inout Self) -> Void
     ) {
         var inner = empty
-        let schema = self.inside { body(&inner, &$0) }
+        let schema = self.inside(key) { body(&inner, &$0) }
         self.add(key, schema)
     }
 
@@ -81,7 +86,7 @@ struct SettingsSchema: SettingsVisitor {
         _ body: (inout Value, inout Self) -> Void
     ) {
         var inner = empty
-        let schema = self.inside { body(&inner, &$0) }
+        let schema = self.inside("\(key)[]") { body(&inner, &$0) }
         self.add(key, JSONSchema.list(of: schema, mayBeEmpty: true))
     }
 
@@ -93,7 +98,7 @@ struct SettingsSchema: SettingsVisitor {
         _ body: (inout Value, inout Self) -> Void
     ) {
         var inner = empty
-        let schema = self.inside { body(&inner, &$0) }
+        let schema = self.inside(key) { body(&inner, &$0) }
         self.add(key, JSONSchema.either(JSONSchema.anyText, schema).described(as: "a name, or a section in its place"))
     }
 }
